@@ -1,0 +1,421 @@
+//! The fault catalogue: one row for every error code that the gateway can answer with.
+//!
+//! A row is all there is to know about a code: HTTP status, type, whether a retry helps, what the
+//! chat-completions surface answers instead, and whether any route raises it at all. Filters and handlers
+//! raise a [`Fault`]; each surface renders it (see [`crate::surface`]). The cause is for the log and never
+//! reaches a caller.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+/// `error.type` of the native envelope (contract 3.1: the eleven values that the code table uses).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    InvalidRequest,
+    Authentication,
+    Permission,
+    NotFound,
+    Conflict,
+    RateLimited,
+    PaymentRequired,
+    Gone,
+    ApiError,
+    ProviderError,
+    ServiceUnavailable,
+}
+
+impl Kind {
+    /// The wire word of `error.type`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::Authentication => "authentication",
+            Self::Permission => "permission",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::RateLimited => "rate_limited",
+            Self::PaymentRequired => "payment_required",
+            Self::Gone => "gone",
+            Self::ApiError => "api_error",
+            Self::ProviderError => "provider_error",
+            Self::ServiceUnavailable => "service_unavailable",
+        }
+    }
+}
+
+/// Which part of the chain failed: `failure_layer` of the native `error` event (contract 21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    Gateway,
+    Provider,
+}
+
+impl Layer {
+    /// The wire word of `failure_layer`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Gateway => "gateway",
+            Self::Provider => "provider",
+        }
+    }
+}
+
+/// One row of the catalogue.
+#[derive(Debug)]
+pub struct Row {
+    pub code: Code,
+    /// The code as it stands in `error.code`.
+    pub word: &'static str,
+    pub status: u16,
+    pub kind: Kind,
+    /// Whether the same request may succeed later (contract 3.2).
+    pub retryable: bool,
+    /// Status on the chat-completions surface where its own table differs from the general rule
+    /// (spec, "Differences in compat endpoints").
+    pub chat_completions: Option<u16>,
+    /// Listed by the specification, raised by no route of this interface (contract 21, reserved codes).
+    pub reserved: bool,
+    /// What the error page and a fault without words of its own say.
+    pub meaning: &'static str,
+}
+
+/// One line per code keeps the enum, its word and its row from ever drifting apart.
+macro_rules! catalogue {
+    ($($variant:ident $word:literal $status:literal $kind:ident $retry:ident $chat:tt $use:ident $meaning:literal;)*) => {
+        /// Every code of the specification.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $meaning] $variant),* }
+
+        /// The catalogue, in the order of the specification's table.
+        pub static CATALOGUE: &[Row] = &[$(Row {
+            code: Code::$variant,
+            word: $word,
+            status: $status,
+            kind: Kind::$kind,
+            retryable: catalogue!(@retry $retry),
+            chat_completions: catalogue!(@chat $chat),
+            reserved: catalogue!(@use $use),
+            meaning: $meaning,
+        }),*];
+
+        impl Code {
+            /// The row of this code.
+            pub const fn row(self) -> &'static Row {
+                const ROWS: &[Row] = &[$(Row {
+                    code: Code::$variant,
+                    word: $word,
+                    status: $status,
+                    kind: Kind::$kind,
+                    retryable: catalogue!(@retry $retry),
+                    chat_completions: catalogue!(@chat $chat),
+                    reserved: catalogue!(@use $use),
+                    meaning: $meaning,
+                }),*];
+                &ROWS[self as usize]
+            }
+        }
+    };
+    (@retry retry) => { true };
+    (@retry final) => { false };
+    (@chat _) => { None };
+    (@chat $status:literal) => { Some($status) };
+    (@use raised) => { false };
+    (@use reserved) => { true };
+}
+
+catalogue! {
+    PhiInToolSchema "PHI_IN_TOOL_SCHEMA" 400 InvalidRequest final _ raised "A tool definition contains PHI.";
+    UnsupportedParameter "UNSUPPORTED_PARAMETER" 400 InvalidRequest final _ raised "A parameter cannot be honoured here.";
+    InvalidApiVersion "INVALID_API_VERSION" 400 InvalidRequest final _ raised "The Svc-Version header names an unsupported version.";
+    InvalidApiKey "INVALID_API_KEY" 401 Authentication final _ raised "The API key is missing, malformed or revoked.";
+    AgentCredentialNotFound "AGENT_CREDENTIAL_NOT_FOUND" 401 Authentication final _ raised "The agent credential does not exist.";
+    AgentCredentialRevoked "AGENT_CREDENTIAL_REVOKED" 401 Authentication final _ raised "The agent credential is revoked.";
+    AgentCredentialExpired "AGENT_CREDENTIAL_EXPIRED" 401 Authentication final _ raised "The agent credential has expired.";
+    DeveloperCredentialNotFound "DEVELOPER_CREDENTIAL_NOT_FOUND" 401 Authentication final _ raised "The developer credential does not exist.";
+    DeveloperCredentialRevoked "DEVELOPER_CREDENTIAL_REVOKED" 401 Authentication final _ raised "The developer credential is revoked.";
+    BaaRequired "BAA_REQUIRED" 402 PaymentRequired final 403 raised "The organization has no active Business Associate Agreement.";
+    ConsumptionBlocked "CONSUMPTION_BLOCKED" 402 PaymentRequired final 403 raised "The credit allotment of this cycle is used up.";
+    EvaluationAccessBlocked "EVALUATION_ACCESS_BLOCKED" 402 PaymentRequired final _ raised "The free evaluation window has ended.";
+    MissingScope "MISSING_SCOPE" 403 Permission final _ raised "The credential lacks a scope or capability.";
+    PhiBlocked "PHI_BLOCKED" 403 Permission final 400 raised "The request contains PHI and the organization blocks it.";
+    FeatureNotHipaaEligible "FEATURE_NOT_HIPAA_ELIGIBLE" 403 Permission final 403 raised "The feature is not HIPAA-eligible and is disabled.";
+    ModelAccessDenied "MODEL_ACCESS_DENIED" 403 Permission final 400 raised "The model is unknown or not enabled for the organization.";
+    ToolNotInScope "TOOL_NOT_IN_SCOPE" 403 Permission final _ raised "The agent's grant does not include this tool.";
+    ScopeConstraintViolation "SCOPE_CONSTRAINT_VIOLATION" 403 Permission final _ raised "The request exceeds a constraint of the agent's grant.";
+    AiPaused "AI_PAUSED" 403 Permission final 403 raised "AI is paused for the organization.";
+    FeatureNotAvailable "FEATURE_NOT_AVAILABLE" 403 Permission final _ raised "The feature is not part of the organization's plan.";
+    OrganizationMismatch "ORGANIZATION_MISMATCH" 403 Permission final _ raised "The caller does not belong to the named organization.";
+    RagRetrievalDisabled "RAG_RETRIEVAL_DISABLED" 403 Permission final _ reserved "Knowledge retrieval is disabled.";
+    RetrievalPhiBlocked "RETRIEVAL_PHI_BLOCKED" 403 Permission final _ reserved "A query or retrieved chunk was blocked for PHI.";
+    OrgAdminRequired "ORG_ADMIN_REQUIRED" 403 Permission final _ raised "The delegating user must be an organization admin.";
+    IntegrationsDisabled "INTEGRATIONS_DISABLED" 403 Permission final _ raised "Integrations are disabled for the organization.";
+    ConversationOwnerRequired "CONVERSATION_OWNER_REQUIRED" 403 Permission final _ raised "This kind of credential cannot own a stored conversation.";
+    NotFound "NOT_FOUND" 404 NotFound final _ raised "The route or record does not exist.";
+    ResourceNotFound "RESOURCE_NOT_FOUND" 404 NotFound final _ raised "The resource does not exist.";
+    MethodNotAllowed "METHOD_NOT_ALLOWED" 405 InvalidRequest final _ raised "The route does not support this method.";
+    IdempotencyConflict "IDEMPOTENCY_CONFLICT" 409 Conflict final _ raised "The idempotency key was used with a different request.";
+    ModelRetired "MODEL_RETIRED" 410 Gone final 400 raised "The model has been retired.";
+    PayloadTooLarge "PAYLOAD_TOO_LARGE" 413 InvalidRequest final _ raised "The request body is too large.";
+    ValidationFailed "VALIDATION_FAILED" 422 InvalidRequest final _ raised "The request is not valid.";
+    UnsupportedDocumentType "UNSUPPORTED_DOCUMENT_TYPE" 422 InvalidRequest final _ reserved "The uploaded format is not supported.";
+    AgentConcurrentCredentialsExceeded "AGENT_CONCURRENT_CREDENTIALS_EXCEEDED" 422 InvalidRequest final _ raised "The agent is at its cap of active credentials.";
+    AgentDelegationChainDepthExceeded "AGENT_DELEGATION_CHAIN_DEPTH_EXCEEDED" 422 InvalidRequest final _ raised "The delegation chain is too deep.";
+    MalwareDetected "MALWARE_DETECTED" 422 InvalidRequest final _ reserved "The upload failed scanning.";
+    DelegatingUserRequired "DELEGATING_USER_REQUIRED" 422 InvalidRequest final _ raised "The credential has no resolvable delegating user.";
+    PhiDetected "PHI_DETECTED" 422 InvalidRequest final _ reserved "PHI stands where it needs an acknowledgement.";
+    PersonaNoDraft "PERSONA_NO_DRAFT" 422 InvalidRequest final _ reserved "The persona has no draft.";
+    PersonaAlreadyDraft "PERSONA_ALREADY_DRAFT" 422 InvalidRequest final _ reserved "The persona is a draft already.";
+    PersonaNotPrivate "PERSONA_NOT_PRIVATE" 422 InvalidRequest final _ reserved "The persona is not private.";
+    SolverSpecInvalid "SOLVER_SPEC_INVALID" 422 InvalidRequest final _ raised "The solver does not accept the spec.";
+    Error "ERROR" 422 InvalidRequest final _ raised "The inbound webhook could not be processed.";
+    RateLimited "RATE_LIMITED" 429 RateLimited retry 429 raised "A rate limit is reached.";
+    BudgetExceeded "BUDGET_EXCEEDED" 429 RateLimited final _ raised "The organization's own spend cap is reached.";
+    AgentRateLimitExceeded "AGENT_RATE_LIMIT_EXCEEDED" 429 RateLimited retry _ raised "The agent credential's rate limit is reached.";
+    AgentConcurrencyCapExceeded "AGENT_CONCURRENCY_CAP_EXCEEDED" 429 RateLimited retry _ raised "The agent credential has too many requests in flight.";
+    InternalError "INTERNAL_ERROR" 500 ApiError final _ raised "An unexpected error occurred; contact support with the request id.";
+    InferenceUpstreamFailure "INFERENCE_UPSTREAM_FAILURE" 502 ProviderError retry 500 raised "The model provider failed.";
+    InferenceUnavailable "INFERENCE_UNAVAILABLE" 503 ServiceUnavailable retry _ raised "The gateway is temporarily unavailable.";
+    DocumentStillProcessing "DOCUMENT_STILL_PROCESSING" 503 ServiceUnavailable retry _ reserved "The document is still being processed.";
+    SolverUnavailable "SOLVER_UNAVAILABLE" 503 ServiceUnavailable retry _ raised "The solver is unavailable.";
+}
+
+impl Code {
+    /// The code as it stands in `error.code`.
+    pub const fn word(self) -> &'static str {
+        self.row().word
+    }
+
+    /// A fault of this code that says what the catalogue says.
+    pub fn fault(self) -> Fault {
+        Fault::new(self, self.row().meaning)
+    }
+}
+
+/// What went wrong with one request, independent of the surface that will render it.
+///
+/// `message`, `param` and `details` go to the caller and never hold a value from a request body: it may be
+/// PHI. `cause` goes to the log.
+pub struct Fault {
+    pub code: Code,
+    pub message: Cow<'static, str>,
+    pub param: Option<String>,
+    pub details: Map<String, Value>,
+    pub layer: Layer,
+    /// Differs from the catalogue only where the contract says so (3.2, 21).
+    pub retryable: bool,
+    cause: Option<String>,
+}
+
+/// Seconds that a retryable fault asks to wait when nothing more exact is known (contract 3.2: at least 1).
+const DEFAULT_RETRY_AFTER_SECONDS: u64 = 1;
+
+impl Fault {
+    /// A fault with words of its own.
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        let retryable = code.row().retryable;
+        let mut fault = Self {
+            code,
+            message: message.into(),
+            param: None,
+            details: Map::new(),
+            layer: Layer::Gateway,
+            retryable,
+            cause: None,
+        };
+        if retryable {
+            fault = fault.retry_after(DEFAULT_RETRY_AFTER_SECONDS);
+        }
+        fault
+    }
+
+    /// 500 `INTERNAL_ERROR`; `cause` says what was attempted, for the log.
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        Code::InternalError.fault().because(cause)
+    }
+
+    /// 503 `INFERENCE_UNAVAILABLE`: the fail-closed answer of store, policy, detector and driver.
+    pub fn unavailable(cause: impl fmt::Display) -> Self {
+        Code::InferenceUnavailable.fault().because(cause)
+    }
+
+    /// Names the offending parameter.
+    #[must_use]
+    pub fn at(mut self, param: impl Into<String>) -> Self {
+        self.param = Some(param.into());
+        self
+    }
+
+    /// Adds one entry to `error.details`.
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Keeps the internal cause for the log; callers never see it.
+    #[must_use]
+    pub fn because(mut self, cause: impl fmt::Display) -> Self {
+        self.cause = Some(cause.to_string());
+        self
+    }
+
+    /// Marks the provider as the layer that failed.
+    #[must_use]
+    pub fn from_provider(mut self) -> Self {
+        self.layer = Layer::Provider;
+        self
+    }
+
+    /// Sets `details.retry_after_seconds` (whole seconds, at least 1), and with it `Retry-After`.
+    #[must_use]
+    pub fn retry_after(self, seconds: u64) -> Self {
+        self.detail("retry_after_seconds", seconds.max(1))
+    }
+
+    /// A fault that waiting does not cure (contract 21: what a provider rejected).
+    #[must_use]
+    pub fn never_retry(mut self) -> Self {
+        self.retryable = false;
+        self.details.remove("retry_after_seconds");
+        self
+    }
+
+    /// A fault that waiting does cure although the catalogue row says otherwise (contract 3.2).
+    #[must_use]
+    pub fn retry_in(mut self, seconds: u64) -> Self {
+        self.retryable = true;
+        self.retry_after(seconds)
+    }
+
+    /// What the log may say about the cause.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// Seconds for the `Retry-After` header.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        self.details
+            .get("retry_after_seconds")
+            .and_then(Value::as_u64)
+    }
+
+    /// `error.details`: an object, or null where there is nothing to add.
+    pub fn details_value(&self) -> Value {
+        if self.details.is_empty() {
+            Value::Null
+        } else {
+            Value::Object(self.details.clone())
+        }
+    }
+}
+
+/// Codes and causes only: a fault's message is safe, but one habit is easier to keep than two.
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault")
+            .field("code", &self.code.word())
+            .field("cause", &self.cause)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Some(cause) => write!(f, "{}: {cause}", self.code.word()),
+            None => f.write_str(self.code.word()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Collects every problem of one request, in document order, into one 422 (contract 1.3).
+#[derive(Default)]
+pub struct Problems {
+    found: Vec<(String, String)>,
+}
+
+impl Problems {
+    /// Notes that the value at `path` (`a.b[2].c`, `$body`, `$query.limit`) is wrong.
+    pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.found.push((path.into(), message.into()));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// `Ok` when nothing was found, else the one fault that names everything.
+    pub fn into_result(self) -> Result<(), Fault> {
+        let Some((first, _)) = self.found.first() else {
+            return Ok(());
+        };
+        let mut fault = Fault::new(
+            Code::ValidationFailed,
+            "The request is not valid; see error.details.",
+        )
+        .at(first);
+        for (path, message) in self.found {
+            match fault.details.entry(path).or_insert_with(|| json!([])) {
+                Value::Array(messages) => messages.push(Value::String(message)),
+                other => *other = json!([message]),
+            }
+        }
+        Err(fault)
+    }
+}
+
+/// One problem is the common case.
+pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Fault {
+    let (path, message) = (path.into(), message.into());
+    Fault::new(
+        Code::ValidationFailed,
+        "The request is not valid; see error.details.",
+    )
+    .at(&path)
+    .detail(&path, json!([message]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_finds_its_own_row() {
+        for row in CATALOGUE {
+            assert_eq!(row.code.row().word, row.word);
+            assert_eq!(row.word, row.word.to_uppercase());
+        }
+    }
+
+    #[test]
+    fn retryable_faults_always_say_how_long_to_wait() {
+        for row in CATALOGUE {
+            assert_eq!(
+                row.code.fault().retry_after_seconds().is_some(),
+                row.retryable,
+                "{}",
+                row.word
+            );
+        }
+    }
+
+    #[test]
+    fn problems_come_out_together_in_document_order() {
+        let mut problems = Problems::default();
+        problems.add("name", "is required");
+        problems.add("scopes[1]", "unknown scope");
+        problems.add("name", "is too long");
+        let Err(fault) = problems.into_result() else {
+            unreachable!("two problems were added")
+        };
+        assert_eq!(fault.param.as_deref(), Some("name"));
+        assert_eq!(
+            fault.details_value(),
+            json!({"name": ["is required", "is too long"], "scopes[1]": ["unknown scope"]})
+        );
+    }
+}

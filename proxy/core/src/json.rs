@@ -1,0 +1,217 @@
+//! Request bodies as JSON, read strictly and once.
+//!
+//! Refused: anything but one JSON object, duplicate keys, more than 64 levels, NUL characters, lone
+//! surrogates (serde_json refuses those itself) and text behind the object (contract 1.2).
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::fault::{Fault, invalid};
+
+/// Levels of arrays and objects, the outermost counted (contract 1.2).
+pub const MAX_DEPTH: usize = 64;
+
+/// Reads a request body as one JSON object.
+///
+/// # Errors
+/// 422 `VALIDATION_FAILED` on `$body`; the message says where (line and column), never what stood there.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { depth: 0 }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| invalid("$body", describe(&error)))?;
+    match value {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(invalid("$body", "must be a JSON object")),
+    }
+}
+
+/// The JSON type of a value, for messages.
+pub const fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Our own rules by name; a syntax error by its place only, since serde_json quotes values.
+fn describe(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let rule = [DUPLICATE, TOO_DEEP, NUL]
+        .into_iter()
+        .find(|rule| text.starts_with(rule));
+    let rule = rule.unwrap_or("is not valid JSON");
+    format!("{rule} (line {}, column {})", error.line(), error.column())
+}
+
+const DUPLICATE: &str = "has a duplicate key";
+const TOO_DEEP: &str = "is nested more than 64 levels deep";
+const NUL: &str = "holds a NUL character";
+
+#[derive(Clone, Copy)]
+struct Strict {
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Strict {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            Err(E::custom(TOO_DEEP))
+        } else {
+            Ok(Self {
+                depth: self.depth + 1,
+            })
+        }
+    }
+}
+
+fn without_nul<E: de::Error>(text: &str) -> Result<(), E> {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
+        Err(E::custom(NUL))
+    } else {
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        without_nul(value)?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E: de::Error>(self, value: String) -> Result<Value, E> {
+        without_nul(&value)?;
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let seed = self.deeper()?;
+        let mut values = Vec::new();
+        while let Some(value) = items.next_element_seed(seed)? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let seed = self.deeper()?;
+        let mut fields = Map::new();
+        while let Some(Key(key)) = entries.next_key()? {
+            without_nul(&key)?;
+            let value = entries.next_value_seed(seed)?;
+            if fields.insert(key, value).is_some() {
+                return Err(de::Error::custom(DUPLICATE));
+            }
+        }
+        Ok(Value::Object(fields))
+    }
+}
+
+struct Key(String);
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(body: &[u8]) -> String {
+        let Err(fault) = object(body) else {
+            return "accepted".into();
+        };
+        assert_eq!(fault.param.as_deref(), Some("$body"));
+        fault.details_value()["$body"][0]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    #[test]
+    fn objects_are_read_in_order() {
+        let fields = object(br#" {"b":1,"a":[true,null,-2,1.5,"x"]} "#).unwrap_or_default();
+        assert_eq!(
+            Value::Object(fields).to_string(),
+            r#"{"b":1,"a":[true,null,-2,1.5,"x"]}"#
+        );
+    }
+
+    #[test]
+    fn what_is_not_one_clean_object_is_refused() {
+        assert!(problem(br#"{"a":1,"a":2}"#).starts_with(DUPLICATE));
+        assert!(problem(br#"{"a":{"b":1,"b":2}}"#).starts_with(DUPLICATE));
+        assert!(problem(br#"{"a":"x\u0000y"}"#).starts_with(NUL));
+        assert_eq!(problem(b"[1]"), "must be a JSON object");
+        assert_eq!(problem(b"{\"a\":\"\xff\"}"), "is not valid UTF-8");
+        for bad in [
+            &b""[..],
+            b"{",
+            b"{} {}",
+            br#"{"a":"\ud800"}"#,
+            b"{'a':1}",
+            br#"{"a":1e999}"#,
+        ] {
+            assert!(problem(bad).starts_with("is not valid JSON"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn problems_never_quote_the_body() {
+        assert!(!problem(br#"{"ssn": 123-45-6789}"#).contains("6789"));
+    }
+
+    #[test]
+    fn sixty_four_levels_pass_and_sixty_five_do_not() {
+        let nested =
+            |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        assert!(object(nested(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(problem(nested(MAX_DEPTH + 1).as_bytes()).starts_with(TOO_DEEP));
+    }
+}

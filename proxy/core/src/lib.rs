@@ -1,0 +1,18 @@
+//! The pure ground of the gateway: types and functions without input, output, clock or async runtime.
+//!
+//! Everything here takes its time and randomness as arguments, so that every rule can be tested beside
+//! itself. Nothing here knows SQL, Wasm, HTTP connections or configuration files.
+
+pub mod chat;
+pub mod fault;
+pub mod gcra;
+pub mod id;
+pub mod json;
+pub mod metering;
+pub mod money;
+pub mod scope;
+pub mod secret;
+pub mod sse;
+pub mod surface;
+pub mod time;
+pub mod version;

@@ -1,0 +1,121 @@
+//! Formats of the secrets that the gateway issues (contract 1.1) and the digest they are looked up by.
+
+use sha2::{Digest, Sha256};
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Random characters of an API key: 26 × log₂ 62 = 154 bits.
+const KEY_RANDOM_CHARS: usize = 26;
+/// Characters of the CRC-32 that secret scanners check.
+const KEY_CHECKSUM_CHARS: usize = 6;
+const KEY_CHARS: usize = KEY_RANDOM_CHARS + KEY_CHECKSUM_CHARS;
+
+pub const LIVE_KEY_PREFIX: &str = "svc_api_live_";
+pub const TEST_KEY_PREFIX: &str = "svc_api_test_";
+pub const AGENT_PREFIX: &str = "svc_agt_";
+
+/// Live and test data never meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    Live,
+    Test,
+}
+
+impl Mode {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Test => "test",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "live" => Some(Self::Live),
+            "test" => Some(Self::Test),
+            _ => None,
+        }
+    }
+}
+
+/// A new API key from 26 random numbers below 62.
+pub fn api_key(mode: Mode, mut random: impl FnMut() -> u8) -> String {
+    let prefix = if mode == Mode::Live {
+        LIVE_KEY_PREFIX
+    } else {
+        TEST_KEY_PREFIX
+    };
+    let mut key = String::with_capacity(prefix.len() + KEY_CHARS);
+    key.push_str(prefix);
+    for _ in 0..KEY_RANDOM_CHARS {
+        key.push(base62(u32::from(random())));
+    }
+    let mut checksum = crc32fast::hash(key.as_bytes());
+    let mut tail = [0_u32; KEY_CHECKSUM_CHARS];
+    for digit in tail.iter_mut().rev() {
+        *digit = checksum % 62;
+        checksum /= 62;
+    }
+    key.extend(tail.map(base62));
+    key
+}
+
+/// Whether a bearer token has the form of an API key, and of which mode. The checksum is not judged:
+/// an operator may provision any 32 alphanumerics (contract 1.1).
+pub fn api_key_mode(token: &str) -> Option<Mode> {
+    let (mode, rest) = match (
+        token.strip_prefix(LIVE_KEY_PREFIX),
+        token.strip_prefix(TEST_KEY_PREFIX),
+    ) {
+        (Some(rest), _) => (Mode::Live, rest),
+        (_, Some(rest)) => (Mode::Test, rest),
+        _ => return None,
+    };
+    (rest.len() == KEY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        .then_some(mode)
+}
+
+/// SHA-256 of a secret: what the store keeps. No slow hash, these are random values of at least 150 bits.
+pub fn digest(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// What people may see of a secret: its prefix and last four characters.
+pub fn hint(secret: &str) -> String {
+    let prefix_end = secret.rfind('_').map_or(0, |at| at + 1);
+    let tail_start = secret
+        .char_indices()
+        .rev()
+        .nth(3)
+        .map_or(0, |(at, _)| at)
+        .max(prefix_end);
+    format!("{}…{}", &secret[..prefix_end], &secret[tail_start..])
+}
+
+fn base62(number: u32) -> char {
+    char::from(BASE62[(number % 62) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_the_documented_form() {
+        let key = api_key(Mode::Live, || 61);
+        assert_eq!(key.len(), LIVE_KEY_PREFIX.len() + 32);
+        assert_eq!(api_key_mode(&key), Some(Mode::Live));
+        assert_eq!(
+            api_key_mode("svc_key_live_0123456789abcdef0123456789abcdef"),
+            None
+        );
+        assert_eq!(
+            api_key_mode("svc_api_live_0123456789abcdef0123456789abcde-"),
+            None
+        );
+        assert_eq!(
+            hint(&key),
+            format!("svc_api_live_…{}", &key[key.len() - 4..])
+        );
+    }
+}

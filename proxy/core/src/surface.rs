@@ -1,0 +1,176 @@
+//! Surfaces: the wire formats that callers speak. Each is one adapter between bytes and the canonical chat.
+
+pub mod native;
+
+use serde_json::{Value, json};
+
+use crate::fault::{Code, Fault};
+
+/// Which envelope and which rules a route speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Surface {
+    Native,
+    Messages,
+    ChatCompletions,
+}
+
+impl Surface {
+    /// The word in audit rows, policies and metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Messages => "messages",
+            Self::ChatCompletions => "chat_completions",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Native, Self::Messages, Self::ChatCompletions]
+            .into_iter()
+            .find(|surface| surface.word() == word)
+    }
+
+    /// HTTP status of a fault on this surface.
+    pub fn status(self, code: Code) -> u16 {
+        let row = code.row();
+        match self {
+            Self::Native | Self::Messages => row.status,
+            Self::ChatCompletions => row.chat_completions.unwrap_or(match row.status {
+                status @ (401 | 404 | 405 | 429 | 503) => status,
+                402 | 403 => 403,
+                500 | 502 => 500,
+                // Contract 3.4: every other refusal is a plain bad request there.
+                _ => 400,
+            }),
+        }
+    }
+
+    /// The error body of this surface.
+    pub fn error_body(self, fault: &Fault, request_id: &str) -> Value {
+        match self {
+            Self::Native => native_error(fault, request_id),
+            // Contract X8: PHI_BLOCKED keeps the native envelope there, with a `type` for SDKs that look for it.
+            Self::Messages if fault.code == Code::PhiBlocked => {
+                let mut body = native_error(fault, request_id);
+                if let Some(fields) = body.as_object_mut() {
+                    fields.insert("type".into(), json!("error"));
+                }
+                body
+            }
+            Self::Messages => messages_error(fault, request_id),
+            Self::ChatCompletions => chat_completions_error(fault),
+        }
+    }
+}
+
+/// The native envelope (spec, Error envelope).
+fn native_error(fault: &Fault, request_id: &str) -> Value {
+    let mut error = json!({
+        "code": fault.code.word(),
+        "type": fault.code.row().kind.word(),
+        "message": fault.message,
+        "param": fault.param,
+        "details": fault.details_value(),
+        "retryable": fault.retryable,
+        "request_id": request_id,
+    });
+    // Contract X9: cycle and cap detail of this one code stands under `context` too.
+    if let (Code::ConsumptionBlocked, Some(fields)) = (fault.code, error.as_object_mut()) {
+        fields.insert("context".into(), fault.details_value());
+    }
+    json!({"success": false, "error": error, "meta": {"request_id": request_id}})
+}
+
+/// The third-party shape of the messages surface, native fields beside it (wire.md 3).
+fn messages_error(fault: &Fault, request_id: &str) -> Value {
+    json!({
+        "type": "error",
+        "error": {
+            "type": compat_type(Surface::Messages.status(fault.code)),
+            "message": fault.message,
+            "code": fault.code.word(),
+            "param": fault.param,
+            "details": fault.details_value(),
+            "retryable": fault.retryable,
+            "request_id": request_id,
+        },
+        "request_id": request_id,
+    })
+}
+
+/// The third-party shape of the chat-completions surface (spec, Errors).
+fn chat_completions_error(fault: &Fault) -> Value {
+    json!({"error": {
+        "message": fault.message,
+        "type": compat_type(Surface::ChatCompletions.status(fault.code)),
+        "param": fault.param,
+        "code": fault.code.word().to_lowercase(),
+        "svc_code": fault.code.word(),
+    }})
+}
+
+/// The five compat types of the specification, by status (wire.md 3).
+const fn compat_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        402 | 403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chat_completions_follows_its_own_table() {
+        let listed = [
+            (Code::InvalidApiKey, 401),
+            (Code::BaaRequired, 403),
+            (Code::ConsumptionBlocked, 403),
+            (Code::AiPaused, 403),
+            (Code::FeatureNotHipaaEligible, 403),
+            (Code::ModelAccessDenied, 400),
+            (Code::PhiBlocked, 400),
+            (Code::ModelRetired, 400),
+            (Code::RateLimited, 429),
+            (Code::InferenceUpstreamFailure, 500),
+            (Code::InferenceUnavailable, 503),
+            (Code::ValidationFailed, 400),
+            (Code::PayloadTooLarge, 400),
+            (Code::MethodNotAllowed, 405),
+        ];
+        for (code, status) in listed {
+            assert_eq!(
+                Surface::ChatCompletions.status(code),
+                status,
+                "{}",
+                code.word()
+            );
+        }
+    }
+
+    #[test]
+    fn the_native_envelope_carries_every_field() {
+        let fault = Code::ConsumptionBlocked
+            .fault()
+            .detail("cap_kind", "plan_credits")
+            .because("used up");
+        let body = Surface::Native.error_body(&fault, "req_1");
+        assert_eq!(
+            body,
+            json!({
+                "success": false,
+                "error": {
+                    "code": "CONSUMPTION_BLOCKED", "type": "payment_required",
+                    "message": "The credit allotment of this cycle is used up.", "param": null,
+                    "details": {"cap_kind": "plan_credits"}, "retryable": false, "request_id": "req_1",
+                    "context": {"cap_kind": "plan_credits"},
+                },
+                "meta": {"request_id": "req_1"},
+            })
+        );
+    }
+}

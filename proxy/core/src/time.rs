@@ -1,0 +1,118 @@
+//! Points in time as the gateway stores and shows them: UTC milliseconds.
+
+use std::fmt;
+
+use jiff::tz::TimeZone;
+
+/// Milliseconds since the Unix epoch, UTC. Never read from a clock here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+pub const MS_PER_SECOND: i64 = 1_000;
+pub const MS_PER_DAY: i64 = 86_400_000;
+
+impl Timestamp {
+    pub const fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(MS_PER_SECOND)
+    }
+
+    #[must_use]
+    pub const fn plus_ms(self, ms: i64) -> Self {
+        Self(self.0.saturating_add(ms))
+    }
+
+    /// First instant of the UTC day, and of the day after it.
+    pub const fn day(self) -> (Self, Self) {
+        let start = self.0 - self.0.rem_euclid(MS_PER_DAY);
+        (Self(start), Self(start + MS_PER_DAY))
+    }
+
+    /// The billing cycle around this instant: from the `anchor_day` of a month (1 to 28, UTC) to the same
+    /// day of the next.
+    pub fn cycle(self, anchor_day: i8) -> (Self, Self) {
+        let date = self.zoned().date();
+        let anchor = anchor_day.clamp(1, 28);
+        let month_start = date.first_of_month();
+        let shift = |months: i64| {
+            let first = month_start.saturating_add(jiff::Span::new().months(months));
+            let start = jiff::civil::date(first.year(), first.month(), anchor);
+            start
+                .to_zoned(TimeZone::UTC)
+                .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+        };
+        if date.day() >= anchor {
+            (shift(0), shift(1))
+        } else {
+            (shift(-1), shift(0))
+        }
+    }
+
+    /// Reads RFC 3339 with any offset.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>()
+            .ok()
+            .map(|at| Self(at.as_millisecond()))
+    }
+
+    fn zoned(self) -> jiff::Zoned {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .to_zoned(TimeZone::UTC)
+    }
+}
+
+/// RFC 3339, UTC, milliseconds, `Z` (contract 1.2).
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.zoned();
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+            at.year(),
+            at.month(),
+            at.day(),
+            at.hour(),
+            at.minute(),
+            at.second(),
+            at.millisecond()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_milliseconds_and_z() {
+        assert_eq!(
+            Timestamp(1_795_205_340_123).to_string(),
+            "2026-11-20T20:09:00.123Z"
+        );
+        assert_eq!(
+            Timestamp::parse("2026-11-20T21:09:00.123+01:00"),
+            Some(Timestamp(1_795_205_340_123))
+        );
+    }
+
+    #[test]
+    fn cycles_start_on_the_anchor_day() {
+        let at = Timestamp(1_795_205_340_123);
+        let (start, end) = at.cycle(1);
+        assert_eq!(
+            (start.to_string(), end.to_string()),
+            (
+                "2026-11-01T00:00:00.000Z".into(),
+                "2026-12-01T00:00:00.000Z".into()
+            )
+        );
+        let (start, end) = at.cycle(25);
+        assert_eq!(
+            (start.to_string(), end.to_string()),
+            (
+                "2026-10-25T00:00:00.000Z".into(),
+                "2026-11-25T00:00:00.000Z".into()
+            )
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! The way out: what the pipeline asks of a connector. The edge implements it over pingora's connection pool;
+//! inference, integrations and webhooks share it, each with its own target and address rules.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, Method, StatusCode};
+
+/// Where requests go: one provider, one integration, one webhook endpoint.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Enters the pool key and the metrics; two targets never share a connection.
+    pub name: Arc<str>,
+    pub tls: bool,
+    /// Host name or address literal, without brackets.
+    pub host: Arc<str>,
+    pub port: u16,
+    /// Prefix of every path, without a trailing slash (`/v1` of a base address); may be empty.
+    pub base_path: Arc<str>,
+    /// PEM file of the authorities to trust in place of the system's.
+    pub ca_file: Option<PathBuf>,
+    pub deadlines: Deadlines,
+}
+
+/// How long an upstream may take; all but `total` restart with progress.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadlines {
+    /// Name resolution, TCP and TLS together.
+    pub connect: Duration,
+    /// From the last request byte to the response head.
+    pub head: Duration,
+    /// Between two reads of the body.
+    pub idle: Duration,
+    /// From the call to the last body byte.
+    pub total: Duration,
+}
+
+/// One outbound request, body and all. `Host`, `Content-Length` and framing are the connector's.
+pub struct OutboundRequest {
+    pub method: Method,
+    /// Starts with `/`; joined to the target's base path.
+    pub path_and_query: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// An answer whose body is still to be read.
+pub struct InboundResponse {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Box<dyn InboundBody>,
+}
+
+/// Bytes as they come. Dropping it closes (HTTP/1) or resets (HTTP/2) the exchange; a body read to its clean
+/// end gives the connection back to the pool.
+pub trait InboundBody: Send {
+    /// The next bytes, `None` at the clean end. A connection that ends before the framing says so is
+    /// [`UpstreamError::Truncated`].
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, UpstreamError>>;
+}
+
+/// Why an upstream did not answer. No text of the upstream is in here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UpstreamError {
+    #[error("the name could not be resolved")]
+    Resolve,
+    #[error("the address is not allowed")]
+    Forbidden,
+    #[error("the connection was refused or failed")]
+    Connect,
+    #[error("the TLS handshake failed")]
+    Tls,
+    #[error("connecting took too long")]
+    ConnectTimeout,
+    #[error("the response head took too long")]
+    HeadTimeout,
+    #[error("the body stood still too long")]
+    IdleTimeout,
+    #[error("the whole exchange took too long")]
+    TotalTimeout,
+    #[error("the connection broke before the response head")]
+    Reset,
+    #[error("the body ended before its framing said so")]
+    Truncated,
+    #[error("the answer is not valid HTTP")]
+    Protocol,
+}
+
+impl UpstreamError {
+    /// Whether the upstream cannot have seen the request, so that another route may be tried.
+    pub const fn before_sending(self) -> bool {
+        matches!(
+            self,
+            Self::Resolve | Self::Forbidden | Self::Connect | Self::Tls | Self::ConnectTimeout
+        )
+    }
+
+    /// The word in metrics.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Resolve => "resolve",
+            Self::Forbidden => "forbidden",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::HeadTimeout => "head_timeout",
+            Self::IdleTimeout => "idle_timeout",
+            Self::TotalTimeout => "total_timeout",
+            Self::Reset => "reset",
+            Self::Truncated => "truncated",
+            Self::Protocol => "protocol",
+        }
+    }
+}
+
+/// Sends requests to targets over pooled connections.
+///
+/// Retries by itself only what is safe: a connection that could not be opened (next address), and once a
+/// reused connection that failed before any response byte. Never after a fresh connection took the request.
+pub trait Connector: Send + Sync {
+    /// Sends `request` and waits for the response head. Dropping the future cancels the exchange.
+    fn send(
+        &self,
+        target: Arc<Target>,
+        request: OutboundRequest,
+    ) -> BoxFuture<'static, Result<InboundResponse, UpstreamError>>;
+}
