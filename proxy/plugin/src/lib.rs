@@ -1,1 +1,22 @@
-//! The only wasmtime.
+//! The plugin platform: the only crate that knows wasmtime.
+//!
+//! A plugin is a component and a manifest in a folder of its own. [`PluginHost`] watches that folder, admits
+//! what it finds and hands out [`Detector`]s and [`Driver`]s; a caller pins one version for as long as it holds
+//! the `Arc`. Nothing here opens a connection, holds a provider's secret or keeps text beyond one call.
+
+mod detector;
+mod driver;
+mod error;
+mod host;
+mod signature;
+mod status;
+
+pub use detector::{Detector, Hints, Kind, Origin, Segment, Span};
+pub use driver::{
+    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
+    Features, Framing, ProviderKind, StreamEnd, UpstreamRequest,
+};
+pub use error::{AdmissionError, KillReason, PluginError, PluginKind};
+pub use host::{Ceilings, HostOptions, OpenError, PluginHost};
+pub use signature::{SignaturePolicy, TrustRoot};
+pub use status::{PluginStatus, PluginVersion, State, StatusEvent};

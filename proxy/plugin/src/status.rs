@@ -1,0 +1,64 @@
+//! What the host tells operators about its plugins: `svc-gateway plugin list`, provider status, the dashboard.
+
+use svc_core::time::Timestamp;
+
+use crate::error::PluginKind;
+
+/// One plugin id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginStatus {
+    pub id: String,
+    pub state: State,
+    /// The version that takes new calls; none while no version was ever admitted.
+    pub serving: Option<PluginVersion>,
+    /// Why the newest version found is not the one that serves.
+    pub last_error: Option<String>,
+    /// Newest last, at most [`HISTORY_EVENTS`].
+    pub history: Vec<StatusEvent>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginVersion {
+    pub version: String,
+    pub kind: PluginKind,
+    /// SHA-256 of the component, hex.
+    pub digest: String,
+    pub loaded_at: Timestamp,
+    /// Whether a trust root signed the manifest.
+    pub signed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// The newest version found serves.
+    Ready,
+    /// An older version serves; the newest was refused.
+    Stale,
+    /// Nothing serves.
+    Refused,
+    /// The folder is gone; the version loaded from it still serves.
+    Removed,
+}
+
+impl State {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Stale => "stale",
+            Self::Refused => "refused",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// One change in the life of a plugin id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusEvent {
+    pub at: Timestamp,
+    pub version: String,
+    /// `admitted`, `removed`, or the reason of a refusal.
+    pub event: String,
+}
+
+/// Changes kept per plugin id; older ones are in the log.
+pub(crate) const HISTORY_EVENTS: usize = 32;
