@@ -1,0 +1,201 @@
+//! The canonical request as a Messages request.
+
+use serde_json::value::RawValue;
+
+use crate::bindings::gateway::provider::types::{
+    ChatRequest, DriverError, Framing, Header, Method, PartBody, ResponseFormat, ToolChoice, UpstreamRequest,
+};
+use crate::config::{self, Config};
+use crate::fault::{invalid, plain, unsupported};
+use crate::turns::{mark, raw, system, turns};
+use crate::wire;
+
+const PATH: &str = "/v1/messages";
+/// Kind A requires a limit; for a caller without one, what most clients send on their own (wire notes 1).
+const DEFAULT_MAX_TOKENS: u32 = 4_096;
+/// Kind A's smallest reasoning budget.
+const MIN_REASONING_TOKENS: u32 = 1_024;
+/// Longest tool name that every provider takes (wire notes 2, point 8).
+const MAX_TOOL_NAME_BYTES: usize = 64;
+/// Parameters that pass as they came.
+const PASSED: [&str; 2] = ["service_tier", "inference_geo"];
+/// What stands in for the definition of a tool that only the history knows.
+const ANY_OBJECT: &[u8] = br#"{"type":"object"}"#;
+
+/// Builds the upstream request.
+pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, DriverError> {
+    let has_sampling = chat.temperature.is_some() || chat.top_p.is_some() || chat.top_k.is_some();
+    let api_version = match config.api_version.as_str() {
+        version if has_sampling && version >= config::FIRST_WITHOUT_SAMPLING => config::OLDEST,
+        version => version,
+    };
+    let body = serde_json::to_vec(&request(chat)?)
+        .map_err(|_| plain(crate::bindings::gateway::provider::types::ErrorKind::Internal, Some("encode")))?;
+    Ok(UpstreamRequest {
+        method: Method::Post,
+        path: PATH.to_owned(),
+        headers: vec![
+            header("content-type", "application/json"),
+            header("anthropic-version", api_version),
+            header("accept", if chat.streaming { "text/event-stream" } else { "application/json" }),
+        ],
+        body,
+        framing: if chat.streaming { Framing::Sse } else { Framing::WholeBody },
+    })
+}
+
+fn header(name: &str, value: &str) -> Header {
+    Header { name: name.to_owned(), value: value.to_owned() }
+}
+
+fn request(chat: &ChatRequest) -> Result<wire::Request<'_>, DriverError> {
+    let max_tokens = chat.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let mut tools = tools(chat)?;
+    let mut tool_choice = tool_choice(chat)?;
+    if tools.is_empty() {
+        tools = synthesised(chat)?;
+        if !tools.is_empty() {
+            // The caller offers no tool now: the history alone needs the definitions (wire notes 2, point 47).
+            tool_choice = Some(choice("none", None));
+        }
+    }
+    Ok(wire::Request {
+        model: &chat.model,
+        max_tokens,
+        system: system_field(chat)?,
+        messages: turns(&chat.messages)?,
+        tools,
+        tool_choice,
+        // Canonical 0 to 2, kind A 0 to 1: clamped, not scaled (wire notes 2, point 22).
+        temperature: chat.temperature.map(|value| value.clamp(0.0, 1.0)),
+        top_p: chat.top_p,
+        top_k: chat.top_k,
+        stop_sequences: &chat.stop_sequences,
+        thinking: thinking(chat, max_tokens)?,
+        output_config: output_config(chat)?,
+        metadata: chat
+            .metadata
+            .iter()
+            .find(|(name, _)| name == "user_id")
+            .map(|(_, value)| wire::Metadata { user_id: value }),
+        stream: chat.streaming,
+        passed: wire::Passed(passed(chat)?),
+    })
+}
+
+/// One unmarked block is a string, as most clients send it.
+fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
+    let blocks = system(&chat.system)?;
+    Ok(match blocks.as_slice() {
+        [wire::Block { body: wire::Body::Text { text }, cache_control: None }] => wire::System::Text(text),
+        _ => wire::System::Blocks(blocks),
+    })
+}
+
+fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+    let mut tools = Vec::with_capacity(chat.tools.len());
+    for (index, tool) in chat.tools.iter().enumerate() {
+        if !is_tool_name(&tool.name) {
+            return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
+        }
+        tools.push(wire::Tool {
+            name: &tool.name,
+            description: tool.description.as_deref(),
+            input_schema: raw(&tool.input_schema, &format!("tools[{index}].input_schema"))?,
+            strict: tool.strict,
+            cache_control: mark(&tool.cache_mark)?,
+        });
+    }
+    Ok(tools)
+}
+
+fn is_tool_name(name: &str) -> bool {
+    (1..=MAX_TOOL_NAME_BYTES).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// Definitions for the tools that the history calls, by first appearance.
+fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+    let mut tools: Vec<wire::Tool<'_>> = Vec::new();
+    for part in chat.messages.iter().flat_map(|message| &message.content) {
+        if let PartBody::ToolCall(call) = &part.body {
+            if !is_tool_name(&call.name) {
+                return Err(invalid("messages", "tool_name"));
+            }
+            if tools.iter().all(|tool| tool.name != call.name) {
+                let input_schema = raw(ANY_OBJECT, "tools")?;
+                tools.push(wire::Tool {
+                    name: &call.name,
+                    description: None,
+                    input_schema,
+                    strict: None,
+                    cache_control: None,
+                });
+            }
+        }
+    }
+    Ok(tools)
+}
+
+const fn choice<'a>(kind: &'static str, name: Option<&'a str>) -> wire::ToolChoice<'a> {
+    wire::ToolChoice { kind, name, disable_parallel_tool_use: None }
+}
+
+fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, DriverError> {
+    if chat.tools.is_empty() {
+        // Without tools any choice is a 400; auto and none mean the same as no choice at all.
+        return match &chat.tool_choice {
+            None | Some(ToolChoice::Auto | ToolChoice::None) => Ok(None),
+            Some(_) => Err(invalid("tool_choice", "no_tools")),
+        };
+    }
+    let one_call = (chat.parallel_tool_calls == Some(false)).then_some(true);
+    let mut choice = match &chat.tool_choice {
+        None if one_call.is_none() => return Ok(None),
+        None | Some(ToolChoice::Auto) => choice("auto", None),
+        Some(ToolChoice::None) => return Ok(Some(choice("none", None))),
+        Some(ToolChoice::Required) => choice("any", None),
+        Some(ToolChoice::Named(name)) if chat.tools.iter().any(|tool| &tool.name == name) => choice("tool", Some(name)),
+        Some(ToolChoice::Named(_)) => return Err(invalid("tool_choice", "unknown_tool")),
+        Some(ToolChoice::Other(_)) => return Err(unsupported("tool_choice")),
+    };
+    choice.disable_parallel_tool_use = one_call;
+    Ok(Some(choice))
+}
+
+fn thinking(chat: &ChatRequest, max_tokens: u32) -> Result<Option<wire::Thinking>, DriverError> {
+    match chat.reasoning_tokens {
+        None => Ok(None),
+        Some(budget) if budget < MIN_REASONING_TOKENS || budget >= max_tokens => {
+            Err(invalid("reasoning_tokens", "reasoning_budget"))
+        }
+        Some(budget_tokens) => Ok(Some(wire::Thinking { kind: "enabled", budget_tokens })),
+    }
+}
+
+fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig>, DriverError> {
+    match &chat.response_format {
+        None => Ok(None),
+        Some(ResponseFormat::JsonSchema(format)) => Ok(Some(wire::OutputConfig {
+            format: wire::OutputFormat { kind: "json_schema", schema: raw(&format.schema, "response_format")? },
+        })),
+        // Kind A has no plain JSON mode.
+        Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => Err(unsupported("response_format")),
+    }
+}
+
+fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError> {
+    let mut passed = Vec::new();
+    for (name, value) in &chat.ext {
+        let (required, bare) = match name.strip_prefix("must-") {
+            Some(bare) => (true, bare),
+            None => (false, name.as_str()),
+        };
+        if PASSED.contains(&bare) {
+            passed.push((bare, raw(value, bare)?));
+        } else if required {
+            return Err(unsupported(bare));
+        }
+    }
+    Ok(passed)
+}

@@ -1,0 +1,240 @@
+//! The provider's answer, streamed or whole, as canonical events. Both forms go through the same few steps, so
+//! that they come out the same.
+
+use crate::bindings::gateway::provider::types::{DriverError, Event, Finish, FinishReason, Usage};
+use crate::fault::{from_event, protocol};
+use crate::wire::{Answer, AnswerBlock, Delta, Event as WireEvent};
+
+pub const CONTENT_TYPE: &str = "content-type";
+
+/// What is known of the reply so far.
+#[derive(Default)]
+pub struct Reply {
+    started: bool,
+    usage: Counts,
+    stop: Option<Stop>,
+    /// Calls begun; kind A indexes all blocks, canonical events index calls.
+    calls: u32,
+    open: Vec<OpenBlock>,
+    /// Provider-side tools that have begun: id, type.
+    provider_tools: Vec<(String, String)>,
+    done: bool,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Counts {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_creation: u64,
+}
+
+struct Stop {
+    raw: String,
+    sequence: Option<String>,
+}
+
+/// A tool call between its start and its stop.
+struct OpenBlock {
+    /// The wire's index.
+    index: u64,
+    call: u32,
+    /// Arguments that came with the start; used when no fragment follows.
+    input: String,
+    has_fragment: bool,
+}
+
+impl Reply {
+    /// Ends the reply badly, unless it has ended.
+    pub fn fail(&mut self, error: DriverError, events: &mut Vec<Event>) {
+        if !self.done {
+            self.done = true;
+            events.push(Event::Failed(error));
+        }
+    }
+
+    /// One stream event.
+    pub fn stream(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) {
+        if self.done {
+            return;
+        }
+        let Ok(event) = serde_json::from_slice::<WireEvent<'_>>(data) else {
+            // A heartbeat without data is legal; everything else is JSON.
+            match name {
+                "ping" => events.push(Event::KeepAlive),
+                _ => self.fail(protocol("bad_json"), events),
+            }
+            return;
+        };
+        let kind = if event.kind.is_empty() { name } else { &*event.kind };
+        match kind {
+            "message_start" => self.start(event.message.as_ref(), events),
+            "content_block_start" => match &event.content_block {
+                Some(block) => self.block_start(event.index, block, events),
+                None => self.fail(protocol("no_content_block"), events),
+            },
+            "content_block_delta" => match &event.delta {
+                Some(delta) => self.block_delta(event.index, delta, events),
+                None => self.fail(protocol("no_delta"), events),
+            },
+            "content_block_stop" => self.block_stop(event.index, events),
+            "message_delta" => {
+                self.take_usage(event.usage.as_ref());
+                if let Some(Delta { stop_reason: Some(raw), stop_sequence, .. }) = &event.delta {
+                    self.take_stop(raw, stop_sequence.as_deref());
+                }
+                events.push(self.usage());
+            }
+            "message_stop" => self.finish(events),
+            "ping" => events.push(Event::KeepAlive),
+            "error" => {
+                let error = event.error.as_ref().map_or_else(|| protocol("error_event"), from_event);
+                self.fail(error, events);
+            }
+            // Event types are added over time; clients are told to ignore what they do not know.
+            _ => {}
+        }
+    }
+
+    /// A whole answer.
+    pub fn whole(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+        if let Some(error) = &answer.error {
+            return self.fail(from_event(error), events);
+        }
+        if answer.kind != "message" {
+            return self.fail(protocol("not_a_message"), events);
+        }
+        self.start(Some(answer), events);
+        for (index, block) in (0..).zip(&answer.content) {
+            self.block_start(index, block, events);
+            self.block_stop(index, events);
+        }
+        if let Some(usage) = &answer.usage {
+            self.usage.output = usage.output_tokens.unwrap_or(0);
+        }
+        if let Some(raw) = &answer.stop_reason {
+            self.take_stop(raw, answer.stop_sequence.as_deref());
+        }
+        events.push(self.usage());
+        self.finish(events);
+    }
+
+    fn start(&mut self, answer: Option<&Answer<'_>>, events: &mut Vec<Event>) {
+        let Some(answer) = answer.filter(|_| !self.started) else {
+            return self.fail(protocol("message_start"), events);
+        };
+        self.started = true;
+        events.push(Event::Started((answer.id.to_string(), answer.model.to_string())));
+        self.take_usage(answer.usage.as_ref());
+        // The count of output at the start is provisional (wire notes 2, point 34).
+        self.usage.output = 0;
+        events.push(self.usage());
+    }
+
+    fn block_start(&mut self, index: u64, block: &AnswerBlock<'_>, events: &mut Vec<Event>) {
+        if !self.started {
+            return self.fail(protocol("no_message_start"), events);
+        }
+        match &*block.kind {
+            "text" => push_text(&block.text, Event::Text, events),
+            "thinking" => {
+                push_text(&block.thinking, Event::Reasoning, events);
+                push_text(&block.signature, Event::ReasoningSignature, events);
+            }
+            "redacted_thinking" => events.push(Event::RedactedReasoning(block.data.to_string())),
+            "tool_use" => {
+                let call = self.calls;
+                self.calls += 1;
+                let input = block.input.map(|raw| raw.get()).filter(|text| text.starts_with('{')).unwrap_or("{}");
+                self.open.push(OpenBlock { index, call, input: input.to_owned(), has_fragment: false });
+                events.push(Event::ToolCallStart((call, block.id.to_string(), block.name.to_string())));
+            }
+            "server_tool_use" => self.provider_tools.push((block.id.to_string(), block.name.to_string())),
+            kind if kind.ends_with("_tool_result") => {
+                let begun = self.provider_tools.iter().find(|(id, _)| *id == *block.tool_use_id);
+                let name = begun.map_or_else(|| kind.trim_end_matches("_tool_result").to_owned(), |(_, name)| name.clone());
+                events.push(Event::ProviderToolCompleted((name, block.tool_use_id.to_string())));
+            }
+            _ => {}
+        }
+    }
+
+    fn block_delta(&mut self, index: u64, delta: &Delta<'_>, events: &mut Vec<Event>) {
+        match &*delta.kind {
+            "text_delta" => push_text(&delta.text, Event::Text, events),
+            "thinking_delta" => push_text(&delta.thinking, Event::Reasoning, events),
+            "signature_delta" => push_text(&delta.signature, Event::ReasoningSignature, events),
+            // The first fragment is empty (wire notes 2, point 10).
+            "input_json_delta" if !delta.partial_json.is_empty() => {
+                if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
+                    open.has_fragment = true;
+                    events.push(Event::ToolCallDelta((open.call, delta.partial_json.to_string())));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block_stop(&mut self, index: u64, events: &mut Vec<Event>) {
+        if let Some(at) = self.open.iter().position(|open| open.index == index) {
+            let open = self.open.swap_remove(at);
+            if !open.has_fragment {
+                // A call without arguments streams no JSON (wire notes 2, point 9).
+                events.push(Event::ToolCallDelta((open.call, open.input)));
+            }
+            events.push(Event::ToolCallEnd(open.call));
+        }
+    }
+
+    fn finish(&mut self, events: &mut Vec<Event>) {
+        let Some(stop) = self.stop.take().filter(|_| self.started && self.open.is_empty()) else {
+            return self.fail(protocol("early_message_stop"), events);
+        };
+        self.done = true;
+        events.push(Event::Finished(Finish {
+            reason: reason(&stop.raw),
+            raw: stop.raw,
+            stop_sequence: stop.sequence,
+            ext: Vec::new(),
+        }));
+    }
+
+    fn take_stop(&mut self, raw: &str, sequence: Option<&str>) {
+        self.stop = Some(Stop { raw: raw.to_owned(), sequence: sequence.map(str::to_owned) });
+    }
+
+    fn take_usage(&mut self, usage: Option<&crate::wire::Usage>) {
+        let Some(usage) = usage else { return };
+        let counts = &mut self.usage;
+        counts.input = usage.input_tokens.unwrap_or(counts.input);
+        counts.output = usage.output_tokens.unwrap_or(counts.output);
+        counts.cache_read = usage.cache_read_input_tokens.unwrap_or(counts.cache_read);
+        counts.cache_creation = usage.cache_creation_input_tokens.unwrap_or(counts.cache_creation);
+    }
+
+    fn usage(&self) -> Event {
+        Event::Usage(Usage {
+            input_tokens: self.usage.input,
+            output_tokens: self.usage.output,
+            cache_read_input_tokens: self.usage.cache_read,
+            cache_creation_input_tokens: self.usage.cache_creation,
+            ext: Vec::new(),
+        })
+    }
+}
+
+fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<Event>) {
+    if !text.is_empty() {
+        events.push(event(text.to_owned()));
+    }
+}
+
+fn reason(raw: &str) -> FinishReason {
+    match raw {
+        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::End,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::MaxTokens,
+        "tool_use" => FinishReason::ToolCalls,
+        "refusal" => FinishReason::Refusal,
+        _ => FinishReason::Other,
+    }
+}

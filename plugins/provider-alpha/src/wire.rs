@@ -1,0 +1,264 @@
+//! The Messages wire format, both directions. Shapes only; field names are the wire's own.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+// ------------------------------------------------------------------- request
+
+#[derive(Serialize)]
+pub struct Request<'a> {
+    pub model: &'a str,
+    pub max_tokens: u32,
+    #[serde(skip_serializing_if = "System::is_empty")]
+    pub system: System<'a>,
+    pub messages: Vec<Turn<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<u32>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata<'a>>,
+    pub stream: bool,
+    #[serde(flatten)]
+    pub passed: Passed<'a>,
+}
+
+/// Parameters that pass as they came, by name.
+pub struct Passed<'a>(pub Vec<(&'a str, Box<RawValue>)>);
+
+impl Serialize for Passed<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum System<'a> {
+    Text(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+impl System<'_> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Blocks(blocks) => blocks.is_empty(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub struct Turn<'a> {
+    pub role: &'static str,
+    pub content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct Block<'a> {
+    #[serde(flatten)]
+    pub body: Body<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_control: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Body<'a> {
+    Text {
+        text: &'a str,
+    },
+    Image {
+        source: Source<'a>,
+    },
+    Document {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        context: Option<&'a str>,
+    },
+    ToolUse {
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Box<RawValue>,
+    },
+    ToolResult {
+        tool_use_id: Cow<'a, str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        content: Vec<Block<'a>>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Source<'a> {
+    Base64 { media_type: &'a str, data: String },
+    Url { url: &'a str },
+    Text { media_type: &'static str, data: &'a str },
+}
+
+#[derive(Serialize)]
+pub struct Tool<'a> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<&'a str>,
+    pub input_schema: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_control: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+pub struct ToolChoice<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_parallel_tool_use: Option<bool>,
+}
+
+#[derive(Serialize)]
+pub struct Thinking {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub budget_tokens: u32,
+}
+
+#[derive(Serialize)]
+pub struct OutputConfig {
+    pub format: OutputFormat,
+}
+
+#[derive(Serialize)]
+pub struct OutputFormat {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub schema: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+pub struct Metadata<'a> {
+    pub user_id: &'a str,
+}
+
+// ------------------------------------------------------------------ response
+
+/// A stream event, or a whole answer: both carry `type` and differ in the fields that are there.
+#[derive(Deserialize)]
+pub struct Event<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Cow<'a, str>,
+    #[serde(default)]
+    pub index: u64,
+    #[serde(borrow)]
+    pub message: Option<Answer<'a>>,
+    #[serde(borrow)]
+    pub content_block: Option<AnswerBlock<'a>>,
+    #[serde(borrow)]
+    pub delta: Option<Delta<'a>>,
+    pub usage: Option<Usage>,
+    #[serde(borrow)]
+    pub error: Option<ErrorBody<'a>>,
+}
+
+#[derive(Deserialize)]
+pub struct Answer<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub model: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub content: Vec<AnswerBlock<'a>>,
+    #[serde(borrow)]
+    pub stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub stop_sequence: Option<Cow<'a, str>>,
+    pub usage: Option<Usage>,
+    #[serde(borrow)]
+    pub error: Option<ErrorBody<'a>>,
+}
+
+#[derive(Deserialize)]
+pub struct AnswerBlock<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub text: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub thinking: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub signature: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub data: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub tool_use_id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub struct Delta<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub text: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub partial_json: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub thinking: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub signature: Cow<'a, str>,
+    #[serde(borrow)]
+    pub stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub stop_sequence: Option<Cow<'a, str>>,
+}
+
+/// Absent and null counters keep what an earlier event said.
+#[derive(Deserialize)]
+pub struct Usage {
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub cache_read_input_tokens: Option<u64>,
+    pub cache_creation_input_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub struct ErrorBody<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub message: Cow<'a, str>,
+}
