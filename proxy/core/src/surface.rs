@@ -1,10 +1,83 @@
 //! Surfaces: the wire formats that callers speak. Each is one adapter between bytes and the canonical chat.
 
+pub mod blocks;
+pub mod fields;
 pub mod native;
+
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::chat::{ChatEvent, ChatReply, Finish, Usage};
 use crate::fault::{Code, Fault};
+use crate::metering::Charge;
+
+/// A run as its first event names it.
+#[derive(Clone)]
+pub struct RunHead {
+    pub request_id: String,
+    pub message_id: String,
+    /// `None` where nothing is stored and nothing was continued.
+    pub conversation_id: Option<String>,
+    /// Catalogue id.
+    pub model: String,
+}
+
+/// A finished run, besides its content.
+pub struct RunSummary<'a> {
+    pub head: &'a RunHead,
+    pub usage: Usage,
+    pub charge: Charge,
+    pub finish: &'a Finish,
+    pub phi: &'a PhiMetadata,
+}
+
+/// PHI metadata of one run (contract 21): counts and kinds, never text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhiMetadata {
+    /// `redact` or `block`.
+    pub mode: &'static str,
+    /// Findings of the request by kind.
+    pub counts: BTreeMap<String, u64>,
+    /// Placeholders that were restored in the reply.
+    pub restored: u64,
+}
+
+impl PhiMetadata {
+    pub fn to_json(&self) -> Value {
+        let Self {
+            mode,
+            counts,
+            restored,
+        } = self;
+        let kinds: Vec<&String> = counts.keys().collect();
+        json!({"mode": mode, "redacted": counts.values().sum::<u64>(), "entity_types": kinds, "restored": restored})
+    }
+}
+
+/// How a surface writes a reply, streamed and whole. One value per run; it may keep state between events.
+pub trait ReplyEncoder: Send {
+    /// The frames that open a stream.
+    fn open(&mut self, head: &RunHead, out: &mut Vec<u8>);
+
+    /// The frames of one event.
+    ///
+    /// # Errors
+    /// A fault when the event cannot be shown: the provider broke its own format.
+    fn event(&mut self, event: &ChatEvent, out: &mut Vec<u8>) -> Result<(), Fault>;
+
+    /// The frames that end a good stream.
+    fn complete(&mut self, run: &RunSummary<'_>, out: &mut Vec<u8>);
+
+    /// The frames that end a failed stream.
+    fn fail(&mut self, fault: &Fault, request_id: &str, out: &mut Vec<u8>);
+
+    /// What keeps a silent stream open.
+    fn heartbeat(&self) -> &'static [u8];
+
+    /// The unstreamed body.
+    fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value;
+}
 
 /// Which envelope and which rules a route speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

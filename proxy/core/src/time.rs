@@ -54,6 +54,13 @@ impl Timestamp {
             .map(|at| Self(at.as_millisecond()))
     }
 
+    /// IMF-fixdate of RFC 9110, for HTTP headers.
+    pub fn http_date(self) -> String {
+        self.zoned()
+            .strftime("%a, %d %b %Y %H:%M:%S GMT")
+            .to_string()
+    }
+
     fn zoned(self) -> jiff::Zoned {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)

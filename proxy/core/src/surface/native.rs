@@ -1,1 +1,459 @@
-//! Native surface.
+//! The native surface: `POST /v1/ai/chat` requests, results, stream events and message records
+//! (spec, Resources and Events; contract 21).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::blocks;
+use super::fields::{Fields, join};
+use super::{ReplyEncoder, RunHead, RunSummary};
+use crate::chat::{
+    BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling, ToolResult,
+    Usage,
+};
+use crate::fault::{Code, Fault, Problems};
+use crate::id::IdKind;
+use crate::json;
+use crate::money::Micro;
+use crate::sse;
+use crate::time::Timestamp;
+
+/// Spec: default model on native chat.
+pub const DEFAULT_MODEL: &str = "alpha-sonnet-4-6";
+
+/// A decoded body of `POST /v1/ai/chat`. The chat holds this turn alone: the caller's history is stored.
+pub struct NativeRequest {
+    pub chat: ChatRequest,
+    /// Canonical form (`conv_…`); `Some` continues that conversation.
+    pub conversation_id: Option<String>,
+    /// `None` where the body is silent: the default depends on the credential (contract X22).
+    pub store: Option<bool>,
+    /// Whether the body names a system prompt of its own, which overrides the organization's.
+    pub overrides_system: bool,
+}
+
+/// Reads a request body.
+///
+/// # Errors
+/// 422 `VALIDATION_FAILED` with every problem; 400 `UNSUPPORTED_PARAMETER` for a field this surface lacks.
+pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
+    let mut fields = Fields::top(json::object(body)?);
+    let mut problems = Problems::default();
+
+    let message = fields.string("message", &mut problems);
+    let model = fields
+        .string("model", &mut problems)
+        .unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    let stream = fields.boolean("stream", &mut problems).unwrap_or(true);
+    let conversation = fields.string("conversation_id", &mut problems);
+    let store = fields.boolean("store", &mut problems);
+    let system = fields.string("system", &mut problems);
+    let max_tokens = fields.count("max_tokens", 1, &mut problems);
+    let tools = fields
+        .take("tools")
+        .map(|value| blocks::decode_tools(value, "tools", &mut problems));
+    let tools = tools.unwrap_or_default();
+    let (tool_choice, parallel_tool_calls) =
+        fields.take("tool_choice").map_or((None, None), |value| {
+            blocks::decode_tool_choice(value, "tool_choice", &tools, &mut problems)
+        });
+    let results = fields
+        .take("tool_results")
+        .map(|value| tool_results(value, &mut problems))
+        .unwrap_or_default();
+
+    if let Some(unknown) = fields.unknown().next() {
+        return Err(Fault::new(
+            Code::UnsupportedParameter,
+            "This endpoint does not take this parameter.",
+        )
+        .at(unknown));
+    }
+    if results.is_empty() && message.as_deref().is_none_or(str::is_empty) {
+        problems.add("message", "is required");
+    }
+    if !results.is_empty() && conversation.is_none() {
+        problems.add("tool_results", "needs a conversation_id");
+    }
+    let conversation_id = conversation
+        .as_deref()
+        .and_then(|id| IdKind::Conversation.accept(id));
+    if conversation.is_some() && conversation_id.is_none() {
+        problems.add("conversation_id", "is not a conversation id");
+    }
+    problems.into_result()?;
+
+    let mut content = results;
+    content.extend(message.filter(|text| !text.is_empty()).map(Part::text));
+    let overrides_system = system.is_some();
+    let chat = ChatRequest {
+        model,
+        system: system
+            .filter(|text| !text.is_empty())
+            .map(Part::text)
+            .into_iter()
+            .collect(),
+        messages: vec![Message {
+            role: Role::User,
+            content,
+            name: None,
+        }],
+        tools,
+        tool_choice,
+        parallel_tool_calls,
+        max_tokens,
+        sampling: Sampling::default(),
+        stop_sequences: Vec::new(),
+        response_format: None,
+        reasoning_tokens: None,
+        metadata: BTreeMap::new(),
+        stream,
+        ext: Map::new(),
+    };
+    Ok(NativeRequest {
+        chat,
+        conversation_id,
+        store,
+        overrides_system,
+    })
+}
+
+/// `tool_results: [{tool_call_id, content, is_error}]`.
+fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
+    let Value::Array(items) = value else {
+        problems.add("tool_results", "must be an array");
+        return Vec::new();
+    };
+    let mut results = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let path = format!("tool_results[{at}]");
+        let Some(mut fields) = Fields::of(item, &path, problems) else {
+            continue;
+        };
+        let call_id = fields.required_string("tool_call_id", problems);
+        let is_error = fields.boolean("is_error", problems).unwrap_or(false);
+        let content =
+            blocks::result_content(fields.take("content"), &join(&path, "content"), problems);
+        fields.end(problems);
+        if let Some(call_id) = call_id {
+            results.push(Part::ToolResult(ToolResult {
+                call_id,
+                is_error,
+                content,
+            }));
+        }
+    }
+    results
+}
+
+/// Writes replies of the native surface.
+#[derive(Default)]
+pub struct Encoder {
+    /// Open tool calls: id, name and the arguments' text so far. The event shows them whole.
+    calls: BTreeMap<u32, (String, String, String)>,
+}
+
+/// Spec, Events: sent when idle, ignored by clients.
+const HEARTBEAT: &[u8] = b"event: heartbeat\ndata: {}\n\n";
+
+impl ReplyEncoder for Encoder {
+    fn open(&mut self, head: &RunHead, out: &mut Vec<u8>) {
+        let RunHead {
+            request_id,
+            message_id,
+            conversation_id,
+            model,
+        } = head;
+        let data = json!({
+            "request_id": request_id, "message_id": message_id, "model": model, "conversation_id": conversation_id,
+        });
+        put("run.started", &data, out);
+    }
+
+    fn event(&mut self, event: &ChatEvent, out: &mut Vec<u8>) -> Result<(), Fault> {
+        match event {
+            ChatEvent::Text(text) => message_delta(text, out),
+            ChatEvent::ToolCallStart { index, id, name } => {
+                self.calls
+                    .insert(*index, (id.clone(), name.clone(), String::new()));
+            }
+            ChatEvent::ToolCallDelta { index, fragment } => {
+                if let Some((_, _, text)) = self.calls.get_mut(index) {
+                    text.push_str(fragment);
+                }
+            }
+            ChatEvent::ToolCallEnd { index } => {
+                if let Some((id, name, text)) = self.calls.remove(index) {
+                    let arguments = arguments(&text, *index)?;
+                    put(
+                        "tool_call",
+                        &json!({"id": id, "name": name, "arguments": arguments}),
+                        out,
+                    );
+                }
+            }
+            ChatEvent::ProviderToolCompleted { tool_type, item_id } => {
+                put(
+                    "provider_tool.completed",
+                    &json!({"tool_type": tool_type, "item_id": item_id}),
+                    out,
+                );
+            }
+            // Reasoning has no event on this surface; it is stored with the conversation.
+            ChatEvent::Reasoning(_)
+            | ChatEvent::ReasoningSignature(_)
+            | ChatEvent::RedactedReasoning { .. }
+            | ChatEvent::Started { .. }
+            | ChatEvent::Usage(_)
+            | ChatEvent::KeepAlive
+            | ChatEvent::Finished(_) => {}
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, run: &RunSummary<'_>, out: &mut Vec<u8>) {
+        let data = json!({
+            "request_id": run.head.request_id,
+            "message_id": run.head.message_id,
+            "credits_consumed": run.charge.credits.to_json(),
+            "usage": {
+                "input_tokens": run.usage.input_tokens,
+                "output_tokens": run.usage.output_tokens,
+                "cache_creation_input_tokens": run.usage.cache_creation_input_tokens,
+                "cache_read_input_tokens": run.usage.cache_read_input_tokens,
+            },
+            "finish_reason": run.finish.reason.word(),
+            "stop_reason_raw": run.finish.raw,
+            "phi": run.phi.to_json(),
+        });
+        put("run.completed", &data, out);
+    }
+
+    /// Contract X11: the flat form on the native stream.
+    fn fail(&mut self, fault: &Fault, _request_id: &str, out: &mut Vec<u8>) {
+        let data = json!({
+            "code": fault.code.word(),
+            "message": fault.message,
+            "retryable": fault.retryable,
+            "failure_layer": fault.layer.word(),
+        });
+        put("error", &data, out);
+    }
+
+    fn heartbeat(&self) -> &'static [u8] {
+        HEARTBEAT
+    }
+
+    fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value {
+        json!({
+            "success": true,
+            "data": {
+                "message": {
+                    "id": run.head.message_id,
+                    "role": "assistant",
+                    "content": reply.text(),
+                    "tool_calls": tool_calls(reply),
+                },
+                "conversation_id": run.head.conversation_id,
+                "finish_reason": run.finish.reason.word(),
+                "stop_reason_raw": run.finish.raw,
+            },
+            "meta": {
+                "request_id": run.head.request_id,
+                "usage": {
+                    "model": run.head.model,
+                    "input_tokens": run.usage.input_tokens,
+                    "output_tokens": run.usage.output_tokens,
+                    "cache_creation_input_tokens": run.usage.cache_creation_input_tokens,
+                    "cache_read_input_tokens": run.usage.cache_read_input_tokens,
+                    "sonnet_equivalent_tokens": run.charge.sonnet_equivalent_tokens,
+                    "credits_consumed": run.charge.credits.to_json(),
+                    "cost_usd": run.charge.cost_usd.to_json(),
+                },
+                "phi": run.phi.to_json(),
+            },
+        })
+    }
+}
+
+fn tool_calls(reply: &ChatReply) -> Vec<Value> {
+    reply
+        .content
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolCall(call) => {
+                Some(json!({"id": call.id, "name": call.name, "arguments": call.arguments}))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The arguments of a finished call; no text is an empty object (wire.md 2, point 9).
+fn arguments(text: &str, index: u32) -> Result<Value, Fault> {
+    if text.is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    match serde_json::from_str(text) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        _ => Err(Code::InferenceUpstreamFailure
+            .fault()
+            .from_provider()
+            .because(BadArguments { index })),
+    }
+}
+
+fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
+    sse::encode(name, data.to_string().as_bytes(), out);
+}
+
+/// The one frame that comes hundreds of times per reply goes without an intermediate tree.
+fn message_delta(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"event: message.delta\ndata: {\"text\":");
+    out.extend_from_slice(Value::from(text).to_string().as_bytes());
+    out.extend_from_slice(b"}\n\n");
+}
+
+/// A stored message as `GET /v1/ai/messages/{id}` shows it.
+pub struct MessageRecord {
+    pub id: String,
+    pub request_id: String,
+    pub org_id: String,
+    pub conversation_id: String,
+    pub model: String,
+    pub role: String,
+    pub usage: Usage,
+    pub credits_consumed: Micro,
+    pub content: String,
+    pub created_at: Timestamp,
+    pub stop_reason: Option<String>,
+    pub phi: Value,
+    pub audit_id: Option<String>,
+}
+
+/// The success envelope of a message record.
+pub fn message_record(record: &MessageRecord, request_id: &str) -> Value {
+    let MessageRecord {
+        id,
+        request_id: made_by,
+        org_id,
+        conversation_id,
+        model,
+        role,
+        usage,
+        credits_consumed,
+        content,
+        created_at,
+        stop_reason,
+        phi,
+        audit_id,
+    } = record;
+    json!({
+        "success": true,
+        "data": {
+            "id": id,
+            "request_id": made_by,
+            "org_id": org_id,
+            "conversation_id": conversation_id,
+            "model": model,
+            "role": role,
+            "usage": {
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cache_read_input_tokens": usage.cache_read_input_tokens,
+                "cache_write_input_tokens": usage.cache_creation_input_tokens,
+            },
+            "credits_consumed": credits_consumed.to_json(),
+            "content": content,
+            "stop_reason": stop_reason,
+            "phi": phi,
+            "audit_id": audit_id,
+            "created_at": created_at.to_string(),
+        },
+        "meta": {"request_id": request_id},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn refused(body: &str) -> Fault {
+        decode(body.as_bytes()).err().unwrap()
+    }
+
+    #[test]
+    fn defaults_are_the_specifications() {
+        let request = decode(br#"{"message":"hi"}"#).ok().unwrap();
+        assert_eq!(request.chat.model, "alpha-sonnet-4-6");
+        assert!(
+            request.chat.stream && request.store.is_none() && request.conversation_id.is_none()
+        );
+        assert_eq!(request.chat.messages.len(), 1);
+    }
+
+    #[test]
+    fn every_problem_comes_at_once() {
+        let fault = refused(r#"{"message":7,"stream":"yes","max_tokens":0,"conversation_id":"x"}"#);
+        let paths: Vec<&String> = fault.details.keys().collect();
+        assert_eq!(
+            paths,
+            ["message", "stream", "max_tokens", "conversation_id"]
+        );
+    }
+
+    #[test]
+    fn foreign_fields_are_refused_by_name() {
+        let fault = refused(r#"{"message":"hi","temperature":1}"#);
+        assert_eq!(
+            (fault.code, fault.param.as_deref()),
+            (Code::UnsupportedParameter, Some("temperature"))
+        );
+    }
+
+    #[test]
+    fn tool_results_continue_a_conversation_without_a_message() {
+        let body = r#"{"conversation_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "tool_results":[{"tool_call_id":"c1","content":"42"}]}"#;
+        let request = decode(body.as_bytes()).ok().unwrap();
+        assert_eq!(
+            request.conversation_id.as_deref(),
+            Some("conv_01ARZ3NDEKTSV4RRFFQ69G5FAV")
+        );
+        assert!(matches!(
+            request.chat.messages[0].content[..],
+            [Part::ToolResult(_)]
+        ));
+        assert_eq!(
+            refused(r#"{"tool_results":[{"tool_call_id":"c1"}]}"#)
+                .param
+                .as_deref(),
+            Some("tool_results")
+        );
+    }
+
+    #[test]
+    fn frames_are_flat_json_behind_an_event_line() {
+        let mut out = Vec::new();
+        let mut encoder = Encoder::default();
+        assert!(
+            encoder
+                .event(&ChatEvent::Text("a\n\"b\"".into()), &mut out)
+                .is_ok()
+        );
+        encoder.fail(
+            &Code::InferenceUpstreamFailure.fault().from_provider(),
+            "req_1",
+            &mut out,
+        );
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(
+            text,
+            "event: message.delta\ndata: {\"text\":\"a\\n\\\"b\\\"\"}\n\nevent: error\ndata: {\"code\":\
+             \"INFERENCE_UPSTREAM_FAILURE\",\"message\":\"The model provider failed.\",\"retryable\":true,\
+             \"failure_layer\":\"provider\"}\n\n"
+        );
+    }
+}

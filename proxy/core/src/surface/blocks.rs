@@ -1,0 +1,394 @@
+//! Content blocks, tools and tool choice in the shape of the messages surface, which the native surface
+//! shares (contract 21, native tools) and in which stored turns are kept.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::fields::{Fields, join};
+use crate::chat::{Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
+use crate::fault::Problems;
+
+/// Bounds of one request: more tools or parts than any model takes.
+const MAX_TOOLS: usize = 512;
+/// The strictest provider's rule for tool names (wire.md 2, point 8).
+const MAX_TOOL_NAME_CHARS: usize = 64;
+
+/// One part as a content block.
+pub fn encode(part: &Part) -> Value {
+    let mut block = match part {
+        Part::Text { text, cache_mark } => {
+            let mut block = json!({"type": "text", "text": text});
+            set(&mut block, "cache_control", cache_mark.clone());
+            return block;
+        }
+        Part::Image(media) => return json!({"type": "image", "source": encode_media(media)}),
+        Part::Document { media, .. } => json!({"type": "document", "source": encode_media(media)}),
+        Part::ToolCall(call) => {
+            json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
+        }
+        Part::ToolResult(result) => json!({
+            "type": "tool_result",
+            "tool_use_id": result.call_id,
+            "is_error": result.is_error,
+            "content": result.content.iter().map(encode).collect::<Vec<_>>(),
+        }),
+        Part::Reasoning { text, .. } => json!({"type": "thinking", "thinking": text}),
+        Part::RedactedReasoning { data } => json!({"type": "redacted_thinking", "data": data}),
+    };
+    match part {
+        Part::Document { title, context, .. } => {
+            set(&mut block, "title", title.clone().map(Value::String));
+            set(&mut block, "context", context.clone().map(Value::String));
+        }
+        Part::Reasoning { signature, .. } => set(
+            &mut block,
+            "signature",
+            signature.clone().map(Value::String),
+        ),
+        _ => {}
+    }
+    block
+}
+
+fn set(block: &mut Value, key: &str, value: Option<Value>) {
+    if let (Some(fields), Some(value)) = (block.as_object_mut(), value) {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+fn encode_media(media: &Media) -> Value {
+    match media {
+        Media::Inline { media_type, data } => {
+            json!({"type": "base64", "media_type": media_type, "data": STANDARD.encode(data)})
+        }
+        Media::Url(url) => json!({"type": "url", "url": url}),
+        Media::Text(text) => json!({"type": "text", "media_type": "text/plain", "data": text}),
+    }
+}
+
+/// A string or an array of blocks, as parts.
+pub fn decode_content(value: Value, path: &str, problems: &mut Problems) -> Vec<Part> {
+    match value {
+        Value::String(text) => vec![Part::text(text)],
+        Value::Array(blocks) => blocks
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, block)| decode(block, &format!("{path}[{at}]"), problems))
+            .collect(),
+        _ => {
+            problems.add(path, "must be a string or an array of content blocks");
+            Vec::new()
+        }
+    }
+}
+
+/// One content block as a part; problems are noted, unknown block types among them.
+pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part> {
+    let mut block = Fields::of(value, path, problems)?;
+    let kind = block.required_string("type", problems)?;
+    let part = match kind.as_str() {
+        "text" => {
+            let text = block.required_string("text", problems);
+            let cache_mark = block.take("cache_control");
+            text.map(|text| Part::Text { text, cache_mark })
+        }
+        "image" => {
+            let source = block.take("source");
+            decode_media(source, &join(path, "source"), problems).map(Part::Image)
+        }
+        "document" => {
+            let source = block.take("source");
+            let media = decode_media(source, &join(path, "source"), problems);
+            let (title, context) = (
+                block.string("title", problems),
+                block.string("context", problems),
+            );
+            media.map(|media| Part::Document {
+                media,
+                title,
+                context,
+            })
+        }
+        "tool_use" => decode_call(&mut block, problems),
+        "tool_result" => decode_result(&mut block, path, problems),
+        "thinking" => {
+            let signature = block.string("signature", problems);
+            block
+                .required_string("thinking", problems)
+                .map(|text| Part::Reasoning { text, signature })
+        }
+        "redacted_thinking" => block
+            .required_string("data", problems)
+            .map(|data| Part::RedactedReasoning { data }),
+        _ => {
+            problems.add(join(path, "type"), "is not a known content block type");
+            return None;
+        }
+    };
+    // A mark on a block kind that cannot carry one changes nothing at the provider.
+    block.take("cache_control");
+    block.end(problems);
+    part
+}
+
+fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Option<Media> {
+    let mut source = Fields::of(value.unwrap_or(Value::Null), path, problems)?;
+    let kind = source.required_string("type", problems)?;
+    let media = match kind.as_str() {
+        "base64" => {
+            let media_type = source.required_string("media_type", problems);
+            let data = source.required_string("data", problems)?;
+            let Ok(data) = STANDARD.decode(data.as_bytes()) else {
+                problems.add(join(path, "data"), "is not base64");
+                return None;
+            };
+            media_type.map(|media_type| Media::Inline {
+                media_type,
+                data: data.into(),
+            })
+        }
+        "url" => source.required_string("url", problems).map(Media::Url),
+        "text" => {
+            source.take("media_type");
+            source.required_string("data", problems).map(Media::Text)
+        }
+        _ => {
+            problems.add(join(path, "type"), "must be base64, url or text");
+            return None;
+        }
+    };
+    source.end(problems);
+    media
+}
+
+fn decode_call(block: &mut Fields, problems: &mut Problems) -> Option<Part> {
+    let id = block.required_string("id", problems);
+    let name = block.required_string("name", problems);
+    let input = block.object("input", problems).unwrap_or_default();
+    Some(Part::ToolCall(ToolCall {
+        id: id?,
+        name: name?,
+        arguments: Value::Object(input),
+    }))
+}
+
+fn decode_result(block: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+    let call_id = block.required_string("tool_use_id", problems);
+    let is_error = block.boolean("is_error", problems).unwrap_or(false);
+    let content = result_content(block.take("content"), &join(path, "content"), problems);
+    Some(Part::ToolResult(ToolResult {
+        call_id: call_id?,
+        is_error,
+        content,
+    }))
+}
+
+/// Content of a tool result: absent, a string, or blocks of text, images and documents.
+pub fn result_content(value: Option<Value>, path: &str, problems: &mut Problems) -> Vec<Part> {
+    let parts = value.map_or_else(Vec::new, |value| decode_content(value, path, problems));
+    let plain = |part: &Part| {
+        matches!(
+            part,
+            Part::Text { .. } | Part::Image(_) | Part::Document { .. }
+        )
+    };
+    if !parts.iter().all(plain) {
+        problems.add(path, "may hold text, images and documents only");
+    }
+    parts
+}
+
+/// The `tools` array.
+pub fn decode_tools(value: Value, path: &str, problems: &mut Problems) -> Vec<Tool> {
+    let Value::Array(items) = value else {
+        problems.add(path, "must be an array");
+        return Vec::new();
+    };
+    if items.len() > MAX_TOOLS {
+        problems.add(path, format!("may hold at most {MAX_TOOLS} tools"));
+        return Vec::new();
+    }
+    let mut tools: Vec<Tool> = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let path = format!("{path}[{at}]");
+        let Some(tool) = decode_tool(item, &path, problems) else {
+            continue;
+        };
+        if tools.iter().any(|other| other.name == tool.name) {
+            problems.add(join(&path, "name"), "is used by another tool");
+        }
+        tools.push(tool);
+    }
+    tools
+}
+
+fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
+    let mut fields = Fields::of(value, path, problems)?;
+    if fields
+        .string("type", problems)
+        .is_some_and(|kind| kind != "custom")
+    {
+        problems.add(join(path, "type"), "must be custom");
+        return None;
+    }
+    let name = fields.required_string("name", problems);
+    let description = fields.string("description", problems);
+    let schema = fields.object("input_schema", problems);
+    if schema.is_none() {
+        problems.add(join(path, "input_schema"), "is required");
+    }
+    let strict = fields.boolean("strict", problems);
+    let cache_mark = fields.take("cache_control");
+    fields.end(problems);
+    let name = name?;
+    if !tool_name_is_valid(&name) {
+        problems.add(
+            join(path, "name"),
+            "must be 1 to 64 letters, digits, `_` or `-`",
+        );
+    }
+    Some(Tool {
+        name,
+        description,
+        input_schema: Value::Object(schema?),
+        strict,
+        cache_mark,
+    })
+}
+
+/// What every provider kind accepts as a tool's name.
+pub fn tool_name_is_valid(name: &str) -> bool {
+    (1..=MAX_TOOL_NAME_CHARS).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// `tool_choice`, and whether parallel calls are allowed where it says so.
+pub fn decode_tool_choice(
+    value: Value,
+    path: &str,
+    tools: &[Tool],
+    problems: &mut Problems,
+) -> (Option<ToolChoice>, Option<bool>) {
+    let Some(mut fields) = Fields::of(value, path, problems) else {
+        return (None, None);
+    };
+    let kind = fields.required_string("type", problems);
+    let parallel = fields
+        .boolean("disable_parallel_tool_use", problems)
+        .map(|disabled| !disabled);
+    let choice = match kind.as_deref() {
+        Some("auto") => Some(ToolChoice::Auto),
+        Some("any") => Some(ToolChoice::Required),
+        Some("none") => Some(ToolChoice::None),
+        Some("tool") => fields
+            .required_string("name", problems)
+            .map(ToolChoice::Named),
+        Some(_) => {
+            problems.add(join(path, "type"), "must be auto, any, tool or none");
+            None
+        }
+        None => None,
+    };
+    fields.end(problems);
+    if let Some(ToolChoice::Named(name)) = &choice
+        && !tools.iter().any(|tool| tool.name == *name)
+    {
+        problems.add(join(path, "name"), "names no tool of this request");
+    }
+    // Both provider kinds refuse a choice without anything to choose from (wire.md 2, point 45).
+    if tools.is_empty() && choice.is_some() {
+        problems.add(path, "needs tools");
+    }
+    (choice, parallel)
+}
+
+/// Parts of a stored turn, written by [`encode`].
+pub fn decode_stored(blocks: &[Value]) -> Option<Vec<Part>> {
+    let mut problems = Problems::default();
+    let parts: Vec<Part> = blocks
+        .iter()
+        .filter_map(|block| decode(block.clone(), "", &mut problems))
+        .collect();
+    (problems.is_empty() && parts.len() == blocks.len()).then_some(parts)
+}
+
+/// An empty object, the schema of a tool without arguments.
+pub fn empty_schema() -> Value {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), Value::from("object"));
+    Value::Object(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_part_survives_storage() {
+        let parts = vec![
+            Part::Text {
+                text: "a".into(),
+                cache_mark: Some(json!({"type": "ephemeral"})),
+            },
+            Part::Image(Media::Inline {
+                media_type: "image/png".into(),
+                data: vec![1, 2, 255].into(),
+            }),
+            Part::Image(Media::Url("https://example.org/x.png".into())),
+            Part::Document {
+                media: Media::Text("d".into()),
+                title: Some("t".into()),
+                context: None,
+            },
+            Part::ToolCall(ToolCall {
+                id: "c1".into(),
+                name: "f".into(),
+                arguments: json!({"x": 1}),
+            }),
+            Part::ToolResult(ToolResult {
+                call_id: "c1".into(),
+                is_error: true,
+                content: vec![Part::text("r")],
+            }),
+            Part::Reasoning {
+                text: "hm".into(),
+                signature: Some("sig".into()),
+            },
+            Part::RedactedReasoning {
+                data: "sealed".into(),
+            },
+        ];
+        let blocks: Vec<Value> = parts.iter().map(encode).collect();
+        assert!(decode_stored(&blocks).is_some_and(|back| back == parts));
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_path() {
+        let mut problems = Problems::default();
+        let content =
+            json!([{"type": "text"}, {"type": "video"}, {"type": "text", "text": "x", "y": 1}]);
+        decode_content(content, "m", &mut problems);
+        decode_tools(
+            json!([{"name": "a b", "input_schema": {}}, {"name": "c"}]),
+            "tools",
+            &mut problems,
+        );
+        let fault = problems.into_result().err();
+        let paths: Vec<String> = fault
+            .map(|fault| fault.details.keys().cloned().collect())
+            .unwrap_or_default();
+        assert_eq!(
+            paths,
+            [
+                "m[0].text",
+                "m[1].type",
+                "m[2].y",
+                "tools[0].name",
+                "tools[1].input_schema"
+            ]
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Taking a JSON object apart: each field once, by type, every problem noted with its path.
+
+use serde_json::{Map, Value};
+
+use crate::fault::Problems;
+use crate::json::type_name;
+
+/// The fields of one object that nobody has asked for yet.
+pub struct Fields {
+    path: String,
+    rest: Map<String, Value>,
+}
+
+/// `path.key`, or the key alone at the top.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+impl Fields {
+    /// The top-level object of a body.
+    pub const fn top(rest: Map<String, Value>) -> Self {
+        Self {
+            path: String::new(),
+            rest,
+        }
+    }
+
+    /// A value that must be an object.
+    pub fn of(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
+        match value {
+            Value::Object(rest) => Some(Self {
+                path: path.to_owned(),
+                rest,
+            }),
+            other => {
+                problems.add(
+                    path,
+                    format!("must be an object, not {}", type_name(&other)),
+                );
+                None
+            }
+        }
+    }
+
+    /// The field whatever its type. An explicit null is an absent field.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        self.rest.shift_remove(key).filter(|value| !value.is_null())
+    }
+
+    pub fn string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) => Some(text),
+            other => self.wrong(key, "a string", &other, problems),
+        }
+    }
+
+    pub fn required_string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
+        if matches!(self.rest.get(key), None | Some(Value::Null)) {
+            self.rest.shift_remove(key);
+            problems.add(join(&self.path, key), "is required");
+            return None;
+        }
+        self.string(key, problems)
+    }
+
+    pub fn boolean(&mut self, key: &str, problems: &mut Problems) -> Option<bool> {
+        match self.take(key)? {
+            Value::Bool(value) => Some(value),
+            other => self.wrong(key, "a boolean", &other, problems),
+        }
+    }
+
+    pub fn object(&mut self, key: &str, problems: &mut Problems) -> Option<Map<String, Value>> {
+        match self.take(key)? {
+            Value::Object(value) => Some(value),
+            other => self.wrong(key, "an object", &other, problems),
+        }
+    }
+
+    /// A whole number from `min` up; larger than fits is the largest.
+    pub fn count(&mut self, key: &str, min: u64, problems: &mut Problems) -> Option<u32> {
+        match self.take(key)? {
+            Value::Number(number) if number.as_u64().is_some_and(|value| value >= min) => number
+                .as_u64()
+                .map(|value| u32::try_from(value).unwrap_or(u32::MAX)),
+            Value::Number(_) => {
+                problems.add(
+                    join(&self.path, key),
+                    format!("must be a whole number of at least {min}"),
+                );
+                None
+            }
+            other => self.wrong(key, "a whole number", &other, problems),
+        }
+    }
+
+    /// Names of the fields that nobody took, in document order.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.rest.keys().map(String::as_str)
+    }
+
+    /// Notes every field that nobody took.
+    pub fn end(self, problems: &mut Problems) {
+        for key in self.rest.keys() {
+            problems.add(join(&self.path, key), "is not a known field");
+        }
+    }
+
+    fn wrong<T>(
+        &self,
+        key: &str,
+        wanted: &str,
+        found: &Value,
+        problems: &mut Problems,
+    ) -> Option<T> {
+        problems.add(
+            join(&self.path, key),
+            format!("must be {wanted}, not {}", type_name(found)),
+        );
+        None
+    }
+}
