@@ -1,1 +1,3 @@
+mod fake_provider;
+
 fn main() {}
