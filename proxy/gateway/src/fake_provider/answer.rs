@@ -200,7 +200,7 @@ async fn carry_out(
             Step::Break(close) => {
                 connection.break_off(close);
                 body = vec![Step::Stall];
-                if close == Close::HalfClose {
+                if close == Close::Half {
                     ticket.half_close();
                 } else {
                     ticket.break_off();
@@ -279,7 +279,7 @@ async fn next_bytes(performance: &mut Performance) -> Option<Bytes> {
             Some(Step::Break(close)) => {
                 flushed(&performance.connection).await;
                 performance.connection.break_off(close);
-                if close == Close::HalfClose {
+                if close == Close::Half {
                     performance.ticket.as_ref()?.half_close();
                 } else {
                     performance.ticket.take()?.break_off();

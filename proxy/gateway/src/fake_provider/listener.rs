@@ -28,7 +28,8 @@ pub(crate) enum Close {
     /// The connection is reset (RST) in the middle of the body.
     Reset,
     /// Our sending side is closed (FIN), our receiving side stays open.
-    HalfClose,
+    #[serde(rename = "half_close")]
+    Half,
 }
 
 /// One connection, seen from the handlers that answer on it.
@@ -90,7 +91,7 @@ impl Connection {
             Close::End => NO_FAULT,
             Close::Cut => CUT,
             Close::Reset => RESET,
-            Close::HalfClose => HALF_CLOSE,
+            Close::Half => HALF_CLOSE,
         };
         self.fault.store(fault, Ordering::Release);
     }
