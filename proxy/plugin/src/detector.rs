@@ -1,8 +1,17 @@
 //! PHI detectors: text and segments in, validated spans out.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::error::PluginError;
+use crate::bindings::phi::exports::gateway::phi::detector as wit;
+use crate::bindings::phi::gateway::phi::types as wit_types;
+use crate::error::{AdmissionError, PluginError};
+use crate::manifest::Manifest;
+use crate::metrics::{Outcome, VersionMetrics};
+use crate::offsets::{self, Unit};
+use crate::sandbox::{Cell, Mould, classify};
+use crate::windows::{Window, windows};
 
 /// Where a piece of the text came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,38 +69,331 @@ pub struct Kind {
     pub default_threshold: u16,
 }
 
+/// Longest text of one [`Detector::detect`], over all windows: no request body is larger.
+const MAX_TEXT_BYTES: usize = 64 * 1024 * 1024;
+/// Smallest `max-text` that a detector may have: splitting finer than this would cut most findings.
+const MIN_MAX_TEXT_BYTES: u32 = 1024;
+/// Steps in which scores are told apart (phi.wit).
+const SCORE_STEP: u16 = 50;
+const MAX_SCORE: u16 = 1_000;
+/// Spans that any answer may have, beside one per four bytes of text (phi.wit).
+const FREE_SPANS: usize = 64;
+
 /// One admitted version of a detector.
-pub struct Detector {}
+pub struct Detector {
+    manifest: Arc<Manifest>,
+    version: String,
+    mould: Mould,
+    indices: wit::GuestIndices,
+    kinds: Vec<Kind>,
+    unit: Unit,
+    max_text_bytes: usize,
+    overlap_bytes: usize,
+    deterministic: bool,
+    metrics: VersionMetrics,
+}
 
 impl Detector {
     pub fn id(&self) -> &str {
-        ""
+        &self.manifest.id
     }
 
     pub fn version(&self) -> &str {
-        ""
+        &self.version
     }
 
     /// The kinds that [`Span::kind`] points into.
     pub fn kinds(&self) -> &[Kind] {
-        &[]
+        &self.kinds
     }
 
     /// True when equal text always gives equal spans.
     pub fn deterministic(&self) -> bool {
-        false
+        self.deterministic
     }
 
     /// Finds PHI in the segments of `text`, on a fresh instance; spans come sorted by start and may overlap.
-    /// No spans below any threshold are dropped here.
+    /// Every span is inside one segment and on character borders. None is dropped for its score here.
     ///
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
-    pub async fn detect(
+    pub async fn detect(&self, text: &str, segments: &[Segment]) -> Result<Vec<Span>, PluginError> {
+        let began = Instant::now();
+        let answer = self.detect_windows(text, segments).await;
+        let outcome = answer.as_ref().err().map_or(Outcome::Good, Outcome::Failed);
+        self.metrics.called("detect", began.elapsed(), outcome);
+        answer
+    }
+
+    async fn detect_windows(
         &self,
-        _text: &str,
-        _segments: &[Segment],
+        text: &str,
+        segments: &[Segment],
     ) -> Result<Vec<Span>, PluginError> {
-        Err(PluginError::Sandbox)
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(PluginError::TooLarge);
+        }
+        if !are_ordered(text, segments) {
+            return Err(PluginError::Sandbox);
+        }
+        let mut spans = Vec::new();
+        for window in windows(text, segments, self.max_text_bytes, self.overlap_bytes) {
+            self.detect_window(text, &window, &mut spans).await?;
+        }
+        spans.sort_by_key(|span: &Span| {
+            (
+                span.start,
+                span.end,
+                span.kind,
+                std::cmp::Reverse(span.score),
+            )
+        });
+        // Where windows overlap, both find the same.
+        spans.dedup_by_key(|span| (span.start, span.end, span.kind));
+        Ok(spans)
+    }
+
+    async fn detect_window(
+        &self,
+        text: &str,
+        window: &Window,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), PluginError> {
+        let Window {
+            start,
+            end,
+            segments,
+        } = window;
+        let Some(part) = text.get(*start..*end) else {
+            return Err(PluginError::Sandbox);
+        };
+        let sent: Vec<wit::Segment> = segments
+            .iter()
+            .map(|segment| to_wit(segment, *start))
+            .collect();
+        let began = Instant::now();
+        let mut cell = self.mould.ready().await?;
+        self.metrics.instantiated(began.elapsed());
+        let guest = self
+            .indices
+            .load(&mut cell.store, &cell.instance)
+            .map_err(|error| classify(&error))?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        store.set_epoch_deadline(1);
+        let answer = budget
+            .within(limits.call, guest.call_detect(&mut *store, part, &sent))
+            .await;
+        let found = answer
+            .map_err(|error| classify(&error))?
+            .map_err(|error| PluginError::Refused(refusal(error)))?;
+        if found.len() > FREE_SPANS + part.len() / 4 {
+            return Err(PluginError::Contract("more spans than the text can have"));
+        }
+        let ranges: Vec<Range<u32>> = found.iter().map(|span| span.start..span.end).collect();
+        for (span, range) in found.iter().zip(self.byte_ranges(part, &ranges)?) {
+            spans.push(self.check(span, range, window)?);
+        }
+        Ok(())
+    }
+
+    fn byte_ranges(
+        &self,
+        part: &str,
+        ranges: &[Range<u32>],
+    ) -> Result<Vec<Range<usize>>, PluginError> {
+        if self.unit == Unit::Bytes {
+            return Ok(ranges
+                .iter()
+                .map(|range| range.start as usize..range.end as usize)
+                .collect());
+        }
+        let places = offsets::to_bytes(
+            part,
+            self.unit,
+            ranges.iter().flat_map(|range| [range.start, range.end]),
+        );
+        let find = |offset: u32| {
+            places.get(&offset).copied().ok_or(PluginError::Contract(
+                "a span is out of range or cuts a character",
+            ))
+        };
+        ranges
+            .iter()
+            .map(|range| Ok(find(range.start)?..find(range.end)?))
+            .collect()
+    }
+
+    fn check(
+        &self,
+        span: &wit::Span,
+        range: Range<usize>,
+        window: &Window,
+    ) -> Result<Span, PluginError> {
+        let wit::Span {
+            start: _,
+            end: _,
+            kind,
+            score,
+            hints,
+        } = *span;
+        let start = window.start + range.start;
+        let end = window.start + range.end;
+        // Segments are in order: the last one that starts at or before the span is the only candidate.
+        let at = window
+            .segments
+            .partition_point(|segment| segment.start <= start);
+        let segment = at.checked_sub(1).and_then(|at| window.segments.get(at));
+        if range.is_empty() || segment.is_none_or(|segment| end > segment.end) {
+            return Err(PluginError::Contract("a span is not inside one segment"));
+        }
+        if kind as usize >= self.kinds.len() {
+            return Err(PluginError::Contract("a span has an unknown kind"));
+        }
+        if score > MAX_SCORE {
+            return Err(PluginError::Contract("a span has a score above 1000"));
+        }
+        Ok(Span {
+            start,
+            end,
+            kind: kind as usize,
+            score: (score + SCORE_STEP / 2) / SCORE_STEP * SCORE_STEP,
+            hints: Hints {
+                verified: hints.contains(wit_types::SpanHints::VERIFIED),
+                contextual: hints.contains(wit_types::SpanHints::CONTEXTUAL),
+                partial: hints.contains(wit_types::SpanHints::PARTIAL),
+            },
+        })
+    }
+
+    /// The part of admission that only detectors have: `info` against the manifest.
+    pub(crate) async fn admit(
+        mould: Mould,
+        manifest: Arc<Manifest>,
+        metrics: VersionMetrics,
+    ) -> Result<Self, AdmissionError> {
+        let failed = |error: wasmtime::Error| AdmissionError::new("info", format!("{error:#}"));
+        let indices = wit::GuestIndices::new(mould.pre())
+            .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
+        let mut cell = mould.blank().await.map_err(failed)?;
+        let guest = indices
+            .load(&mut cell.store, &cell.instance)
+            .map_err(failed)?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        store.set_epoch_deadline(1);
+        let info = budget
+            .within(limits.configure, guest.call_info(&mut *store))
+            .await
+            .map_err(failed)?;
+        let wit::DetectorInfo {
+            kinds,
+            offsets,
+            languages: _,
+            max_text,
+            overlap,
+            deterministic,
+            ext,
+        } = info;
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+        if manifest
+            .entity_kinds
+            .as_ref()
+            .is_none_or(|listed| listed.names != names)
+        {
+            return Err(AdmissionError::new(
+                "info",
+                "the plugin and its manifest differ in entity kinds",
+            ));
+        }
+        if max_text < MIN_MAX_TEXT_BYTES || overlap >= max_text / 2 {
+            return Err(AdmissionError::new(
+                "info",
+                "max-text is below 1024 or overlap not below half of it",
+            ));
+        }
+        if let Some((name, _)) = ext.iter().find(|(name, _)| name.starts_with("must-")) {
+            return Err(AdmissionError::new(
+                "info",
+                format!("{name} is not known here"),
+            ));
+        }
+        Ok(Self {
+            version: manifest.version.to_string(),
+            manifest,
+            mould,
+            indices,
+            kinds: kinds.into_iter().map(kind_from_wit).collect(),
+            unit: match offsets {
+                wit_types::OffsetUnit::Utf8Bytes => Unit::Bytes,
+                wit_types::OffsetUnit::Utf16Units => Unit::Utf16Units,
+                wit_types::OffsetUnit::CodePoints => Unit::CodePoints,
+            },
+            max_text_bytes: max_text as usize,
+            overlap_bytes: overlap as usize,
+            deterministic,
+            metrics,
+        })
+    }
+}
+
+/// Whether segments are on character borders, in order, and apart from each other.
+fn are_ordered(text: &str, segments: &[Segment]) -> bool {
+    let mut last = 0;
+    segments.iter().all(|segment| {
+        let good = last <= segment.start && text.get(segment.start..segment.end).is_some();
+        last = segment.end;
+        good
+    })
+}
+
+fn kind_from_wit(kind: wit_types::EntityKind) -> Kind {
+    let wit_types::EntityKind {
+        name,
+        hipaa_class,
+        default_threshold,
+    } = kind;
+    Kind {
+        name: name.into(),
+        hipaa_class,
+        default_threshold,
+    }
+}
+
+/// Offsets relative to the window; windows are at most `max-text` (32 bits) long.
+fn to_wit(segment: &Segment, window_start: usize) -> wit::Segment {
+    let offset = |at: usize| u32::try_from(at - window_start).unwrap_or(u32::MAX);
+    wit::Segment {
+        start: offset(segment.start),
+        end: offset(segment.end),
+        origin: match segment.origin {
+            Origin::SystemPrompt => wit_types::SegmentOrigin::SystemPrompt,
+            Origin::UserText => wit_types::SegmentOrigin::UserText,
+            Origin::AssistantText => wit_types::SegmentOrigin::AssistantText,
+            Origin::ToolName => wit_types::SegmentOrigin::ToolName,
+            Origin::ToolDescription => wit_types::SegmentOrigin::ToolDescription,
+            Origin::ToolSchema => wit_types::SegmentOrigin::ToolSchema,
+            Origin::ToolArguments => wit_types::SegmentOrigin::ToolArguments,
+            Origin::ToolResult => wit_types::SegmentOrigin::ToolResult,
+            Origin::Metadata => wit_types::SegmentOrigin::Metadata,
+            Origin::Other => wit_types::SegmentOrigin::Other,
+        },
+    }
+}
+
+const fn refusal(error: wit::DetectError) -> &'static str {
+    match error {
+        wit::DetectError::TooLarge => "too-large",
+        wit::DetectError::UnsupportedLanguage => "unsupported-language",
+        wit::DetectError::NotConfigured => "not-configured",
+        wit::DetectError::Internal => "internal",
     }
 }

@@ -1,12 +1,26 @@
 //! Provider drivers: the canonical request in, the upstream request out; frames in, canonical events out.
 
-use bytes::Bytes;
-use http::{HeaderMap, Method};
-use serde_json::{Map, Value};
-use svc_core::chat::{ChatEvent, ChatRequest};
-use svc_core::sse::Frame;
+mod events;
+mod request;
+mod run;
+mod upstream;
 
-use crate::error::PluginError;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, Method};
+use serde_json::{Map, Value};
+use svc_core::chat::ChatRequest;
+
+use crate::bindings::provider::exports::gateway::provider::driver as wit;
+use crate::bindings::provider::gateway::provider::types as wit_types;
+use crate::error::{AdmissionError, PluginError};
+use crate::manifest::{Auth, Manifest};
+use crate::metrics::{Outcome, VersionMetrics};
+use crate::sandbox::{Cell, Mould, classify};
+
+pub use run::DriverRun;
 
 /// What a driver starts from.
 pub struct DriverRequest<'a> {
@@ -137,29 +151,48 @@ pub enum DriverFailure {
     Plugin(#[from] PluginError),
 }
 
+/// Most response headers that a driver may ask for.
+const MAX_WANTED_HEADERS: usize = 32;
+/// What a driver never sees of an answer (provider.wit).
+const WITHHELD: [HeaderName; 3] = [
+    http::header::SET_COOKIE,
+    http::header::AUTHORIZATION,
+    http::header::WWW_AUTHENTICATE,
+];
+
 /// One admitted version of a driver.
-pub struct Driver {}
+pub struct Driver {
+    manifest: Arc<Manifest>,
+    version: String,
+    mould: Mould,
+    indices: wit::GuestIndices,
+    kind: ProviderKind,
+    features: Features,
+    auth: AuthPlacement,
+    wanted: Arc<[HeaderName]>,
+    metrics: Arc<VersionMetrics>,
+}
 
 impl Driver {
     pub fn id(&self) -> &str {
-        ""
+        &self.manifest.id
     }
 
     pub fn version(&self) -> &str {
-        ""
+        &self.version
     }
 
     pub fn kind(&self) -> ProviderKind {
-        ProviderKind::Custom
+        self.kind
     }
 
     pub fn features(&self) -> Features {
-        Features::default()
+        self.features
     }
 
     /// Where the credential goes; from the manifest, never from the guest.
     pub fn auth(&self) -> &AuthPlacement {
-        &AuthPlacement::None
+        &self.auth
     }
 
     /// Builds the upstream request on a fresh instance, which the run then owns.
@@ -169,67 +202,204 @@ impl Driver {
     /// driver failed.
     pub async fn start(
         &self,
-        _request: &DriverRequest<'_>,
+        request: &DriverRequest<'_>,
     ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
-        Err(PluginError::Sandbox.into())
+        let began = Instant::now();
+        let answer = self.start_run(request).await;
+        self.metrics
+            .called("start", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    async fn start_run(
+        &self,
+        request: &DriverRequest<'_>,
+    ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
+        let sent = request::to_wit(request);
+        let began = Instant::now();
+        let mut cell = self.mould.ready().await?;
+        self.metrics.instantiated(began.elapsed());
+        let guest = self
+            .indices
+            .load(&mut cell.store, &cell.instance)
+            .map_err(|error| classify(&error))?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        store.set_epoch_deadline(1);
+        let run = guest.run();
+        let call = run.call_start(&mut *store, &sent);
+        let answer = budget
+            .within(limits.call, call)
+            .await
+            .map_err(|error| classify(&error))?;
+        let (resource, upstream) = answer.map_err(events::fault)?;
+        let upstream = upstream::check(upstream, &self.auth)?;
+        let run = DriverRun::new(
+            cell,
+            guest,
+            resource,
+            Arc::clone(&self.wanted),
+            Arc::clone(&self.metrics),
+        );
+        Ok((run, upstream))
+    }
+
+    /// The part of admission that only drivers have: `info` against the manifest.
+    pub(crate) async fn admit(
+        mould: Mould,
+        manifest: Arc<Manifest>,
+        metrics: VersionMetrics,
+    ) -> Result<Self, AdmissionError> {
+        let failed = |error: wasmtime::Error| AdmissionError::new("info", format!("{error:#}"));
+        let indices = wit::GuestIndices::new(mould.pre())
+            .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
+        let mut cell = mould.blank().await.map_err(failed)?;
+        let guest = indices
+            .load(&mut cell.store, &cell.instance)
+            .map_err(failed)?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        store.set_epoch_deadline(1);
+        let info = budget
+            .within(limits.configure, guest.call_info(&mut *store))
+            .await
+            .map_err(failed)?;
+        let wit_types::DriverInfo {
+            kind,
+            auth,
+            features,
+            wants_headers,
+            ext,
+        } = info;
+        let auth = auth_placement(auth)?;
+        if manifest
+            .auth
+            .as_ref()
+            .map(manifest_auth)
+            .transpose()?
+            .as_ref()
+            != Some(&auth)
+        {
+            return Err(AdmissionError::new(
+                "info",
+                "the plugin and its manifest differ in [auth]",
+            ));
+        }
+        if let Some((name, _)) = ext.iter().find(|(name, _)| name.starts_with("must-")) {
+            return Err(AdmissionError::new(
+                "info",
+                format!("{name} is not known here"),
+            ));
+        }
+        Ok(Self {
+            version: manifest.version.to_string(),
+            manifest,
+            mould,
+            indices,
+            kind: match kind {
+                wit_types::ProviderKind::A => ProviderKind::A,
+                wit_types::ProviderKind::B => ProviderKind::B,
+                wit_types::ProviderKind::Custom => ProviderKind::Custom,
+            },
+            features: features_from_wit(features),
+            auth,
+            wanted: wanted_headers(&wants_headers)?,
+            metrics: Arc::new(metrics),
+        })
     }
 }
 
-/// One inference run. Dropping it ends the guest.
-pub struct DriverRun {}
-
-impl DriverRun {
-    /// Hands over the status and the headers that the driver asked for; answers how to cut the body.
-    ///
-    /// # Errors
-    /// [`DriverFailure`]; the run is over then.
-    pub async fn head(
-        &mut self,
-        _status: u16,
-        _headers: &HeaderMap,
-    ) -> Result<Framing, DriverFailure> {
-        Err(PluginError::Sandbox.into())
+/// The metrics' word for how a driver call ended.
+fn outcome(failure: Option<&DriverFailure>) -> Outcome<'_> {
+    match failure {
+        None => Outcome::Good,
+        Some(DriverFailure::Fault(_)) => Outcome::Fault,
+        Some(DriverFailure::Plugin(error)) => Outcome::Failed(error),
     }
+}
 
-    /// Hands over the events that have arrived and appends what they mean to `events`, also what came before
-    /// a failure.
-    ///
-    /// # Errors
-    /// [`DriverFailure`]; the run is over then.
-    pub async fn push(
-        &mut self,
-        _frames: &[Frame],
-        _events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
-        Err(PluginError::Sandbox.into())
+fn header_name(name: &str) -> Result<HeaderName, AdmissionError> {
+    HeaderName::try_from(name)
+        .map_err(|_| AdmissionError::new("info", format!("{name} is not a header name")))
+}
+
+fn auth_placement(auth: wit_types::AuthScheme) -> Result<AuthPlacement, AdmissionError> {
+    Ok(match auth {
+        wit_types::AuthScheme::None => AuthPlacement::None,
+        wit_types::AuthScheme::Header((name, template)) => AuthPlacement::Header {
+            name: header_name(&name)?,
+            template,
+        },
+        wit_types::AuthScheme::Query(name) => AuthPlacement::Query { name },
+        wit_types::AuthScheme::HostSigned(scheme) => AuthPlacement::HostSigned { scheme },
+    })
+}
+
+fn manifest_auth(auth: &Auth) -> Result<AuthPlacement, AdmissionError> {
+    Ok(match auth {
+        Auth::None => AuthPlacement::None,
+        Auth::Header { name, template } => AuthPlacement::Header {
+            name: header_name(name)?,
+            template: template.clone(),
+        },
+        Auth::Query { name } => AuthPlacement::Query { name: name.clone() },
+        Auth::HostSigned { scheme } => AuthPlacement::HostSigned {
+            scheme: scheme.clone(),
+        },
+    })
+}
+
+fn wanted_headers(names: &[String]) -> Result<Arc<[HeaderName]>, AdmissionError> {
+    if names.len() > MAX_WANTED_HEADERS {
+        return Err(AdmissionError::new(
+            "info",
+            format!("more than {MAX_WANTED_HEADERS} wanted headers"),
+        ));
     }
-
-    /// As [`DriverRun::push`], for the framings without event names: one frame.
-    ///
-    /// # Errors
-    /// [`DriverFailure`]; the run is over then.
-    pub async fn push_bytes(
-        &mut self,
-        _data: &[u8],
-        _events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
-        Err(PluginError::Sandbox.into())
+    let wanted: Vec<HeaderName> = names
+        .iter()
+        .map(|name| header_name(name))
+        .collect::<Result<_, _>>()?;
+    match wanted.iter().find(|name| WITHHELD.contains(name)) {
+        Some(name) => Err(AdmissionError::new(
+            "info",
+            format!("{name} is never shown to a driver"),
+        )),
+        None => Ok(wanted.into()),
     }
+}
 
-    /// Whether the last event (`Finished`) has come; the rest of the body is of no interest.
-    pub fn finished(&self) -> bool {
-        false
-    }
-
-    /// Ends the run; after it `events` ends with `Finished`, or this is an error.
-    ///
-    /// # Errors
-    /// [`DriverFailure`], among them a stream that ended early.
-    pub async fn close(
-        self,
-        _end: StreamEnd,
-        _events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
-        Err(PluginError::Sandbox.into())
+fn features_from_wit(features: wit_types::Features) -> Features {
+    use wit_types::Features as Flag;
+    let has = |flag: Flag| features.contains(flag);
+    Features {
+        streaming: has(Flag::STREAMING),
+        tools: has(Flag::TOOLS),
+        parallel_tool_calls: has(Flag::PARALLEL_TOOL_CALLS),
+        tool_choice_named: has(Flag::TOOL_CHOICE_NAMED),
+        strict_tools: has(Flag::STRICT_TOOLS),
+        images: has(Flag::IMAGES),
+        image_urls: has(Flag::IMAGE_URLS),
+        documents: has(Flag::DOCUMENTS),
+        document_urls: has(Flag::DOCUMENT_URLS),
+        reasoning: has(Flag::REASONING),
+        reasoning_budget: has(Flag::REASONING_BUDGET),
+        prompt_cache: has(Flag::PROMPT_CACHE),
+        temperature: has(Flag::TEMPERATURE),
+        top_p: has(Flag::TOP_P),
+        top_k: has(Flag::TOP_K),
+        stop_sequences: has(Flag::STOP_SEQUENCES),
+        json_object: has(Flag::JSON_OBJECT),
+        json_schema: has(Flag::JSON_SCHEMA),
+        metadata: has(Flag::METADATA),
+        token_count: has(Flag::TOKEN_COUNT),
     }
 }

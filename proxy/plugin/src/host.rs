@@ -1,17 +1,27 @@
-//! The registry of admitted plugins.
+//! The registry of admitted plugins: opened once, asked on every request, swapped by the scan.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use svc_core::time::Timestamp;
 
+use crate::admission::{Admitted, Gate, Plugin};
+use crate::cache::CodeCache;
 use crate::detector::Detector;
 use crate::driver::Driver;
 use crate::error::{PluginError, PluginKind};
+use crate::metrics::Families;
+use crate::scan::{Shared, scan};
 use crate::signature::{SignaturePolicy, TrustRoot};
 use crate::status::PluginStatus;
+use crate::watch::Watch;
+use crate::{engine, sandbox};
 
 /// What the operator grants at most; a manifest that asks for more gets this.
 #[derive(Clone, Copy, Debug)]
@@ -62,16 +72,63 @@ pub struct OpenError {
 }
 
 /// Watches the plugin folder and hands out what it admitted.
-pub struct PluginHost {}
+pub struct PluginHost {
+    shared: Arc<Shared>,
+    background: tokio::runtime::Handle,
+    _watch: Watch,
+}
 
 impl PluginHost {
     /// Admits what lies in the folder and starts to watch it. Plugins that are refused are in [`Self::status`];
     /// they are no reason to fail here.
     ///
     /// # Errors
-    /// When a folder cannot be made or read, or no engine can be made.
-    pub async fn open(_options: HostOptions) -> Result<Arc<Self>, OpenError> {
-        Ok(Arc::new(Self {}))
+    /// When a folder cannot be made or watched, or no engine can be made.
+    pub async fn open(options: HostOptions) -> Result<Arc<Self>, OpenError> {
+        let HostOptions {
+            folder,
+            cache_folder,
+            signatures,
+            trust_roots,
+            ceilings,
+            configuration,
+            background,
+            now,
+        } = options;
+        fs::create_dir_all(&folder).map_err(failed(format!("make {}", folder.display())))?;
+        let cache = CodeCache::open(&cache_folder)
+            .map_err(failed(format!("open {}", cache_folder.display())))?;
+        let engine = engine::open(&ceilings).map_err(failed("make the engine"))?;
+        let linker = sandbox::linker(&engine).map_err(failed("link the host's functions"))?;
+        let metrics = Families::new().map_err(failed("make the metrics"))?;
+        let gate = Gate {
+            engine,
+            linker,
+            cache,
+            signatures,
+            trust_roots,
+            ceilings,
+            configuration,
+            metrics,
+        };
+        let shared = Arc::new(Shared {
+            folder,
+            now,
+            gate: Arc::new(gate),
+            serving: ArcSwap::default(),
+            seen: tokio::sync::Mutex::default(),
+            status: Mutex::default(),
+        });
+        // Watching first: what changes during the first scan is seen by the next.
+        let watch =
+            Watch::start(&shared, &background).map_err(failed("watch the plugin folder"))?;
+        let host = Arc::new(Self {
+            shared,
+            background,
+            _watch: watch,
+        });
+        host.rescan().await;
+        Ok(host)
     }
 
     /// The version that takes new calls now; holding it pins it.
@@ -79,10 +136,16 @@ impl PluginHost {
     /// # Errors
     /// [`PluginError::Missing`].
     pub fn detector(&self, id: &str) -> Result<Arc<Detector>, PluginError> {
-        Err(PluginError::Missing {
-            kind: PluginKind::PhiDetector,
-            id: id.to_owned(),
-        })
+        match self.shared.serving.load().get(id) {
+            Some(Admitted {
+                plugin: Plugin::Detector(detector),
+                ..
+            }) => Ok(Arc::clone(detector)),
+            _ => Err(PluginError::Missing {
+                kind: PluginKind::PhiDetector,
+                id: id.to_owned(),
+            }),
+        }
     }
 
     /// As [`Self::detector`].
@@ -90,19 +153,30 @@ impl PluginHost {
     /// # Errors
     /// [`PluginError::Missing`].
     pub fn driver(&self, id: &str) -> Result<Arc<Driver>, PluginError> {
-        Err(PluginError::Missing {
-            kind: PluginKind::ProviderDriver,
-            id: id.to_owned(),
-        })
+        match self.shared.serving.load().get(id) {
+            Some(Admitted {
+                plugin: Plugin::Driver(driver),
+                ..
+            }) => Ok(Arc::clone(driver)),
+            _ => Err(PluginError::Missing {
+                kind: PluginKind::ProviderDriver,
+                id: id.to_owned(),
+            }),
+        }
     }
 
     /// Every plugin id seen, sorted.
     pub fn status(&self) -> Vec<PluginStatus> {
-        Vec::new()
+        self.shared.status.lock().values().cloned().collect()
     }
 
     /// Looks at the folder now and waits until everything found is admitted or refused.
-    pub async fn rescan(&self) {}
+    pub async fn rescan(&self) {
+        let scan = self.background.spawn(scan(Arc::clone(&self.shared)));
+        if let Err(error) = scan.await {
+            tracing::error!(%error, "the scan of the plugin folder broke off");
+        }
+    }
 
     /// Adds the plugin metrics to the registry of `/metrics`.
     ///
@@ -110,8 +184,18 @@ impl PluginHost {
     /// When a name is taken.
     pub fn register_metrics(
         &self,
-        _registry: &prometheus::Registry,
+        registry: &prometheus::Registry,
     ) -> Result<(), prometheus::Error> {
-        Ok(())
+        self.shared.gate.metrics.register(registry)
+    }
+}
+
+fn failed<E: Into<Box<dyn Error + Send + Sync>>>(
+    attempted: impl Into<String>,
+) -> impl FnOnce(E) -> OpenError {
+    let attempted = attempted.into();
+    move |source| OpenError {
+        attempted,
+        source: source.into(),
     }
 }

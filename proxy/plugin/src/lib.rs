@@ -4,12 +4,24 @@
 //! what it finds and hands out [`Detector`]s and [`Driver`]s; a caller pins one version for as long as it holds
 //! the `Arc`. Nothing here opens a connection, holds a provider's secret or keeps text beyond one call.
 
+mod admission;
+mod bindings;
+mod budget;
+mod cache;
 mod detector;
 mod driver;
+mod engine;
 mod error;
 mod host;
+mod manifest;
+mod metrics;
+mod offsets;
+mod sandbox;
+mod scan;
 mod signature;
 mod status;
+mod watch;
+mod windows;
 
 pub use detector::{Detector, Hints, Kind, Origin, Segment, Span};
 pub use driver::{
@@ -18,5 +30,6 @@ pub use driver::{
 };
 pub use error::{AdmissionError, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};
+pub use manifest::SECRET;
 pub use signature::{SignaturePolicy, TrustRoot};
 pub use status::{PluginStatus, PluginVersion, State, StatusEvent};

@@ -1,0 +1,266 @@
+//! One inference run on its own instance.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::{HeaderMap, HeaderName};
+use svc_core::chat::ChatEvent;
+use svc_core::sse::Frame;
+use wasmtime::component::ResourceAny;
+
+use super::events::{Order, fault};
+use super::upstream::framing_from_wit;
+use super::{DriverFailure, Framing, StreamEnd, outcome, wit, wit_types};
+use crate::error::PluginError;
+use crate::metrics::VersionMetrics;
+use crate::sandbox::{Cell, classify};
+
+/// One inference run. Dropping it ends the guest.
+pub struct DriverRun {
+    /// None when a call failed, or is under way, or was dropped before it ended: the instance is of no use then.
+    live: Option<Live>,
+    order: Order,
+    wanted: Arc<[HeaderName]>,
+    metrics: Arc<VersionMetrics>,
+}
+
+struct Live {
+    cell: Cell,
+    guest: wit::Guest,
+    resource: ResourceAny,
+}
+
+impl DriverRun {
+    pub(super) fn new(
+        cell: Cell,
+        guest: wit::Guest,
+        resource: ResourceAny,
+        wanted: Arc<[HeaderName]>,
+        metrics: Arc<VersionMetrics>,
+    ) -> Self {
+        Self {
+            live: Some(Live {
+                cell,
+                guest,
+                resource,
+            }),
+            order: Order::default(),
+            wanted,
+            metrics,
+        }
+    }
+
+    /// Hands over the status and the headers that the driver asked for; answers how to cut the body.
+    ///
+    /// # Errors
+    /// [`DriverFailure`]; the run is over then.
+    pub async fn head(
+        &mut self,
+        status: u16,
+        headers: &HeaderMap,
+    ) -> Result<Framing, DriverFailure> {
+        let shown: Vec<wit_types::Header> = self
+            .wanted
+            .iter()
+            .flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value)))
+            .filter_map(|(name, value)| {
+                Some(wit_types::Header {
+                    name: name.as_str().to_owned(),
+                    value: value.to_str().ok()?.to_owned(),
+                })
+            })
+            .collect();
+        let began = Instant::now();
+        let answer = self.head_call(status, &shown).await;
+        self.metrics
+            .called("head", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    async fn head_call(
+        &mut self,
+        status: u16,
+        shown: &[wit_types::Header],
+    ) -> Result<Framing, DriverFailure> {
+        let mut live = self.live.take().ok_or(PluginError::Ended)?;
+        let Live {
+            cell:
+                Cell {
+                    store,
+                    budget,
+                    limits,
+                    ..
+                },
+            guest,
+            resource,
+        } = &mut live;
+        store.set_epoch_deadline(1);
+        let run = guest.run();
+        let call = run.call_head(&mut *store, *resource, status, shown);
+        let answer = budget
+            .within(limits.call, call)
+            .await
+            .map_err(|error| classify(&error))?;
+        let framing = answer.map_err(fault)?;
+        self.live = Some(live);
+        Ok(framing_from_wit(framing))
+    }
+
+    /// Hands over the events that have arrived and appends what they mean to `events`, also what came before
+    /// a failure.
+    ///
+    /// # Errors
+    /// [`DriverFailure`]; the run is over then.
+    pub async fn push(
+        &mut self,
+        frames: &[Frame],
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let bytes = frames
+            .iter()
+            .map(|frame| frame.name.len() + frame.data.len())
+            .sum();
+        let mut buffer = Vec::with_capacity(bytes);
+        let mut ranges = Vec::with_capacity(frames.len());
+        for Frame { name, data } in frames {
+            let (name_start, name_end) = append(&mut buffer, name.as_bytes())?;
+            let (data_start, data_end) = append(&mut buffer, data.as_bytes())?;
+            ranges.push(wit::Frame {
+                name_start,
+                name_end,
+                data_start,
+                data_end,
+            });
+        }
+        self.push_ranges(&buffer, &ranges, events).await
+    }
+
+    /// As [`DriverRun::push`], for the framings without event names: one frame.
+    ///
+    /// # Errors
+    /// [`DriverFailure`]; the run is over then.
+    pub async fn push_bytes(
+        &mut self,
+        data: &[u8],
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let data_end = u32::try_from(data.len()).map_err(|_| PluginError::TooLarge)?;
+        let frame = wit::Frame {
+            name_start: 0,
+            name_end: 0,
+            data_start: 0,
+            data_end,
+        };
+        self.push_ranges(data, &[frame], events).await
+    }
+
+    async fn push_ranges(
+        &mut self,
+        data: &[u8],
+        frames: &[wit::Frame],
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let began = Instant::now();
+        let answer = self.push_call(data, frames, events).await;
+        self.metrics
+            .called("push", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    async fn push_call(
+        &mut self,
+        data: &[u8],
+        frames: &[wit::Frame],
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let mut live = self.live.take().ok_or(PluginError::Ended)?;
+        let Live {
+            cell:
+                Cell {
+                    store,
+                    budget,
+                    limits,
+                    ..
+                },
+            guest,
+            resource,
+        } = &mut live;
+        store.set_epoch_deadline(1);
+        let run = guest.run();
+        let call = run.call_push(&mut *store, *resource, data, frames);
+        let answer = budget
+            .within(limits.call, call)
+            .await
+            .map_err(|error| classify(&error))?;
+        self.order.take(answer.map_err(fault)?, events)?;
+        self.live = Some(live);
+        Ok(())
+    }
+
+    /// Whether the last event (`Finished`) has come; the rest of the body is of no interest.
+    pub fn finished(&self) -> bool {
+        self.order.finished()
+    }
+
+    /// Ends the run; after it `events` ends with `Finished`, or this is an error.
+    ///
+    /// # Errors
+    /// [`DriverFailure`], among them a stream that ended early.
+    pub async fn close(
+        mut self,
+        end: StreamEnd,
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let began = Instant::now();
+        let answer = self.close_call(end, events).await;
+        self.metrics
+            .called("close", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    async fn close_call(
+        &mut self,
+        end: StreamEnd,
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), DriverFailure> {
+        let mut live = self.live.take().ok_or(PluginError::Ended)?;
+        let how = match end {
+            StreamEnd::Complete => wit::End::Complete,
+            StreamEnd::Truncated => wit::End::Truncated,
+            StreamEnd::TimedOut => wit::End::TimedOut,
+            StreamEnd::Reset => wit::End::Reset,
+            StreamEnd::Cancelled => wit::End::Cancelled,
+        };
+        let Live {
+            cell:
+                Cell {
+                    store,
+                    budget,
+                    limits,
+                    ..
+                },
+            guest,
+            resource,
+        } = &mut live;
+        store.set_epoch_deadline(1);
+        let run = guest.run();
+        let call = run.call_close(&mut *store, *resource, how);
+        let answer = budget
+            .within(limits.call, call)
+            .await
+            .map_err(|error| classify(&error))?;
+        self.order.take(answer, events)?;
+        if self.order.finished() {
+            Ok(())
+        } else {
+            Err(PluginError::Contract("a run without a last event").into())
+        }
+    }
+}
+
+fn append(buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<(u32, u32), PluginError> {
+    let start = u32::try_from(buffer.len()).map_err(|_| PluginError::TooLarge)?;
+    buffer.extend_from_slice(bytes);
+    let end = u32::try_from(buffer.len()).map_err(|_| PluginError::TooLarge)?;
+    Ok((start, end))
+}

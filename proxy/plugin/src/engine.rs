@@ -1,0 +1,85 @@
+//! The one engine: its configuration, and the thread that advances its epoch.
+
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+use crate::host::Ceilings;
+
+/// How often a running guest has to look up; also the longest that one keeps its thread (wasm notes 1: 1 ms).
+const TICK: Duration = Duration::from_millis(1);
+/// Deepest stack of a guest, and of the fibre that it runs on (the host's own frames need the difference).
+const GUEST_STACK_BYTES: usize = 512 * 1024;
+const FIBRE_STACK_BYTES: usize = 1024 * 1024;
+/// Memory of a slot that stays mapped for the next instance (wasm notes 8: 1 to 4 MiB).
+const KEEP_RESIDENT_BYTES: usize = 1024 * 1024;
+/// A component of one guest language has its core module, a shim and a fix-up; interpreters have more.
+const CORE_INSTANCES_PER_COMPONENT: u32 = 32;
+const CORE_INSTANCES_PER_SLOT: u32 = 4;
+/// Function-table entries of one module: a large interpreter has about ten thousand.
+pub(crate) const TABLE_ELEMENTS: usize = 20_000;
+
+/// Makes the engine and starts its ticker, which ends when the last clone of the engine is gone.
+///
+/// # Errors
+/// When neither allocation strategy works or no thread can be made.
+pub(crate) fn open(
+    ceilings: &Ceilings,
+) -> Result<Engine, Box<dyn std::error::Error + Send + Sync>> {
+    let engine = match Engine::new(base().allocation_strategy(pooling(ceilings))) {
+        Ok(engine) => engine,
+        Err(error) => {
+            // A pool reserves terabytes of address space, which some containers refuse (wasm notes 9).
+            tracing::warn!(%error, "no pool of plugin instances; instances are made on demand");
+            Engine::new(&base())?
+        }
+    };
+    start_ticker(&engine)?;
+    Ok(engine)
+}
+
+fn base() -> Config {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .concurrency_support(false)
+        .epoch_interruption(true)
+        .cranelift_opt_level(OptLevel::Speed)
+        .memory_init_cow(true)
+        .relaxed_simd_deterministic(true)
+        .wasm_memory64(false)
+        .max_wasm_stack(GUEST_STACK_BYTES)
+        .async_stack_size(FIBRE_STACK_BYTES);
+    config
+}
+
+fn pooling(ceilings: &Ceilings) -> InstanceAllocationStrategy {
+    let instances = ceilings.instances;
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_core_instances(instances.saturating_mul(CORE_INSTANCES_PER_SLOT))
+        .total_memories(instances)
+        .total_tables(instances.saturating_mul(CORE_INSTANCES_PER_SLOT))
+        .total_stacks(instances)
+        .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_memory_size(ceilings.memory_mib as usize * 1024 * 1024)
+        .table_elements(TABLE_ELEMENTS)
+        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES);
+    InstanceAllocationStrategy::Pooling(pool)
+}
+
+fn start_ticker(engine: &Engine) -> io::Result<()> {
+    let engine = engine.weak();
+    let ticker = thread::Builder::new().name("plugin-epoch".to_owned());
+    ticker.spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(TICK);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! A guest's instance: its store, its limits, and how a call of it can end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wasmtime::component::{Instance, InstancePre, Linker};
+use wasmtime::{
+    Engine, Error, PoolConcurrencyLimitError, ResourceLimiter, Store, Trap, UpdateDeadline,
+};
+
+use crate::bindings::plugin as wit;
+use crate::budget::Budget;
+use crate::engine::TABLE_ELEMENTS;
+use crate::error::{KillReason, PluginError};
+
+/// What one plugin may use: the smaller of manifest and ceilings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) memory_bytes: usize,
+    pub(crate) call: Duration,
+    pub(crate) configure: Duration,
+    pub(crate) output_bytes: usize,
+}
+
+/// The data of a store. There is nothing in it that a guest could ask for.
+pub(crate) struct Inside {
+    memory_bytes: usize,
+    budget: Arc<Budget>,
+}
+
+/// A component that is linked and checked, ready for instances.
+pub(crate) struct Mould {
+    engine: Engine,
+    pre: InstancePre<Inside>,
+    lifecycle: wit::exports::gateway::plugin::lifecycle::GuestIndices,
+    limits: Limits,
+    configuration: Vec<u8>,
+}
+
+/// One live instance.
+pub(crate) struct Cell {
+    pub(crate) store: Store<Inside>,
+    pub(crate) instance: Instance,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) limits: Limits,
+}
+
+/// Links the two imports that a guest may have; both do nothing in a serving gateway.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>, Error> {
+    let mut linker = Linker::new(engine);
+    wit::EveryPlugin::add_to_linker::<_, wasmtime::component::HasSelf<_>>(
+        &mut linker,
+        |inside: &mut Inside| inside,
+    )?;
+    Ok(linker)
+}
+
+impl wit::gateway::plugin::types::Host for Inside {}
+
+impl wit::gateway::plugin::counters::Host for Inside {
+    fn add(&mut self, _id: u16, _delta: u32) {}
+}
+
+impl wit::gateway::plugin::devlog::Host for Inside {
+    fn log(&mut self, _level: wit::gateway::plugin::devlog::Level, _message: String) {}
+}
+
+impl Mould {
+    pub(crate) fn new(
+        pre: InstancePre<Inside>,
+        limits: Limits,
+        configuration: Vec<u8>,
+    ) -> Result<Self, Error> {
+        let lifecycle = wit::exports::gateway::plugin::lifecycle::GuestIndices::new(&pre)?;
+        Ok(Self {
+            engine: pre.engine().clone(),
+            pre,
+            lifecycle,
+            limits,
+            configuration,
+        })
+    }
+
+    pub(crate) fn pre(&self) -> &InstancePre<Inside> {
+        &self.pre
+    }
+
+    /// A fresh instance, not configured.
+    pub(crate) async fn blank(&self) -> Result<Cell, Error> {
+        let budget = Arc::new(Budget::new());
+        let inside = Inside {
+            memory_bytes: self.limits.memory_bytes,
+            budget: Arc::clone(&budget),
+        };
+        let mut store = Store::new(&self.engine, inside);
+        store.limiter(|inside| inside);
+        store.set_hostcall_fuel(self.limits.output_bytes);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|inside| {
+            if inside.data().budget.is_spent() {
+                Err(Error::new(Spent))
+            } else {
+                Ok(UpdateDeadline::Yield(1))
+            }
+        });
+        let start = self.pre.instantiate_async(&mut store);
+        let instance = budget.within(self.limits.configure, start).await?;
+        Ok(Cell {
+            store,
+            instance,
+            budget,
+            limits: self.limits,
+        })
+    }
+
+    /// A fresh instance that has taken its configuration; the inner error is the guest's refusal of it.
+    pub(crate) async fn configured(
+        &self,
+    ) -> Result<Result<Cell, wit::exports::gateway::plugin::lifecycle::ConfigError>, Error> {
+        let mut cell = self.blank().await?;
+        let lifecycle = self.lifecycle(&mut cell)?;
+        let configure = lifecycle.call_configure(&mut cell.store, &self.configuration);
+        Ok(cell
+            .budget
+            .within(self.limits.configure, configure)
+            .await?
+            .map(|()| cell))
+    }
+
+    /// As [`Self::configured`], for a plugin whose configuration was taken at admission.
+    pub(crate) async fn ready(&self) -> Result<Cell, PluginError> {
+        match self.configured().await {
+            Ok(Ok(cell)) => Ok(cell),
+            Ok(Err(_)) => Err(PluginError::Contract(
+                "the configuration was refused after admission",
+            )),
+            Err(error) => Err(classify(&error)),
+        }
+    }
+
+    /// The functions that every plugin has, on one instance.
+    pub(crate) fn lifecycle(
+        &self,
+        cell: &mut Cell,
+    ) -> Result<wit::exports::gateway::plugin::lifecycle::Guest, Error> {
+        self.lifecycle.load(&mut cell.store, &cell.instance)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the guest used up its computing time")]
+struct Spent;
+
+#[derive(Debug, thiserror::Error)]
+#[error("the guest asked for more memory than its limit")]
+struct TooMuchMemory;
+
+/// Growing beyond the limit ends the guest: one that is told `-1` would go on half-served.
+impl ResourceLimiter for Inside {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > self.memory_bytes {
+            Err(Error::new(TooMuchMemory))
+        } else {
+            Ok(true)
+        }
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > TABLE_ELEMENTS {
+            Err(Error::new(TooMuchMemory))
+        } else {
+            Ok(true)
+        }
+    }
+}
+
+/// What ended a guest. The error's own text may quote the guest and goes nowhere.
+pub(crate) fn classify(error: &Error) -> PluginError {
+    if error.is::<Spent>() {
+        return PluginError::Killed(KillReason::Deadline);
+    }
+    if error.is::<TooMuchMemory>() {
+        return PluginError::Killed(KillReason::Memory);
+    }
+    if error.is::<PoolConcurrencyLimitError>() {
+        return PluginError::Exhausted;
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => PluginError::Killed(KillReason::Stack),
+        Some(Trap::Interrupt) => PluginError::Killed(KillReason::Deadline),
+        Some(_) => PluginError::Killed(KillReason::Trap),
+        // wasmtime keeps the type of this one to itself.
+        None if format!("{error:#}").contains("too much data is being copied") => {
+            PluginError::Killed(KillReason::Output)
+        }
+        None => PluginError::Sandbox,
+    }
+}

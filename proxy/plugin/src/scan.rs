@@ -1,0 +1,307 @@
+//! One look at the plugin folder: what is new is admitted, and per id the highest version that was admitted serves.
+//!
+//! A version that is refused never displaces one that serves, and neither does a folder that is gone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use svc_core::time::Timestamp;
+
+use crate::admission::{Admitted, Gate, Package};
+use crate::error::AdmissionError;
+use crate::manifest::Manifest;
+use crate::status::{HISTORY_EVENTS, PluginStatus, PluginVersion, State, StatusEvent};
+
+/// Plugin folders looked at; the rest is reported.
+const MAX_FOLDERS: usize = 64;
+/// Largest component: an interpreter with its library takes about 20 MiB.
+const MAX_COMPONENT_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_MANIFEST_BYTES: u64 = 64 * 1024;
+/// Steps that may fail for want of time or of a free instance; they are tried again at the next scan. The others
+/// depend on the files alone.
+const TRANSIENT_STEPS: [&str; 6] = [
+    "instantiate",
+    "describe",
+    "configure",
+    "self-test",
+    "info",
+    "files",
+];
+
+/// What requests, scans and the watcher share.
+pub(crate) struct Shared {
+    pub(crate) folder: PathBuf,
+    pub(crate) now: fn() -> Timestamp,
+    pub(crate) gate: Arc<Gate>,
+    /// By plugin id. A request loads it once and holds what it found.
+    pub(crate) serving: ArcSwap<BTreeMap<String, Admitted>>,
+    /// Held through a scan: there is one at a time.
+    pub(crate) seen: tokio::sync::Mutex<BTreeMap<PathBuf, Seen>>,
+    pub(crate) status: Mutex<BTreeMap<String, PluginStatus>>,
+}
+
+/// What became of a folder's content.
+pub(crate) struct Seen {
+    /// Over all three files.
+    fingerprint: [u8; 32],
+    /// From the manifest, else the folder's name.
+    id: String,
+    /// From the manifest, else empty.
+    version: String,
+    outcome: Result<Admitted, AdmissionError>,
+}
+
+/// Looks once. Only one runs at a time; a second waits and then looks again.
+pub(crate) async fn scan(shared: Arc<Shared>) {
+    let mut seen = shared.seen.lock().await;
+    let folder = shared.folder.clone();
+    let listed = tokio::task::spawn_blocking(move || list(&folder)).await;
+    let folders = match listed {
+        Ok(Ok(folders)) => folders,
+        Ok(Err(error)) => return tracing::error!(%error, "the plugin folder cannot be read"),
+        Err(error) => return tracing::error!(%error, "the plugin folder could not be listed"),
+    };
+    let gone: Vec<PathBuf> = seen
+        .keys()
+        .filter(|path| !folders.contains(path))
+        .cloned()
+        .collect();
+    for path in gone {
+        seen.remove(&path);
+    }
+    for path in folders {
+        let at = path.clone();
+        let Ok(read) = tokio::task::spawn_blocking(move || read(&at)).await else {
+            continue;
+        };
+        look(&shared, &mut seen, path, read).await;
+    }
+    settle(&shared, &seen);
+}
+
+async fn look(
+    shared: &Arc<Shared>,
+    seen: &mut BTreeMap<PathBuf, Seen>,
+    path: PathBuf,
+    read: Result<Package, AdmissionError>,
+) {
+    let folder_name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let (fingerprint, manifest) = match &read {
+        Ok(package) => (
+            fingerprint(package),
+            Manifest::parse(&package.manifest).ok(),
+        ),
+        Err(_) => ([0; 32], None),
+    };
+    if let Some(before) = seen.get(&path) {
+        let is_settled = match &before.outcome {
+            Ok(_) => true,
+            Err(error) => !TRANSIENT_STEPS.contains(&error.step),
+        };
+        if before.fingerprint == fingerprint && is_settled {
+            return;
+        }
+    }
+    let id = manifest
+        .as_ref()
+        .map_or(folder_name, |manifest| manifest.id.clone());
+    let version = manifest
+        .as_ref()
+        .map(|manifest| manifest.version.to_string())
+        .unwrap_or_default();
+    let outcome = match read {
+        Ok(package) => shared.gate.admit(package).await,
+        Err(error) => Err(error),
+    };
+    let is_news = seen.get(&path).is_none_or(|before| {
+        before.fingerprint != fingerprint || before.outcome.as_ref().err() != outcome.as_ref().err()
+    });
+    if let (true, Err(error)) = (is_news, &outcome) {
+        tracing::error!(plugin = id, version, %error, "plugin refused");
+        note(shared, &id, &version, error.to_string());
+    }
+    seen.insert(
+        path,
+        Seen {
+            fingerprint,
+            id,
+            version,
+            outcome,
+        },
+    );
+}
+
+/// Chooses who serves, swaps once, and writes the status.
+fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
+    let before = shared.serving.load_full();
+    let mut after = BTreeMap::clone(&before);
+    let mut best: BTreeMap<&str, &Admitted> = BTreeMap::new();
+    for Seen { id, outcome, .. } in seen.values() {
+        let Ok(admitted) = outcome else { continue };
+        let chosen = best.entry(id).or_insert(admitted);
+        if admitted.manifest.version > chosen.manifest.version {
+            *chosen = admitted;
+        }
+    }
+    let mut swapped: Vec<&Admitted> = Vec::new();
+    for (&id, &admitted) in &best {
+        let is_same = before
+            .get(id)
+            .is_some_and(|old| Arc::ptr_eq(&old.manifest, &admitted.manifest));
+        if !is_same {
+            after.insert(id.to_owned(), admitted.clone());
+            swapped.push(admitted);
+        }
+    }
+    if !swapped.is_empty() {
+        shared.serving.store(Arc::new(after.clone()));
+    }
+    for admitted in swapped {
+        let Manifest {
+            id,
+            version,
+            component,
+            kind,
+            ..
+        } = &*admitted.manifest;
+        let version = version.to_string();
+        tracing::info!(
+            plugin = id,
+            version,
+            digest = component.sha256,
+            signed = admitted.signed,
+            "plugin admitted"
+        );
+        note(shared, id, &version, "admitted".to_owned());
+        let serving = PluginVersion {
+            version,
+            kind: *kind,
+            digest: component.sha256.clone(),
+            loaded_at: (shared.now)(),
+            signed: admitted.signed,
+        };
+        entry(&mut shared.status.lock(), id).serving = Some(serving);
+    }
+    for (id, status) in &mut *shared.status.lock() {
+        describe(status, seen, best.contains_key(id.as_str()));
+    }
+}
+
+fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_present: bool) {
+    let mine = seen.values().filter(|seen| seen.id == status.id);
+    let refused = mine
+        .filter_map(|seen| Some((&seen.version, seen.outcome.as_ref().err()?)))
+        .last();
+    status.last_error = refused.map(|(version, error)| match version.as_str() {
+        "" => error.to_string(),
+        version => format!("{version}: {error}"),
+    });
+    status.state = match (&status.serving, &status.last_error) {
+        (Some(_), Some(_)) => State::Stale,
+        (Some(_), None) if is_present => State::Ready,
+        (Some(_), None) => State::Removed,
+        (None, _) => State::Refused,
+    };
+}
+
+fn note(shared: &Shared, id: &str, version: &str, event: String) {
+    let mut status = shared.status.lock();
+    let history = &mut entry(&mut status, id).history;
+    if history.len() == HISTORY_EVENTS {
+        history.remove(0);
+    }
+    history.push(StatusEvent {
+        at: (shared.now)(),
+        version: version.to_owned(),
+        event,
+    });
+}
+
+fn entry<'a>(status: &'a mut BTreeMap<String, PluginStatus>, id: &str) -> &'a mut PluginStatus {
+    status.entry(id.to_owned()).or_insert_with(|| PluginStatus {
+        id: id.to_owned(),
+        state: State::Refused,
+        serving: None,
+        last_error: None,
+        history: Vec::new(),
+    })
+}
+
+/// Folders with a manifest, by name. Names with a leading dot are left to whoever prepares a new version.
+fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden && path.join(MANIFEST).is_file() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    if folders.len() > MAX_FOLDERS {
+        tracing::error!(
+            folders = folders.len(),
+            limit = MAX_FOLDERS,
+            "too many plugin folders; the last are left out"
+        );
+        folders.truncate(MAX_FOLDERS);
+    }
+    Ok(folders)
+}
+
+const MANIFEST: &str = "plugin.toml";
+const COMPONENT: &str = "plugin.wasm";
+const SIGNATURE: &str = "plugin.toml.sig";
+
+fn read(folder: &Path) -> Result<Package, AdmissionError> {
+    let load = |name: &str, limit: u64| {
+        bounded(&folder.join(name), limit)
+            .map_err(|error| AdmissionError::new("files", format!("{name}: {error}")))
+    };
+    let signature = if folder.join(SIGNATURE).exists() {
+        Some(load(SIGNATURE, MAX_MANIFEST_BYTES)?)
+    } else {
+        None
+    };
+    Ok(Package {
+        manifest: load(MANIFEST, MAX_MANIFEST_BYTES)?,
+        component: load(COMPONENT, MAX_COMPONENT_BYTES)?,
+        signature,
+    })
+}
+
+fn bounded(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("is larger than {limit} bytes"),
+        ));
+    }
+    Ok(bytes)
+}
+
+fn fingerprint(package: &Package) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for bytes in [
+        &package.manifest,
+        package.signature.as_ref().unwrap_or(&Vec::new()),
+        &package.component,
+    ] {
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
+    }
+    digest.finalize().into()
+}
