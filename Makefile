@@ -1,0 +1,34 @@
+# Thin on purpose: each target calls one script or one cargo command.
+
+# Where rustup puts cargo, for shells that have not read its profile.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.PHONY: setup run demo test soak bench fuzz
+
+# What a build needs: C compiler, cmake, the wasm target; PostgreSQL for tests. Harmless to repeat.
+setup:
+	tests/scripts/setup
+
+# Build and serve; without provider keys, on the bundled fake providers.
+run: setup
+	cargo run --release --locked -p svc-gateway -- serve
+
+# Start a gateway of its own, send the printed request, stop.
+demo: setup
+	tests/scripts/demo
+
+# Everything that must pass before a merge.
+test: setup
+	tests/scripts/test
+
+# The full crash and load campaigns, of which `make test` runs short versions.
+soak: setup
+	tests/scripts/soak
+
+# CPU, latency and memory beside nginx and the bare upstream.
+bench: setup
+	tests/bench/run
+
+# Random input against every decoder, many times over.
+fuzz: setup
+	tests/scripts/fuzz
