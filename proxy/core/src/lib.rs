@@ -10,6 +10,7 @@ pub mod id;
 pub mod json;
 pub mod metering;
 pub mod money;
+pub mod phi;
 pub mod scope;
 pub mod secret;
 pub mod sse;

@@ -1,0 +1,47 @@
+//! The text side of PHI Guard: where text stands in a request, what is replaced, and how it comes back.
+//!
+//! Pure: detectors run elsewhere, between [`TextScan::of`] and [`merge`]. One request goes through
+//! `TextScan::of` → detectors → [`merge`] → [`sweep`] → [`refusal`] or [`redact`]; its reply through
+//! [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and counts do.
+
+mod counts;
+mod kind;
+mod map;
+mod merge;
+mod redact;
+pub mod refusal;
+mod reply;
+mod restore;
+mod scan;
+mod sweep;
+mod token;
+mod visit;
+
+pub use counts::{Counts, ENTITIES_HEADER};
+pub use kind::{ENTITY_KINDS, EntityKind, Kind, MAX_KIND_BYTES};
+pub use map::{BadMap, PlaceholderMap, Speaker};
+pub use merge::{Candidate, Finding, merge};
+pub use redact::{Shifted, redact};
+pub use reply::ReplyRestorer;
+pub use restore::{Channel, RestoreTable, Restorer, restore};
+pub use scan::{Segment, TextScan};
+pub use sweep::{TooManyMentions, sweep};
+pub use visit::{Form, Spot, Visitor, visit};
+
+/// Where a piece of the text came from, as detectors are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    SystemPrompt,
+    UserText,
+    AssistantText,
+    ToolName,
+    ToolDescription,
+    ToolSchema,
+    ToolArguments,
+    ToolResult,
+    Metadata,
+    Other,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Which value has which placeholder, for one conversation or one stateless request.
+//!
+//! Holds PHI: no `Debug`, `Display` or `Serialize`; [`PlaceholderMap::to_json`] is for sealed storage only.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value, json};
+
+use super::kind::Kind;
+use super::token;
+
+/// Who brought a value into the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The system prompt: values from there are never restored.
+    Operator,
+    Caller,
+}
+
+/// Placeholders of one conversation, by kind and number.
+#[derive(Clone, Default, PartialEq)]
+pub struct PlaceholderMap {
+    kinds: BTreeMap<Kind, Ledger>,
+}
+
+#[derive(Clone, Default, PartialEq)]
+struct Ledger {
+    entries: BTreeMap<u32, Entry>,
+    /// Numbers by normalised value.
+    numbers: HashMap<String, u32>,
+    last: u32,
+}
+
+#[derive(Clone, PartialEq)]
+enum Entry {
+    /// A value as it was first written, and who wrote it.
+    Value { original: String, speaker: Speaker },
+    /// Somebody wrote this placeholder who had it not from us; the number belongs to their text.
+    Literal,
+}
+
+/// A stored map that cannot be read. Says where, never what.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BadMap {
+    #[error("the placeholder map is not JSON of the known layout")]
+    Layout,
+    #[error("the placeholder map has layout {0}, which this version does not know")]
+    Unknown(u64),
+}
+
+/// Layout of the stored JSON.
+const LAYOUT: u64 = 1;
+
+impl PlaceholderMap {
+    /// Whether nothing was issued or reserved.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// The number of a value; a value that is new gets the next free one. A value that the caller sends
+    /// after the operator is the caller's from then on.
+    pub(super) fn issue(&mut self, kind: &Kind, value: &str, speaker: Speaker) -> u32 {
+        let ledger = self.kinds.entry(kind.clone()).or_default();
+        let normal = kind.normal(value);
+        if let Some(number) = ledger.numbers.get(&normal) {
+            if let Some(Entry::Value {
+                original,
+                speaker: first @ Speaker::Operator,
+            }) = ledger.entries.get_mut(number)
+                && speaker == Speaker::Caller
+            {
+                value.clone_into(original);
+                *first = Speaker::Caller;
+            }
+            return *number;
+        }
+        let mut number = ledger.last.saturating_add(1);
+        while ledger.entries.contains_key(&number) {
+            number = number.saturating_add(1);
+        }
+        ledger.last = number;
+        ledger.numbers.insert(normal, number);
+        let original = value.to_owned();
+        ledger
+            .entries
+            .insert(number, Entry::Value { original, speaker });
+        number
+    }
+
+    /// Keeps a number that foreign text uses from ever standing for a value.
+    pub(super) fn reserve(&mut self, kind: &Kind, number: u32) {
+        let ledger = self.kinds.entry(kind.clone()).or_default();
+        ledger.entries.entry(number).or_insert(Entry::Literal);
+    }
+
+    /// Whether a number was issued or reserved.
+    pub(super) fn holds(&self, kind: &str, number: u32) -> bool {
+        self.kinds
+            .get(kind)
+            .is_some_and(|ledger| ledger.entries.contains_key(&number))
+    }
+
+    pub(super) fn knows_kind(&self, kind: &str) -> bool {
+        self.kinds.contains_key(kind)
+    }
+
+    /// Every value with its kind.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&Kind, &str)> {
+        self.kinds.iter().flat_map(|(kind, ledger)| {
+            ledger
+                .entries
+                .values()
+                .filter_map(move |entry| match entry {
+                    Entry::Value { original, .. } => Some((kind, original.as_str())),
+                    Entry::Literal => None,
+                })
+        })
+    }
+
+    /// What may be restored: the inside of the placeholder and the value.
+    pub(super) fn restorable(&self) -> impl Iterator<Item = (String, String)> {
+        self.kinds.iter().flat_map(|(kind, ledger)| {
+            ledger
+                .entries
+                .iter()
+                .filter_map(move |(number, entry)| match entry {
+                    Entry::Value {
+                        original,
+                        speaker: Speaker::Caller,
+                    } => Some((token::bare(kind, *number), original.clone())),
+                    Entry::Value { .. } | Entry::Literal => None,
+                })
+        })
+    }
+
+    /// The map as JSON, to be sealed before it is stored.
+    pub fn to_json(&self) -> String {
+        let kinds: Map<String, Value> = self
+            .kinds
+            .iter()
+            .map(|(kind, ledger)| {
+                let entries = ledger.entries.iter().map(|(number, entry)| match entry {
+                    Entry::Value { original, speaker } => {
+                        let speaker = match speaker {
+                            Speaker::Operator => "operator",
+                            Speaker::Caller => "caller",
+                        };
+                        json!({"n": number, "value": original, "from": speaker})
+                    }
+                    Entry::Literal => json!({"n": number}),
+                });
+                (kind.as_str().to_owned(), entries.collect())
+            })
+            .collect();
+        json!({"layout": LAYOUT, "kinds": kinds}).to_string()
+    }
+
+    /// Reads what [`Self::to_json`] wrote.
+    ///
+    /// # Errors
+    /// [`BadMap`]; the conversation cannot be continued then, since numbers could be given twice.
+    pub fn from_json(text: &str) -> Result<Self, BadMap> {
+        let stored: Value = serde_json::from_str(text).map_err(|_| BadMap::Layout)?;
+        match stored.get("layout").and_then(Value::as_u64) {
+            Some(LAYOUT) => {}
+            Some(other) => return Err(BadMap::Unknown(other)),
+            None => return Err(BadMap::Layout),
+        }
+        let kinds = stored.get("kinds").and_then(Value::as_object);
+        let mut map = Self::default();
+        for (name, entries) in kinds.ok_or(BadMap::Layout)? {
+            let kind = Kind::canonical(name);
+            let mut ledger = Ledger::default();
+            for entry in entries.as_array().ok_or(BadMap::Layout)? {
+                ledger.read(&kind, entry)?;
+            }
+            map.kinds.insert(kind, ledger);
+        }
+        Ok(map)
+    }
+}
+
+impl Ledger {
+    fn read(&mut self, kind: &Kind, stored: &Value) -> Result<(), BadMap> {
+        let number = stored
+            .get("n")
+            .and_then(Value::as_u64)
+            .and_then(|number| u32::try_from(number).ok())
+            .ok_or(BadMap::Layout)?;
+        let entry = match (stored.get("value"), stored.get("from")) {
+            (None, None) => Entry::Literal,
+            (Some(Value::String(original)), Some(Value::String(from))) => {
+                let speaker = match from.as_str() {
+                    "operator" => Speaker::Operator,
+                    "caller" => Speaker::Caller,
+                    _ => return Err(BadMap::Layout),
+                };
+                self.numbers.entry(kind.normal(original)).or_insert(number);
+                self.last = self.last.max(number);
+                Entry::Value {
+                    original: original.clone(),
+                    speaker,
+                }
+            }
+            _ => return Err(BadMap::Layout),
+        };
+        self.entries.insert(number, entry);
+        Ok(())
+    }
+}

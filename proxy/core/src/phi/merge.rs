@@ -1,0 +1,217 @@
+//! From what several detectors say to one list of findings without overlap.
+//!
+//! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding: no byte
+//! that a detector claimed above its threshold is left in clear.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::kind::Kind;
+use super::scan::TextScan;
+
+/// What one detector claims about bytes `start..end` of [`TextScan::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate<'a> {
+    pub start: usize,
+    pub end: usize,
+    /// The detector's word for the kind.
+    pub kind: &'a str,
+    /// Confidence per mille.
+    pub score: u16,
+    /// A check digit or an equal test passed.
+    pub verified: bool,
+    /// Part of a longer span of the same kind follows or precedes.
+    pub partial: bool,
+    /// Position of the detector in the policy; the earlier one wins a tie.
+    pub detector: usize,
+}
+
+/// PHI inside one segment, on character borders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub start: usize,
+    pub end: usize,
+    pub kind: Kind,
+    /// Position in [`TextScan::segments`].
+    pub segment: usize,
+}
+
+/// Merges the claims of all detectors. `threshold` gives the least score per mille of a kind, or `None` for
+/// a kind that policy leaves in the text. The result is sorted and has no overlaps.
+pub fn merge(
+    scan: &TextScan,
+    candidates: &[Candidate<'_>],
+    threshold: impl Fn(&str) -> Option<u16>,
+) -> Vec<Finding> {
+    let claims = candidates
+        .iter()
+        .filter_map(|candidate| {
+            let kind = Kind::named(candidate.kind);
+            threshold(kind.as_str())
+                .is_some_and(|least| candidate.score >= least)
+                .then(|| Claim::new(scan, candidate, kind))
+        })
+        .collect();
+    resolve(scan, claims)
+}
+
+/// A claim on its way through the merge.
+#[derive(Clone)]
+pub(super) struct Claim {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: Kind,
+    pub(super) standing: Standing,
+    pub(super) partial: bool,
+}
+
+/// Who wins between claims of one length; less is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Standing {
+    pub(super) verified: Reverse<bool>,
+    pub(super) score: Reverse<u16>,
+    pub(super) detector: usize,
+}
+
+impl Claim {
+    /// Widens to whole characters: too much is covered rather than too little.
+    fn new(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Self {
+        Self {
+            start: scan.text().floor_char_boundary(candidate.start),
+            end: scan.text().ceil_char_boundary(candidate.end),
+            kind,
+            standing: Standing {
+                verified: Reverse(candidate.verified),
+                score: Reverse(candidate.score),
+                detector: candidate.detector,
+            },
+            partial: candidate.partial,
+        }
+    }
+}
+
+/// Makes findings of claims: joined by kind, cut to segments, freed of overlaps, trimmed.
+pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let claims = cut(scan, join(scan, claims));
+    contest(&claims)
+        .into_iter()
+        .filter_map(|piece| {
+            let claim = claims.get(piece.claim)?;
+            let (start, end) = trim(scan.text(), piece.start, piece.end)?;
+            Some(Finding {
+                start,
+                end,
+                kind: claim.kind.clone(),
+                segment: scan.segment_at(start),
+            })
+        })
+        .collect()
+}
+
+/// Joins claims of one kind that overlap, and parts that only white space divides.
+fn join(scan: &TextScan, mut claims: Vec<Claim>) -> Vec<Claim> {
+    claims.retain(|claim| claim.start < claim.end);
+    claims.sort_by(|a, b| (&a.kind, a.start).cmp(&(&b.kind, b.start)));
+    let mut joined: Vec<Claim> = Vec::with_capacity(claims.len());
+    for claim in claims {
+        match joined.last_mut() {
+            Some(last) if last.kind == claim.kind && belongs(scan.text(), last, &claim) => {
+                last.end = last.end.max(claim.end);
+                last.standing = last.standing.min(claim.standing);
+                last.partial |= claim.partial;
+            }
+            _ => joined.push(claim),
+        }
+    }
+    joined
+}
+
+fn belongs(text: &str, last: &Claim, next: &Claim) -> bool {
+    let gap_is_white = || {
+        text.get(last.end..next.start)
+            .is_some_and(|gap| gap.chars().all(|c| c == ' ' || c == '\t'))
+    };
+    next.start < last.end || (last.partial && next.partial && gap_is_white())
+}
+
+/// Cuts claims at the borders of segments. Linear: claims of one kind no longer overlap.
+fn cut(scan: &TextScan, claims: Vec<Claim>) -> Vec<Claim> {
+    let mut pieces = Vec::with_capacity(claims.len());
+    for claim in claims {
+        let first = scan.segment_at(claim.start);
+        let segments = scan.segments().get(first..).unwrap_or_default();
+        for segment in segments
+            .iter()
+            .take_while(|segment| segment.start < claim.end)
+        {
+            pieces.push(Claim {
+                start: claim.start.max(segment.start),
+                end: claim.end.min(segment.end),
+                ..claim.clone()
+            });
+        }
+    }
+    pieces
+}
+
+struct Piece {
+    start: usize,
+    end: usize,
+    /// Position in the claims.
+    claim: usize,
+}
+
+/// Gives each stretch of text to the best of the claims on it: longest first, then by standing. One sweep
+/// over the borders of all claims, n log n.
+fn contest(claims: &[Claim]) -> Vec<Piece> {
+    let mut borders: Vec<(usize, usize)> = Vec::with_capacity(claims.len() * 2);
+    for (at, claim) in claims.iter().enumerate() {
+        borders.push((claim.start, at));
+        borders.push((claim.end, at));
+    }
+    borders.sort_unstable();
+    let mut open = BTreeSet::new();
+    let mut pieces: Vec<Piece> = Vec::with_capacity(claims.len());
+    let mut borders = borders.into_iter().peekable();
+    while let Some((here, at)) = borders.next() {
+        if let Some(claim) = claims.get(at) {
+            let rank = (Reverse(claim.end - claim.start), claim.standing, at);
+            // The second border of a claim closes it.
+            if !open.remove(&rank) {
+                open.insert(rank);
+            }
+        }
+        let Some(&(next, _)) = borders.peek() else {
+            break;
+        };
+        let Some(&(_, _, best)) = open.first() else {
+            continue;
+        };
+        if here == next {
+            continue;
+        }
+        match pieces.last_mut() {
+            Some(last) if last.claim == best && last.end == here => last.end = next,
+            _ => pieces.push(Piece {
+                start: here,
+                end: next,
+                claim: best,
+            }),
+        }
+    }
+    pieces
+}
+
+/// Without white space at the ends; nothing where no letter or digit is left.
+pub(super) fn trim(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+    let piece = text.get(start..end)?;
+    if !piece.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let head = piece.len() - piece.trim_start().len();
+    let tail = piece.len() - piece.trim_end().len();
+    Some((start + head, end - tail))
+}

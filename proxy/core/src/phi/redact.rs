@@ -1,0 +1,178 @@
+//! Puts placeholders in the place of findings, in the original text.
+//!
+//! Text that looks like a placeholder and that this conversation did not issue keeps its look, and its
+//! number is never given to a value: so it can never be restored to one. Placeholders that were issued stay
+//! themselves, and no part of one is replaced again.
+
+use std::collections::HashSet;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+use super::Origin;
+use super::counts::Counts;
+use super::kind::{ENTITY_KINDS, Kind};
+use super::map::{PlaceholderMap, Speaker};
+use super::merge::Finding;
+use super::scan::{Segment, TextScan};
+use super::token::{self, Token};
+use super::visit::{Form, visit};
+use crate::chat::ChatRequest;
+
+/// The request is not the one that was scanned. It may be half rewritten: refuse it.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("the request changed between scan and rewriting, at text position {segment}")]
+pub struct Shifted {
+    pub segment: usize,
+}
+
+/// Replaces `findings` of `scan` in `chat`, and counts what was replaced. Numbers are given in the order of
+/// first appearance.
+///
+/// # Errors
+/// [`Shifted`] when `chat` is not what `scan` read.
+pub fn redact(
+    chat: &mut ChatRequest,
+    scan: &TextScan,
+    findings: &[Finding],
+    map: &mut PlaceholderMap,
+) -> Result<Counts, Shifted> {
+    let tokens = look_alikes(scan, findings, map);
+    let findings = token::divide(scan.text(), findings, &tokens);
+    let (edits, counts) = plan(scan, &findings, &tokens, map);
+    if !edits.is_empty() {
+        rewrite(chat, scan, edits)?;
+    }
+    Ok(counts)
+}
+
+/// Finds what looks like a placeholder, and reserves the numbers that text of others uses. A placeholder
+/// that the assistant wrote earlier may be one of ours that comes back (restoring is off): those are left to
+/// the order of appearance.
+fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) -> Vec<Token> {
+    let in_use = |kind: &str| {
+        ENTITY_KINDS.iter().any(|known| known.name == kind)
+            || map.knows_kind(kind)
+            || findings.iter().any(|finding| finding.kind.as_str() == kind)
+    };
+    let mut tokens = token::tokens(scan.text(), in_use);
+    let mut said_before: HashSet<(Kind, u32)> = HashSet::new();
+    tokens.retain(|token| {
+        let Token {
+            range,
+            kind,
+            number,
+        } = token;
+        if map.holds(kind.as_str(), *number) {
+            return true;
+        }
+        let by_assistant = matches!(
+            segment_of(scan, range.start).map(|segment| segment.origin),
+            Some(Origin::AssistantText | Origin::ToolArguments)
+        );
+        let disguise = *number > token::MAX_LITERAL_NUMBER;
+        if by_assistant && !disguise {
+            said_before.insert((kind.clone(), *number));
+        } else if disguise || !said_before.contains(&(kind.clone(), *number)) {
+            map.reserve(kind, *number);
+        }
+        !disguise
+    });
+    tokens
+}
+
+fn segment_of(scan: &TextScan, offset: usize) -> Option<&Segment> {
+    scan.segments().get(scan.segment_at(offset))
+}
+
+/// What takes the place of one stretch of the buffer.
+struct Edit {
+    range: Range<usize>,
+    placeholder: String,
+}
+
+/// Walks findings and look-alikes, which do not overlap, in order, and gives the numbers.
+fn plan(
+    scan: &TextScan,
+    findings: &[Finding],
+    tokens: &[Token],
+    map: &mut PlaceholderMap,
+) -> (Vec<Edit>, Counts) {
+    let mut edits = Vec::with_capacity(findings.len());
+    let mut counts = Counts::default();
+    let mut tokens = tokens.iter().peekable();
+    for finding in findings {
+        while let Some(token) = tokens.next_if(|token| token.range.start < finding.start) {
+            map.reserve(&token.kind, token.number);
+        }
+        if let Some(edit) = replacement(scan, finding, map) {
+            edits.push(edit);
+            counts.add(&finding.kind);
+        }
+    }
+    for token in tokens {
+        map.reserve(&token.kind, token.number);
+    }
+    (edits, counts)
+}
+
+fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> Option<Edit> {
+    let value = scan.text().get(finding.start..finding.end)?;
+    let segment = scan.segments().get(finding.segment)?;
+    let speaker = match segment.origin {
+        Origin::SystemPrompt => Speaker::Operator,
+        _ => Speaker::Caller,
+    };
+    let number = map.issue(&finding.kind, value, speaker);
+    let placeholder = match segment.form {
+        Form::Identifier => token::bare(&finding.kind, number),
+        Form::Text | Form::Key | Form::Number => token::bracketed(&finding.kind, number),
+    };
+    Some(Edit {
+        range: finding.start..finding.end,
+        placeholder,
+    })
+}
+
+/// Writes the edits into the request, by the same walk that read it.
+fn rewrite(chat: &mut ChatRequest, scan: &TextScan, edits: Vec<Edit>) -> Result<(), Shifted> {
+    let mut edits = edits.into_iter().peekable();
+    let mut at = 0;
+    let mut shifted = None;
+    visit(chat, &mut |_, text| {
+        let position = at;
+        at += 1;
+        let Some(segment) = scan.segments().get(position) else {
+            shifted.get_or_insert(position);
+            return None;
+        };
+        if scan.segment_text(position) != Some(text) {
+            shifted.get_or_insert(position);
+            return None;
+        }
+        edited(text, segment, &mut edits)
+    });
+    if at != scan.segments().len() || edits.peek().is_some() {
+        shifted.get_or_insert(at);
+    }
+    match shifted {
+        None => Ok(()),
+        Some(segment) => Err(Shifted { segment }),
+    }
+}
+
+/// A segment's text with its edits, or `None` where it has none.
+fn edited(text: &str, segment: &Segment, edits: &mut Peekable<IntoIter<Edit>>) -> Option<String> {
+    edits.peek().filter(|edit| edit.range.start < segment.end)?;
+    let mut changed = String::with_capacity(text.len());
+    let mut from = 0;
+    while let Some(Edit { range, placeholder }) =
+        edits.next_if(|edit| edit.range.start < segment.end)
+    {
+        changed.push_str(text.get(from..range.start - segment.start)?);
+        changed.push_str(&placeholder);
+        from = range.end - segment.start;
+    }
+    changed.push_str(text.get(from..)?);
+    Some(changed)
+}

@@ -1,0 +1,79 @@
+//! Refusing a request for its PHI: in block mode, and for tool definitions in every mode.
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::merge::Finding;
+use super::scan::TextScan;
+use super::visit::visit;
+use crate::chat::ChatRequest;
+use crate::fault::{Code, Fault};
+
+/// Locations named in one refusal; the counts say how many findings there are.
+pub const MAX_LOCATIONS: usize = 100;
+
+/// 403 `PHI_BLOCKED` with kinds, counts and places, never text (contract 21).
+pub fn blocked(chat: &mut ChatRequest, findings: &[Finding]) -> Fault {
+    let counts: Counts = findings.iter().map(|finding| &finding.kind).collect();
+    Code::PhiBlocked
+        .fault()
+        .detail("entity_types", counts.entity_types())
+        .detail("counts", Value::Object(counts.to_json()))
+        .detail("locations", locations(chat, findings))
+}
+
+/// 400 `PHI_IN_TOOL_SCHEMA` when a finding is in a tool definition; `error.param` is tool and JSON pointer.
+pub fn in_tool_definition(
+    chat: &mut ChatRequest,
+    scan: &TextScan,
+    findings: &[Finding],
+) -> Option<Fault> {
+    let param = first_in_tools(chat, scan, findings)?;
+    Some(Code::PhiInToolSchema.fault().at(param))
+}
+
+/// Where the first finding inside `tools` is: `tools[0]/input_schema/properties/x/description`. A key that
+/// is PHI itself is named by its object: keys come before their values, so no PHI key is on the way.
+pub fn first_in_tools(
+    chat: &mut ChatRequest,
+    scan: &TextScan,
+    findings: &[Finding],
+) -> Option<String> {
+    let tools = scan.tools();
+    let first = findings
+        .iter()
+        .map(|finding| finding.segment)
+        .find(|segment| tools.contains(segment))?;
+    let mut param = None;
+    let mut at = 0;
+    visit(chat, &mut |spot, _| {
+        if at == first {
+            param = Some(spot.pointer());
+        }
+        at += 1;
+        None
+    });
+    param
+}
+
+/// The places of findings, each once, in order, at most [`MAX_LOCATIONS`].
+pub fn locations(chat: &mut ChatRequest, findings: &[Finding]) -> Vec<String> {
+    let mut segments = findings.iter().map(|finding| finding.segment).peekable();
+    let mut named: Vec<String> = Vec::new();
+    let mut at = 0;
+    visit(chat, &mut |spot, _| {
+        let mut hit = false;
+        while segments.next_if_eq(&at).is_some() {
+            hit = true;
+        }
+        at += 1;
+        if hit && named.len() < MAX_LOCATIONS {
+            let location = spot.location();
+            if named.last() != Some(&location) {
+                named.push(location);
+            }
+        }
+        None
+    });
+    named
+}

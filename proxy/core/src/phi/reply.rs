@@ -1,0 +1,159 @@
+//! Restores a whole reply, event by event: text, reasoning and each tool call by itself.
+//!
+//! What is held back in one channel is let go before an event that ends it, so that the order of content
+//! stays. Search for new PHI in replies belongs in front of this: it must see placeholders, not values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::restore::{Channel, RestoreTable, Restorer, restore};
+use crate::chat::{ChatEvent, Finish};
+
+/// One reply on its way to the caller.
+pub struct ReplyRestorer {
+    table: Arc<RestoreTable>,
+    prose: Option<(Prose, Restorer)>,
+    /// By the index of the tool call.
+    calls: BTreeMap<u32, Restorer>,
+    /// Of channels that are finished.
+    restored: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Prose {
+    Text,
+    Reasoning,
+}
+
+impl Prose {
+    fn event(self, text: String) -> ChatEvent {
+        match self {
+            Self::Text => ChatEvent::Text(text),
+            Self::Reasoning => ChatEvent::Reasoning(text),
+        }
+    }
+}
+
+impl ReplyRestorer {
+    pub fn new(table: Arc<RestoreTable>) -> Self {
+        Self {
+            table,
+            prose: None,
+            calls: BTreeMap::new(),
+            restored: 0,
+        }
+    }
+
+    /// Takes in the next event; gives the events to send on, none when all of it is held back.
+    pub fn push(&mut self, event: ChatEvent) -> Vec<ChatEvent> {
+        if self.table.is_empty() {
+            return vec![event];
+        }
+        let mut out = Vec::with_capacity(1);
+        match event {
+            ChatEvent::Text(piece) => self.prose(Prose::Text, &piece, &mut out),
+            ChatEvent::Reasoning(piece) => self.prose(Prose::Reasoning, &piece, &mut out),
+            ChatEvent::ToolCallStart { index, id, name } => {
+                self.end_prose(&mut out);
+                let restorer = Restorer::new(Arc::clone(&self.table), Channel::Json);
+                self.calls.insert(index, restorer);
+                out.push(ChatEvent::ToolCallStart { index, id, name });
+            }
+            ChatEvent::ToolCallDelta { index, fragment } => {
+                let fragment = match self.calls.get_mut(&index) {
+                    Some(restorer) => restorer.push(&fragment),
+                    None => fragment,
+                };
+                if !fragment.is_empty() {
+                    out.push(ChatEvent::ToolCallDelta { index, fragment });
+                }
+            }
+            ChatEvent::ToolCallEnd { index } => {
+                self.end_call(index, &mut out);
+                out.push(ChatEvent::ToolCallEnd { index });
+            }
+            ChatEvent::Finished(finish) => {
+                out.append(&mut self.finish());
+                out.push(ChatEvent::Finished(self.stop_sequence(finish)));
+            }
+            ChatEvent::ReasoningSignature(_)
+            | ChatEvent::RedactedReasoning { .. }
+            | ChatEvent::ProviderToolCompleted { .. } => {
+                self.end_prose(&mut out);
+                out.push(event);
+            }
+            ChatEvent::Started { .. } | ChatEvent::Usage(_) | ChatEvent::KeepAlive => {
+                out.push(event);
+            }
+        }
+        out
+    }
+
+    /// The end of a reply, also of one that was cut short; gives what was held back.
+    pub fn finish(&mut self) -> Vec<ChatEvent> {
+        let mut out = Vec::new();
+        self.end_prose(&mut out);
+        while let Some(index) = self.calls.keys().next().copied() {
+            self.end_call(index, &mut out);
+        }
+        out
+    }
+
+    /// Placeholders restored so far.
+    pub fn restored(&self) -> u64 {
+        let open = self.prose.iter().map(|(_, restorer)| restorer);
+        let open = open.chain(self.calls.values()).map(Restorer::restored);
+        self.restored + open.sum::<u64>()
+    }
+
+    fn prose(&mut self, prose: Prose, piece: &str, out: &mut Vec<ChatEvent>) {
+        if self.prose.as_ref().is_none_or(|(open, _)| *open != prose) {
+            self.end_prose(out);
+        }
+        let (_, restorer) = self.prose.get_or_insert_with(|| {
+            (
+                prose,
+                Restorer::new(Arc::clone(&self.table), Channel::Prose),
+            )
+        });
+        let text = restorer.push(piece);
+        if !text.is_empty() {
+            out.push(prose.event(text));
+        }
+    }
+
+    fn end_prose(&mut self, out: &mut Vec<ChatEvent>) {
+        if let Some((prose, mut restorer)) = self.prose.take() {
+            let text = restorer.finish();
+            self.restored += restorer.restored();
+            if !text.is_empty() {
+                out.push(prose.event(text));
+            }
+        }
+    }
+
+    fn end_call(&mut self, index: u32, out: &mut Vec<ChatEvent>) {
+        if let Some(mut restorer) = self.calls.remove(&index) {
+            let fragment = restorer.finish();
+            self.restored += restorer.restored();
+            if !fragment.is_empty() {
+                out.push(ChatEvent::ToolCallDelta { index, fragment });
+            }
+        }
+    }
+
+    /// The stop sequence is the caller's own text that comes back.
+    fn stop_sequence(&self, finish: Finish) -> Finish {
+        let Finish {
+            reason,
+            raw,
+            stop_sequence,
+        } = finish;
+        let stop_sequence = stop_sequence.map(|stop| restore(&stop, &self.table, Channel::Prose).0);
+        Finish {
+            reason,
+            raw,
+            stop_sequence,
+        }
+    }
+}

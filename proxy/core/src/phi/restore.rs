@@ -1,0 +1,238 @@
+//! Puts values back in the place of placeholders, while the text still arrives.
+//!
+//! Every character is judged by what came before it, so that the result is the same however the text is cut.
+//! Held back is only a tail that can still become a placeholder of the table. Nothing is restored into an
+//! address that the model wrote: fetching it would carry the value away.
+
+mod address;
+mod json;
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use address::AddressWatch;
+use json::{JsonReader, Unit};
+
+use super::map::PlaceholderMap;
+use super::token::{Inside, Step};
+
+/// What one reply may restore: placeholders with a value that the caller brought. Holds PHI.
+#[derive(Default)]
+pub struct RestoreTable {
+    /// By the canonical inside, `NAME_1`.
+    values: BTreeMap<String, String>,
+}
+
+impl RestoreTable {
+    /// Everything in the map but what came from the operator's system prompt alone.
+    pub fn of(map: &PlaceholderMap) -> Self {
+        Self {
+            values: map.restorable().collect(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    fn value(&self, inside: &str) -> Option<&str> {
+        self.values.get(inside).map(String::as_str)
+    }
+
+    fn has_prefix(&self, prefix: &str) -> bool {
+        self.values
+            .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+            .next()
+            .is_some_and(|(inside, _)| inside.starts_with(prefix))
+    }
+}
+
+/// How the text of a channel is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Text or reasoning.
+    Prose,
+    /// The JSON text of a tool call's arguments: only strings in it hold placeholders, and values go in
+    /// escaped.
+    Json,
+}
+
+/// Restores one channel of one reply.
+pub struct Restorer {
+    table: Arc<RestoreTable>,
+    json: Option<JsonReader>,
+    address: AddressWatch,
+    state: State,
+    /// The candidate as it arrived, and as it reads.
+    held: String,
+    held_reads: String,
+    inside: Inside,
+    restored: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Outside,
+    /// Behind a backslash that may belong to an escaped bracket.
+    Backslash,
+    /// Behind an opening bracket; this many bytes of `held` are a backslash before it.
+    Bracket {
+        backslash_bytes: usize,
+    },
+}
+
+impl Restorer {
+    pub fn new(table: Arc<RestoreTable>, channel: Channel) -> Self {
+        Self {
+            table,
+            json: match channel {
+                Channel::Prose => None,
+                Channel::Json => Some(JsonReader::default()),
+            },
+            address: AddressWatch::default(),
+            state: State::Outside,
+            held: String::new(),
+            held_reads: String::new(),
+            inside: Inside::default(),
+            restored: 0,
+        }
+    }
+
+    /// Takes in the next piece; gives what can be sent on.
+    pub fn push(&mut self, piece: &str) -> String {
+        if self.table.is_empty() {
+            return piece.to_owned();
+        }
+        let mut out = String::with_capacity(self.held.len() + piece.len());
+        for letter in piece.chars() {
+            let unit = self
+                .json
+                .as_mut()
+                .map_or(Unit::Plain, |reader| reader.push(letter));
+            match unit {
+                Unit::Partial => {}
+                Unit::Plain => {
+                    let mut raw = [0; 4];
+                    self.letter(letter, letter.encode_utf8(&mut raw), &mut out);
+                }
+                Unit::Escaped { reads, raw } => self.letter(reads, &raw, &mut out),
+                Unit::Structure => {
+                    self.release(&mut out);
+                    self.address = AddressWatch::default();
+                    out.push(letter);
+                }
+            }
+        }
+        out
+    }
+
+    /// The end of the text; gives what was held back.
+    pub fn finish(&mut self) -> String {
+        let mut out = String::new();
+        self.release(&mut out);
+        if let Some(reader) = &mut self.json {
+            out.push_str(&reader.finish());
+        }
+        out
+    }
+
+    /// Placeholders restored so far.
+    pub fn restored(&self) -> u64 {
+        self.restored
+    }
+
+    /// One character: what it reads as, and as it arrived.
+    fn letter(&mut self, reads: char, raw: &str, out: &mut String) {
+        loop {
+            match self.state {
+                State::Outside => {
+                    self.outside(reads, raw, out);
+                    return;
+                }
+                State::Backslash if reads == '[' => {
+                    let backslash_bytes = self.held.len();
+                    self.hold(reads, raw);
+                    self.state = State::Bracket { backslash_bytes };
+                    return;
+                }
+                State::Backslash => self.release(out),
+                State::Bracket { backslash_bytes } => match self.inside.push(reads) {
+                    Step::Open if self.table.has_prefix(self.inside.canonical()) => {
+                        self.hold(reads, raw);
+                        return;
+                    }
+                    Step::Closed { escaped } if self.restore(backslash_bytes, escaped, out) => {
+                        return;
+                    }
+                    Step::Open | Step::Closed { .. } | Step::Broken => self.release(out),
+                },
+            }
+        }
+    }
+
+    fn outside(&mut self, reads: char, raw: &str, out: &mut String) {
+        match reads {
+            '[' if !self.address.inside() => {
+                self.hold(reads, raw);
+                self.state = State::Bracket { backslash_bytes: 0 };
+            }
+            '\\' if !self.address.inside() => {
+                self.hold(reads, raw);
+                self.state = State::Backslash;
+            }
+            _ => {
+                self.address.see(reads);
+                out.push_str(raw);
+            }
+        }
+    }
+
+    fn hold(&mut self, reads: char, raw: &str) {
+        self.held.push_str(raw);
+        self.held_reads.push(reads);
+    }
+
+    /// Writes the value of the candidate, if it has one. Of `\[NAME_1\]` both backslashes go; a backslash
+    /// before a bracket that closes without one is the text's own.
+    fn restore(&mut self, backslash_bytes: usize, escaped: bool, out: &mut String) -> bool {
+        let Some(value) = self.table.value(self.inside.canonical()) else {
+            return false;
+        };
+        if !escaped {
+            out.push_str(self.held.get(..backslash_bytes).unwrap_or_default());
+        }
+        match self.json {
+            None => out.push_str(value),
+            Some(_) => json::escape_into(value, out),
+        }
+        self.restored += 1;
+        self.address.see_placeholder();
+        self.forget();
+        true
+    }
+
+    /// Lets the candidate go as it arrived.
+    fn release(&mut self, out: &mut String) {
+        out.push_str(&self.held);
+        for reads in self.held_reads.chars() {
+            self.address.see(reads);
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.held.clear();
+        self.held_reads.clear();
+        self.inside.clear();
+        self.state = State::Outside;
+    }
+}
+
+/// Restores a whole text; gives it with the count of placeholders restored.
+pub fn restore(text: &str, table: &Arc<RestoreTable>, channel: Channel) -> (String, u64) {
+    let mut restorer = Restorer::new(Arc::clone(table), channel);
+    let mut out = restorer.push(text);
+    out.push_str(&restorer.finish());
+    (out, restorer.restored())
+}

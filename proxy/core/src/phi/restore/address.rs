@@ -1,0 +1,168 @@
+//! Whether the text is inside an address (URL or link target) at this character. It errs towards yes: a
+//! placeholder that stays is ugly, a value in a fetched address is a leak.
+
+/// Follows a text character by character.
+pub(super) struct AddressWatch {
+    state: State,
+    before: char,
+    /// Whether a letter, a digit or a placeholder came last.
+    after_word: bool,
+    /// The letters of the word so far, in small letters; longer words are no scheme.
+    word: String,
+    domain: Domain,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    /// An address in running text, up to white space, quotes or angle brackets.
+    Running,
+    /// `](` of a Markdown link, up to its closing bracket or an empty line.
+    Target {
+        depth: u32,
+        line_is_empty: bool,
+        angle: Angle,
+    },
+}
+
+/// A link target may stand in `<>`, where brackets do not count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Angle {
+    Possible,
+    Open,
+    Past,
+}
+
+/// `host.tld` before `/` or `?`: many readers make a link of it without any scheme.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Domain {
+    None,
+    Dot,
+    Complete,
+}
+
+/// Letters of the longest word that begins an address (`https`).
+const MAX_SCHEME_LETTERS: usize = 5;
+
+impl Default for AddressWatch {
+    fn default() -> Self {
+        Self {
+            state: State::Free,
+            before: ' ',
+            after_word: false,
+            word: String::new(),
+            domain: Domain::None,
+        }
+    }
+}
+
+impl AddressWatch {
+    pub(super) fn inside(&self) -> bool {
+        self.state != State::Free
+    }
+
+    /// A placeholder was replaced: it counts as a word in brackets.
+    pub(super) fn see_placeholder(&mut self) {
+        self.before = ']';
+        self.after_word = true;
+        self.word.clear();
+        if self.domain == Domain::Dot {
+            self.domain = Domain::Complete;
+        }
+    }
+
+    pub(super) fn see(&mut self, letter: char) {
+        match self.state {
+            State::Free => self.see_free(letter),
+            State::Running => {
+                if ends_running(letter) {
+                    self.reset();
+                }
+            }
+            State::Target { .. } => self.see_target(letter),
+        }
+        self.before = letter;
+        self.after_word = letter.is_alphanumeric();
+    }
+
+    fn see_free(&mut self, letter: char) {
+        let scheme = letter == ':' && (self.word == "http" || self.word == "https");
+        let host = letter == '.' && self.word == "www";
+        let slashes = letter == '/' && self.before == '/';
+        let path = (letter == '/' || letter == '?') && self.domain == Domain::Complete;
+        if letter == '(' && self.before == ']' {
+            self.state = State::Target {
+                depth: 1,
+                line_is_empty: false,
+                angle: Angle::Possible,
+            };
+        } else if scheme || host || slashes || path {
+            self.state = State::Running;
+        }
+        self.follow_word(letter);
+    }
+
+    fn follow_word(&mut self, letter: char) {
+        if letter.is_ascii_alphabetic() {
+            if self.word.len() <= MAX_SCHEME_LETTERS {
+                self.word.push(letter.to_ascii_lowercase());
+            }
+        } else {
+            self.word.clear();
+        }
+        self.domain = match letter {
+            '.' if self.after_word => Domain::Dot,
+            _ if letter.is_alphanumeric() && self.domain == Domain::Dot => Domain::Complete,
+            // Ports, and the letters that hosts have.
+            _ if letter.is_alphanumeric() || letter == '-' || letter == ':' => self.domain,
+            _ => Domain::None,
+        };
+    }
+
+    fn see_target(&mut self, letter: char) {
+        let State::Target {
+            depth,
+            line_is_empty,
+            angle,
+        } = &mut self.state
+        else {
+            return;
+        };
+        let escaped = self.before == '\\';
+        match letter {
+            '\n' if *line_is_empty => return self.reset(),
+            '\n' => *line_is_empty = true,
+            _ if letter.is_whitespace() => {}
+            '<' if *angle == Angle::Possible => {
+                *angle = Angle::Open;
+                *line_is_empty = false;
+            }
+            _ => {
+                *line_is_empty = false;
+                match (letter, *angle) {
+                    _ if escaped => {}
+                    ('>', Angle::Open) => *angle = Angle::Past,
+                    (_, Angle::Open) => {}
+                    ('(', _) => *depth = depth.saturating_add(1),
+                    (')', _) if *depth <= 1 => return self.reset(),
+                    (')', _) => *depth -= 1,
+                    _ => {}
+                }
+                if *angle == Angle::Possible {
+                    *angle = Angle::Past;
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.state = State::Free;
+        self.word.clear();
+        self.domain = Domain::None;
+    }
+}
+
+/// ASCII white space only: other spaces do not end an address for every reader.
+fn ends_running(letter: char) -> bool {
+    letter.is_ascii_whitespace() || matches!(letter, '<' | '>' | '"' | '`')
+}

@@ -1,0 +1,249 @@
+//! Once a value is known, every further mention of it goes, also where no detector saw it.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use aho_corasick::AhoCorasick;
+
+use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
+use super::map::PlaceholderMap;
+use super::merge::{Claim, Finding, Standing, resolve};
+use super::scan::TextScan;
+use super::token;
+
+/// The request mentions known values more often than text of its length can; refuse it.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("known values are mentioned more than {limit} times")]
+pub struct TooManyMentions {
+    pub limit: usize,
+}
+
+/// Mentions looked at, per request: the bound on spans that detectors have (`phi.wit`), 64 + bytes / 4.
+const MIN_MENTIONS: usize = 64;
+const BYTES_PER_MENTION: usize = 4;
+
+/// Adds every further mention of the values of `findings` and `map`, and takes placeholders out of what was
+/// found. The result is what is refused, or replaced.
+///
+/// # Errors
+/// [`TooManyMentions`], where looking on would cost too much.
+pub fn sweep(
+    scan: &TextScan,
+    findings: Vec<Finding>,
+    map: &PlaceholderMap,
+) -> Result<Vec<Finding>, TooManyMentions> {
+    let known = Known::of(scan, &findings, map);
+    let mut claims = Vec::new();
+    known.find_words(scan, &mut claims)?;
+    known.find_digits(scan, &mut claims);
+    let findings = if claims.is_empty() {
+        findings
+    } else {
+        claims.extend(findings.into_iter().map(|finding| Claim {
+            start: finding.start,
+            end: finding.end,
+            kind: finding.kind,
+            standing: FOUND,
+            partial: false,
+        }));
+        resolve(scan, claims)
+    };
+    if findings.is_empty() {
+        return Ok(findings);
+    }
+    let mut tokens = token::tokens(scan.text(), |kind| {
+        map.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
+    });
+    tokens.retain(|token| {
+        token.number <= token::MAX_LITERAL_NUMBER || map.holds(token.kind.as_str(), token.number)
+    });
+    Ok(token::divide(scan.text(), &findings, &tokens))
+}
+
+/// A detector's finding stands above a mention of equal length.
+const FOUND: Standing = Standing {
+    verified: Reverse(true),
+    score: Reverse(0),
+    detector: 0,
+};
+const MENTIONED: Standing = Standing {
+    verified: Reverse(false),
+    score: Reverse(0),
+    detector: 0,
+};
+
+/// The values to look for.
+struct Known<'k> {
+    words: Vec<(&'k Kind, &'k str)>,
+    /// By their digits alone.
+    digits: HashMap<String, &'k Kind>,
+}
+
+impl<'k> Known<'k> {
+    fn of(scan: &'k TextScan, findings: &'k [Finding], map: &'k PlaceholderMap) -> Self {
+        let mut known = Self {
+            words: Vec::new(),
+            digits: HashMap::new(),
+        };
+        let found = findings.iter().filter_map(|finding| {
+            let value = scan.text().get(finding.start..finding.end)?;
+            Some((&finding.kind, value))
+        });
+        let mut seen = HashSet::new();
+        for (kind, value) in map.values().chain(found) {
+            let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
+            let sought = kind.sweep_min_chars().is_some_and(|least| chars >= least);
+            if !sought || !seen.insert((kind, value)) {
+                continue;
+            }
+            match kind.spelling() {
+                Spelling::Digits | Spelling::PhoneDigits => {
+                    let normal = kind.normal(value);
+                    if normal.bytes().all(|byte| byte.is_ascii_digit()) {
+                        known.digits.entry(normal).or_insert(kind);
+                    } else {
+                        known.words.push((kind, value));
+                    }
+                }
+                Spelling::LettersAndDigits | Spelling::Words | Spelling::Exact => {
+                    known.words.push((kind, value));
+                }
+            }
+        }
+        known
+    }
+
+    /// Mentions as they were written, in any case of ASCII letters.
+    fn find_words(&self, scan: &TextScan, claims: &mut Vec<Claim>) -> Result<(), TooManyMentions> {
+        if self.words.is_empty() {
+            return Ok(());
+        }
+        let limit = MIN_MENTIONS + scan.text().len() / BYTES_PER_MENTION;
+        let patterns = self.words.iter().map(|(_, value)| value);
+        // An automaton that cannot be built (too many values for its limits) fails closed too.
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(patterns)
+            .map_err(|_| TooManyMentions { limit })?;
+        for (at, hit) in automaton.find_overlapping_iter(scan.text()).enumerate() {
+            if at >= limit {
+                return Err(TooManyMentions { limit });
+            }
+            let Some((kind, value)) = self.words.get(hit.pattern().as_usize()) else {
+                continue;
+            };
+            if is_mention(scan, value, hit.start(), hit.end()) {
+                claims.push(mention(hit.start(), hit.end(), kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// Mentions of numbers, however their digits are grouped.
+    fn find_digits(&self, scan: &TextScan, claims: &mut Vec<Claim>) {
+        let Some(longest) = self.digits.keys().map(String::len).max() else {
+            return;
+        };
+        let text = scan.text();
+        let mut run = DigitRun::default();
+        for group in digit_groups(text) {
+            run.push(text, group);
+            // One more digit than known: a country code.
+            for (start, digits) in run.endings(longest + 1) {
+                let kind = self
+                    .digits
+                    .get(digits)
+                    .or_else(|| self.digits.get(national(digits)));
+                if let Some(kind) = kind
+                    && stands_alone(text, start, group.1)
+                {
+                    claims.push(mention(start, group.1, kind));
+                }
+            }
+        }
+    }
+}
+
+fn mention(start: usize, end: usize, kind: &Kind) -> Claim {
+    Claim {
+        start,
+        end,
+        kind: kind.clone(),
+        standing: MENTIONED,
+        partial: false,
+    }
+}
+
+/// Whether an occurrence of `value` is the value and no other word. A single word is no mention where it
+/// begins small and the value does not ("Will", "will"), nor in a tool definition, which is not rewritten.
+fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
+    if !stands_alone(scan.text(), start, end) {
+        return false;
+    }
+    if value.contains(|c: char| !c.is_alphabetic()) {
+        return true;
+    }
+    let begins_small = |word: &str| word.starts_with(char::is_lowercase);
+    let occurrence = scan.text().get(start..end).unwrap_or_default();
+    let in_tools = scan.tools().contains(&scan.segment_at(start));
+    !in_tools && (begins_small(value) || !begins_small(occurrence))
+}
+
+/// Whether no letter or digit continues the text on either side.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let before = text.get(..start).and_then(|text| text.chars().next_back());
+    let after = text.get(end..).and_then(|text| text.chars().next());
+    !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+}
+
+/// Runs of ASCII digits, as start and end.
+fn digit_groups(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..)?;
+        let start = at + rest.iter().position(u8::is_ascii_digit)?;
+        let rest = bytes.get(start..)?;
+        let length = rest.iter().position(|byte| !byte.is_ascii_digit());
+        let end = start + length.unwrap_or(rest.len());
+        at = end;
+        Some((start, end))
+    })
+}
+
+/// Longest gap, in bytes, between two groups of one number, as in `(212) 555`.
+const MAX_GAP_BYTES: usize = 2;
+
+/// Groups that could together be one number.
+#[derive(Default)]
+struct DigitRun {
+    digits: String,
+    /// Where each group starts: in the text and in `digits`.
+    groups: Vec<(usize, usize)>,
+    end: usize,
+}
+
+impl DigitRun {
+    fn push(&mut self, text: &str, (start, end): (usize, usize)) {
+        let gap = text.get(self.end..start).unwrap_or_default();
+        let continues =
+            gap.len() <= MAX_GAP_BYTES && gap.bytes().all(|byte| b" -.()/".contains(&byte));
+        if !continues {
+            self.digits.clear();
+            self.groups.clear();
+        }
+        self.groups.push((start, self.digits.len()));
+        self.digits
+            .push_str(text.get(start..end).unwrap_or_default());
+        self.end = end;
+    }
+
+    /// The numbers of at most `longest` digits that end with the last group, with their start in the text.
+    fn endings(&self, longest: usize) -> impl Iterator<Item = (usize, &str)> {
+        self.groups
+            .iter()
+            .rev()
+            .map(|(start, offset)| (*start, self.digits.get(*offset..).unwrap_or_default()))
+            .take_while(move |(_, digits)| digits.len() <= longest)
+    }
+}

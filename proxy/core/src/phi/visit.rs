@@ -1,0 +1,503 @@
+//! The walk over every text position of a request: reading and rewriting are the same walk.
+//!
+//! Records are taken apart exhaustively, so that a new field breaks the build here instead of slipping past
+//! the guard. It neither judges nor stores text.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use super::Origin;
+use crate::chat::{
+    ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
+    ToolResult,
+};
+
+/// What a text position may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    /// A key of a JSON object; its place is that of the object.
+    Key,
+    /// A JSON number; a replacement makes it a string.
+    Number,
+    /// A name or id of the letters, digits, `_` and `-` that providers accept there.
+    Identifier,
+}
+
+/// A text position under visit. Its path is written out only when somebody asks.
+#[derive(Clone, Copy)]
+pub struct Spot<'a> {
+    pub origin: Origin,
+    pub form: Form,
+    place: &'a Place<'a>,
+}
+
+/// A path as a list that lives on the stack, last step first.
+struct Place<'a> {
+    parent: Option<&'a Place<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Field(&'static str),
+    Index(usize),
+    /// Steps inside JSON of the caller.
+    Key(&'a str),
+    Item(usize),
+}
+
+/// Longest location, in bytes, before deeper steps are left out; keys are the caller's and of any length.
+const MAX_LOCATION_BYTES: usize = 256;
+
+impl Spot<'_> {
+    /// Where the text stands, for people: `messages[2].content[0]`. Ends where JSON of the caller begins,
+    /// whose keys may be PHI.
+    pub fn location(&self) -> String {
+        let mut location = String::new();
+        for step in self.place.steps() {
+            match step {
+                Step::Field(name) if location.is_empty() => location.push_str(name),
+                Step::Field(name) => {
+                    location.push('.');
+                    location.push_str(name);
+                }
+                Step::Index(at) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(location, "[{at}]");
+                }
+                Step::Key(_) | Step::Item(_) => break,
+            }
+        }
+        location
+    }
+
+    /// Whether the text belongs to `tools`.
+    pub fn is_tool_definition(&self) -> bool {
+        let mut place = self.place;
+        while let Some(parent) = place.parent {
+            place = parent;
+        }
+        matches!(place.step, Step::Field("tools"))
+    }
+
+    /// As [`Self::location`] with everything behind the first index as a JSON pointer (RFC 6901):
+    /// `tools[0]/input_schema/properties/x/description`. Only for places whose keys were found clean.
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for (depth, step) in self.place.steps().into_iter().enumerate() {
+            let before = pointer.len();
+            // Writing to a string cannot fail.
+            let _ = match step {
+                Step::Field(name) if depth == 0 => pointer.write_str(name),
+                Step::Field(name) => write!(pointer, "/{name}"),
+                Step::Index(at) => write!(pointer, "[{at}]"),
+                Step::Key(key) => write!(pointer, "/{}", key.replace('~', "~0").replace('/', "~1")),
+                Step::Item(at) => write!(pointer, "/{at}"),
+            };
+            if pointer.len() > MAX_LOCATION_BYTES {
+                pointer.truncate(before);
+                break;
+            }
+        }
+        pointer
+    }
+}
+
+impl<'a> Place<'a> {
+    const fn root(name: &'static str) -> Self {
+        Self {
+            parent: None,
+            step: Step::Field(name),
+        }
+    }
+
+    const fn then(&'a self, step: Step<'a>) -> Self {
+        Self {
+            parent: Some(self),
+            step,
+        }
+    }
+
+    const fn field(&'a self, name: &'static str) -> Self {
+        self.then(Step::Field(name))
+    }
+
+    fn steps(&self) -> Vec<Step<'_>> {
+        let mut steps = Vec::new();
+        let mut place = Some(self);
+        while let Some(Place { parent, step }) = place {
+            steps.push(*step);
+            place = *parent;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+/// Called with every text that is not empty; what it returns takes the text's place.
+pub type Visitor<'v> = dyn FnMut(&Spot<'_>, &str) -> Option<String> + 'v;
+
+/// Visits every text position of a request, always in the same order: what stays the same from turn to turn
+/// first, messages last, so that numbers given by first appearance stay when a conversation grows.
+pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
+    let ChatRequest {
+        // Chosen from the catalogue before this step; not free text.
+        model: _,
+        system,
+        messages,
+        tools,
+        tool_choice,
+        parallel_tool_calls: _,
+        max_tokens: _,
+        sampling:
+            Sampling {
+                temperature: _,
+                top_p: _,
+                top_k: _,
+            },
+        stop_sequences,
+        response_format,
+        reasoning_tokens: _,
+        metadata,
+        stream: _,
+        ext,
+    } = chat;
+    let mut walk = Walk {
+        visitor,
+        number: String::new(),
+    };
+    walk.parts(
+        &Place::root("system"),
+        Origin::SystemPrompt,
+        system.iter_mut(),
+    );
+    for (at, tool) in tools.iter_mut().enumerate() {
+        walk.tool(&Place::root("tools").then(Step::Index(at)), tool);
+    }
+    if let Some(ToolChoice::Named(name)) = tool_choice {
+        let place = Place::root("tool_choice");
+        walk.text(&place, Origin::ToolName, Form::Identifier, name);
+    }
+    for (at, stop) in stop_sequences.iter_mut().enumerate() {
+        let root = Place::root("stop_sequences");
+        walk.text(&root.then(Step::Index(at)), Origin::Other, Form::Text, stop);
+    }
+    match response_format {
+        None | Some(ResponseFormat::JsonObject) => {}
+        Some(ResponseFormat::JsonSchema {
+            name,
+            schema,
+            strict: _,
+        }) => {
+            let place = Place::root("response_format");
+            if let Some(name) = name {
+                walk.text(
+                    &place.field("name"),
+                    Origin::ToolName,
+                    Form::Identifier,
+                    name,
+                );
+            }
+            walk.json(&place.field("schema"), Origin::ToolSchema, schema);
+        }
+    }
+    walk.metadata(metadata);
+    walk.object(&Place::root("ext"), Origin::Other, ext);
+    for (at, message) in messages.iter_mut().enumerate() {
+        walk.message(&Place::root("messages").then(Step::Index(at)), message);
+    }
+}
+
+struct Walk<'w, 'v> {
+    visitor: &'w mut Visitor<'v>,
+    /// A number's text, kept for its memory.
+    number: String,
+}
+
+impl Walk<'_, '_> {
+    fn text(&mut self, place: &Place<'_>, origin: Origin, form: Form, text: &mut String) {
+        if let Some(changed) = self.replacement(place, origin, form, text) {
+            *text = changed;
+        }
+    }
+
+    fn replacement(
+        &mut self,
+        place: &Place<'_>,
+        origin: Origin,
+        form: Form,
+        text: &str,
+    ) -> Option<String> {
+        if text.is_empty() {
+            return None;
+        }
+        let spot = Spot {
+            origin,
+            form,
+            place,
+        };
+        (self.visitor)(&spot, text)
+    }
+
+    fn optional(&mut self, place: &Place<'_>, origin: Origin, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.text(place, origin, Form::Text, text);
+        }
+    }
+
+    fn message(&mut self, place: &Place<'_>, message: &mut Message) {
+        let Message {
+            role,
+            content,
+            name,
+        } = message;
+        let origin = match role {
+            Role::User => Origin::UserText,
+            Role::Assistant => Origin::AssistantText,
+        };
+        self.optional(&place.field("name"), Origin::Metadata, name);
+        self.parts(&place.field("content"), origin, content.iter_mut());
+    }
+
+    fn parts<'p>(
+        &mut self,
+        place: &Place<'_>,
+        origin: Origin,
+        parts: impl Iterator<Item = &'p mut Part>,
+    ) {
+        for (at, part) in parts.enumerate() {
+            self.part(&place.then(Step::Index(at)), origin, part);
+        }
+    }
+
+    fn part(&mut self, place: &Place<'_>, origin: Origin, part: &mut Part) {
+        match part {
+            Part::Text { text, cache_mark } => {
+                self.text(place, origin, Form::Text, text);
+                self.mark(place, cache_mark);
+            }
+            Part::Image(media) => self.media(place, origin, media),
+            Part::Document {
+                media,
+                title,
+                context,
+            } => {
+                self.optional(&place.field("title"), origin, title);
+                self.optional(&place.field("context"), origin, context);
+                self.media(place, origin, media);
+            }
+            Part::ToolCall(call) => self.tool_call(place, call),
+            Part::ToolResult(result) => self.tool_result(place, result),
+            Part::Reasoning { text, signature } => {
+                self.text(place, Origin::AssistantText, Form::Text, text);
+                if let Some(signature) = signature {
+                    self.sealed(&place.field("signature"), signature);
+                }
+            }
+            Part::RedactedReasoning { data } => self.sealed(&place.field("data"), data),
+        }
+    }
+
+    fn media(&mut self, place: &Place<'_>, origin: Origin, media: &mut Media) {
+        match media {
+            Media::Inline { media_type, data } => {
+                self.text(
+                    &place.field("media_type"),
+                    Origin::Other,
+                    Form::Text,
+                    media_type,
+                );
+                // Plain text, CSV, HTML and the like; images and compressed files are not UTF-8.
+                if let Ok(text) = std::str::from_utf8(data)
+                    && let Some(changed) = self.replacement(place, origin, Form::Text, text)
+                {
+                    *data = Bytes::from(changed);
+                }
+            }
+            Media::Url(text) | Media::Text(text) => self.text(place, origin, Form::Text, text),
+        }
+    }
+
+    fn tool_call(&mut self, place: &Place<'_>, call: &mut ToolCall) {
+        let ToolCall {
+            id,
+            name,
+            arguments,
+        } = call;
+        self.text(&place.field("id"), Origin::Other, Form::Identifier, id);
+        self.text(
+            &place.field("name"),
+            Origin::ToolName,
+            Form::Identifier,
+            name,
+        );
+        self.json(&place.field("arguments"), Origin::ToolArguments, arguments);
+    }
+
+    fn tool_result(&mut self, place: &Place<'_>, result: &mut ToolResult) {
+        let ToolResult {
+            call_id,
+            is_error: _,
+            content,
+        } = result;
+        self.text(
+            &place.field("call_id"),
+            Origin::Other,
+            Form::Identifier,
+            call_id,
+        );
+        self.parts(
+            &place.field("content"),
+            Origin::ToolResult,
+            content.iter_mut(),
+        );
+    }
+
+    fn tool(&mut self, place: &Place<'_>, tool: &mut Tool) {
+        let Tool {
+            name,
+            description,
+            input_schema,
+            strict: _,
+            cache_mark,
+        } = tool;
+        self.text(
+            &place.field("name"),
+            Origin::ToolName,
+            Form::Identifier,
+            name,
+        );
+        self.optional(
+            &place.field("description"),
+            Origin::ToolDescription,
+            description,
+        );
+        self.json(
+            &place.field("input_schema"),
+            Origin::ToolSchema,
+            input_schema,
+        );
+        self.mark(place, cache_mark);
+    }
+
+    fn metadata(&mut self, metadata: &mut BTreeMap<String, String>) {
+        let place = Place::root("metadata");
+        let mut renamed = Vec::new();
+        for (key, value) in metadata.iter_mut() {
+            if let Some(changed) = self.replacement(&place, Origin::Metadata, Form::Key, key) {
+                renamed.push((key.clone(), changed));
+            }
+            self.text(
+                &place.then(Step::Key(key)),
+                Origin::Metadata,
+                Form::Text,
+                value,
+            );
+        }
+        let mut copies = HashMap::new();
+        for (key, changed) in renamed {
+            if let Some(value) = metadata.remove(&key) {
+                let free = free_key(changed, &mut copies, |key| metadata.contains_key(key));
+                metadata.insert(free, value);
+            }
+        }
+    }
+
+    fn mark(&mut self, place: &Place<'_>, mark: &mut Option<Value>) {
+        if let Some(mark) = mark {
+            self.json(&place.field("cache_control"), Origin::Other, mark);
+        }
+    }
+
+    /// What a provider sealed goes back to it unchanged. What does not look sealed is text like any other.
+    fn sealed(&mut self, place: &Place<'_>, data: &mut String) {
+        if !looks_sealed(data) {
+            self.text(place, Origin::Other, Form::Text, data);
+        }
+    }
+
+    fn json(&mut self, place: &Place<'_>, origin: Origin, value: &mut Value) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => {
+                let mut text = std::mem::take(&mut self.number);
+                text.clear();
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{number}");
+                if let Some(changed) = self.replacement(place, origin, Form::Number, &text) {
+                    *value = Value::String(changed);
+                }
+                self.number = text;
+            }
+            Value::String(text) => self.text(place, origin, Form::Text, text),
+            Value::Array(items) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    self.json(&place.then(Step::Item(at)), origin, item);
+                }
+            }
+            Value::Object(fields) => self.object(place, origin, fields),
+        }
+    }
+
+    fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
+        let mut renamed = Vec::new();
+        for (at, (key, value)) in fields.iter_mut().enumerate() {
+            if let Some(changed) = self.replacement(place, origin, Form::Key, key) {
+                renamed.push((at, changed));
+            }
+            self.json(&place.then(Step::Key(key)), origin, value);
+        }
+        if !renamed.is_empty() {
+            rename(fields, renamed);
+        }
+    }
+}
+
+/// Gives keys, named by position, new names; order and values stay, and no value is lost.
+fn rename(fields: &mut Map<String, Value>, renamed: Vec<(usize, String)>) {
+    let mut renamed = renamed.into_iter().peekable();
+    let mut copies = HashMap::new();
+    let old = std::mem::take(fields);
+    for (at, (key, value)) in old.into_iter().enumerate() {
+        let key = match renamed.next_if(|(position, _)| *position == at) {
+            Some((_, changed)) => changed,
+            None => key,
+        };
+        let key = free_key(key, &mut copies, |key| fields.contains_key(key));
+        fields.insert(key, value);
+    }
+}
+
+/// Two spellings of one value as keys of one object would fall together: the later one gets a number.
+/// `copies` remembers the last number of each key, so that many copies cost no search each.
+fn free_key(
+    wanted: String,
+    copies: &mut HashMap<String, u64>,
+    taken: impl Fn(&str) -> bool,
+) -> String {
+    if !taken(&wanted) {
+        return wanted;
+    }
+    let copy = copies.entry(wanted.clone()).or_insert(1);
+    loop {
+        *copy += 1;
+        let numbered = format!("{wanted} ({copy})");
+        if !taken(&numbered) {
+            return numbered;
+        }
+    }
+}
+
+/// Shortest text, in bytes, that is taken for sealed: no seal is shorter, and words without a break are.
+const MIN_SEALED_BYTES: usize = 64;
+
+fn looks_sealed(text: &str) -> bool {
+    text.len() >= MIN_SEALED_BYTES
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte))
+}
