@@ -1,1 +1,32 @@
-//! The only pingora.
+//! The only pingora: listeners, the way of one HTTP exchange over its session, and the upstream connector.
+//!
+//! Take-over, not the proxy phases: [`Edge`] is a plain pingora HTTP application. It hands a request to a
+//! [`Service`] and answers the client itself, so that a body can be read before the upstream is chosen, a
+//! silent stream gets heartbeats, and a client that leaves cancels the work at once. It is built on
+//! `HttpServerApp` rather than on `ProxyHttp::request_filter`: the proxy would add an upstream machinery that
+//! is never used, a second shutdown rule and its own error pages. Never looks into a body.
+
+mod admin;
+mod admission;
+mod application;
+mod certificate;
+mod connection;
+mod downstream;
+mod edge;
+mod exchange;
+mod head;
+mod intake;
+mod lifecycle;
+mod listening;
+mod metrics;
+mod options;
+mod refusal;
+mod upstream;
+mod watched;
+
+pub use application::{AdminReply, AdminService, Application, Farewell, RequestIds, Service};
+pub use edge::{Edge, EdgeError};
+pub use lifecycle::{Departure, EdgeHandle};
+pub use metrics::{EdgeMetrics, UpstreamMetrics};
+pub use options::{EdgeOptions, Limits, Network, Start, TlsListener};
+pub use upstream::{AddressRule, ConnectorError, ConnectorOptions, PingoraConnector};

@@ -1,0 +1,35 @@
+//! What the edge serves: the binary puts the pipeline, the health checks and the last goodbye in here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use svc_pipeline::request::{BodyReader, RequestHead};
+use svc_pipeline::response::Response;
+
+/// Answers one request. Runs beside the answering of its body demands; dropped when the client leaves. What
+/// must outlive that (settling an account) belongs on a runtime of the binary's own.
+pub type Service =
+    Arc<dyn Fn(RequestHead, BodyReader) -> BoxFuture<'static, Response> + Send + Sync>;
+
+/// Answers a path of the admin listener; `None` is 404.
+pub type AdminService = Arc<dyn Fn(String) -> BoxFuture<'static, Option<AdminReply>> + Send + Sync>;
+
+/// A fresh request id, for what the edge has to refuse before a service sees it.
+pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Runs once, after the last exchange and before the services' runtimes end.
+pub type Farewell = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
+
+pub struct AdminReply {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub body: Bytes,
+}
+
+pub struct Application {
+    pub serve: Service,
+    pub admin: AdminService,
+    pub request_ids: RequestIds,
+    pub farewell: Farewell,
+}

@@ -1,0 +1,151 @@
+//! The listener's certificate: read from two files, swapped while connections are served. A pair that does
+//! not load or does not match never replaces one that works.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+use pingora::server::{ListenFds, ShutdownWatch};
+use pingora::services::Service;
+use pingora::tls::sign::CertifiedKey;
+use pingora::tls::{
+    ClientHello, CryptoProvider, ResolvesServerCert, install_default_crypto_provider,
+    load_certs_and_key_files,
+};
+
+use crate::metrics::EdgeMetrics;
+use crate::options::TlsListener;
+
+/// Why a certificate was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CertificateError {
+    #[error("the path {0} is not UTF-8")]
+    Path(std::path::PathBuf),
+    #[error("the certificate or key file cannot be read: {0}")]
+    Read(String),
+    #[error("the files hold no certificate or no private key")]
+    Incomplete,
+    #[error("the key does not fit the certificate, or is of an unknown kind: {0}")]
+    Mismatch(String),
+}
+
+/// What every handshake asks for the current pair.
+pub(crate) struct Current(ArcSwap<CertifiedKey>);
+
+impl std::fmt::Debug for Current {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Current")
+    }
+}
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
+    }
+}
+
+impl Current {
+    /// # Errors
+    /// When the first pair does not load: there is nothing to serve with.
+    pub(crate) fn load(files: &TlsListener) -> Result<Arc<Self>, CertificateError> {
+        let pair = read(&files.certificate, &files.key)?;
+        Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, CertificateError> {
+    install_default_crypto_provider();
+    let text = |path: &Path| {
+        path.to_str()
+            .map(str::to_owned)
+            .ok_or_else(|| CertificateError::Path(path.to_owned()))
+    };
+    let (chain, key) = load_certs_and_key_files(&text(certificate)?, &text(key)?)
+        .map_err(|error| CertificateError::Read(error.to_string()))?
+        .ok_or(CertificateError::Incomplete)?;
+    let provider = CryptoProvider::get_default().ok_or(CertificateError::Incomplete)?;
+    CertifiedKey::from_der(chain, key, provider)
+        .map_err(|error| CertificateError::Mismatch(error.to_string()))
+}
+
+/// Looks at the files every so often and swaps a changed pair in. Polling, not inotify: secrets are often
+/// mounted as links into folders that are replaced whole, and some file systems tell nobody.
+pub(crate) struct Renewal {
+    pub(crate) files: TlsListener,
+    pub(crate) current: Arc<Current>,
+    pub(crate) metrics: EdgeMetrics,
+}
+
+/// Time of change and length of both files.
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+#[async_trait]
+impl Service for Renewal {
+    async fn start_service(
+        &mut self,
+        _fds: Option<ListenFds>,
+        mut shutdown: ShutdownWatch,
+        _listeners_per_fd: usize,
+    ) {
+        let mut seen = self.stamp().await;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(self.files.check_every) => {}
+                _ = shutdown.changed() => return,
+            }
+            let now = self.stamp().await;
+            if now != seen {
+                seen = now;
+                self.renew().await;
+            }
+        }
+    }
+
+    fn name(&self) -> &str {
+        "certificate"
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn listen_addresses(&self) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+}
+
+impl Renewal {
+    async fn stamp(&self) -> Stamp {
+        let one = async |path: &Path| {
+            let metadata = tokio::fs::metadata(path).await.ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        };
+        [
+            one(&self.files.certificate).await,
+            one(&self.files.key).await,
+        ]
+    }
+
+    async fn renew(&self) {
+        let (certificate, key) = (self.files.certificate.clone(), self.files.key.clone());
+        let pair = tokio::task::spawn_blocking(move || read(&certificate, &key)).await;
+        let result = match pair {
+            Ok(Ok(pair)) => {
+                self.current.0.store(Arc::new(pair));
+                tracing::info!("certificate replaced");
+                "loaded"
+            }
+            Ok(Err(error)) => {
+                tracing::error!(%error, "certificate not replaced; the former one stays");
+                "rejected"
+            }
+            Err(_) => "rejected",
+        };
+        self.metrics
+            .certificate_loads
+            .with_label_values(&[result])
+            .inc();
+    }
+}

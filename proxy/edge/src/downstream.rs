@@ -1,0 +1,190 @@
+//! The client's side of one exchange: writing with a time limit, noticing that the client left. One small
+//! vocabulary for HTTP/1.1 and HTTP/2, so that nobody else needs pingora's session.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING, UPGRADE};
+use http::{HeaderMap, Method, StatusCode, Version};
+use pingora::http::ResponseHeader;
+use pingora::protocols::http::ServerSession;
+use svc_pipeline::response::{Body, Response};
+
+use crate::watched::Pace;
+
+/// 64 KiB: one write, so that the time limit of a write means progress and not the whole body.
+const SLICE_BYTES: usize = 64 * 1024;
+/// A client that sends on after its answer began is read so far, to see whether it leaves.
+const DISCARD_BYTES: usize = 1024 * 1024;
+
+/// The client cannot be reached any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+pub(crate) struct Downstream<'a> {
+    session: &'a mut ServerSession,
+    pace: &'a Pace,
+    write_limit: Duration,
+    discarded: usize,
+}
+
+enum Framing {
+    /// `None` where a body is forbidden.
+    Length(Option<usize>),
+    UntilEnd,
+}
+
+impl<'a> Downstream<'a> {
+    pub(crate) fn new(
+        session: &'a mut ServerSession,
+        pace: &'a Pace,
+        write_limit: Duration,
+    ) -> Self {
+        Self {
+            session,
+            pace,
+            write_limit,
+            discarded: 0,
+        }
+    }
+
+    pub(crate) fn session(&mut self) -> &mut ServerSession {
+        self.session
+    }
+
+    /// Sends a response whose body is at hand; a stream in it is dropped.
+    pub(crate) async fn send_whole(&mut self, response: Response) -> Result<(), Gone> {
+        let Response {
+            status,
+            headers,
+            body,
+        } = response;
+        let bytes = match body {
+            Body::Full(bytes) => bytes,
+            Body::Stream(_) => Bytes::new(),
+        };
+        let bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        let length = (!bodiless).then_some(bytes.len());
+        self.header(status, headers, Framing::Length(length))
+            .await?;
+        if !bodiless && !self.is_head() {
+            let mut rest = bytes;
+            while rest.len() > SLICE_BYTES {
+                let slice = rest.split_to(SLICE_BYTES);
+                self.write(slice).await?;
+            }
+            self.write(rest).await?;
+        }
+        self.end().await
+    }
+
+    /// Sends the head of a response whose body follows in batches.
+    pub(crate) async fn start_stream(
+        &mut self,
+        status: StatusCode,
+        headers: HeaderMap,
+    ) -> Result<(), Gone> {
+        self.header(status, headers, Framing::UntilEnd).await
+    }
+
+    /// Sends and flushes one batch. An empty one would end a chunked body and is skipped.
+    pub(crate) async fn write(&mut self, batch: Bytes) -> Result<(), Gone> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let writing = self.session.write_response_body(batch, false);
+        within(self.write_limit, writing).await
+    }
+
+    /// Ends the body cleanly.
+    pub(crate) async fn end(&mut self) -> Result<(), Gone> {
+        let ending = self.session.finish_body();
+        within(self.write_limit, ending).await
+    }
+
+    pub(crate) async fn say_continue(&mut self) -> Result<(), Gone> {
+        let writing = self.session.write_continue_response();
+        within(self.write_limit, writing).await
+    }
+
+    pub(crate) fn is_head(&self) -> bool {
+        self.session.req_header().method == Method::HEAD
+    }
+
+    /// Resolves when the client has left. May be dropped and asked again at any time.
+    pub(crate) async fn gone(&mut self) {
+        while !self.session.is_body_done() {
+            if self.discarded >= DISCARD_BYTES {
+                return std::future::pending().await;
+            }
+            match self.session.read_request_body().await {
+                Ok(Some(bytes)) => self.discarded += bytes.len(),
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        self.pace.swallow_line_ends();
+        // Pends for as long as the client stays; pipelined bytes are kept for the next request.
+        while self.session.read_body_or_idle(true).await.is_ok() {}
+    }
+
+    async fn header(
+        &mut self,
+        status: StatusCode,
+        headers: HeaderMap,
+        framing: Framing,
+    ) -> Result<(), Gone> {
+        let http1_1 = self.session.req_header().version == Version::HTTP_11;
+        let header = response_header(status, headers, &framing, http1_1).map_err(|error| {
+            tracing::error!(error = error.etype().as_str(), "response head refused");
+            Gone
+        })?;
+        let writing = self.session.write_response_header(Box::new(header));
+        within(self.write_limit, writing).await
+    }
+}
+
+async fn within(
+    limit: Duration,
+    writing: impl Future<Output = pingora::Result<()>>,
+) -> Result<(), Gone> {
+    match tokio::time::timeout(limit, writing).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Gone),
+    }
+}
+
+/// Framing and connection fields are the edge's alone.
+fn response_header(
+    status: StatusCode,
+    headers: HeaderMap,
+    framing: &Framing,
+    http1_1: bool,
+) -> pingora::Result<ResponseHeader> {
+    const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
+    let mut header = ResponseHeader::build(status, Some(headers.len() + 3))?;
+    let mut last = None;
+    for (name, value) in headers {
+        // HeaderMap names only the first of several fields of one name.
+        last = name.or(last);
+        let Some(name) = &last else { continue };
+        let ours = [
+            CONNECTION,
+            CONTENT_LENGTH,
+            TRANSFER_ENCODING,
+            UPGRADE,
+            KEEP_ALIVE,
+        ];
+        if !ours.contains(name) {
+            header.append_header(name, value)?;
+        }
+    }
+    match framing {
+        Framing::Length(Some(bytes)) => header.insert_header(CONTENT_LENGTH, bytes.to_string())?,
+        Framing::Length(None) => {}
+        // HTTP/1.0 has no chunks: there the end of the connection ends the body. HTTP/2 has frames.
+        Framing::UntilEnd if http1_1 => header.insert_header(TRANSFER_ENCODING, "chunked")?,
+        Framing::UntilEnd => {}
+    }
+    Ok(header)
+}

@@ -1,0 +1,434 @@
+//! Puts listeners, applications and signals together into one pingora server, and runs it to its end.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use pingora::apps::{HttpServerOptions, ServerApp};
+use pingora::listeners::tls::TlsSettings;
+use pingora::server::configuration::{Opt, ServerConf};
+use pingora::server::{ListenFds, RunArgs, Server, ShutdownSignal, ShutdownSignalWatch};
+use pingora::services::listening::Service as Listener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::admin::Admin;
+use crate::admission::{Admission, BeforeTls};
+use crate::application::{Application, Farewell};
+use crate::certificate::{Current, Renewal};
+use crate::connection::{Door, Gate};
+use crate::lifecycle::{Departure, EdgeHandle, Lifecycle, Phase, Wish};
+use crate::listening::{Sockets, Stoppable};
+use crate::metrics::EdgeMetrics;
+use crate::options::{EdgeOptions, Start, TlsListener};
+
+/// Why an edge could not be built or run.
+#[derive(Debug, thiserror::Error)]
+pub enum EdgeError {
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        address: SocketAddr,
+        source: std::io::Error,
+    },
+    #[error("no address to listen on")]
+    NoListener,
+    #[error("cannot use the certificate: {0}")]
+    Certificate(String),
+    #[error("the path {0} is not UTF-8")]
+    Path(PathBuf),
+    #[error("cannot write the process id file {path}: {source}")]
+    PidFile {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("a listener failed after the start")]
+    ListenerFailed,
+    #[error("cannot watch signals: {0}")]
+    Signals(std::io::Error),
+}
+
+/// One edge, ready to run.
+pub struct Edge {
+    server: Server,
+    lifecycle: Arc<Lifecycle>,
+    departure: DepartureWatch,
+    ended: Arc<Mutex<Option<Result<Departure, EdgeError>>>>,
+    pid_file: PathBuf,
+}
+
+impl Edge {
+    /// Checks addresses and certificate and builds the listeners. Nothing is served before [`Edge::run`].
+    ///
+    /// # Errors
+    /// [`EdgeError`], with the address or path that does not work.
+    pub fn new(
+        options: EdgeOptions,
+        application: Application,
+        metrics: EdgeMetrics,
+    ) -> Result<Self, EdgeError> {
+        let upgrade_sock = text(&options.upgrade_sock)?;
+        let addresses = addresses(&options);
+        if options.listen.is_empty() && options.tls.is_none() {
+            return Err(EdgeError::NoListener);
+        }
+        if options.start == Start::Bind {
+            check_free(&addresses)?;
+        }
+        let (lifecycle, wishes) = Lifecycle::new(metrics.clone());
+        let lifecycle = Arc::new(lifecycle);
+        let mut server = server(&options, &upgrade_sock);
+        let sockets = Sockets::default();
+        let Application {
+            serve,
+            admin,
+            request_ids,
+            farewell,
+        } = application;
+        let gate = Arc::new(Gate {
+            serve,
+            request_ids,
+            limits: options.limits.clone(),
+            trusted_proxies: options.trusted_proxies.clone(),
+            lifecycle: Arc::clone(&lifecycle),
+            metrics: metrics.clone(),
+            server_options: server_options(&options),
+        });
+        let house = House {
+            sockets: Arc::clone(&sockets),
+            lifecycle: Arc::clone(&lifecycle),
+            expected: Arc::new(addresses.iter().map(SocketAddr::to_string).collect()),
+        };
+        house.add_public(&mut server, &options, &gate, &metrics)?;
+        if let Some(address) = options.admin_listen {
+            house.add_admin(&mut server, address, Admin { service: admin });
+        }
+        let ended = Arc::new(Mutex::new(None));
+        let departure = DepartureWatch {
+            wishes: tokio::sync::Mutex::new(wishes),
+            lifecycle: Arc::clone(&lifecycle),
+            sockets,
+            upgrade_sock,
+            drain_deadline: options.drain_deadline,
+            farewell: Mutex::new(Some(farewell)),
+            ended: Arc::clone(&ended),
+        };
+        Ok(Self {
+            server,
+            lifecycle,
+            departure,
+            ended,
+            pid_file: options.pid_file,
+        })
+    }
+
+    pub fn handle(&self) -> EdgeHandle {
+        self.lifecycle.handle()
+    }
+
+    /// Serves until SIGTERM, SIGINT, SIGQUIT or the handle asks it to go, and returns when everything has
+    /// ended. Blocks: call it outside of any async runtime.
+    ///
+    /// With [`Start::TakeOver`] this ends the process when no predecessor hands its sockets over.
+    ///
+    /// # Errors
+    /// When a listener or the signal handlers cannot be set up.
+    pub fn run(self) -> Result<Departure, EdgeError> {
+        let Self {
+            mut server,
+            lifecycle: _,
+            departure,
+            ended,
+            pid_file,
+        } = self;
+        let pid = std::process::id().to_string();
+        std::fs::write(&pid_file, &pid).map_err(|source| EdgeError::PidFile {
+            path: pid_file.clone(),
+            source,
+        })?;
+        server.bootstrap();
+        server.run(RunArgs {
+            shutdown_signal: Box::new(departure),
+        });
+        // A successor has written its own id by now.
+        if std::fs::read_to_string(&pid_file).is_ok_and(|found| found == pid) {
+            let _ = std::fs::remove_file(&pid_file);
+        }
+        let ended = ended.lock().take();
+        ended.unwrap_or(Err(EdgeError::ListenerFailed))
+    }
+}
+
+fn text(path: &Path) -> Result<String, EdgeError> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| EdgeError::Path(path.to_owned()))
+}
+
+fn addresses(options: &EdgeOptions) -> Vec<SocketAddr> {
+    let mut addresses = options.listen.clone();
+    if let Some(tls) = &options.tls {
+        addresses.extend(&tls.listen);
+    }
+    addresses.extend(options.admin_listen);
+    addresses
+}
+
+/// Pingora retries for seconds and then panics in a task; an operator deserves the reason at once.
+fn check_free(addresses: &[SocketAddr]) -> Result<(), EdgeError> {
+    for address in addresses {
+        TcpListener::bind(address).map_err(|source| EdgeError::Listen {
+            address: *address,
+            source,
+        })?;
+    }
+    Ok(())
+}
+
+fn server(options: &EdgeOptions, upgrade_sock: &str) -> Server {
+    let conf = ServerConf {
+        threads: options.threads.max(1),
+        // Without stealing one long poll stalls every connection of its thread.
+        work_stealing: true,
+        upgrade_sock: upgrade_sock.to_owned(),
+        // The drain is ours; pingora would sleep through its whole period.
+        grace_period_seconds: Some(0),
+        graceful_shutdown_timeout_seconds: Some(0),
+        ..ServerConf::default()
+    };
+    let opt = Opt {
+        upgrade: options.start == Start::TakeOver,
+        ..Opt::default()
+    };
+    Server::new_with_opt_and_conf(opt, conf)
+}
+
+fn server_options(options: &EdgeOptions) -> HttpServerOptions {
+    let mut server_options = HttpServerOptions::default();
+    server_options.h2c = false;
+    server_options.h2_idle_timeout = Some(options.limits.h2_idle);
+    server_options
+}
+
+/// What every listener shares.
+struct House {
+    sockets: Sockets,
+    lifecycle: Arc<Lifecycle>,
+    expected: Arc<Vec<String>>,
+}
+
+impl House {
+    fn add_public(
+        &self,
+        server: &mut Server,
+        options: &EdgeOptions,
+        gate: &Arc<Gate>,
+        metrics: &EdgeMetrics,
+    ) -> Result<(), EdgeError> {
+        let admission = Admission::new(&options.limits, &options.trusted_proxies, metrics.clone());
+        let mut doors = Vec::new();
+        if !options.listen.is_empty() {
+            let door = Door {
+                gate: Arc::clone(gate),
+                admission: Some(Arc::clone(&admission)),
+            };
+            let mut listener = Listener::new("public".to_owned(), door);
+            for address in &options.listen {
+                listener.add_tcp(&address.to_string());
+            }
+            doors.push(listener);
+        }
+        if let Some(tls) = &options.tls {
+            let current =
+                Current::load(tls).map_err(|error| EdgeError::Certificate(error.to_string()))?;
+            let door = Door {
+                gate: Arc::clone(gate),
+                admission: None,
+            };
+            doors.push(tls_listener(tls, door, &current, admission)?);
+            server.add_service(Renewal {
+                files: tls.clone(),
+                current,
+                metrics: metrics.clone(),
+            });
+        }
+        for listener in doors {
+            self.add(server, listener, self.lifecycle.public_stop());
+        }
+        Ok(())
+    }
+
+    fn add_admin(&self, server: &mut Server, address: SocketAddr, admin: Admin) {
+        let mut listener = Listener::new("admin".to_owned(), admin);
+        listener.add_tcp(&address.to_string());
+        listener.threads = Some(1);
+        self.add(server, listener, self.lifecycle.admin_stop());
+    }
+
+    fn add<A: ServerApp + Send + Sync + 'static>(
+        &self,
+        server: &mut Server,
+        listener: Listener<A>,
+        stop: pingora::server::ShutdownWatch,
+    ) {
+        server.add_service(Stoppable {
+            listener,
+            stop,
+            sockets: Arc::clone(&self.sockets),
+            lifecycle: Arc::clone(&self.lifecycle),
+            expected: Arc::clone(&self.expected),
+        });
+    }
+}
+
+fn tls_listener(
+    tls: &TlsListener,
+    door: Door,
+    current: &Arc<Current>,
+    admission: Arc<Admission>,
+) -> Result<Listener<Door>, EdgeError> {
+    let mut listener = Listener::new("public-tls".to_owned(), door);
+    listener
+        .endpoints()
+        .set_pre_tls_callback(Arc::new(BeforeTls(admission)));
+    for address in &tls.listen {
+        let mut settings = TlsSettings::intermediate(&text(&tls.certificate)?, &text(&tls.key)?)
+            .map_err(|error| EdgeError::Certificate(error.to_string()))?;
+        settings.set_cert_resolver(Arc::clone(current) as _);
+        settings.enable_h2();
+        listener.add_tls_with_settings(&address.to_string(), None, settings);
+    }
+    Ok(listener)
+}
+
+/// Waits for the order to go, and carries it out. Pingora asks this for its shutdown signal; by the time it
+/// gets one, nothing is in flight any more.
+struct DepartureWatch {
+    wishes: tokio::sync::Mutex<mpsc::Receiver<Wish>>,
+    lifecycle: Arc<Lifecycle>,
+    sockets: Sockets,
+    upgrade_sock: String,
+    drain_deadline: Duration,
+    farewell: Mutex<Option<Farewell>>,
+    ended: Arc<Mutex<Option<Result<Departure, EdgeError>>>>,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    quit: Signal,
+}
+
+impl Signals {
+    fn watch() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+        })
+    }
+
+    async fn next(&mut self) -> Wish {
+        tokio::select! {
+            _ = self.terminate.recv() => Wish::Drain,
+            _ = self.interrupt.recv() => Wish::Drain,
+            _ = self.quit.recv() => Wish::HandOver,
+        }
+    }
+}
+
+#[async_trait]
+impl ShutdownSignalWatch for DepartureWatch {
+    async fn recv(&self) -> ShutdownSignal {
+        let ended = self.depart().await;
+        let farewell = self.farewell.lock().take();
+        if let Some(farewell) = farewell {
+            // 30 s: settling what the last exchanges left behind is a few database writes.
+            const FAREWELL: Duration = Duration::from_secs(30);
+            if tokio::time::timeout(FAREWELL, farewell()).await.is_err() {
+                tracing::error!("background work did not end in time");
+            }
+        }
+        *self.ended.lock() = Some(ended);
+        ShutdownSignal::FastShutdown
+    }
+}
+
+impl DepartureWatch {
+    async fn depart(&self) -> Result<Departure, EdgeError> {
+        let mut signals = Signals::watch().map_err(EdgeError::Signals)?;
+        let mut wishes = self.wishes.lock().await;
+        loop {
+            let wish = tokio::select! {
+                wish = signals.next() => wish,
+                wish = wishes.recv() => wish.unwrap_or(Wish::Drain),
+            };
+            let phase = match wish {
+                Wish::Fail => return Err(EdgeError::ListenerFailed),
+                Wish::Drain => Phase::Closing,
+                Wish::HandOver if self.hand_over().await => Phase::Leaving,
+                // Nobody took the sockets: go on serving.
+                Wish::HandOver => continue,
+            };
+            return Ok(tokio::select! {
+                departure = self.drain(phase) => departure,
+                _ = signals.next() => Departure::AtOnce,
+            });
+        }
+    }
+
+    /// Gives the listening sockets to a successor and lets it come up while we still accept.
+    async fn hand_over(&self) -> bool {
+        let sockets = self.sockets.lock().as_ref().map(ListenFds::clone);
+        let Some(sockets) = sockets else { return false };
+        let path = self.upgrade_sock.clone();
+        // Pingora's sender blocks, and retries for about 5 s while nobody listens there.
+        let sent = tokio::task::spawn_blocking(move || {
+            let sockets = sockets.lock();
+            sockets
+                .send_to_sock(path.as_str())
+                .map_err(|error| error.to_string())
+        })
+        .await;
+        match sent {
+            Ok(Ok(_)) => {
+                // 3 s: from its sockets to its accept loops a successor needs milliseconds; a loaded
+                // machine gets room. Both accept meanwhile, so waiting costs nothing.
+                const OVERLAP: Duration = Duration::from_secs(3);
+                tokio::time::sleep(OVERLAP).await;
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::error!(%error, "nobody took the listening sockets over");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Stops accepting and waits for what is in flight, to its end or to the deadline.
+    async fn drain(&self, phase: Phase) -> Departure {
+        self.lifecycle.stop_public();
+        self.lifecycle.enter(phase);
+        if phase == Phase::Leaving {
+            self.lifecycle.stop_admin();
+            // 5 s: a client that reuses its connection meanwhile is told to close it with the answer, and
+            // none is cut off while it sends.
+            const PARTING: Duration = Duration::from_secs(5);
+            self.lifecycle.connections_gone(PARTING).await;
+            self.lifecycle.enter(Phase::Closing);
+        }
+        if self.lifecycle.exchanges_gone(self.drain_deadline).await {
+            return Departure::Drained;
+        }
+        self.lifecycle.enter(Phase::Ending);
+        // 5 s: writing the last event to clients that read.
+        const LAST_WORDS: Duration = Duration::from_secs(5);
+        if !self.lifecycle.exchanges_gone(LAST_WORDS).await {
+            tracing::warn!("leaving with exchanges still open");
+        }
+        Departure::CutOff
+    }
+}

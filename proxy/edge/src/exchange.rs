@@ -1,0 +1,288 @@
+//! One request and its response: the service runs beside the reading of the body and the watch on the client,
+//! and whichever ends first decides. A client that leaves takes the service, and with it the upstream, along.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use pingora::protocols::http::ServerSession;
+use pingora::{Error, ErrorType};
+use svc_core::fault::{Fault, invalid};
+use svc_pipeline::request::{BodyDemands, RequestHead, body};
+use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
+use tokio::time::{Duration, Instant};
+
+use crate::connection::{Gate, address_of};
+use crate::downstream::{Downstream, Gone};
+use crate::head;
+use crate::intake::{Intake, Next};
+use crate::lifecycle::Phase;
+use crate::refusal;
+use crate::watched::Pace;
+
+/// What becomes of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// The response is complete and the request read: HTTP/1.1 may go on.
+    Finish,
+    /// The response is complete, the request is not.
+    Linger,
+    /// Nobody is there, or the response broke off.
+    Abandon,
+}
+
+/// How waiting for the service ended.
+enum Outcome {
+    Answered(Response),
+    /// Nobody answers any more, so the edge does.
+    Refused(&'static str, Fault),
+    Gone(&'static str),
+}
+
+/// Serves one request.
+pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -> After {
+    let _in_flight = gate.lifecycle.exchange();
+    let head = head::build(
+        session,
+        address_of(session),
+        &gate.limits,
+        &gate.trusted_proxies,
+    );
+    let mut intake = Intake::new(session, gate.limits.body_deadline);
+    let mut downstream = Downstream::new(session, pace, gate.limits.write);
+    let outcome = match head {
+        Ok(head) => outcome(gate, &mut downstream, &mut intake, head).await,
+        Err(fault) => Outcome::Refused("header_limits", fault),
+    };
+    let response = match outcome {
+        Outcome::Answered(response) => response,
+        Outcome::Refused(reason, fault) => {
+            gate.refused(reason);
+            refusal::response(&fault, &(gate.request_ids)())
+        }
+        Outcome::Gone(stage) => return gone(gate, stage),
+    };
+    if gate.lifecycle.phase() != Phase::Serving {
+        downstream.session().set_keepalive(None);
+    }
+    settle_request(&mut downstream, &intake).await;
+    let sent = match response {
+        Response {
+            status,
+            headers,
+            body: Body::Stream(stream),
+        } if !downstream.is_head() => match downstream.start_stream(status, headers).await {
+            Ok(()) => send_stream(gate, &mut downstream, stream).await,
+            Err(gone) => Err(gone),
+        },
+        whole => downstream.send_whole(whole).await,
+    };
+    match sent {
+        Err(Gone) => gone(gate, "response_body"),
+        Ok(()) if downstream.session().is_body_done() => After::Finish,
+        Ok(()) => After::Linger,
+    }
+}
+
+fn gone(gate: &Gate, stage: &'static str) -> After {
+    gate.metrics
+        .client_disconnects
+        .with_label_values(&[stage])
+        .inc();
+    After::Abandon
+}
+
+/// Runs the service to its response.
+async fn outcome(
+    gate: &Gate,
+    downstream: &mut Downstream<'_>,
+    intake: &mut Intake,
+    head: RequestHead,
+) -> Outcome {
+    let (reader, mut demands) = body();
+    // The call itself is inside, so that a panic in it is caught like any later one.
+    let service = async { (gate.serve)(head, reader).await };
+    let mut service = pin!(AssertUnwindSafe(service).catch_unwind());
+    loop {
+        tokio::select! {
+            biased;
+            response = &mut service => return match response {
+                Ok(response) => Outcome::Answered(response),
+                Err(panic) => Outcome::Refused("panic", internal("serving a request", &*panic)),
+            },
+            demand = next_demand(&mut demands), if !intake.wanted() => {
+                if intake.demand(demand) == Next::SayContinue
+                    && downstream.say_continue().await.is_err()
+                {
+                    return Outcome::Gone("request_body");
+                }
+            }
+            read = read(downstream, intake.hungry()) => match read {
+                Ok(bytes) => {
+                    let whole = downstream.session().is_body_done();
+                    intake.push(bytes, whole);
+                }
+                Err(error) if is_misframed(&error) => {
+                    let fault = invalid("$body", "is not framed as HTTP says");
+                    return Outcome::Refused("body_invalid", fault);
+                }
+                Err(_) if intake.wanted() => return Outcome::Gone("request_body"),
+                Err(_) => return Outcome::Gone("response_head"),
+            },
+            () = intake.overdue() => intake.time_out(),
+            () = gate.lifecycle.reached(Phase::Ending) => {
+                let fault = Fault::unavailable("the gateway is shutting down");
+                return Outcome::Refused("shutdown", fault);
+            }
+        }
+    }
+}
+
+/// The next wish; a service that will have none leaves this pending.
+async fn next_demand(demands: &mut BodyDemands) -> svc_pipeline::request::BodyDemand {
+    match demands.recv().await {
+        Some(demand) => demand,
+        None => std::future::pending().await,
+    }
+}
+
+/// Reads more of the body where it is wanted, else waits for the client to leave.
+async fn read(downstream: &mut Downstream<'_>, hungry: bool) -> pingora::Result<Option<Bytes>> {
+    if hungry {
+        return downstream.session().read_request_body().await;
+    }
+    if downstream.session().is_body_done() {
+        downstream.gone().await;
+        return Error::e_explain(ErrorType::ConnectionClosed, "the client left");
+    }
+    // Back-pressure: the rest of the body stays with the client until somebody wants it.
+    std::future::pending().await
+}
+
+/// Whether the client broke the framing rather than left.
+fn is_misframed(error: &Error) -> bool {
+    matches!(
+        error.etype(),
+        ErrorType::Custom(_) | ErrorType::InvalidHTTPHeader
+    )
+}
+
+/// Reads the little that may be left of a request, so that its connection can be used again.
+async fn settle_request(downstream: &mut Downstream<'_>, intake: &Intake) {
+    // 100 ms: the rest is in the same flight of packets, or the connection is not worth the wait.
+    const WAIT: Duration = Duration::from_millis(100);
+    if !intake.worth_draining() || downstream.session().is_http2() {
+        return;
+    }
+    let session = downstream.session();
+    let reading = async {
+        while !session.is_body_done() {
+            if !matches!(session.read_request_body().await, Ok(Some(_))) {
+                break;
+            }
+        }
+    };
+    // What did not come in time is left to the lingering close.
+    let _ = tokio::time::timeout(WAIT, reading).await;
+}
+
+enum Turn {
+    Batch(Bytes),
+    End,
+    Panicked,
+    Gone,
+    Ending,
+}
+
+/// Sends batches as they come and heartbeats while none does.
+async fn send_stream(
+    gate: &Gate,
+    downstream: &mut Downstream<'_>,
+    mut stream: Box<dyn ByteStream>,
+) -> Result<(), Gone> {
+    let heartbeat = stream.heartbeat();
+    let mut last_write = Instant::now();
+    loop {
+        let turn = turn(
+            gate,
+            downstream,
+            stream.as_mut(),
+            heartbeat.as_ref(),
+            &mut last_write,
+        );
+        match turn.await {
+            Turn::Batch(batch) => {
+                downstream.write(batch).await?;
+                last_write = Instant::now();
+            }
+            Turn::End => return downstream.end().await,
+            Turn::Ending => return abort(downstream, stream).await,
+            // Breaking off tells the client that the body is incomplete.
+            Turn::Gone | Turn::Panicked => return Err(Gone),
+        }
+    }
+}
+
+/// Waits for the next batch, writing heartbeats into the silence.
+async fn turn(
+    gate: &Gate,
+    downstream: &mut Downstream<'_>,
+    stream: &mut dyn ByteStream,
+    heartbeat: Option<&Heartbeat>,
+    last_write: &mut Instant,
+) -> Turn {
+    let mut next = pin!(AssertUnwindSafe(stream.next()).catch_unwind());
+    loop {
+        let beat = async {
+            match heartbeat {
+                Some(heartbeat) => {
+                    tokio::time::sleep_until(*last_write + heartbeat.interval).await;
+                    heartbeat.bytes.clone()
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            batch = &mut next => return match batch {
+                Ok(Some(batch)) => Turn::Batch(batch),
+                Ok(None) => Turn::End,
+                Err(panic) => {
+                    tracing::error!(fault = %internal("making a stream", &*panic));
+                    Turn::Panicked
+                }
+            },
+            () = downstream.gone() => return Turn::Gone,
+            () = gate.lifecycle.reached(Phase::Ending) => return Turn::Ending,
+            bytes = beat => {
+                if downstream.write(bytes).await.is_err() {
+                    return Turn::Gone;
+                }
+                *last_write = Instant::now();
+            }
+        }
+    }
+}
+
+/// The deadline of the drain: the stream's own error event is the last thing the client gets.
+async fn abort(downstream: &mut Downstream<'_>, stream: Box<dyn ByteStream>) -> Result<(), Gone> {
+    let fault = Fault::unavailable("the gateway is shutting down");
+    let last = AssertUnwindSafe(stream.abort(fault)).catch_unwind().await;
+    let Ok(last) = last else { return Err(Gone) };
+    downstream.write(last).await?;
+    downstream.end().await
+}
+
+/// A panic's text may quote data, so only its place in our code is told.
+fn internal(attempt: &str, panic: &(dyn Any + Send)) -> Fault {
+    let kind = if panic.is::<&'static str>() {
+        "fixed text"
+    } else {
+        "formatted text"
+    };
+    let fault = Fault::internal(format_args!("panic ({kind}) while {attempt}"));
+    tracing::error!(%fault, "caught a panic");
+    fault
+}

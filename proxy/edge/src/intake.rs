@@ -1,0 +1,154 @@
+//! A request body between the client and the service: read when asked for, under the asker's limit and one
+//! total deadline. Before that only as much as tells whether the client is still there.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_LENGTH, EXPECT};
+use pingora::protocols::http::ServerSession;
+use svc_pipeline::request::{BodyDemand, BodyError};
+use tokio::time::Instant;
+
+/// Read without being asked: a body of this size comes with its head, and a connection whose body is
+/// complete shows when the client leaves. 64 KiB is one read of pingora's.
+const EARLY_BYTES: usize = 64 * 1024;
+
+pub(crate) struct Intake {
+    state: State,
+    received: BytesMut,
+    declared: Option<usize>,
+    /// The client waits for `100 Continue` before it sends anything.
+    awaits_continue: bool,
+    demand: Option<(BodyDemand, Instant)>,
+    deadline: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Whole,
+    /// Handed over, or refused: later wishes find it empty.
+    Spent,
+}
+
+/// What a demand makes the connection do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Nothing,
+    SayContinue,
+}
+
+impl Intake {
+    pub(crate) fn new(session: &mut ServerSession, deadline: Duration) -> Self {
+        let headers = &session.req_header().headers;
+        let declared = headers
+            .get(CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let awaits_continue = !session.is_http2()
+            && headers
+                .get(EXPECT)
+                .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+        let whole = session.is_body_done();
+        Self {
+            state: if whole { State::Whole } else { State::Open },
+            received: BytesMut::new(),
+            declared,
+            awaits_continue: awaits_continue && !whole,
+            demand: None,
+            deadline,
+        }
+    }
+
+    /// Takes a wish up; answers it at once where that needs no further byte.
+    pub(crate) fn demand(&mut self, demand: BodyDemand) -> Next {
+        let too_large = self
+            .declared
+            .is_some_and(|bytes| bytes > demand.limit_bytes)
+            || self.received.len() > demand.limit_bytes;
+        match self.state {
+            State::Spent => answer(demand, Ok(Bytes::new())),
+            _ if too_large => {
+                self.spend();
+                let limit_bytes = demand.limit_bytes;
+                answer(demand, Err(BodyError::TooLarge { limit_bytes }));
+            }
+            State::Whole => {
+                let body = self.spend();
+                answer(demand, Ok(body));
+            }
+            State::Open => {
+                self.demand = Some((demand, Instant::now() + self.deadline));
+                if std::mem::take(&mut self.awaits_continue) {
+                    return Next::SayContinue;
+                }
+            }
+        }
+        Next::Nothing
+    }
+
+    /// Whether a wish waits for bytes.
+    pub(crate) fn wanted(&self) -> bool {
+        self.demand.is_some()
+    }
+
+    /// Whether the connection should be read for more of the body.
+    pub(crate) fn hungry(&self) -> bool {
+        let early = !self.awaits_continue && self.received.len() < EARLY_BYTES;
+        self.state == State::Open && (self.wanted() || early)
+    }
+
+    /// When the wish in hand has waited long enough.
+    pub(crate) async fn overdue(&self) {
+        match &self.demand {
+            Some((_, at)) => tokio::time::sleep_until(*at).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn time_out(&mut self) {
+        if let Some((demand, _)) = self.demand.take() {
+            self.spend();
+            answer(demand, Err(BodyError::TimedOut));
+        }
+    }
+
+    /// Takes what was read; `whole` when that was the end.
+    pub(crate) fn push(&mut self, bytes: Option<Bytes>, whole: bool) {
+        if self.state != State::Open {
+            return;
+        }
+        let ended = whole || bytes.is_none();
+        if let Some(bytes) = bytes {
+            self.received.extend_from_slice(&bytes);
+        }
+        if let Some((demand, at)) = self.demand.take() {
+            let limit_bytes = demand.limit_bytes;
+            if self.received.len() > limit_bytes {
+                self.spend();
+                answer(demand, Err(BodyError::TooLarge { limit_bytes }));
+            } else if ended {
+                let body = self.spend();
+                answer(demand, Ok(body));
+            } else {
+                self.demand = Some((demand, at));
+            }
+        } else if ended {
+            self.state = State::Whole;
+        }
+    }
+
+    /// Whether the rest of the body is small and on its way, so that reading it saves the connection.
+    pub(crate) fn worth_draining(&self) -> bool {
+        !self.awaits_continue && self.declared.is_some_and(|bytes| bytes <= EARLY_BYTES)
+    }
+
+    fn spend(&mut self) -> Bytes {
+        self.state = State::Spent;
+        std::mem::take(&mut self.received).freeze()
+    }
+}
+
+fn answer(demand: BodyDemand, result: Result<Bytes, BodyError>) {
+    // A service that no longer listens has its answer already.
+    let _ = demand.answer.send(result);
+}

@@ -1,0 +1,85 @@
+//! Pingora's listening service with a stop of our own: pingora ends its accept loops only together with the
+//! whole server, after a fixed sleep; we end them first and then wait for what is in flight.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use parking_lot::Mutex;
+use pingora::apps::ServerApp;
+use pingora::server::{ListenFds, ShutdownWatch};
+use pingora::services::Service;
+use pingora::services::listening::Service as Listener;
+
+use crate::lifecycle::{Lifecycle, Listening};
+
+/// The listening sockets, once a service has them; what a successor is given.
+pub(crate) type Sockets = Arc<Mutex<Option<ListenFds>>>;
+
+pub(crate) struct Stoppable<A> {
+    pub(crate) listener: Listener<A>,
+    pub(crate) stop: ShutdownWatch,
+    pub(crate) sockets: Sockets,
+    pub(crate) lifecycle: Arc<Lifecycle>,
+    /// Addresses of the whole edge, as the table of sockets names them.
+    pub(crate) expected: Arc<Vec<String>>,
+}
+
+#[async_trait]
+impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
+    async fn start_service(
+        &mut self,
+        fds: Option<ListenFds>,
+        _server_shutdown: ShutdownWatch,
+        listeners_per_fd: usize,
+    ) {
+        let Some(fds) = fds else {
+            return self.lifecycle.listening(Listening::Failed);
+        };
+        *self.sockets.lock() = Some(ListenFds::clone(&fds));
+        let seen = announce(ListenFds::clone(&fds), &self.expected, &self.lifecycle);
+        let serving = Service::start_service(
+            &mut self.listener,
+            Some(fds),
+            self.stop.clone(),
+            listeners_per_fd,
+        );
+        // Pingora panics when an address cannot be bound, and would serve on without it.
+        let serving = AssertUnwindSafe(serving).catch_unwind();
+        let (outcome, ()) = tokio::join!(serving, seen);
+        if outcome.is_err() {
+            tracing::error!(service = self.listener.name(), "a listener failed");
+            self.lifecycle.listening(Listening::Failed);
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.listener.name()
+    }
+
+    fn threads(&self) -> Option<usize> {
+        self.listener.threads
+    }
+
+    fn listen_addresses(&self) -> Option<Vec<String>> {
+        self.listener.listen_addresses()
+    }
+}
+
+/// Reports readiness when every socket of the edge is in pingora's table: it tells nobody itself.
+async fn announce(fds: ListenFds, expected: &[String], lifecycle: &Lifecycle) {
+    // 30 s at 10 ms: pingora gives up binding long before.
+    const CHECKS: usize = 3_000;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+    for _ in 0..CHECKS {
+        let ready = {
+            let fds = fds.lock();
+            expected.iter().all(|address| fds.get(address).is_some())
+        };
+        if ready {
+            return lifecycle.listening(Listening::Ready);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

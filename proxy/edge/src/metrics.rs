@@ -1,0 +1,118 @@
+//! Collectors of the edge. Labels are words of the code, never a value of a request.
+
+use prometheus::{IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+
+/// Listener side.
+#[derive(Clone)]
+pub struct EdgeMetrics {
+    pub(crate) connections_open: IntGauge,
+    pub(crate) requests_in_flight: IntGauge,
+    /// By stage: `request_body`, `response_head`, `response_body`.
+    pub(crate) client_disconnects: IntCounterVec,
+    /// By reason: `address`, `total`.
+    pub(crate) connections_refused: IntCounterVec,
+    /// By reason: what the edge answered itself or closed without an answer.
+    pub(crate) requests_refused: IntCounterVec,
+    /// By result: `loaded`, `rejected`.
+    pub(crate) certificate_loads: IntCounterVec,
+}
+
+impl EdgeMetrics {
+    /// # Errors
+    /// When the registry holds one of the names already.
+    pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let metrics = Self {
+            connections_open: IntGauge::new(
+                "svc_edge_connections_open",
+                "Client connections, all public listeners.",
+            )?,
+            requests_in_flight: IntGauge::new(
+                "svc_edge_requests_in_flight",
+                "Requests between their head and the end of their response.",
+            )?,
+            client_disconnects: counters(
+                "svc_edge_client_disconnects_total",
+                "Clients that left before their response was complete.",
+                &["stage"],
+            )?,
+            connections_refused: counters(
+                "svc_edge_connections_refused_total",
+                "Connections closed at once for a connection limit.",
+                &["reason"],
+            )?,
+            requests_refused: counters(
+                "svc_edge_requests_refused_total",
+                "Requests that no service saw.",
+                &["reason"],
+            )?,
+            certificate_loads: counters(
+                "svc_edge_certificate_loads_total",
+                "Attempts to load the listener's certificate.",
+                &["result"],
+            )?,
+        };
+        registry.register(Box::new(metrics.connections_open.clone()))?;
+        registry.register(Box::new(metrics.requests_in_flight.clone()))?;
+        registry.register(Box::new(metrics.client_disconnects.clone()))?;
+        registry.register(Box::new(metrics.connections_refused.clone()))?;
+        registry.register(Box::new(metrics.requests_refused.clone()))?;
+        registry.register(Box::new(metrics.certificate_loads.clone()))?;
+        Ok(metrics)
+    }
+}
+
+/// Connector side; `target` is the configured name of a target, never an address from a request.
+#[derive(Clone)]
+pub struct UpstreamMetrics {
+    pub(crate) connects: IntCounterVec,
+    pub(crate) reuses: IntCounterVec,
+    pub(crate) stale_retries: IntCounterVec,
+    pub(crate) errors: IntCounterVec,
+    pub(crate) in_flight: IntGaugeVec,
+}
+
+impl UpstreamMetrics {
+    /// # Errors
+    /// When the registry holds one of the names already.
+    pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let metrics = Self {
+            connects: counters(
+                "svc_upstream_connects_total",
+                "New connections to a target.",
+                &["target"],
+            )?,
+            reuses: counters(
+                "svc_upstream_reuses_total",
+                "Exchanges over a connection of the pool.",
+                &["target"],
+            )?,
+            stale_retries: counters(
+                "svc_upstream_stale_retries_total",
+                "Exchanges repeated because a connection of the pool had gone stale.",
+                &["target"],
+            )?,
+            errors: counters(
+                "svc_upstream_errors_total",
+                "Exchanges that failed, by word.",
+                &["target", "error"],
+            )?,
+            in_flight: IntGaugeVec::new(
+                Opts::new(
+                    "svc_upstream_requests_in_flight",
+                    "Exchanges between their start and the end of the response body.",
+                ),
+                &["target"],
+            )?,
+        };
+        registry.register(Box::new(metrics.connects.clone()))?;
+        registry.register(Box::new(metrics.reuses.clone()))?;
+        registry.register(Box::new(metrics.stale_retries.clone()))?;
+        registry.register(Box::new(metrics.errors.clone()))?;
+        registry.register(Box::new(metrics.in_flight.clone()))?;
+        Ok(metrics)
+    }
+}
+
+fn counters(name: &str, help: &str, labels: &[&str]) -> Result<IntCounterVec, prometheus::Error> {
+    IntCounterVec::new(Opts::new(name, help), labels)
+}

@@ -1,0 +1,297 @@
+//! The way out over pingora's connection pool: resolves and vets addresses, falls through to the next one,
+//! repeats what is safe to repeat, and keeps every deadline. Never reads a proxy variable of the environment,
+//! never puts an upstream's words into an error.
+
+mod exchange;
+mod resolver;
+mod trust;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use pingora::connectors::http::Connector as Pool;
+use pingora::protocols::ALPN;
+use pingora::protocols::tls::CaType;
+use pingora::upstreams::peer::HttpPeer;
+use sha2::{Digest, Sha256};
+use svc_pipeline::upstream::{Connector, InboundResponse, OutboundRequest, Target, UpstreamError};
+use tokio::time::Instant;
+
+use crate::metrics::UpstreamMetrics;
+use exchange::{Attempt, Failure};
+use resolver::Resolver;
+use trust::{Trust, TrustStore};
+
+/// Whether a target may be reached at an address; asked for every resolved or literal address.
+pub type AddressRule = Arc<dyn Fn(&Target, IpAddr) -> bool + Send + Sync>;
+
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectorOptions {
+    /// Idle connections kept, all targets together.
+    pub pool_size: usize,
+    /// How long an idle connection is kept.
+    pub pool_idle: Duration,
+}
+
+impl Default for ConnectorOptions {
+    fn default() -> Self {
+        Self {
+            pool_size: 1_024,
+            // 30 s: common servers close idle connections after 60 to 75 s; leave before they do.
+            pool_idle: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Why no connector could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectorError {
+    #[error("cannot set up name resolution: {0}")]
+    Resolver(String),
+    #[error("cannot load the system's certificate authorities: {0}")]
+    Authorities(String),
+}
+
+/// The connector of one user: inference, integrations and webhooks each have their own, with its own address
+/// rule. Its connections belong to the runtime that opened them, so each is used from one runtime alone.
+#[derive(Clone)]
+pub struct PingoraConnector {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pool: Arc<Pool>,
+    resolver: Resolver,
+    trust: TrustStore,
+    rule: AddressRule,
+    pool_idle: Duration,
+    metrics: UpstreamMetrics,
+}
+
+impl PingoraConnector {
+    /// # Errors
+    /// When the system's resolver settings or its certificate authorities cannot be read.
+    pub fn new(
+        options: ConnectorOptions,
+        rule: AddressRule,
+        metrics: UpstreamMetrics,
+    ) -> Result<Self, ConnectorError> {
+        // Pingora unwraps the loading of the system's authorities; try it first.
+        let mut roots = pingora::tls::RootCertStore::empty();
+        pingora::tls::load_platform_certs_incl_env_into_store(&mut roots)
+            .map_err(|error| ConnectorError::Authorities(error.to_string()))?;
+        let pool = Pool::new(Some(pingora::connectors::ConnectorOptions::new(
+            options.pool_size,
+        )));
+        Ok(Self {
+            inner: Arc::new(Inner {
+                pool: Arc::new(pool),
+                resolver: Resolver::new().map_err(ConnectorError::Resolver)?,
+                trust: TrustStore::default(),
+                rule,
+                pool_idle: options.pool_idle,
+                metrics,
+            }),
+        })
+    }
+}
+
+impl Connector for PingoraConnector {
+    fn send(
+        &self,
+        target: Arc<Target>,
+        request: OutboundRequest,
+    ) -> BoxFuture<'static, Result<InboundResponse, UpstreamError>> {
+        let inner = Arc::clone(&self.inner);
+        async move {
+            let deadline = Instant::now() + target.deadlines.total;
+            let sending = inner.send(&target, &request, deadline);
+            let result = match tokio::time::timeout_at(deadline, sending).await {
+                Ok(result) => result,
+                Err(_) => Err(UpstreamError::TotalTimeout),
+            };
+            if let Err(error) = &result {
+                inner
+                    .metrics
+                    .errors
+                    .with_label_values(&[&target.name, error.word()])
+                    .inc();
+            }
+            result
+        }
+        .boxed()
+    }
+}
+
+impl Inner {
+    async fn send(
+        &self,
+        target: &Arc<Target>,
+        request: &OutboundRequest,
+        deadline: Instant,
+    ) -> Result<InboundResponse, UpstreamError> {
+        let mut attempt = self.connect(target, deadline, Freshness::Any).await?;
+        loop {
+            match attempt.run(request).await {
+                Ok(response) => return Ok(response),
+                // One repetition, and that one over a connection that cannot be stale.
+                Err(Failure::Stale) => {
+                    self.metrics
+                        .stale_retries
+                        .with_label_values(&[&target.name])
+                        .inc();
+                    attempt = self.connect(target, deadline, Freshness::New).await?;
+                }
+                Err(Failure::Final(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// A connection from the pool or a new one, to the first address that takes it.
+    async fn connect(
+        &self,
+        target: &Arc<Target>,
+        deadline: Instant,
+        freshness: Freshness,
+    ) -> Result<Attempt, UpstreamError> {
+        let until = Instant::now() + target.deadlines.connect;
+        let preparing = async {
+            let addresses = self.addresses(target).await?;
+            Ok((addresses, self.trust.of(target).await?))
+        };
+        let (addresses, trust) = tokio::time::timeout_at(until, preparing)
+            .await
+            .map_err(|_| UpstreamError::ConnectTimeout)??;
+        let mut failure = UpstreamError::Resolve;
+        let count = addresses.len();
+        for (tried, address) in addresses.into_iter().enumerate() {
+            let peer = peer(target, address, &trust, freshness);
+            // An address that swallows packets may use up its share of the time, not all of it.
+            let left = until.saturating_duration_since(Instant::now());
+            let share = left / u32::try_from(count - tried).unwrap_or(u32::MAX).max(1);
+            let opening = self.pool.get_http_session(&peer);
+            match tokio::time::timeout(share, opening).await {
+                Ok(Ok((session, reused))) => {
+                    let counter = if reused {
+                        &self.metrics.reuses
+                    } else {
+                        &self.metrics.connects
+                    };
+                    counter.with_label_values(&[&target.name]).inc();
+                    return Ok(Attempt {
+                        session: exchange::Held::new(
+                            session,
+                            Arc::clone(&self.pool),
+                            peer,
+                            self.pool_idle,
+                            self.metrics.in_flight.with_label_values(&[&target.name]),
+                        ),
+                        target: Arc::clone(target),
+                        reused,
+                        deadline,
+                        metrics: self.metrics.clone(),
+                    });
+                }
+                Ok(Err(error)) => failure = exchange::connect_error(&error),
+                Err(_) => failure = UpstreamError::ConnectTimeout,
+            }
+        }
+        Err(failure)
+    }
+
+    /// Where the target may be reached.
+    async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, UpstreamError> {
+        let found = match target.host.parse::<IpAddr>() {
+            Ok(literal) => vec![literal],
+            Err(_) => self.resolver.lookup(&target.host).await?,
+        };
+        let allowed: Vec<SocketAddr> = found
+            .into_iter()
+            .filter(|address| (self.rule)(target, address.to_canonical()))
+            .map(|address| SocketAddr::new(address, target.port))
+            .collect();
+        if allowed.is_empty() {
+            return Err(UpstreamError::Forbidden);
+        }
+        Ok(allowed)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Freshness {
+    Any,
+    /// Not from the pool.
+    New,
+}
+
+/// Pingora's name for one connection and everything that decides who may share it.
+fn peer(target: &Target, address: SocketAddr, trust: &Trust, freshness: Freshness) -> HttpPeer {
+    // A socket address converts without a name lookup, which would block and panic.
+    let mut peer = HttpPeer::new(address, target.tls, target.host.to_string());
+    peer.options.alpn = if target.tls { ALPN::H2H1 } else { ALPN::H1 };
+    peer.options.verify_cert = true;
+    peer.options.verify_hostname = true;
+    peer.options.ca = trust.authorities.as_ref().map(Arc::<CaType>::clone);
+    // 100: what servers commonly allow (RFC 9113, 6.5.2); pingora's default is 1.
+    peer.options.max_h2_streams = 100;
+    // Another group is another pool: a lookup there finds nothing.
+    peer.group_key = group_key(target, trust) ^ u64::from(freshness == Freshness::New);
+    peer
+}
+
+/// Pingora's pool key leaves authorities and protocol choice out: a connection verified under one target's
+/// authority would serve another target (measured).
+fn group_key(target: &Target, trust: &Trust) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(target.name.as_bytes());
+    hash.update([0, u8::from(target.tls)]);
+    hash.update(trust.fingerprint);
+    let digest = hash.finalize();
+    let mut head = [0_u8; 8];
+    for (byte, from) in head.iter_mut().zip(digest.iter()) {
+        *byte = *from;
+    }
+    // The last bit tells the fresh group from the usual one.
+    u64::from_be_bytes(head) & !1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use svc_pipeline::upstream::Deadlines;
+
+    fn target(name: &str) -> Target {
+        let second = Duration::from_secs(1);
+        Target {
+            name: name.into(),
+            tls: true,
+            host: "provider.example".into(),
+            port: 443,
+            base_path: "".into(),
+            ca_file: None,
+            deadlines: Deadlines {
+                connect: second,
+                head: second,
+                idle: second,
+                total: second,
+            },
+        }
+    }
+
+    #[test]
+    fn nobody_shares_a_group_with_another_target_or_authority() {
+        let system = Trust::default();
+        let other = Trust {
+            authorities: None,
+            fingerprint: [7; 32],
+        };
+        let key = group_key(&target("alpha"), &system);
+        assert_ne!(key, group_key(&target("beta"), &system));
+        assert_ne!(key, group_key(&target("alpha"), &other));
+        assert_eq!(key, group_key(&target("alpha"), &system));
+    }
+}

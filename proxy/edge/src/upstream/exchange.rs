@@ -1,0 +1,467 @@
+//! One attempt at one exchange over one connection: the request out, the head in, the body in pieces. Knows
+//! which failures leave no doubt that the upstream did nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
+};
+use http::{HeaderMap, Method, StatusCode, Uri};
+use pingora::connectors::http::Connector as Pool;
+use pingora::http::RequestHeader;
+use pingora::protocols::http::client::HttpSession;
+use pingora::upstreams::peer::HttpPeer;
+use pingora::{Error, ErrorType, RetryType};
+use prometheus::IntGauge;
+use svc_pipeline::upstream::{
+    InboundBody, InboundResponse, OutboundRequest, Target, UpstreamError,
+};
+use tokio::time::Instant;
+
+use crate::metrics::UpstreamMetrics;
+
+type Session = HttpSession<()>;
+
+/// A connection in use. Dropped, it closes (HTTP/1) or resets its stream (HTTP/2).
+pub(super) struct Held {
+    session: Option<Session>,
+    pool: Arc<Pool>,
+    peer: HttpPeer,
+    pool_idle: Duration,
+    in_flight: IntGauge,
+}
+
+impl Held {
+    pub(super) fn new(
+        session: Session,
+        pool: Arc<Pool>,
+        peer: HttpPeer,
+        pool_idle: Duration,
+        in_flight: IntGauge,
+    ) -> Self {
+        in_flight.inc();
+        Self {
+            session: Some(session),
+            pool,
+            peer,
+            pool_idle,
+            in_flight,
+        }
+    }
+
+    /// Gives a connection whose response ended cleanly back to the pool.
+    async fn release(&mut self) {
+        if let Some(session) = self.session.take() {
+            // A fresh connection of a repetition belongs to the usual group from here on.
+            self.peer.group_key &= !1;
+            self.pool
+                .release_http_session(session, &self.peer, Some(self.pool_idle))
+                .await;
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.in_flight.dec();
+        let Some(mut session) = self.session.take() else {
+            return;
+        };
+        if matches!(session, HttpSession::H2(_)) {
+            // Neither waits for HTTP/2: a reset frame is queued, the shared connection goes back to the pool
+            // and keeps its idle limit there.
+            let _ = session.shutdown().now_or_never();
+            let _ = self
+                .pool
+                .release_http_session(session, &self.peer, Some(self.pool_idle))
+                .now_or_never();
+        }
+    }
+}
+
+/// What a failed attempt means.
+pub(super) enum Failure {
+    /// A pooled connection that the upstream had closed: it cannot have answered, and may be repeated once.
+    Stale,
+    Final(UpstreamError),
+}
+
+impl From<UpstreamError> for Failure {
+    fn from(error: UpstreamError) -> Self {
+        Self::Final(error)
+    }
+}
+
+pub(super) struct Attempt {
+    pub(super) session: Held,
+    pub(super) target: Arc<Target>,
+    pub(super) reused: bool,
+    /// Of the whole exchange.
+    pub(super) deadline: Instant,
+    pub(super) metrics: UpstreamMetrics,
+}
+
+impl Attempt {
+    /// Sends the request and reads the head.
+    pub(super) async fn run(
+        mut self,
+        request: &OutboundRequest,
+    ) -> Result<InboundResponse, Failure> {
+        let reused = self.reused;
+        let head_limit = self.target.deadlines.head;
+        let Some(session) = self.session.session.as_mut() else {
+            return Err(UpstreamError::Protocol.into());
+        };
+        let written = write(session, &self.target, request).await;
+        if let Err(error) = &written
+            && matches!(error.etype(), ErrorType::InvalidHTTPHeader)
+        {
+            return Err(UpstreamError::Protocol.into());
+        }
+        if written.is_err() && reused {
+            return Err(Failure::Stale);
+        }
+        // A refusal may come before the request is read whole; the reset that breaks our write hides it not.
+        let head = tokio::time::timeout(head_limit, read_head(session)).await;
+        match head {
+            Err(_) => Err(UpstreamError::HeadTimeout.into()),
+            Ok(Err(_)) if written.is_err() => Err(UpstreamError::Reset.into()),
+            Ok(Err(error)) => Err(head_failure(&error, reused)),
+            Ok(Ok((status, headers))) => Ok(InboundResponse {
+                status,
+                headers,
+                body: Box::new(Inbound {
+                    reusable: written.is_ok(),
+                    state: State::Reading,
+                    attempt: self,
+                }),
+            }),
+        }
+    }
+}
+
+async fn write(
+    session: &mut Session,
+    target: &Target,
+    request: &OutboundRequest,
+) -> pingora::Result<()> {
+    let http2 = matches!(session, HttpSession::H2(_));
+    let header = request_header(target, request, http2)?;
+    session.write_request_header(Box::new(header)).await?;
+    // HTTP/2 carries the end of the stream on its last frame: an empty one after it is counted as abuse.
+    if http2 {
+        return session.write_request_body(request.body.clone(), true).await;
+    }
+    if !request.body.is_empty() {
+        session
+            .write_request_body(request.body.clone(), false)
+            .await?;
+    }
+    session.finish_request_body().await
+}
+
+/// Fields that belong to one connection (RFC 9110, 7.6.1), and those that are the connector's.
+fn is_hop_by_hop(name: &HeaderName, nominated: &[String]) -> bool {
+    const OF_OLD: [HeaderName; 2] = [
+        HeaderName::from_static("keep-alive"),
+        HeaderName::from_static("proxy-connection"),
+    ];
+    [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE].contains(name)
+        || OF_OLD.contains(name)
+        || nominated.iter().any(|other| other == name.as_str())
+}
+
+fn nominated(headers: &HeaderMap) -> Vec<String> {
+    headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect()
+}
+
+fn request_header(
+    target: &Target,
+    request: &OutboundRequest,
+    http2: bool,
+) -> pingora::Result<RequestHeader> {
+    let path = format!("{}{}", target.base_path, request.path_and_query);
+    let fields = request.headers.len() + 2;
+    let mut header = RequestHeader::build(request.method.clone(), path.as_bytes(), Some(fields))?;
+    let nominated = nominated(&request.headers);
+    for (name, value) in &request.headers {
+        let ours = [HOST, CONTENT_LENGTH].contains(name);
+        if !ours && !is_hop_by_hop(name, &nominated) {
+            header.append_header(name, value)?;
+        }
+    }
+    let authority = authority(target);
+    if http2 {
+        // A path alone is refused by some servers (measured with nginx).
+        let scheme = if target.tls { "https" } else { "http" };
+        let uri = Uri::builder()
+            .scheme(scheme)
+            .authority(authority)
+            .path_and_query(path)
+            .build()
+            .map_err(|_| Error::new(ErrorType::InvalidHTTPHeader))?;
+        header.set_uri(uri);
+    } else {
+        header.insert_header(HOST, authority)?;
+    }
+    // Methods without a body say nothing about its length (RFC 9110, 8.6).
+    let bodiless = matches!(request.method, Method::GET | Method::HEAD | Method::DELETE);
+    if !(bodiless && request.body.is_empty()) {
+        header.insert_header(CONTENT_LENGTH, HeaderValue::from(request.body.len()))?;
+    }
+    Ok(header)
+}
+
+/// Host and port as `Host` and `:authority` name them.
+fn authority(target: &Target) -> String {
+    let host = if target.host.contains(':') {
+        format!("[{}]", target.host)
+    } else {
+        target.host.to_string()
+    };
+    let usual = if target.tls { 443 } else { 80 };
+    if target.port == usual {
+        host
+    } else {
+        format!("{host}:{}", target.port)
+    }
+}
+
+/// Reads past interim responses to the final head.
+async fn read_head(session: &mut Session) -> pingora::Result<(StatusCode, HeaderMap)> {
+    // 16 interim responses are more than any server has a reason for.
+    const MOST_INTERIM: usize = 16;
+    for _ in 0..MOST_INTERIM {
+        session.read_response_header().await?;
+        let Some(header) = session.response_header() else {
+            break;
+        };
+        if header.status == StatusCode::SWITCHING_PROTOCOLS {
+            break;
+        }
+        if !header.status.is_informational() {
+            let nominated = nominated(&header.headers);
+            let mut headers = HeaderMap::with_capacity(header.headers.len());
+            for (name, value) in &header.headers {
+                if !is_hop_by_hop(name, &nominated) {
+                    headers.append(name, value.clone());
+                }
+            }
+            return Ok((header.status, headers));
+        }
+    }
+    Error::e_explain(ErrorType::InvalidHTTPHeader, "no final response head")
+}
+
+fn head_failure(error: &Error, reused: bool) -> Failure {
+    if reused && left_before_answering(error) {
+        return Failure::Stale;
+    }
+    Failure::Final(match error.etype() {
+        ErrorType::InvalidHTTPHeader | ErrorType::InvalidH2 => UpstreamError::Protocol,
+        _ => UpstreamError::Reset,
+    })
+}
+
+/// Whether the upstream closed without a byte of an answer. Pingora marks such errors `ReusedOnly`, but also
+/// those where the head had begun; only its text tells them apart (`v1/client.rs`, `read_response`). For
+/// HTTP/2 it marks what the upstream says it has not processed (`v2/client.rs`, `handle_read_header_error`).
+fn left_before_answering(error: &Error) -> bool {
+    const NOTHING: &str = "bytes already read: 0";
+    match error.retry {
+        RetryType::ReusedOnly => error
+            .context
+            .as_ref()
+            .is_some_and(|context| context.as_str().ends_with(NOTHING)),
+        // A broken answer is an answer: the upstream may have done the work.
+        RetryType::Decided(again) => again && *error.etype() != ErrorType::InvalidH2,
+    }
+}
+
+/// Why no connection came about.
+pub(super) fn connect_error(error: &Error) -> UpstreamError {
+    match error.etype() {
+        ErrorType::ConnectTimedout | ErrorType::TLSHandshakeTimedout => {
+            UpstreamError::ConnectTimeout
+        }
+        ErrorType::TLSHandshakeFailure | ErrorType::InvalidCert | ErrorType::TLSWantX509Lookup => {
+            UpstreamError::Tls
+        }
+        _ => UpstreamError::Connect,
+    }
+}
+
+struct Inbound {
+    attempt: Attempt,
+    state: State,
+    /// Whether the request went out whole: else the connection ends with this exchange.
+    reusable: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Reading,
+    Ended,
+    Failed(UpstreamError),
+}
+
+impl InboundBody for Inbound {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, UpstreamError>> {
+        async move {
+            match self.state {
+                State::Ended => return Ok(None),
+                State::Failed(error) => return Err(error),
+                State::Reading => {}
+            }
+            let read = self.read().await;
+            match &read {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.state = State::Ended;
+                    if self.reusable {
+                        self.attempt.session.release().await;
+                    } else {
+                        self.attempt.session.session = None;
+                    }
+                }
+                Err(error) => {
+                    self.state = State::Failed(*error);
+                    // Close now: the owner may keep this value for a while yet.
+                    self.attempt.session.session = None;
+                    self.attempt
+                        .metrics
+                        .errors
+                        .with_label_values(&[&self.attempt.target.name, error.word()])
+                        .inc();
+                }
+            }
+            read
+        }
+        .boxed()
+    }
+}
+
+impl Inbound {
+    async fn read(&mut self) -> Result<Option<Bytes>, UpstreamError> {
+        let idle = Instant::now() + self.attempt.target.deadlines.idle;
+        let deadline = self.attempt.deadline;
+        let Some(session) = self.attempt.session.session.as_mut() else {
+            return Ok(None);
+        };
+        loop {
+            let reading = session.read_response_body();
+            match tokio::time::timeout_at(idle.min(deadline), reading).await {
+                // HTTP/2 may send empty frames; they are no progress.
+                Ok(Ok(Some(bytes))) if bytes.is_empty() => {}
+                Ok(Ok(bytes)) => return Ok(bytes),
+                Ok(Err(error)) => return Err(body_error(&error)),
+                Err(_) if deadline <= idle => return Err(UpstreamError::TotalTimeout),
+                Err(_) => return Err(UpstreamError::IdleTimeout),
+            }
+        }
+    }
+}
+
+fn body_error(error: &Error) -> UpstreamError {
+    match error.etype() {
+        ErrorType::InvalidHTTPHeader | ErrorType::Custom(_) => UpstreamError::Protocol,
+        _ => UpstreamError::Truncated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use svc_pipeline::upstream::Deadlines;
+
+    fn target(host: &str, port: u16) -> Target {
+        let second = Duration::from_secs(1);
+        Target {
+            name: "alpha".into(),
+            tls: true,
+            host: host.into(),
+            port,
+            base_path: "/base".into(),
+            ca_file: None,
+            deadlines: Deadlines {
+                connect: second,
+                head: second,
+                idle: second,
+                total: second,
+            },
+        }
+    }
+
+    fn request() -> OutboundRequest {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("connection", "close, x-mine"),
+            ("x-mine", "1"),
+            ("host", "evil.example"),
+            ("content-length", "99"),
+            ("transfer-encoding", "chunked"),
+            ("te", "trailers"),
+            ("x-kept", "2"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        OutboundRequest {
+            method: Method::POST,
+            path_and_query: "/v1/messages?a=b".to_owned(),
+            headers,
+            body: Bytes::from_static(b"body"),
+        }
+    }
+
+    #[test]
+    fn framing_host_and_hop_by_hop_fields_are_the_connectors() {
+        let header = request_header(&target("provider.example", 8443), &request(), false).unwrap();
+        let names: Vec<&str> = header.headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["x-kept", "host", "content-length"]);
+        assert_eq!(header.headers[HOST], "provider.example:8443");
+        assert_eq!(header.headers[CONTENT_LENGTH], "4");
+        assert_eq!(header.uri.to_string(), "/base/v1/messages?a=b");
+    }
+
+    #[test]
+    fn http2_names_the_authority_in_the_address() {
+        let header = request_header(&target("::1", 443), &request(), true).unwrap();
+        assert_eq!(header.uri.to_string(), "https://[::1]/base/v1/messages?a=b");
+        assert!(!header.headers.contains_key(HOST));
+    }
+
+    #[test]
+    fn only_silence_on_a_pooled_connection_is_repeated() {
+        let mut error = Error::explain(
+            ErrorType::ConnectionClosed,
+            "while reading response headers, bytes already read: 0",
+        );
+        error.retry = RetryType::ReusedOnly;
+        assert!(matches!(head_failure(&error, true), Failure::Stale));
+        assert!(matches!(
+            head_failure(&error, false),
+            Failure::Final(UpstreamError::Reset)
+        ));
+        let mut begun = Error::explain(
+            ErrorType::ConnectionClosed,
+            "while reading response headers, bytes already read: 10",
+        );
+        begun.retry = RetryType::ReusedOnly;
+        assert!(matches!(
+            head_failure(&begun, true),
+            Failure::Final(UpstreamError::Reset)
+        ));
+    }
+}

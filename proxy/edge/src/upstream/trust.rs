@@ -1,0 +1,97 @@
+//! The certificate authorities of targets that do not use the system's: read from their files, kept until the
+//! file changes. Never falls back to the system's when a file does not load.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use parking_lot::Mutex;
+use pingora::protocols::tls::CaType;
+use pingora::tls::{CertificateDer, RootCertStore};
+use pingora::utils::tls::{WrappedX509, parse_x509};
+use rustls_pki_types::pem::PemObject;
+use sha2::{Digest, Sha256};
+use svc_pipeline::upstream::{Target, UpstreamError};
+
+/// Whom a target trusts; the default is the system's authorities.
+#[derive(Clone, Default)]
+pub(super) struct Trust {
+    pub(super) authorities: Option<Arc<CaType>>,
+    /// SHA-256 over the certificates; zeroes for the system's.
+    pub(super) fingerprint: [u8; 32],
+}
+
+#[derive(Default)]
+pub(super) struct TrustStore {
+    known: Mutex<HashMap<PathBuf, (Stamp, Trust)>>,
+}
+
+type Stamp = (SystemTime, u64);
+
+/// 256 files: one per integration of a large deployment; past that the cache starts over.
+const MOST_FILES: usize = 256;
+
+impl TrustStore {
+    /// # Errors
+    /// `Tls` when the file is missing, unreadable or holds no certificate.
+    pub(super) async fn of(&self, target: &Target) -> Result<Trust, UpstreamError> {
+        let Some(path) = &target.ca_file else {
+            return Ok(Trust::default());
+        };
+        let metadata = tokio::fs::metadata(path).await;
+        let stamp = metadata
+            .and_then(|metadata| Ok((metadata.modified()?, metadata.len())))
+            .map_err(|error| unusable(path, &error))?;
+        if let Some((known, trust)) = self.known.lock().get(path)
+            && *known == stamp
+        {
+            return Ok(trust.clone());
+        }
+        let pem = tokio::fs::read(path)
+            .await
+            .map_err(|error| unusable(path, &error))?;
+        // On a thread of its own: pingora's parser panics where it disagrees with rustls's.
+        let trust = tokio::task::spawn_blocking(move || parse(&pem))
+            .await
+            .map_err(|error| unusable(path, &error))?
+            .map_err(|error| unusable(path, &error))?;
+        let mut known = self.known.lock();
+        if known.len() >= MOST_FILES {
+            known.clear();
+        }
+        known.insert(path.clone(), (stamp, trust.clone()));
+        Ok(trust)
+    }
+}
+
+fn unusable(path: &Path, error: &dyn std::fmt::Display) -> UpstreamError {
+    tracing::error!(path = %path.display(), %error, "cannot use the authorities of a target");
+    UpstreamError::Tls
+}
+
+/// Reads every certificate of a PEM text.
+fn parse(pem: &[u8]) -> Result<Trust, String> {
+    let certificates = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| error.to_string())?;
+    if certificates.is_empty() {
+        return Err("no certificate in it".to_owned());
+    }
+    let mut hash = Sha256::new();
+    let mut authorities = Vec::with_capacity(certificates.len());
+    for certificate in certificates {
+        let length = u64::try_from(certificate.len()).unwrap_or(u64::MAX);
+        hash.update(length.to_be_bytes());
+        hash.update(&certificate);
+        let der = certificate.to_vec();
+        RootCertStore::empty()
+            .add(certificate)
+            .map_err(|error| error.to_string())?;
+        authorities.push(WrappedX509::new(der, parse_x509));
+    }
+    Ok(Trust {
+        authorities: Some(Arc::from(authorities)),
+        fingerprint: hash.finalize().into(),
+    })
+}
