@@ -250,7 +250,7 @@ output-kib = 512
             (
                 "[limits]",
                 "[policy]\non-failure = \"allow\"\n[limits]",
-                "allow",
+                "policy",
             ),
             ("1.4.0", "1.4", "version"),
         ] {

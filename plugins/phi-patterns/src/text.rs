@@ -1,0 +1,84 @@
+//! Words around a place, without allocation and without regard to case.
+
+/// Bytes that a deciding word may be away.
+pub const NEAR_BYTES: usize = 40;
+
+/// The text before `at`, as far as it is near.
+pub fn before(text: &[u8], at: usize) -> &[u8] {
+    text.get(at.saturating_sub(NEAR_BYTES)..at).unwrap_or_default()
+}
+
+/// The text from `at` on, as far as it is near.
+pub fn after(text: &[u8], at: usize) -> &[u8] {
+    text.get(at..text.len().min(at + NEAR_BYTES)).unwrap_or_default()
+}
+
+/// The byte at `at`, or 0 beyond either end.
+pub fn byte(text: &[u8], at: usize) -> u8 {
+    text.get(at).copied().unwrap_or(0)
+}
+
+/// The byte before `at`, or 0 at the start.
+pub fn byte_before(text: &[u8], at: usize) -> u8 {
+    at.checked_sub(1).map_or(0, |at| byte(text, at))
+}
+
+/// Letters, digits and the bytes of non-ASCII characters.
+pub const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+/// Where the last of `words` ends in `text`, as a whole word. Words are in lower case.
+pub fn last_of(text: &[u8], words: &[&str]) -> Option<usize> {
+    words.iter().filter_map(|word| last(text, word.as_bytes())).max()
+}
+
+/// Whether one of `words` stands in `text` as a whole word.
+pub fn has(text: &[u8], words: &[&str]) -> bool {
+    last_of(text, words).is_some()
+}
+
+/// Whether `text`, behind white space, begins with one of `words` as a whole word.
+pub fn begins_with(text: &[u8], words: &[&str]) -> bool {
+    let text = text.trim_ascii_start();
+    words.iter().any(|word| {
+        starts(text, word.as_bytes()) && !(is_word_end(word) && is_word(byte(text, word.len())))
+    })
+}
+
+/// Whether `text` starts with `word` (lower case), whatever the case.
+pub fn starts(text: &[u8], word: &[u8]) -> bool {
+    text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+}
+
+fn is_word_end(word: &str) -> bool {
+    word.bytes().last().is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn last(text: &[u8], word: &[u8]) -> Option<usize> {
+    let first = *word.first()?;
+    let room = text.len().checked_sub(word.len())?;
+    (0..=room).rev().find_map(|at| {
+        let end = at + word.len();
+        let is_here = byte(text, at).to_ascii_lowercase() == first
+            && starts(text.get(at..)?, word)
+            && !(is_word(first) && is_word(byte_before(text, at)))
+            && !(is_word(*word.last()?) && byte(text, end).is_ascii_alphabetic());
+        is_here.then_some(end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_whole_and_the_last_one_counts() {
+        assert_eq!(last_of(b"Fax or phone: ", &["fax", "phone"]), Some(12));
+        assert!(!has(b"telefax", &["fax"]));
+        assert!(has(b"SSN1", &["ssn"]));
+        assert!(begins_with(b"  MG daily", &["mg"]));
+        assert!(!begins_with(b" mgr", &["mg"]));
+        assert!(begins_with(b"%", &["%"]));
+    }
+}

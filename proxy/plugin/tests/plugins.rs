@@ -1,0 +1,24 @@
+//! The plugin host with real guests: compiled from `plugins/`, admitted from a folder, called.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "../../gateway/build/guest.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod guest;
+
+#[path = "plugins/admission.rs"]
+mod admission;
+#[path = "plugins/alpha.rs"]
+mod alpha;
+#[path = "plugins/hostile.rs"]
+mod hostile;
+#[path = "plugins/patterns.rs"]
+mod patterns;
+#[path = "plugins/reload.rs"]
+mod reload;
+#[path = "plugins/stage.rs"]
+mod stage;

@@ -1,0 +1,152 @@
+//! Who is let in.
+
+use std::fs;
+
+use ed25519_dalek::{Signer, SigningKey};
+use svc_plugin::{PluginError, SignaturePolicy, State, TrustRoot};
+use tempfile::TempDir;
+
+use crate::stage::{EVIL, EVIL_MANIFEST, Stage};
+
+/// Installs the manifest and says why it was refused; None when it was admitted.
+async fn refusal(stage: &Stage, manifest: &str) -> Option<String> {
+    stage.install("evil", &EVIL, manifest);
+    let host = stage.open().await;
+    let status = host.status().remove(0);
+    assert_eq!(host.detector("evil").is_ok(), status.state == State::Ready);
+    status.last_error
+}
+
+#[tokio::test]
+async fn an_unsigned_plugin_is_refused_where_a_signature_is_required() {
+    let mut stage = Stage::new();
+    let key = SigningKey::from_bytes(&[3; 32]);
+    stage.signatures = SignaturePolicy::Require;
+    stage.trust_roots =
+        vec![TrustRoot::parse(&hex::encode(key.verifying_key().to_bytes())).unwrap()];
+    let error = refusal(&stage, EVIL_MANIFEST).await.unwrap();
+    assert!(
+        error.contains("signature: the manifest has no plugin.toml.sig"),
+        "{error}"
+    );
+    let manifest = fs::read(stage.path().join("evil/plugin.toml")).unwrap();
+    fs::write(
+        stage.path().join("evil/plugin.toml.sig"),
+        hex::encode(key.sign(&manifest).to_bytes()),
+    )
+    .unwrap();
+    let host = stage.open().await;
+    assert!(host.status()[0].serving.as_ref().unwrap().signed);
+    fs::write(
+        stage.path().join("evil/plugin.toml.sig"),
+        hex::encode(key.sign(b"another").to_bytes()),
+    )
+    .unwrap();
+    assert!(stage.open().await.detector("evil").is_err());
+}
+
+#[tokio::test]
+async fn what_the_guest_says_has_to_agree_with_the_manifest() {
+    for (from, to, says) in [
+        (
+            "id = \"evil\"",
+            "id = \"good\"",
+            "describe: the plugin and its manifest differ in id",
+        ),
+        ("7.7.1", "7.7.2", "differ in version"),
+        (
+            "[\"SSN\"]",
+            "[\"MRN\"]",
+            "info: the plugin and its manifest differ in entity kinds",
+        ),
+        (
+            ", \"gateway:phi/types@0.1.0\"",
+            "",
+            "imports: gateway:phi/types@0.1.0 is not in the manifest",
+        ),
+        (
+            "schema = 1",
+            "schema = 1\ncounters = [\"x\"]",
+            "differ in counters",
+        ),
+    ] {
+        let error = refusal(&Stage::new(), &EVIL_MANIFEST.replacen(from, to, 1))
+            .await
+            .unwrap_or_default();
+        assert!(error.contains(says), "{says}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_configuration_names_its_place() {
+    let mut stage = Stage::new();
+    let mut configuration = serde_json::Map::new();
+    configuration.insert("x".to_owned(), true.into());
+    stage.configuration.insert("evil".to_owned(), configuration);
+    let error = refusal(&stage, EVIL_MANIFEST).await.unwrap();
+    assert!(error.contains("configure: /x: not that"), "{error}");
+}
+
+#[tokio::test]
+async fn a_component_that_is_not_the_pinned_one_is_refused() {
+    let stage = Stage::new();
+    assert_eq!(refusal(&stage, EVIL_MANIFEST).await, None);
+    let mut component = EVIL.clone();
+    *component.last_mut().unwrap() ^= 1;
+    fs::write(stage.path().join("evil/plugin.wasm"), component).unwrap();
+    let host = stage.open().await;
+    assert!(
+        host.status()[0]
+            .last_error
+            .as_ref()
+            .unwrap()
+            .contains("digest")
+    );
+    let missing = host.detector("evil").err();
+    assert!(matches!(missing, Some(PluginError::Missing { .. })));
+}
+
+#[tokio::test]
+async fn compiled_code_is_kept_and_a_changed_file_is_not_trusted() {
+    let cache = TempDir::new().unwrap();
+    let mut stage = Stage::new();
+    stage.cache = cache.path().join("code");
+    assert_eq!(refusal(&stage, EVIL_MANIFEST).await, None);
+    let code = || {
+        fs::read_dir(&stage.cache)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some())
+    };
+    let path = code().expect("the code is kept");
+    let written = fs::metadata(&path).unwrap().modified().unwrap();
+    let good = fs::read(&path).unwrap();
+    assert!(stage.open().await.detector("evil").is_ok());
+    assert_eq!(
+        fs::metadata(&path).unwrap().modified().unwrap(),
+        written,
+        "not written again"
+    );
+    let mut changed = good.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&path, changed).unwrap();
+    assert!(stage.open().await.detector("evil").is_ok());
+    assert_eq!(fs::read(&path).unwrap().len(), good.len());
+    assert_ne!(
+        fs::metadata(&path).unwrap().modified().unwrap(),
+        written,
+        "compiled anew"
+    );
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&stage.cache).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[tokio::test]
+async fn an_unknown_id_is_missing() {
+    let stage = Stage::new();
+    let host = stage.open().await;
+    assert!(host.driver("nobody").is_err());
+    assert!(host.status().is_empty());
+    assert!(host.register_metrics(&prometheus::Registry::new()).is_ok());
+}

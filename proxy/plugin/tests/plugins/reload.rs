@@ -1,0 +1,142 @@
+//! A new version takes over under load without a failed call, and a bad one never does.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use svc_plugin::{Origin, PluginHost, Segment, State};
+use tokio::time::timeout;
+
+use crate::stage::{Stage, evil};
+
+/// Far beyond debounce, compilation and a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The last digit of the version that answers.
+async fn version(host: &PluginHost) -> u16 {
+    let detector = host.detector("evil").unwrap();
+    let segment = Segment {
+        start: 0,
+        end: 7,
+        origin: Origin::UserText,
+    };
+    detector.detect("version", &[segment]).await.unwrap()[0].score / 50
+}
+
+async fn until(host: &PluginHost, reached: impl Fn(&PluginHost) -> bool) {
+    let wait = async {
+        while !reached(host) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert!(timeout(PATIENCE, wait).await.is_ok(), "{:?}", host.status());
+}
+
+fn serving(host: &PluginHost) -> Option<String> {
+    Some(host.status().first()?.serving.as_ref()?.version.clone())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn versions_swap_under_load_without_a_failed_call() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("evil", &component, &manifest);
+    let host = stage.open().await;
+    let done = Arc::new(AtomicBool::new(false));
+    let calls = Arc::new(AtomicU64::new(0));
+    let load: Vec<_> = (0..4)
+        .map(|_| {
+            let (host, done, calls) = (Arc::clone(&host), Arc::clone(&done), Arc::clone(&calls));
+            tokio::spawn(async move {
+                let mut last = 0;
+                while !done.load(Ordering::Relaxed) {
+                    let answer = version(&host).await;
+                    assert!(
+                        answer >= last,
+                        "an older version answered after a newer one"
+                    );
+                    last = answer;
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+                last
+            })
+        })
+        .collect();
+    for next in ["7.7.2", "7.7.3", "7.7.4"] {
+        let (component, manifest) = evil(next);
+        stage.install("evil", &component, &manifest);
+        until(&host, |host| serving(host).as_deref() == Some(next)).await;
+    }
+    // A pinned version goes on answering, whatever is swapped in meanwhile.
+    let pinned = host.detector("evil").unwrap();
+    let aside = stage.path().join(".next");
+    let (component, manifest) = evil("7.7.5");
+    crate::guest::write_plugin(&aside, &component, &manifest).unwrap();
+    fs::rename(stage.path().join("evil"), stage.path().join(".old")).unwrap();
+    fs::rename(&aside, stage.path().join("evil")).unwrap();
+    until(&host, |host| serving(host).as_deref() == Some("7.7.5")).await;
+    assert_eq!(pinned.version(), "7.7.4");
+    let before = calls.load(Ordering::Relaxed);
+    until(&host, |_| calls.load(Ordering::Relaxed) > before + 50).await;
+    done.store(true, Ordering::Relaxed);
+    for task in load {
+        assert_eq!(task.await.unwrap(), 5);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_version_is_reported_and_never_replaces_a_good_one() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("evil", &component, &manifest);
+    let host = stage.open().await;
+    // Version 9 fails its own check.
+    let (component, manifest) = evil("7.7.9");
+    stage.install("evil", &component, &manifest);
+    until(&host, |host| host.status()[0].state == State::Stale).await;
+    assert_eq!(
+        host.status()[0].last_error.as_deref(),
+        Some("7.7.9: self-test: broken on purpose")
+    );
+    assert_eq!(version(&host).await, 1);
+    // Bytes that are no component.
+    let (_, manifest) = evil("7.7.6");
+    stage.install("evil", b"\0asm not really", &manifest);
+    until(&host, |host| {
+        host.status()[0]
+            .last_error
+            .as_deref()
+            .is_some_and(|error| error.starts_with("7.7.6: imports"))
+    })
+    .await;
+    assert_eq!(version(&host).await, 1);
+    // And a good one again; the highest version of all folders serves.
+    let (component, manifest) = evil("7.7.3");
+    stage.install("evil", &component, &manifest);
+    until(&host, |host| host.status()[0].state == State::Ready).await;
+    let (component, manifest) = evil("7.7.2");
+    stage.install("another", &component, &manifest);
+    host.rescan().await;
+    assert_eq!(version(&host).await, 3);
+    let events: Vec<String> = host.status()[0]
+        .history
+        .iter()
+        .map(|event| event.event.clone())
+        .collect();
+    assert_eq!(
+        events.first().map(String::as_str),
+        Some("admitted"),
+        "{events:?}"
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| event.contains("broken on purpose"))
+    );
+    // A folder that goes away takes nothing with it.
+    fs::remove_dir_all(stage.path().join("evil")).unwrap();
+    fs::remove_dir_all(stage.path().join("another")).unwrap();
+    until(&host, |host| host.status()[0].state == State::Removed).await;
+    assert_eq!(version(&host).await, 3);
+}
