@@ -1,1 +1,78 @@
-//! The only SQL.
+//! The only SQL: every record that the gateway keeps, on SQLite and PostgreSQL alike.
+//!
+//! One file per record family, each with its typed rows and functions; one SQL text for both engines (the
+//! rules are in `migrations/` and [`engine`]). Effects that must stand or fall together are one function here
+//! ([`inference`], [`bootstrap`], [`recovery`]), so that no caller holds a transaction open. Time comes in as
+//! an argument. Knows no HTTP, no policy and no price list.
+
+pub mod api_key;
+pub mod audit;
+pub mod baa;
+pub mod bootstrap;
+pub mod budget;
+pub mod conversation;
+mod engine;
+mod error;
+pub mod inference;
+pub mod ledger;
+pub mod master_key;
+pub mod message;
+pub mod org_key;
+pub mod organization;
+pub mod policy_epoch;
+pub mod project;
+pub mod recovery;
+pub mod replica;
+pub mod seal;
+pub mod user;
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+
+pub use engine::StoreOptions;
+pub use error::StoreError;
+use master_key::MasterKey;
+use org_key::KeyRing;
+
+/// An open store: the database and the keys that its sealed columns are read with. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    db: engine::Db,
+    ring: Arc<KeyRing>,
+}
+
+impl Store {
+    /// Opens `sqlite://path` or `postgres://…`, creating the SQLite file and bringing the schema up to date.
+    /// Connections live on `runtime`, which has to outlive every use; callers may stand on any runtime.
+    ///
+    /// # Errors
+    /// [`StoreError::Address`], [`StoreError::Schema`] (the database is newer than this program, or another
+    /// one), or the database's own.
+    pub async fn open(
+        url: &str,
+        options: StoreOptions,
+        master: MasterKey,
+        runtime: &Handle,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            db: engine::Db::open(url, options, runtime).await?,
+            ring: Arc::new(KeyRing::new(master)),
+        })
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// What keeps it from answering.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.db
+            .read(|cx| Box::pin(async move { cx.row("SELECT 1", engine::args![]).await.map(drop) }))
+            .await
+    }
+
+    /// Finishes what is queued and closes every connection. Later calls are [`StoreError::Closed`].
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+}

@@ -1,0 +1,284 @@
+//! API keys (contract 9): kept as SHA-256, found by it together with all that the gates ask about the caller.
+
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::baa;
+use crate::budget::{self, Caps};
+use crate::engine::{Connection, Row, args};
+use crate::organization::{self, Organization, organization_columns};
+use crate::user::Role;
+use crate::{Store, StoreError};
+
+/// One key. The secret itself is nowhere in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    pub id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    pub name: String,
+    /// Prefix and last four characters.
+    pub hint: String,
+    /// Words of [`svc_core::scope::Scope`].
+    pub scopes: Vec<String>,
+    pub default_version: Option<String>,
+    /// Requests per minute; `None` is the policy's default.
+    pub per_minute: Option<u32>,
+    pub delegating_user_id: Option<String>,
+    pub created_by: Creator,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+    /// Accurate to [`LAST_USED_STEP_MS`].
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// Who made a key: `user` or `api_key`, and its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Creator {
+    pub kind: String,
+    pub id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Active,
+    Expired,
+    Revoked,
+}
+
+impl ApiKey {
+    pub fn status(&self, now: Timestamp) -> Status {
+        if self.revoked_at.is_some() {
+            Status::Revoked
+        } else if self.expires_at.is_some_and(|end| end <= now) {
+            Status::Expired
+        } else {
+            Status::Active
+        }
+    }
+}
+
+/// A key with everything that the gates ask about its caller, read in one go.
+#[derive(Clone)]
+pub struct Verdict {
+    pub key: ApiKey,
+    pub delegating_user: Option<DelegatingUser>,
+    pub organization: Organization,
+    pub caps: Caps,
+    pub baa: baa::Standing,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelegatingUser {
+    pub id: String,
+    pub role: Role,
+    pub suspended: bool,
+}
+
+/// 60 s: accuracy of `last_used_at` (contract 9).
+pub const LAST_USED_STEP_MS: i64 = 60_000;
+
+/// Stores a key under the digest of its secret ([`svc_core::secret::digest`]).
+///
+/// # Errors
+/// [`StoreError::Exists`] when the id or the digest is taken.
+pub async fn create(store: &Store, key: &ApiKey, digest: &[u8; 32]) -> Result<(), StoreError> {
+    let (key, digest) = (key.clone(), *digest);
+    store
+        .db
+        .write(move |cx| Box::pin(async move { insert(cx, &key, &digest).await }))
+        .await
+}
+
+pub(crate) async fn insert(
+    cx: &mut Connection,
+    key: &ApiKey,
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    let ApiKey {
+        id,
+        org_id,
+        mode,
+        name,
+        hint,
+        scopes,
+        default_version,
+        per_minute,
+        delegating_user_id,
+        created_by,
+        created_at,
+        expires_at,
+        revoked_at,
+        last_used_at,
+    } = key;
+    cx.execute(
+        "INSERT INTO api_keys (id, org_id, mode, name, digest, hint, scopes, default_version, per_minute, \
+         delegating_user_id, created_by_type, created_by_id, created_at, expires_at, revoked_at, last_used_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+        args![
+            id,
+            org_id,
+            *mode,
+            name,
+            &digest[..],
+            hint,
+            &scopes[..],
+            default_version,
+            *per_minute,
+            delegating_user_id,
+            &created_by.kind,
+            &created_by.id,
+            *created_at,
+            *expires_at,
+            *revoked_at,
+            *last_used_at,
+        ],
+    )
+    .await
+    .map(drop)
+}
+
+/// The key with this digest, whatever its status, and what belongs to it at `now`.
+///
+/// # Errors
+/// Those of the database and of its sealed columns.
+pub async fn find_by_digest(
+    store: &Store,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<Option<Verdict>, StoreError> {
+    let digest = digest.to_vec();
+    let found = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = concat!(
+                    "SELECT k.*, u.role AS delegating_role, u.status AS delegating_status, ",
+                    organization_columns!(),
+                    " FROM api_keys k JOIN organizations o ON o.id = k.org_id \
+                     LEFT JOIN users u ON u.id = k.delegating_user_id AND u.org_id = k.org_id \
+                     WHERE k.digest = $1",
+                );
+                let Some(row) = cx.row(sql, args![digest]).await? else {
+                    return Ok(None);
+                };
+                let key = from_row(&row)?;
+                let user = delegating_user(&row, &key)?;
+                let caps = budget::read_caps(cx, &key.org_id, key.mode).await?;
+                let baa = baa::read_standing(cx, &key.org_id, now).await?;
+                Ok(Some((key, user, organization::from_row(&row)?, caps, baa)))
+            })
+        })
+        .await?;
+    let Some((key, delegating_user, stored, caps, baa)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(Verdict {
+        key,
+        delegating_user,
+        organization: organization::open(store, stored).await?,
+        caps,
+        baa,
+    }))
+}
+
+fn delegating_user(row: &Row, key: &ApiKey) -> Result<Option<DelegatingUser>, StoreError> {
+    let role: Option<String> = row.get("delegating_role")?;
+    let status: Option<String> = row.get("delegating_status")?;
+    let (Some(id), Some(role)) = (key.delegating_user_id.clone(), role) else {
+        return Ok(None);
+    };
+    let role = Role::parse(&role).ok_or(StoreError::Corrupt { column: "role" })?;
+    Ok(Some(DelegatingUser {
+        id,
+        role,
+        suspended: status.as_deref() != Some("active"),
+    }))
+}
+
+/// The key of this organization with this id.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(store: &Store, org_id: &str, key_id: &str) -> Result<Option<ApiKey>, StoreError> {
+    let arguments = args![key_id, org_id];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM api_keys WHERE id = $1 AND org_id = $2";
+                cx.row(sql, arguments)
+                    .await?
+                    .as_ref()
+                    .map(from_row)
+                    .transpose()
+            })
+        })
+        .await
+}
+
+/// Revokes a key and returns its record; a revoked key keeps its first time of revocation.
+///
+/// # Errors
+/// [`StoreError::Missing`] for a key that this organization does not have.
+pub async fn revoke(
+    store: &Store,
+    org_id: &str,
+    key_id: &str,
+    now: Timestamp,
+) -> Result<ApiKey, StoreError> {
+    let arguments = args![key_id, org_id, now];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) \
+                           WHERE id = $1 AND org_id = $2 RETURNING *";
+                let row = cx.row(sql, arguments).await?;
+                from_row(&row.ok_or(StoreError::Missing("API key"))?)
+            })
+        })
+        .await
+}
+
+/// Notes that a key was used. Writes only where the stored time is older than [`LAST_USED_STEP_MS`]; callers
+/// keep from asking more often than that.
+///
+/// # Errors
+/// Those of the database.
+pub async fn touch(store: &Store, key_id: &str, now: Timestamp) -> Result<(), StoreError> {
+    let arguments = args![key_id, now, now.plus_ms(-LAST_USED_STEP_MS)];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE api_keys SET last_used_at = $2 \
+                           WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
+                cx.execute(sql, arguments).await.map(drop)
+            })
+        })
+        .await
+}
+
+fn from_row(row: &Row) -> Result<ApiKey, StoreError> {
+    Ok(ApiKey {
+        id: row.get("id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        name: row.get("name")?,
+        hint: row.get("hint")?,
+        scopes: row.get("scopes")?,
+        default_version: row.get("default_version")?,
+        per_minute: row.get("per_minute")?,
+        delegating_user_id: row.get("delegating_user_id")?,
+        created_by: Creator {
+            kind: row.get("created_by_type")?,
+            id: row.get("created_by_id")?,
+        },
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
+        revoked_at: row.get("revoked_at")?,
+        last_used_at: row.get("last_used_at")?,
+    })
+}

@@ -1,0 +1,410 @@
+//! Stored conversations. Content is sealed under a data key of the conversation's own, which the organization
+//! key wraps (contract 19.4); no function here lets plain content reach a statement.
+
+use svc_core::chat::{Role, Usage};
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::engine::{Connection, Row, args};
+use crate::message::{self, Draft};
+use crate::org_key;
+use crate::seal::{self, Content, Place, SecretKey};
+use crate::{Store, StoreError};
+
+/// The principal that started a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// `api_key` or `agent_credential`.
+    pub kind: String,
+    pub id: String,
+    pub runtime_user: Option<String>,
+}
+
+/// A conversation as it was when it was loaded.
+pub struct Conversation {
+    pub id: String,
+    pub owner: Owner,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// What the placeholders of this conversation stand for; the pipeline's own format.
+    pub phi_map: Option<Content>,
+    /// The newest turns that were asked for, oldest first.
+    pub history: Vec<Past>,
+    /// To append to it.
+    pub handle: Handle,
+}
+
+/// One message of the history.
+pub struct Past {
+    pub id: String,
+    pub role: Role,
+    pub content: Content,
+}
+
+/// What appending to a loaded conversation needs: its opened key and the state that it was loaded in.
+#[derive(Clone)]
+pub struct Handle {
+    id: String,
+    key: SecretKey,
+    phi_map_version: i64,
+}
+
+/// What one inference adds.
+#[derive(Clone)]
+pub struct Turn {
+    pub thread: Thread,
+    /// In order; at most [`TURN_MESSAGES`].
+    pub messages: Vec<NewMessage>,
+    /// The whole map, where this turn added placeholders to it.
+    pub phi_map: Option<Content>,
+}
+
+/// Where a turn goes.
+#[derive(Clone)]
+pub enum Thread {
+    New { id: String, owner: Owner },
+    Existing(Handle),
+}
+
+/// A message to be stored.
+#[derive(Clone)]
+pub struct NewMessage {
+    pub id: String,
+    pub role: Role,
+    pub content: Content,
+    pub model: String,
+    /// Of the reply; zero on the caller's own messages.
+    pub usage: Usage,
+    pub credits: Micro,
+    /// Word of [`svc_core::chat::FinishReason`].
+    pub stop_reason: Option<String>,
+    /// `{"mode", "redacted", "entity_types", "restored"}` (contract 21).
+    pub phi: Option<serde_json::Value>,
+    /// The terminal audit row.
+    pub audit_id: Option<String>,
+}
+
+/// Messages that one turn may add.
+pub const TURN_MESSAGES: usize = 100;
+/// For [`load`]: as much history as is ever loaded.
+pub const WHOLE_HISTORY: u32 = 10_000;
+/// Every data key is the first and only one of its conversation.
+const DATA_KEY_VERSION: u32 = 1;
+
+/// Loads a conversation with its newest `limit` messages (at most [`WHOLE_HISTORY`]). `None` for one that does
+/// not exist for this organization and mode.
+///
+/// # Errors
+/// Those of the database and of sealed columns.
+pub async fn load(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    conversation_id: &str,
+    limit: u32,
+) -> Result<Option<Conversation>, StoreError> {
+    let head = args![conversation_id, org_id, mode];
+    let tail = args![conversation_id, org_id, mode, limit.min(WHOLE_HISTORY)];
+    let found = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM conversations WHERE id = $1 AND org_id = $2 AND mode = $3";
+                let Some(row) = cx.row(sql, head).await? else {
+                    return Ok(None);
+                };
+                let sql = "SELECT id, role, content FROM messages \
+                           WHERE conversation_id = $1 AND org_id = $2 AND mode = $3 \
+                           ORDER BY seq DESC LIMIT $4";
+                Ok(Some((row, cx.rows(sql, tail).await?)))
+            })
+        })
+        .await?;
+    let Some((row, messages)) = found else {
+        return Ok(None);
+    };
+    let id: String = row.get("id")?;
+    let wrapped: Vec<u8> = row.get("wrapped_key")?;
+    let key = unwrap(store, org_id, &id, &wrapped).await?;
+    let sealed_map: Option<Vec<u8>> = row.get("phi_map")?;
+    let phi_map = sealed_map
+        .map(|sealed| seal::open_text(&key, map_place(&id, org_id), &sealed))
+        .transpose()?;
+    let mut history = Vec::with_capacity(messages.len());
+    for message in messages.iter().rev() {
+        history.push(past(&key, org_id, message)?);
+    }
+    Ok(Some(Conversation {
+        owner: Owner {
+            kind: row.get("owner_type")?,
+            id: row.get("owner_id")?,
+            runtime_user: row.get("runtime_user")?,
+        },
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        phi_map,
+        history,
+        handle: Handle {
+            id: id.clone(),
+            key,
+            phi_map_version: row.get("phi_map_version")?,
+        },
+        id,
+    }))
+}
+
+fn past(key: &SecretKey, org_id: &str, row: &Row) -> Result<Past, StoreError> {
+    let id: String = row.get("id")?;
+    let sealed: Vec<u8> = row.get("content")?;
+    Ok(Past {
+        role: message::role_from(row)?,
+        content: seal::open_text(key, message::place(&id, org_id), &sealed)?,
+        id,
+    })
+}
+
+/// Appends a turn outside an inference (inside one, [`crate::inference::settle`] does it).
+///
+/// # Errors
+/// [`StoreError::Missing`] for a conversation that is gone or not of this organization and mode,
+/// [`StoreError::Moved`] when the turn has a map and the stored map is no longer the one that was loaded,
+/// [`StoreError::Overloaded`] for more than [`TURN_MESSAGES`].
+pub async fn append(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    request_id: &str,
+    turn: &Turn,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sealed = SealedTurn::new(store, org_id, mode, request_id, turn, now).await?;
+    store
+        .db
+        .write(|cx| Box::pin(async move { insert_turn(cx, sealed).await }))
+        .await
+}
+
+/// Wraps data keys that older versions of the organization key have wrapped with the current one; at most
+/// `limit` conversations. Returns how many; zero means that none is left.
+///
+/// # Errors
+/// Those of the database and of sealed columns.
+pub async fn rewrap(store: &Store, org_id: &str, limit: u32) -> Result<u64, StoreError> {
+    let keys = org_key::load(store, org_id).await?;
+    let (version, current) = keys.current()?;
+    let org = org_id.to_owned();
+    let mut after = String::new();
+    let mut moved = 0;
+    while moved < u64::from(limit) {
+        let page = args![&org, &after];
+        let rows = store
+            .db
+            .read(|cx| {
+                Box::pin(async move {
+                    let sql = "SELECT id, wrapped_key FROM conversations \
+                               WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT 100";
+                    cx.rows(sql, page).await
+                })
+            })
+            .await?;
+        let Some(last) = rows.last() else { break };
+        after = last.get("id")?;
+        for row in &rows {
+            let (id, wrapped): (String, Vec<u8>) = (row.get("id")?, row.get("wrapped_key")?);
+            if seal::key_version(&wrapped)? == version {
+                continue;
+            }
+            let key = unwrap(store, org_id, &id, &wrapped).await?;
+            let again = seal::wrap(current, version, place(&id, "wrapped_key", org_id), &key)?;
+            // Conditional: a conversation erased or rewrapped meanwhile stays as it is.
+            let arguments = args![id, &org, wrapped, again];
+            moved += store
+                .db
+                .write(|cx| {
+                    Box::pin(async move {
+                        let sql = "UPDATE conversations SET wrapped_key = $4 \
+                                   WHERE id = $1 AND org_id = $2 AND wrapped_key = $3";
+                        cx.execute(sql, arguments).await
+                    })
+                })
+                .await?;
+        }
+    }
+    Ok(moved)
+}
+
+/// The data key of a conversation.
+pub(crate) async fn unwrap(
+    store: &Store,
+    org_id: &str,
+    conversation_id: &str,
+    wrapped: &[u8],
+) -> Result<SecretKey, StoreError> {
+    let outer = org_key::opening(store, org_id, wrapped).await?;
+    let place = place(conversation_id, "wrapped_key", org_id);
+    Ok(seal::unwrap(&outer, place, wrapped)?)
+}
+
+pub(crate) fn map_place<'a>(conversation_id: &'a str, org_id: &'a str) -> Place<'a> {
+    place(conversation_id, "phi_map", org_id)
+}
+
+fn place<'a>(conversation_id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
+    Place {
+        table: "conversations",
+        row_id: conversation_id,
+        column,
+        org_id,
+    }
+}
+
+/// A turn whose content is sealed: what a transaction may see of it.
+pub(crate) struct SealedTurn {
+    org_id: String,
+    mode: Mode,
+    conversation_id: String,
+    start: Start,
+    phi_map: Option<Vec<u8>>,
+    messages: Vec<Draft>,
+    now: Timestamp,
+}
+
+enum Start {
+    New { owner: Owner, wrapped_key: Vec<u8> },
+    Existing { phi_map_version: i64 },
+}
+
+impl SealedTurn {
+    pub(crate) async fn new(
+        store: &Store,
+        org_id: &str,
+        mode: Mode,
+        request_id: &str,
+        turn: &Turn,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let Turn {
+            thread,
+            messages,
+            phi_map,
+        } = turn;
+        if messages.len() > TURN_MESSAGES {
+            return Err(StoreError::Overloaded);
+        }
+        let (conversation_id, key, start) = match thread {
+            Thread::New { id, owner } => {
+                let keys = org_key::load(store, org_id).await?;
+                let (version, outer) = keys.current()?;
+                let key = SecretKey::generate();
+                let wrapped_key =
+                    seal::wrap(outer, version, place(id, "wrapped_key", org_id), &key)?;
+                let owner = owner.clone();
+                (id.clone(), key, Start::New { owner, wrapped_key })
+            }
+            Thread::Existing(Handle {
+                id,
+                key,
+                phi_map_version,
+            }) => {
+                let phi_map_version = *phi_map_version;
+                (id.clone(), key.clone(), Start::Existing { phi_map_version })
+            }
+        };
+        let phi_map = phi_map
+            .as_ref()
+            .map(|map| {
+                let place = map_place(&conversation_id, org_id);
+                seal::seal(&key, DATA_KEY_VERSION, place, map.as_str().as_bytes())
+            })
+            .transpose()?;
+        let messages = messages
+            .iter()
+            .map(|new| Draft::new(new, request_id, org_id, &key, DATA_KEY_VERSION))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            org_id: org_id.to_owned(),
+            mode,
+            conversation_id,
+            start,
+            phi_map,
+            messages,
+            now,
+        })
+    }
+}
+
+/// Writes a turn; the conversation's row is locked first, so that turns that end together stand one after
+/// the other.
+pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result<(), StoreError> {
+    let SealedTurn {
+        org_id,
+        mode,
+        conversation_id,
+        start,
+        phi_map,
+        messages,
+        now,
+    } = turn;
+    let count = u64::try_from(messages.len()).unwrap_or(u64::MAX);
+    let first = match start {
+        Start::New { owner, wrapped_key } => {
+            let sql = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, runtime_user, \
+                       wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at) \
+                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10)";
+            cx.execute(
+                sql,
+                args![
+                    &conversation_id,
+                    &org_id,
+                    mode,
+                    owner.kind,
+                    owner.id,
+                    owner.runtime_user,
+                    wrapped_key,
+                    phi_map,
+                    count,
+                    now
+                ],
+            )
+            .await?;
+            0
+        }
+        Start::Existing { phi_map_version } => {
+            let place = (&conversation_id, &org_id, mode);
+            extend(cx, place, count, phi_map_version, phi_map, now).await?
+        }
+    };
+    for (seq, draft) in (first..).zip(messages) {
+        message::insert(cx, &org_id, mode, &conversation_id, seq, draft, now).await?;
+    }
+    Ok(())
+}
+
+/// Takes `count` places at the end of a conversation and returns the first.
+async fn extend(
+    cx: &mut Connection,
+    (id, org_id, mode): (&String, &String, Mode),
+    count: u64,
+    phi_map_version: i64,
+    phi_map: Option<Vec<u8>>,
+    now: Timestamp,
+) -> Result<i64, StoreError> {
+    let sql = "UPDATE conversations SET next_seq = next_seq + $4, updated_at = $5 \
+               WHERE id = $1 AND org_id = $2 AND mode = $3 RETURNING next_seq - $4 AS first_seq";
+    let row = cx.row(sql, args![id, org_id, mode, count, now]).await?;
+    let first = row
+        .ok_or(StoreError::Missing("conversation"))?
+        .get("first_seq")?;
+    if let Some(map) = phi_map {
+        let sql = "UPDATE conversations SET phi_map = $4, phi_map_version = phi_map_version + 1 \
+                   WHERE id = $1 AND org_id = $2 AND mode = $3 AND phi_map_version = $5";
+        let replaced = cx
+            .execute(sql, args![id, org_id, mode, map, phi_map_version])
+            .await?;
+        if replaced == 0 {
+            return Err(StoreError::Moved);
+        }
+    }
+    Ok(first)
+}

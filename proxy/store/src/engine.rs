@@ -1,0 +1,296 @@
+//! The two database engines behind one door: pools, the group-committing writer, migrations.
+//!
+//! Everything runs on the runtime whose handle [`Db::open`] was given, because sqlx's sockets and timers
+//! belong to the runtime that opened them; callers may stand on any runtime. Work that was handed in is
+//! finished even if its caller goes away. No SQL of a record family is here.
+
+mod connection;
+mod group;
+mod migrate;
+
+use std::panic::AssertUnwindSafe;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+pub(crate) use connection::{Arg, Connection, Row, args};
+
+use crate::error::StoreError;
+use group::Order;
+
+/// How much of the machine the store may use.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreOptions {
+    /// Connections of the pool (SQLite: of readers, beside the one writer).
+    pub connections: u32,
+    /// Pieces of work that may wait or run at once; more are refused at once.
+    pub queue_jobs: usize,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            connections: 8,
+            queue_jobs: 4_096,
+        }
+    }
+}
+
+/// 5 s: how long a statement may wait for a lock or a connection (below every request deadline).
+const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// 10 s: the longest a piece of work may take before it is rolled back.
+pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
+/// 5 s: an idle PostgreSQL connection is probed only when it has rested longer.
+const PROBE_AFTER: Duration = Duration::from_secs(5);
+
+/// An open database.
+#[derive(Clone)]
+pub(crate) struct Db {
+    engine: Engine,
+    runtime: Handle,
+    /// One permit per piece of work that waits or runs.
+    room: Arc<Semaphore>,
+}
+
+#[derive(Clone)]
+enum Engine {
+    Sqlite {
+        readers: SqlitePool,
+        writer: mpsc::Sender<Order>,
+    },
+    Postgres(PgPool),
+}
+
+impl Db {
+    /// Opens `sqlite://path` or `postgres://…`, creating the SQLite file and bringing the schema up to date.
+    pub(crate) async fn open(
+        url: &str,
+        options: StoreOptions,
+        runtime: &Handle,
+    ) -> Result<Self, StoreError> {
+        let url = url.to_owned();
+        let room = Arc::new(Semaphore::new(options.queue_jobs));
+        let on = runtime.clone();
+        let opening = runtime.spawn(async move {
+            if url.starts_with("sqlite:") {
+                open_sqlite(&url, options, &on).await
+            } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+                open_postgres(&url, options).await
+            } else {
+                Err(StoreError::Address(
+                    "must start with sqlite:// or postgres://".to_owned(),
+                ))
+            }
+        });
+        let engine = opening.await.map_err(|_| StoreError::Closed)??;
+        Ok(Self {
+            engine,
+            runtime: runtime.clone(),
+            room,
+        })
+    }
+
+    /// Runs `work` on one connection, without a transaction. It must not write.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        let permit = self.permit()?;
+        let engine = self.engine.clone();
+        let running = self.runtime.spawn(async move {
+            let _permit = permit;
+            let mut cx = match &engine {
+                Engine::Sqlite { readers, .. } => Connection::Sqlite(readers.acquire().await?),
+                Engine::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
+            };
+            let result = bounded(work(&mut cx)).await;
+            if matches!(&result, Err(error) if error.is_outage()) {
+                cx.close_on_drop();
+            }
+            result
+        });
+        running.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Runs `work` in one transaction and returns its result once it is durable. An error of `work` rolls
+    /// back all that it did, and nothing that anyone else did.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        let permit = self.permit()?;
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => {
+                let (reply, answer) = oneshot::channel();
+                let order = Order::work(work, reply, permit);
+                writer.send(order).await.map_err(|_| StoreError::Closed)?;
+                answer.await.map_err(|_| StoreError::Closed)?
+            }
+            Engine::Postgres(pool) => {
+                let pool = pool.clone();
+                let running = self.runtime.spawn(async move {
+                    let _permit = permit;
+                    let mut cx = Connection::Postgres(pool.acquire().await?);
+                    let result = transaction(&mut cx, work).await;
+                    if result.is_err() {
+                        cx.close_unless_idle().await;
+                    }
+                    result
+                });
+                running.await.map_err(|_| StoreError::Closed)?
+            }
+        }
+    }
+
+    /// Finishes what is queued and closes every connection.
+    pub(crate) async fn close(&self) {
+        self.room.close();
+        match self.engine.clone() {
+            Engine::Sqlite { readers, writer } => {
+                let (reply, answer) = oneshot::channel();
+                if writer.send(Order::Close(reply)).await.is_ok() {
+                    answer.await.ok();
+                }
+                self.runtime
+                    .spawn(async move { readers.close().await })
+                    .await
+                    .ok();
+            }
+            Engine::Postgres(pool) => {
+                self.runtime
+                    .spawn(async move { pool.close().await })
+                    .await
+                    .ok();
+            }
+        }
+    }
+
+    fn permit(&self) -> Result<tokio::sync::OwnedSemaphorePermit, StoreError> {
+        self.room
+            .clone()
+            .try_acquire_owned()
+            .map_err(|error| match error {
+                tokio::sync::TryAcquireError::Closed => StoreError::Closed,
+                tokio::sync::TryAcquireError::NoPermits => StoreError::Overloaded,
+            })
+    }
+}
+
+/// Runs a piece of work within [`JOB_TIMEOUT`]; a panic in it is an error like any other.
+async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+    match tokio::time::timeout(JOB_TIMEOUT, AssertUnwindSafe(work).catch_unwind()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(_panic)) => Err(StoreError::Closed),
+        Err(_elapsed) => Err(StoreError::TimedOut),
+    }
+}
+
+async fn transaction<T, F>(cx: &mut Connection, work: F) -> Result<T, StoreError>
+where
+    F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>,
+{
+    cx.batch("BEGIN").await?;
+    let value = bounded(work(cx)).await?;
+    cx.batch("COMMIT").await?;
+    Ok(value)
+}
+
+async fn open_sqlite(
+    url: &str,
+    options: StoreOptions,
+    runtime: &Handle,
+) -> Result<Engine, StoreError> {
+    let address = |error: &dyn std::fmt::Display| StoreError::Address(error.to_string());
+    let connect = SqliteConnectOptions::from_str(url)
+        .map_err(|error| address(&error))?
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(WAIT_TIMEOUT)
+        // Without it, INSERT OR REPLACE deletes rows past the append-only triggers.
+        .pragma("recursive_triggers", "ON");
+    let path = connect.get_filename().to_owned();
+    if path.as_os_str().is_empty() || url.contains(":memory:") {
+        return Err(StoreError::Address(
+            "an SQLite store is a file, not memory".to_owned(),
+        ));
+    }
+    create_private(&path).map_err(|error| address(&error))?;
+    let pool = |connections: u32| {
+        SqlitePoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(WAIT_TIMEOUT)
+            .test_before_acquire(false)
+            .idle_timeout(None)
+            .max_lifetime(None)
+    };
+    let writer = pool(1).connect_with(connect.clone()).await?;
+    migrate::run(&mut Connection::Sqlite(writer.acquire().await?)).await?;
+    let readers = pool(options.connections.max(1))
+        .connect_with(connect.pragma("query_only", "ON"))
+        .await?;
+    let (orders, queue) = mpsc::channel(options.queue_jobs.max(1));
+    runtime.spawn(group::run(writer, queue));
+    Ok(Engine::Sqlite {
+        readers,
+        writer: orders,
+    })
+}
+
+/// Only the gateway's own user reads the database; SQLite gives its log files the mode of the main file.
+fn create_private(path: &std::path::Path) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let created = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match created {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {
+    let wait_ms = WAIT_TIMEOUT.as_millis().to_string();
+    let idle_ms = JOB_TIMEOUT.as_millis().to_string();
+    let connect = PgConnectOptions::from_str(url)
+        .map_err(|error| StoreError::Address(error.to_string()))?
+        .application_name("svc-gateway")
+        .options([
+            ("statement_timeout", wait_ms.as_str()),
+            ("lock_timeout", wait_ms.as_str()),
+            ("idle_in_transaction_session_timeout", idle_ms.as_str()),
+        ]);
+    let pool = PgPoolOptions::new()
+        .max_connections(options.connections.max(1))
+        .acquire_timeout(WAIT_TIMEOUT)
+        .test_before_acquire(false)
+        .before_acquire(|connection, meta| {
+            Box::pin(async move {
+                if meta.idle_for > PROBE_AFTER {
+                    sqlx::Connection::ping(connection).await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_with(connect)
+        .await?;
+    migrate::run(&mut Connection::Postgres(pool.acquire().await?)).await?;
+    Ok(Engine::Postgres(pool))
+}

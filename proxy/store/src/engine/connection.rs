@@ -1,0 +1,262 @@
+//! One typed way to run a statement on either engine. `$1` placeholders work on both; values are bound from
+//! [`Arg`] and read through [`Field`], so that a statement is written once.
+
+use serde_json::Value;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::PgRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{AssertSqlSafe, Postgres, Row as _, Sqlite};
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::error::StoreError;
+
+/// A connection of either engine, inside a transaction where [`super::Db::write`] gave it.
+pub(crate) enum Connection {
+    Sqlite(PoolConnection<Sqlite>),
+    Postgres(PoolConnection<Postgres>),
+}
+
+/// A value for a placeholder.
+pub(crate) enum Arg {
+    Text(Option<String>),
+    Int(Option<i64>),
+    Bool(bool),
+    Bytes(Option<Vec<u8>>),
+}
+
+/// The arguments of a statement, in the order of its placeholders.
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { vec![$($crate::engine::Arg::from($value)),*] };
+}
+pub(crate) use args;
+
+/// Both engines differ only in the type of the connection.
+macro_rules! on_either {
+    ($cx:expr, $sql:expr, $args:expr, $run:ident) => {
+        match $cx {
+            Connection::Sqlite(connection) => bind!(Sqlite, $sql, $args)
+                .$run(&mut **connection)
+                .await
+                .map(Either::Sqlite),
+            Connection::Postgres(connection) => bind!(Postgres, $sql, $args)
+                .$run(&mut **connection)
+                .await
+                .map(Either::Postgres),
+        }
+    };
+}
+
+macro_rules! bind {
+    ($engine:ty, $sql:expr, $args:expr) => {{
+        let mut query = sqlx::query::<$engine>($sql);
+        for arg in $args {
+            query = match arg {
+                Arg::Text(value) => query.bind(value),
+                Arg::Int(value) => query.bind(value),
+                Arg::Bool(value) => query.bind(value),
+                Arg::Bytes(value) => query.bind(value),
+            };
+        }
+        query
+    }};
+}
+
+enum Either<S, P> {
+    Sqlite(S),
+    Postgres(P),
+}
+
+impl Connection {
+    /// Runs a statement and returns the number of rows that it changed.
+    pub(crate) async fn execute(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<u64, StoreError> {
+        Ok(match on_either!(self, sql, args, execute)? {
+            Either::Sqlite(done) => done.rows_affected(),
+            Either::Postgres(done) => done.rows_affected(),
+        })
+    }
+
+    /// Runs a statement that must change exactly one row.
+    pub(crate) async fn execute_one(
+        &mut self,
+        what: &'static str,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<(), StoreError> {
+        match self.execute(sql, args).await? {
+            1 => Ok(()),
+            _ => Err(StoreError::Missing(what)),
+        }
+    }
+
+    /// All rows of a query, whose SQL bounds their number.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<Vec<Row>, StoreError> {
+        Ok(match on_either!(self, sql, args, fetch_all)? {
+            Either::Sqlite(rows) => rows.into_iter().map(Row::Sqlite).collect(),
+            Either::Postgres(rows) => rows.into_iter().map(Row::Postgres).collect(),
+        })
+    }
+
+    /// The only row of a query, if there is one.
+    pub(crate) async fn row(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(match on_either!(self, sql, args, fetch_optional)? {
+            Either::Sqlite(row) => row.map(Row::Sqlite),
+            Either::Postgres(row) => row.map(Row::Postgres),
+        })
+    }
+
+    /// Runs statements without arguments, several if they are separated by semicolons. Only for text of this
+    /// crate: transaction control and migrations.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+        let statement = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+        match self {
+            Self::Sqlite(connection) => statement.execute(&mut **connection).await.map(drop)?,
+            Self::Postgres(connection) => statement.execute(&mut **connection).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Has the pool replace this connection instead of using it again.
+    pub(crate) fn close_on_drop(&mut self) {
+        match self {
+            Self::Sqlite(connection) => connection.close_on_drop(),
+            Self::Postgres(connection) => connection.close_on_drop(),
+        }
+    }
+
+    /// Ends a transaction that failed; a connection on which even that fails is not used again.
+    pub(crate) async fn close_unless_idle(&mut self) {
+        let ended = tokio::time::timeout(super::WAIT_TIMEOUT, self.batch("ROLLBACK")).await;
+        if !matches!(ended, Ok(Ok(()))) {
+            self.close_on_drop();
+        }
+    }
+}
+
+/// A row of either engine.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+impl Row {
+    /// Reads a column by its name.
+    pub(crate) fn get<T: Field>(&self, column: &'static str) -> Result<T, StoreError> {
+        T::read(self, column)
+    }
+}
+
+/// A type that a column can be read as.
+pub(crate) trait Field: Sized {
+    fn read(row: &Row, column: &'static str) -> Result<Self, StoreError>;
+}
+
+macro_rules! plain_fields {
+    ($($plain:ty),*) => {$(
+        impl Field for $plain {
+            fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
+                match row {
+                    Row::Sqlite(row) => row.try_get(column),
+                    Row::Postgres(row) => row.try_get(column),
+                }
+                .map_err(|_| StoreError::Corrupt { column })
+            }
+        }
+        impl Field for Option<$plain> {
+            fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
+                match row {
+                    Row::Sqlite(row) => row.try_get(column),
+                    Row::Postgres(row) => row.try_get(column),
+                }
+                .map_err(|_| StoreError::Corrupt { column })
+            }
+        }
+    )*};
+}
+plain_fields!(String, i64, bool, Vec<u8>);
+
+/// Types that are kept in a column of another type; `None` where the stored value is none of theirs.
+macro_rules! derived_fields {
+    ($($target:ty, $stored:ty, $convert:expr;)*) => {$(
+        impl Field for $target {
+            fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
+                let stored: $stored = row.get(column)?;
+                let convert: fn($stored) -> Option<$target> = $convert;
+                convert(stored).ok_or(StoreError::Corrupt { column })
+            }
+        }
+        impl Field for Option<$target> {
+            fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
+                let stored: Option<$stored> = row.get(column)?;
+                let convert: fn($stored) -> Option<$target> = $convert;
+                stored
+                    .map(|stored| convert(stored).ok_or(StoreError::Corrupt { column }))
+                    .transpose()
+            }
+        }
+        )*};
+}
+derived_fields! {
+    Timestamp, i64, |ms| Some(Timestamp(ms));
+    Micro, i64, |micro| Some(Micro(micro));
+    u32, i64, |number| u32::try_from(number).ok();
+    u64, i64, |number| u64::try_from(number).ok();
+    Mode, String, |word| Mode::parse(&word);
+    Value, String, |text| serde_json::from_str(&text).ok();
+    Vec<String>, String, |text| serde_json::from_str(&text).ok();
+}
+
+macro_rules! arg_from {
+    ($($variant:ident $source:ty, $convert:expr;)*) => {$(
+        impl From<$source> for Arg {
+            fn from(value: $source) -> Self {
+                Self::$variant($convert(value))
+            }
+        }
+    )*};
+}
+
+/// A count beyond what a column holds stops at the column's end.
+fn column_int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+arg_from! {
+    Text &str, |text: &str| Some(text.to_owned());
+    Text String, Some;
+    Text &String, |text: &String| Some(text.clone());
+    Text Option<&str>, |text: Option<&str>| text.map(str::to_owned);
+    Text Option<String>, |text| text;
+    Text &Option<String>, Clone::clone;
+    Text Mode, |mode: Mode| Some(mode.word().to_owned());
+    Text Option<Mode>, |mode: Option<Mode>| mode.map(|mode| mode.word().to_owned());
+    Text &Value, |value: &Value| Some(value.to_string());
+    Text Option<&Value>, |value: Option<&Value>| value.map(Value::to_string);
+    Text &[String], |list: &[String]| Some(Value::from(list.to_vec()).to_string());
+    Int i64, Some;
+    Int Option<i64>, |number| number;
+    Int u32, |number| Some(i64::from(number));
+    Int Option<u32>, |number: Option<u32>| number.map(i64::from);
+    Int u64, |number| Some(column_int(number));
+    Int Timestamp, |at: Timestamp| Some(at.0);
+    Int Option<Timestamp>, |at: Option<Timestamp>| at.map(|at| at.0);
+    Int Micro, |amount: Micro| Some(amount.0);
+    Int Option<Micro>, |amount: Option<Micro>| amount.map(|amount| amount.0);
+    Bool bool, |value| value;
+    Bytes Vec<u8>, Some;
+    Bytes Option<Vec<u8>>, |bytes| bytes;
+    Bytes &[u8], |bytes: &[u8]| Some(bytes.to_vec());
+}

@@ -1,0 +1,279 @@
+//! Group commit for SQLite: one writer, many callers, one `COMMIT` (with its fsync) for up to
+//! [`GROUP_JOBS`] pieces of work. Each runs under a savepoint of its own, so that one that fails takes
+//! nothing else with it; results are delivered only after the commit.
+
+use futures_util::future::BoxFuture;
+use sqlx::SqlitePool;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use super::{Connection, bounded};
+use crate::error::StoreError;
+
+/// 64 pieces of work per commit: 29,700 rows/s against 1,055 singly (architecture 6, measured).
+const GROUP_JOBS: usize = 64;
+
+/// What the writer is asked to do.
+pub(super) enum Order {
+    Work(Work),
+    Close(oneshot::Sender<()>),
+}
+
+/// Runs on a connection, or only tells its caller why there is none.
+type Work =
+    Box<dyn for<'c> FnOnce(Result<&'c mut Connection, StoreError>) -> BoxFuture<'c, Ran> + Send>;
+
+/// A piece of work that has run and is not committed yet.
+struct Ran {
+    keep: bool,
+    /// Tells the caller; the argument says how the group's commit went.
+    deliver: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
+}
+
+impl Order {
+    pub(super) fn work<T, F>(
+        work: F,
+        reply: oneshot::Sender<Result<T, StoreError>>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        Self::Work(Box::new(move |cx| {
+            Box::pin(async move {
+                let result = match cx {
+                    Ok(cx) => bounded(work(cx)).await,
+                    Err(error) => Err(error),
+                };
+                Ran {
+                    keep: result.is_ok(),
+                    deliver: Box::new(move |committed| {
+                        let answer = result.and_then(|value| committed.map(|()| value));
+                        // A caller that has gone away needs no answer.
+                        reply.send(answer).ok();
+                        drop(permit);
+                    }),
+                }
+            })
+        }))
+    }
+}
+
+/// The writer: takes what has queued up, runs it as one group, and so on until the store closes.
+pub(super) async fn run(pool: SqlitePool, mut queue: mpsc::Receiver<Order>) {
+    let mut orders = Vec::with_capacity(GROUP_JOBS);
+    while queue.recv_many(&mut orders, GROUP_JOBS).await > 0 {
+        let mut group = Vec::with_capacity(orders.len());
+        let mut closing = None;
+        for order in orders.drain(..) {
+            match order {
+                Order::Work(work) => group.push(work),
+                Order::Close(reply) => {
+                    queue.close();
+                    closing = Some(reply);
+                }
+            }
+        }
+        commit(&pool, group).await;
+        if let Some(reply) = closing {
+            // What was queued behind the order to close still runs first.
+            while queue.recv_many(&mut orders, GROUP_JOBS).await > 0 {
+                let rest = orders.drain(..).filter_map(|order| match order {
+                    Order::Work(work) => Some(work),
+                    Order::Close(_) => None,
+                });
+                commit(&pool, rest.collect()).await;
+            }
+            pool.close().await;
+            reply.send(()).ok();
+        }
+    }
+}
+
+async fn commit(pool: &SqlitePool, group: Vec<Work>) {
+    if group.is_empty() {
+        return;
+    }
+    let mut done = Vec::with_capacity(group.len());
+    let committed = match pool.acquire().await {
+        Ok(connection) => {
+            let mut cx = Connection::Sqlite(connection);
+            let committed = run_group(&mut cx, group, &mut done).await;
+            if committed.is_err() {
+                cx.close_unless_idle().await;
+            }
+            committed
+        }
+        Err(error) => {
+            let error = StoreError::from(error);
+            for work in group {
+                done.push(work(Err(error.clone())).await);
+            }
+            Err(error)
+        }
+    };
+    for ran in done {
+        (ran.deliver)(committed.clone());
+    }
+}
+
+/// Runs a group in one transaction. What ran is in `done`, also when the group as a whole failed.
+async fn run_group(
+    cx: &mut Connection,
+    group: Vec<Work>,
+    done: &mut Vec<Ran>,
+) -> Result<(), StoreError> {
+    let mut state = cx.batch("BEGIN IMMEDIATE").await;
+    for work in group {
+        if state.is_ok() {
+            state = cx.batch("SAVEPOINT job").await;
+        }
+        if let Err(error) = &state {
+            done.push(work(Err(error.clone())).await);
+            continue;
+        }
+        let ran = work(Ok(&mut *cx)).await;
+        let keep = ran.keep;
+        done.push(ran);
+        // Where the engine has ended the whole transaction by itself (disk full, I/O error), the savepoint is
+        // gone, this statement fails, and so does the group.
+        state = cx
+            .batch(if keep {
+                "RELEASE job"
+            } else {
+                "ROLLBACK TO job; RELEASE job"
+            })
+            .await;
+    }
+    state?;
+    cx.batch("COMMIT").await
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use std::sync::Arc;
+
+    use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::engine::args;
+
+    type Answer = oneshot::Receiver<Result<(), StoreError>>;
+
+    async fn order(
+        room: &Arc<Semaphore>,
+        value: i64,
+        fails: Option<StoreError>,
+    ) -> (Order, Answer) {
+        let (reply, answer) = oneshot::channel();
+        let permit = room.clone().acquire_owned().await.unwrap();
+        let order = Order::work(
+            move |cx| {
+                Box::pin(async move {
+                    cx.execute("INSERT INTO numbers (value) VALUES ($1)", args![value])
+                        .await?;
+                    match fails {
+                        Some(StoreError::Closed) => panic!("planted"),
+                        Some(error) => Err(error),
+                        None => Ok(()),
+                    }
+                })
+            },
+            reply,
+            permit,
+        );
+        (order, answer)
+    }
+
+    async fn pool(folder: &std::path::Path) -> SqlitePool {
+        let options = SqliteConnectOptions::new()
+            .filename(folder.join("group.db"))
+            .create_if_missing(true);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options)
+            .await
+            .unwrap();
+        sqlx::query("CREATE TABLE numbers (value BIGINT NOT NULL CHECK (value < 1000))")
+            .execute(&pool)
+            .await
+            .unwrap();
+        pool
+    }
+
+    async fn run_queue(
+        pool: &SqlitePool,
+        plan: Vec<(i64, Option<StoreError>)>,
+    ) -> Vec<Result<(), StoreError>> {
+        let room = Arc::new(Semaphore::new(GROUP_JOBS));
+        let (sender, queue) = mpsc::channel(GROUP_JOBS);
+        let mut answers = Vec::new();
+        for (value, fails) in plan {
+            let (order, answer) = order(&room, value, fails).await;
+            sender.send(order).await.unwrap();
+            answers.push(answer);
+        }
+        drop(sender);
+        run(pool.clone(), queue).await;
+        let mut results = Vec::new();
+        for answer in answers {
+            results.push(answer.await.unwrap());
+        }
+        results
+    }
+
+    async fn stored(pool: &SqlitePool) -> Vec<i64> {
+        sqlx::query_scalar("SELECT value FROM numbers ORDER BY value")
+            .fetch_all(pool)
+            .await
+            .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_job_that_fails_panics_or_is_refused_harms_no_neighbour() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = pool(folder.path()).await;
+        let plan = vec![
+            (1, None),
+            (2, Some(StoreError::Moved)),
+            (3, None),
+            (4, Some(StoreError::Closed)),
+            (5_000, None),
+            (6, None),
+        ];
+        let results = run_queue(&pool, plan).await;
+        let good: Vec<bool> = results.iter().map(Result::is_ok).collect();
+        assert_eq!(good, [true, false, true, false, false, true]);
+        assert!(matches!(results[1], Err(StoreError::Moved)));
+        assert!(matches!(results[4], Err(StoreError::Refused { .. })));
+        assert_eq!(stored(&pool).await, [1, 3, 6]);
+    }
+
+    #[tokio::test]
+    async fn a_commit_that_fails_fails_the_whole_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = pool(folder.path()).await;
+        // A deferred foreign key is judged at COMMIT, after every job has answered "done".
+        sqlx::raw_sql(
+            "PRAGMA foreign_keys = ON;
+             CREATE TABLE parents (id BIGINT PRIMARY KEY);
+             CREATE TABLE children (parent BIGINT REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);
+             CREATE TRIGGER orphan AFTER INSERT ON numbers WHEN NEW.value = 7
+             BEGIN INSERT INTO children (parent) VALUES (7); END",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
+        let results = run_queue(&pool, vec![(1, None), (7, None), (3, None)]).await;
+        assert!(results.iter().all(Result::is_err));
+        assert_eq!(stored(&pool).await, [0_i64; 0]);
+        let results = run_queue(&pool, vec![(8, None)]).await;
+        assert!(results[0].is_ok());
+        assert_eq!(stored(&pool).await, [8]);
+    }
+}

@@ -1,0 +1,249 @@
+//! The effects of one inference, each in one transaction (contract 12.2, 14.2, 19.1): its intent with its hold
+//! before the first upstream byte; its end with charge, budget and conversation; or its refusal. Every one may
+//! be repeated: what is recorded already is not recorded again.
+
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::audit::{self, Phase};
+use crate::budget::{self, HoldRequest, Reservation};
+use crate::conversation::{self, SealedTurn, Turn};
+use crate::engine::{Connection, args};
+use crate::ledger::{self, Entry};
+use crate::{Store, StoreError};
+
+/// What [`open`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// The intent is durable and the hold is taken.
+    Held,
+    /// Nothing was written; [`refuse`] records the refusal.
+    Refused(budget::Refusal),
+    /// The request has an intent already.
+    AlreadyOpen,
+}
+
+/// How an inference ended.
+pub struct Settlement {
+    pub request_id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    /// `inference.completed`, `.blocked`, `.failed` or `.cancelled`.
+    pub terminal: audit::Row,
+    /// `None` where the provider was never reached.
+    pub entry: Option<Entry>,
+    /// What is stored of the conversation.
+    pub turn: Option<Turn>,
+    pub now: Timestamp,
+}
+
+/// What [`settle`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    Done,
+    /// The request has its terminal row; nothing was changed.
+    AlreadySettled,
+    /// Nothing was changed, because the turn cannot be stored. Settle again without it, or load the
+    /// conversation and build the turn anew.
+    TurnRefused(TurnRefusal),
+}
+
+/// Why a turn cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnRefusal {
+    /// Another turn has added placeholders since the conversation was loaded.
+    Moved,
+    /// The conversation is gone.
+    Gone,
+}
+
+/// Writes the intent and takes the hold. A hold that [`budget::reserve`] took before stays as it is.
+///
+/// # Errors
+/// Those of the database: the request must not reach a provider.
+pub async fn open(
+    store: &Store,
+    intent: &audit::Row,
+    hold: &HoldRequest,
+) -> Result<Opened, StoreError> {
+    expect_phase(intent, Phase::Requested)?;
+    let (intent, hold) = (intent.clone(), hold.clone());
+    let opened = store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                // The hold first: what it locks is then locked in the same order as at settlement.
+                if let Reservation::Refused(refusal) = budget::take(cx, &hold).await? {
+                    return Ok(Opened::Refused(refusal));
+                }
+                match audit::insert(cx, &intent).await? {
+                    true => Ok(Opened::Held),
+                    // Undoes the hold with the transaction.
+                    false => Err(already_there()),
+                }
+            })
+        })
+        .await;
+    match opened {
+        Err(StoreError::Exists { constraint }) if constraint == ALREADY_THERE => {
+            Ok(Opened::AlreadyOpen)
+        }
+        other => other,
+    }
+}
+
+/// Writes both rows of a request that is refused before it reaches a provider, and gives back its hold if it
+/// has one. `false`: it had these rows already.
+///
+/// # Errors
+/// Those of the database.
+pub async fn refuse(
+    store: &Store,
+    intent: &audit::Row,
+    terminal: &audit::Row,
+) -> Result<bool, StoreError> {
+    expect_phase(intent, Phase::Requested)?;
+    expect_phase(terminal, Phase::Terminal)?;
+    let (intent, terminal) = (intent.clone(), terminal.clone());
+    let refused = store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                if let Some(request) = &terminal.request
+                    && let Some(hold) = budget::remove_hold(cx, &request.id).await?
+                {
+                    budget::book(cx, &hold, hold.cycle_start, None).await?;
+                }
+                for row in [&intent, &terminal] {
+                    if !audit::insert(cx, row).await? {
+                        return Err(already_there());
+                    }
+                }
+                Ok(true)
+            })
+        })
+        .await;
+    match refused {
+        Err(StoreError::Exists { constraint }) if constraint == ALREADY_THERE => Ok(false),
+        other => other,
+    }
+}
+
+/// Ends an inference that [`open`] began: terminal row, postings, budget, hold and turn stand or fall together.
+///
+/// # Errors
+/// [`StoreError::Missing`] when the request was never opened for this organization and mode, and those of the
+/// database; then the settlement is to be tried again, or [`crate::recovery`] closes the request once the
+/// replica's lease has ended.
+pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, StoreError> {
+    let Settlement {
+        request_id,
+        org_id,
+        mode,
+        terminal,
+        entry,
+        turn,
+        now,
+    } = settlement;
+    expect_phase(terminal, Phase::Terminal)?;
+    let turn = match turn {
+        Some(turn) => Some(SealedTurn::new(store, org_id, *mode, request_id, turn, *now).await?),
+        None => None,
+    };
+    let end = End {
+        request_id: request_id.clone(),
+        org_id: org_id.clone(),
+        mode: *mode,
+        terminal: terminal.clone(),
+        entry: entry.clone(),
+        turn,
+        now: *now,
+    };
+    let settled = store
+        .db
+        .write(|cx| Box::pin(async move { record(cx, end).await }))
+        .await;
+    match settled {
+        Err(StoreError::Moved) => Ok(Settled::TurnRefused(TurnRefusal::Moved)),
+        Err(StoreError::Missing(GONE)) => Ok(Settled::TurnRefused(TurnRefusal::Gone)),
+        other => other,
+    }
+}
+
+/// A settlement whose turn is sealed.
+struct End {
+    request_id: String,
+    org_id: String,
+    mode: Mode,
+    terminal: audit::Row,
+    entry: Option<Entry>,
+    turn: Option<SealedTurn>,
+    now: Timestamp,
+}
+
+const ALREADY_THERE: &str = "inference.request_id";
+/// What [`conversation::insert_turn`] misses when there is no such conversation.
+const GONE: &str = "conversation";
+
+fn already_there() -> StoreError {
+    StoreError::Exists {
+        constraint: ALREADY_THERE.to_owned(),
+    }
+}
+
+fn expect_phase(row: &audit::Row, phase: Phase) -> Result<(), StoreError> {
+    if row.phase == phase && row.request.is_some() {
+        return Ok(());
+    }
+    Err(StoreError::Missing("request or phase of the audit row"))
+}
+
+async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
+    let End {
+        request_id,
+        org_id,
+        mode,
+        terminal,
+        entry,
+        turn,
+        now,
+    } = end;
+    let sql = "SELECT 1 FROM audit WHERE request_id = $1 AND phase = 'requested' \
+               AND org_id = $2 AND mode = $3";
+    if cx
+        .row(sql, args![&request_id, &org_id, mode])
+        .await?
+        .is_none()
+    {
+        return Err(StoreError::Missing("open inference"));
+    }
+    // Hold, audit row, postings, budget, conversation: recovery locks in the same order.
+    let hold = budget::remove_hold(cx, &request_id).await?;
+    if !audit::insert(cx, &terminal).await? {
+        return Ok(Settled::AlreadySettled);
+    }
+    if let Some(entry) = &entry {
+        ledger::post(cx, &org_id, mode, &request_id, entry, now).await?;
+        budget::open_cycle(cx, &org_id, mode, entry.cycle).await?;
+    }
+    let hold = hold.or_else(|| {
+        entry.as_ref().map(|entry| budget::Hold {
+            org_id: org_id.clone(),
+            mode,
+            cycle_start: entry.cycle.start,
+            credits: svc_core::money::Micro::ZERO,
+            spend: svc_core::money::Micro::ZERO,
+        })
+    });
+    if let Some(hold) = &hold {
+        let billed_in = entry
+            .as_ref()
+            .map_or(hold.cycle_start, |entry| entry.cycle.start);
+        let used = entry.as_ref().map(|entry| entry.charge);
+        budget::book(cx, hold, billed_in, used).await?;
+    }
+    if let Some(turn) = turn {
+        conversation::insert_turn(cx, turn).await?;
+    }
+    Ok(Settled::Done)
+}

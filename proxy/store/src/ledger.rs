@@ -1,0 +1,223 @@
+//! The ledger: two balanced postings per inference, never changed (contract 12.2). What it sums up to is the
+//! truth; the sums of [`crate::budget`] are a cache of it.
+
+use svc_core::chat::Usage;
+use svc_core::id::IdKind;
+use svc_core::metering::Charge;
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::budget::Cycle;
+use crate::engine::{Connection, args};
+use crate::{Store, StoreError};
+
+/// Who pays the provider (contract 21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BilledTo {
+    Operator,
+    Organization,
+}
+
+impl BilledTo {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Organization => "organization",
+        }
+    }
+}
+
+/// What one run is booked as. A run that failed or was cancelled has no credits, but its tokens and cost.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The cycle in which the run is billed.
+    pub cycle: Cycle,
+    /// Word of the terminal audit row's result.
+    pub result: String,
+    pub model: String,
+    pub surface: String,
+    pub actor_type: String,
+    pub actor_id: String,
+    pub billed_to: BilledTo,
+    /// Version of the price list that made `charge` out of `usage`.
+    pub price_list: String,
+    pub charge: Charge,
+    pub usage: Usage,
+}
+
+/// Sums of the ledger over a cycle, for comparison with the budget's cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub credits: Micro,
+    pub cost_usd: Micro,
+    pub sonnet_equivalent_tokens: u64,
+    pub usage: Usage,
+    pub requests: u64,
+}
+
+/// One posting as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posting {
+    pub kind: String,
+    pub account: String,
+    pub amount: Micro,
+    pub unit: String,
+    pub cost_usd: Micro,
+    pub price_list: String,
+    pub result: String,
+    pub created_at: Timestamp,
+}
+
+/// The debit's `kind`; its twin is `credit`.
+const DEBIT: &str = "debit";
+const CREDIT: &str = "credit";
+
+/// The postings of a request, debit before credit.
+///
+/// # Errors
+/// Those of the database.
+pub async fn by_request(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    request_id: &str,
+) -> Result<Vec<Posting>, StoreError> {
+    let arguments = args![org_id, mode, request_id];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT kind, account, amount_micro, unit, cost_usd_micro, price_list, result, \
+                           created_at FROM ledger WHERE org_id = $1 AND mode = $2 AND request_id = $3 \
+                           ORDER BY kind DESC";
+                let rows = cx.rows(sql, arguments).await?;
+                rows.iter()
+                    .map(|row| {
+                        Ok(Posting {
+                            kind: row.get("kind")?,
+                            account: row.get("account")?,
+                            amount: row.get("amount_micro")?,
+                            unit: row.get("unit")?,
+                            cost_usd: row.get("cost_usd_micro")?,
+                            price_list: row.get("price_list")?,
+                            result: row.get("result")?,
+                            created_at: row.get("created_at")?,
+                        })
+                    })
+                    .collect()
+            })
+        })
+        .await
+}
+
+/// Sums up a cycle from the postings themselves.
+///
+/// # Errors
+/// Those of the database.
+pub async fn totals(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    cycle_start: Timestamp,
+) -> Result<Totals, StoreError> {
+    let arguments = args![org_id, mode, cycle_start];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                // PostgreSQL sums BIGINT to NUMERIC; the cast gives both engines one type.
+                let sql = "SELECT CAST(COALESCE(SUM(amount_micro), 0) AS BIGINT) AS credits, \
+                           CAST(COALESCE(SUM(cost_usd_micro), 0) AS BIGINT) AS cost, \
+                           CAST(COALESCE(SUM(sonnet_equivalent_tokens), 0) AS BIGINT) AS equivalent, \
+                           CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT) AS input, \
+                           CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) AS output, \
+                           CAST(COALESCE(SUM(cache_read_tokens), 0) AS BIGINT) AS cache_read, \
+                           CAST(COALESCE(SUM(cache_creation_tokens), 0) AS BIGINT) AS cache_creation, \
+                           COUNT(*) AS requests FROM ledger \
+                           WHERE org_id = $1 AND mode = $2 AND cycle_start = $3 AND kind = 'debit'";
+                let Some(row) = cx.row(sql, arguments).await? else {
+                    return Ok(Totals::default());
+                };
+                Ok(Totals {
+                    credits: row.get("credits")?,
+                    cost_usd: row.get("cost")?,
+                    sonnet_equivalent_tokens: row.get("equivalent")?,
+                    usage: Usage {
+                        input_tokens: row.get("input")?,
+                        output_tokens: row.get("output")?,
+                        cache_read_input_tokens: row.get("cache_read")?,
+                        cache_creation_input_tokens: row.get("cache_creation")?,
+                    },
+                    requests: row.get("requests")?,
+                })
+            })
+        })
+        .await
+}
+
+/// Writes both postings of a request.
+pub(crate) async fn post(
+    cx: &mut Connection,
+    org_id: &str,
+    mode: Mode,
+    request_id: &str,
+    entry: &Entry,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Entry {
+        cycle,
+        result,
+        model,
+        surface,
+        actor_type,
+        actor_id,
+        billed_to,
+        price_list,
+        charge,
+        usage,
+    } = entry;
+    let cycle_account = format!("org:cycle:{}", cycle.start);
+    // The credit mirrors the amounts, so that the postings of a request sum up to zero; tokens are no money
+    // and stand on the debit alone.
+    let sides = [
+        (DEBIT, "org:usage", *charge, *usage),
+        (
+            CREDIT,
+            cycle_account.as_str(),
+            mirrored(*charge),
+            Usage::default(),
+        ),
+    ];
+    for (kind, account, charge, usage) in sides {
+        let id = IdKind::Bare.make(now, rand::random());
+        cx.execute(
+            "INSERT INTO ledger (id, org_id, mode, request_id, kind, account, amount_micro, unit, \
+             cost_usd_micro, price_list, cycle_start, result, model, surface, actor_type, actor_id, billed_to, \
+             sonnet_equivalent_tokens, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, \
+             created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 'credit', $8, $9, $10, $11, $12, $13, $14, $15, \
+             $16, $17, $18, $19, $20, $21, $22)",
+            args![
+                id, org_id, mode, request_id, kind, account, charge.credits, charge.cost_usd, price_list,
+                cycle.start, result, model, surface, actor_type, actor_id, billed_to.word(),
+                charge.sonnet_equivalent_tokens, usage.input_tokens, usage.output_tokens,
+                usage.cache_read_input_tokens, usage.cache_creation_input_tokens, now,
+            ],
+        )
+        .await?;
+    }
+    Ok(())
+}
+
+fn mirrored(charge: Charge) -> Charge {
+    let Charge {
+        sonnet_equivalent_tokens: _,
+        credits,
+        cost_usd,
+    } = charge;
+    Charge {
+        sonnet_equivalent_tokens: 0,
+        credits: Micro::ZERO - credits,
+        cost_usd: Micro::ZERO - cost_usd,
+    }
+}

@@ -1,0 +1,224 @@
+//! Organization keys: wrapped by the master key, they wrap the data keys (contract 19.4).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
+use svc_core::time::Timestamp;
+
+use crate::engine::{Connection, args};
+use crate::master_key::MasterKey;
+use crate::seal::{self, Place, SealError, SecretKey};
+use crate::{Store, StoreError};
+
+/// The master key and the organization keys used lately.
+pub(crate) struct KeyRing {
+    master: MasterKey,
+    recent: Cache<String, Arc<OrganizationKeys>>,
+}
+
+/// All versions of one organization's key, oldest first.
+pub(crate) struct OrganizationKeys {
+    versions: Vec<(u32, SecretKey)>,
+}
+
+/// 10,000 organizations at about 100 bytes each.
+const CACHED_ORGANIZATIONS: u64 = 10_000;
+/// 60 s: how long a replica may go on with keys after another one has rotated or destroyed them.
+const CACHE_TTL: Duration = Duration::from_secs(60);
+/// The version of a new organization's key.
+pub(crate) const FIRST_VERSION: u32 = 1;
+
+impl KeyRing {
+    pub(crate) fn new(master: MasterKey) -> Self {
+        let recent = Cache::builder()
+            .max_capacity(CACHED_ORGANIZATIONS)
+            .time_to_live(CACHE_TTL)
+            .build();
+        Self { master, recent }
+    }
+
+    /// A fresh key for a new organization, wrapped for the row that [`insert`] writes.
+    pub(crate) fn generate(&self, org_id: &str) -> Result<(Vec<u8>, SecretKey), SealError> {
+        let key = SecretKey::generate();
+        Ok((self.wrap(org_id, FIRST_VERSION, &key)?, key))
+    }
+
+    fn wrap(&self, org_id: &str, version: u32, key: &SecretKey) -> Result<Vec<u8>, SealError> {
+        let (master_version, master) = self.master.current()?;
+        let row_id = row_id(org_id, version);
+        seal::wrap(master, master_version, place(org_id, &row_id), key)
+    }
+
+    fn unwrap(&self, org_id: &str, version: u32, wrapped: &[u8]) -> Result<SecretKey, SealError> {
+        let master = self.master.version(seal::key_version(wrapped)?)?;
+        let row_id = row_id(org_id, version);
+        seal::unwrap(master, place(org_id, &row_id), wrapped)
+    }
+}
+
+impl OrganizationKeys {
+    /// The version that new data is sealed with.
+    pub(crate) fn current(&self) -> Result<(u32, &SecretKey), SealError> {
+        let newest = self.versions.last().map(|(version, key)| (*version, key));
+        newest.ok_or(SealError::KeyMissing {
+            owner: "organization",
+            version: FIRST_VERSION,
+        })
+    }
+
+    /// The version that a sealed value names.
+    pub(crate) fn of(&self, sealed: &[u8]) -> Result<&SecretKey, SealError> {
+        let version = seal::key_version(sealed)?;
+        self.versions
+            .iter()
+            .find(|(known, _)| *known == version)
+            .map(|(_, key)| key)
+            .ok_or(SealError::KeyMissing {
+                owner: "organization",
+                version,
+            })
+    }
+}
+
+/// The keys of an organization, from memory or the database.
+pub(crate) async fn load(store: &Store, org_id: &str) -> Result<Arc<OrganizationKeys>, StoreError> {
+    if let Some(keys) = store.ring.recent.get(org_id).await {
+        return Ok(keys);
+    }
+    let keys = Arc::new(read(store, org_id).await?);
+    if keys.versions.is_empty() {
+        return Err(StoreError::Missing("organization key"));
+    }
+    store
+        .ring
+        .recent
+        .insert(org_id.to_owned(), keys.clone())
+        .await;
+    Ok(keys)
+}
+
+/// The key that a sealed value names, also when another replica has made that version since.
+pub(crate) async fn opening(
+    store: &Store,
+    org_id: &str,
+    sealed: &[u8],
+) -> Result<SecretKey, StoreError> {
+    if let Ok(key) = load(store, org_id).await?.of(sealed) {
+        return Ok(key.clone());
+    }
+    store.ring.recent.invalidate(org_id).await;
+    Ok(load(store, org_id).await?.of(sealed)?.clone())
+}
+
+async fn read(store: &Store, org_id: &str) -> Result<OrganizationKeys, StoreError> {
+    let id = org_id.to_owned();
+    let rows = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                cx.rows(
+                    "SELECT version, wrapped FROM org_keys WHERE org_id = $1 ORDER BY version",
+                    args![id],
+                )
+                .await?
+                .iter()
+                .map(|row| Ok((row.get("version")?, row.get("wrapped")?)))
+                .collect::<Result<Vec<(u32, Vec<u8>)>, StoreError>>()
+            })
+        })
+        .await?;
+    let mut versions = Vec::with_capacity(rows.len());
+    for (version, wrapped) in rows {
+        versions.push((version, store.ring.unwrap(org_id, version, &wrapped)?));
+    }
+    Ok(OrganizationKeys { versions })
+}
+
+/// Writes the first key of a new organization.
+pub(crate) async fn insert(
+    cx: &mut Connection,
+    org_id: &str,
+    wrapped: Vec<u8>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    insert_version(cx, org_id, FIRST_VERSION, wrapped, now).await
+}
+
+async fn insert_version(
+    cx: &mut Connection,
+    org_id: &str,
+    version: u32,
+    wrapped: Vec<u8>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    cx.execute(
+        "INSERT INTO org_keys (org_id, version, wrapped, created_at) VALUES ($1, $2, $3, $4)",
+        args![org_id, version, wrapped, now],
+    )
+    .await
+    .map(drop)
+}
+
+/// Gives the organization a new key for what is sealed from now on; older versions open what they sealed.
+/// [`crate::conversation::rewrap`] moves existing data keys over.
+///
+/// # Errors
+/// [`StoreError::Exists`] when another rotation of the same organization was faster.
+pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, StoreError> {
+    let keys = read(store, org_id).await?;
+    let version = keys.current()?.0.saturating_add(1);
+    let wrapped = store.ring.wrap(org_id, version, &SecretKey::generate())?;
+    let id = org_id.to_owned();
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move { insert_version(cx, &id, version, wrapped, now).await })
+        })
+        .await?;
+    store.ring.recent.invalidate(org_id).await;
+    Ok(version)
+}
+
+/// Wraps every version of the organization's key with the current master key. Nothing else changes: what the
+/// key has sealed stays as it is.
+///
+/// # Errors
+/// Those of the database, and [`SealError::KeyMissing`] where the old master key is not at hand.
+pub async fn rewrap(store: &Store, org_id: &str) -> Result<(), StoreError> {
+    let keys = read(store, org_id).await?;
+    let mut wrapped = Vec::with_capacity(keys.versions.len());
+    for (version, key) in &keys.versions {
+        wrapped.push((*version, store.ring.wrap(org_id, *version, key)?));
+    }
+    let id = org_id.to_owned();
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                for (version, wrapped) in wrapped {
+                    cx.execute_one(
+                        "organization key",
+                        "UPDATE org_keys SET wrapped = $3 WHERE org_id = $1 AND version = $2",
+                        args![&id, version, wrapped],
+                    )
+                    .await?;
+                }
+                Ok(())
+            })
+        })
+        .await
+}
+
+fn row_id(org_id: &str, version: u32) -> String {
+    format!("{org_id}/{version}")
+}
+
+fn place<'a>(org_id: &'a str, row_id: &'a str) -> Place<'a> {
+    Place {
+        table: "org_keys",
+        row_id,
+        column: "wrapped",
+        org_id,
+    }
+}
