@@ -1,1 +1,27 @@
-//! Tests.
+//! The harness of the integration tests: starts the real programs (gateway, fake provider, PostgreSQL) and
+//! looks at what they do from the outside: bytes on sockets, rows in databases, lines in logs. It links
+//! nothing of the gateway but the pure core, for its tables.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what goes wrong in a harness is a failed test, said at once"
+)]
+
+pub mod books;
+pub mod database;
+pub mod fake;
+pub mod gateway;
+pub mod golden;
+pub mod guardian;
+pub mod organization;
+pub mod patience;
+pub mod policies;
+pub mod port;
+pub mod postgres;
+pub mod program;
+pub mod sse;
+pub mod tls;
+pub mod wire;
+pub mod world;

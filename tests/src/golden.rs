@@ -1,0 +1,124 @@
+//! Transcripts that are frozen in `tests/golden/`: a published version never changes its shapes.
+//!
+//! Ids, times and the fake provider's counters are masked. A golden file is made once, by running the tests
+//! with `SVC_WRITE_GOLDEN=1`; after that a difference is a failure, not a reason to run it again.
+
+use serde_json::Value;
+
+use crate::program;
+use crate::sse::Event;
+use crate::wire::Answer;
+
+/// Compares a text with its golden file.
+///
+/// # Panics
+/// When they differ, or there is none.
+pub fn compare(name: &str, text: &str) {
+    let path = program::repository().join("tests/golden").join(name);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "whether to write golden files is for the person at the terminal"
+    )]
+    let writes = std::env::var_os("SVC_WRITE_GOLDEN").is_some();
+    if writes && !path.exists() {
+        std::fs::write(&path, text).expect("writing a golden file");
+    }
+    let golden = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{text}", path.display()));
+    assert!(
+        golden == text,
+        "{} differs.\n--- golden\n{golden}\n--- now\n{text}",
+        path.display()
+    );
+}
+
+/// An answer as text: status, headers in order of their names, body as indented JSON; masked.
+pub fn answer(answer: &Answer) -> String {
+    let mut text = format!("{}\n", answer.status);
+    text.push_str(&headers(&answer.headers));
+    text.push('\n');
+    if !answer.body.is_empty() {
+        let mut body = answer.json();
+        mask(&mut body);
+        text.push_str(&format!("{body:#}\n"));
+    }
+    text
+}
+
+/// Headers, one a line; what differs between runs is masked.
+pub fn headers(headers: &[(String, String)]) -> String {
+    let mut lines: Vec<String> = headers
+        .iter()
+        .map(|(name, value)| match name.as_str() {
+            "date" | "x-ratelimit-reset" | "content-length" => format!("{name}: *\n"),
+            _ => format!("{name}: {}\n", masked(value)),
+        })
+        .collect();
+    lines.sort();
+    lines.concat()
+}
+
+/// Events as text, one a line; masked.
+pub fn events(events: &[Event]) -> String {
+    let line = |event: &Event| {
+        let mut data = event.data.clone();
+        mask(&mut data);
+        format!("{} {data}\n", event.name)
+    };
+    events.iter().map(line).collect()
+}
+
+fn mask(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = masked(text),
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Object(fields) => fields.iter_mut().for_each(|(_, value)| mask(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Characters of a ULID.
+const ULID_CHARS: usize = 26;
+
+/// A text with its ULIDs, timestamps, and the fake's own numbers as stars.
+fn masked(text: &str) -> String {
+    let is_time = text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T';
+    if is_time {
+        return "<time>".into();
+    }
+    let words = text.split_inclusive(|character: char| !character.is_ascii_alphanumeric());
+    let mut out = String::new();
+    for word in words {
+        let core = word.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+        let ulid = core.len() == ULID_CHARS
+            && core
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        let mark = core.len() == 10 && core.starts_with("quokka");
+        let number = core.len() == 6
+            && out.ends_with("fake_")
+            && core.bytes().all(|byte| byte.is_ascii_digit());
+        if ulid || number || mark {
+            out.push('*');
+            out.push_str(&word[core.len()..]);
+        } else {
+            out.push_str(word);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_times_and_marks_are_masked_and_nothing_else() {
+        assert_eq!(masked("req_01KAF8C2X3Y4Z5A6B7C8D9E0F1"), "req_*");
+        assert_eq!(masked("toolu_fake_000017_0"), "toolu_fake_*_0");
+        assert_eq!(masked("You said: quokkaabcd is it"), "You said: * is it");
+        assert_eq!(masked("2026-11-20T20:09:00.123Z"), "<time>");
+        assert_eq!(masked("2026-07-12"), "2026-07-12");
+        assert_eq!(masked("alpha-sonnet-4-6"), "alpha-sonnet-4-6");
+    }
+}

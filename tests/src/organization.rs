@@ -1,0 +1,42 @@
+//! Fresh organizations, made by `svc-gateway admin bootstrap` beside the running gateway.
+
+use serde_json::Value;
+
+use crate::gateway::Gateway;
+use crate::program;
+
+#[derive(Clone, Debug)]
+pub struct Organization {
+    pub id: String,
+    pub user_id: String,
+    pub key_id: String,
+    pub key: String,
+}
+
+/// Makes an organization with an owner and a key; `options` as the command takes them.
+///
+/// # Panics
+/// When the command fails or prints anything but its four fields.
+pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
+    let mut command = gateway.command();
+    let printed = program::output_of(command.args(["admin", "bootstrap", "--json"]).args(options));
+    let said: Value =
+        serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed:?}"));
+    let names: Vec<&String> = said.as_object().expect("an object").keys().collect();
+    assert_eq!(
+        names,
+        ["organization_id", "user_id", "api_key_id", "api_key"]
+    );
+    let text = |name: &str| {
+        said[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name} in {said}"))
+            .to_owned()
+    };
+    Organization {
+        id: text("organization_id"),
+        user_id: text("user_id"),
+        key_id: text("api_key_id"),
+        key: text("api_key"),
+    }
+}
