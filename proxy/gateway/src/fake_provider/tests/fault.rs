@@ -136,6 +136,30 @@ async fn a_caller_that_leaves_is_noticed_at_every_stage() {
 }
 
 #[tokio::test]
+async fn a_stream_reset_over_http_2_is_noticed_and_the_connection_lives() {
+    let fake = start().await;
+    fake.order(json!([{"stall_after_events": 3}])).await;
+    let client = reqwest::Client::builder()
+        .http2_prior_knowledge()
+        .build()
+        .unwrap();
+    let send = async |body: &Value| {
+        let mut request = fake.request("/v1/messages", body).build().unwrap();
+        *request.version_mut() = http::Version::HTTP_2;
+        client.execute(request).await.unwrap()
+    };
+    let mut response = send(&ask_stream("x")).await;
+    assert_eq!(response.version(), http::Version::HTTP_2);
+    response.chunk().await.unwrap().unwrap();
+    drop(response);
+    let seen = ended(&fake).await;
+    assert_ne!(seen["closed_by_peer_at_us"], Value::Null);
+    assert_eq!(send(&ask("x")).await.status(), 200);
+    let requests = fake.requests("await_ended=2").await;
+    assert_eq!(requests[0]["connection"], requests[1]["connection"]);
+}
+
+#[tokio::test]
 async fn odd_framing_says_the_same() {
     let fake = start().await;
     let plain = events(fake.send_text(&ask_stream("the same")).await.as_bytes());
