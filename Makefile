@@ -11,7 +11,7 @@ setup:
 
 # Build and serve; without provider keys, on the bundled fake providers.
 run: setup
-	cargo run --release --locked -p svc-gateway -- serve
+	cargo run --release --locked -p svc-gateway -- serve --welcome
 
 # Start a gateway of its own, send the printed request, stop.
 demo: setup

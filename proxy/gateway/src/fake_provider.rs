@@ -23,7 +23,7 @@ mod script;
 mod tests;
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +62,20 @@ pub(crate) struct Options {
     /// For load runs: canned answers, no checks of the body, nothing remembered.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+impl Options {
+    /// A fake on a free port of this machine that takes any key.
+    pub(crate) fn on_a_free_port() -> Self {
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 0).into(),
+            api_key: None,
+            record: None,
+            latency_ms: 0,
+            event_delay_ms: 0,
+            quiet: false,
+        }
+    }
 }
 
 /// A fake provider that has its address and waits to be run.

@@ -41,12 +41,8 @@ impl Drop for Fake {
 
 fn options() -> Options {
     Options {
-        listen: ([127, 0, 0, 1], 0).into(),
         api_key: Some(KEY.into()),
-        record: None,
-        latency_ms: 0,
-        event_delay_ms: 0,
-        quiet: false,
+        ..Options::on_a_free_port()
     }
 }
 
