@@ -40,12 +40,19 @@ impl lifecycle::Guest for Evil {
     fn configure(config: Vec<u8>) -> Result<(), lifecycle::ConfigError> {
         match config.as_slice() {
             b"{}" => Ok(()),
-            _ => Err(lifecycle::ConfigError { path: "/x".to_owned(), message: "not that".to_owned() }),
+            _ => Err(lifecycle::ConfigError {
+                path: "/x".to_owned(),
+                message: "not that".to_owned(),
+            }),
         }
     }
 
     fn self_test() -> Result<(), String> {
-        if last_digit() == BROKEN_MARK { Err("broken on purpose".to_owned()) } else { Ok(()) }
+        if last_digit() == BROKEN_MARK {
+            Err("broken on purpose".to_owned())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -56,7 +63,11 @@ fn last_digit() -> u8 {
 impl detector::Guest for Evil {
     fn info() -> DetectorInfo {
         DetectorInfo {
-            kinds: vec![EntityKind { name: "SSN".to_owned(), hipaa_class: 7, default_threshold: 500 }],
+            kinds: vec![EntityKind {
+                name: "SSN".to_owned(),
+                hipaa_class: 7,
+                default_threshold: 500,
+            }],
             offsets: OffsetUnit::Utf8Bytes,
             languages: Vec::new(),
             max_text: 1 << 20,
@@ -70,12 +81,15 @@ impl detector::Guest for Evil {
         match text.split(' ').next().unwrap_or("") {
             "good" => Ok(vec![span(0, 4, 0)]),
             // Which version answers: 50 times its last digit.
-            "version" => Ok(vec![Span { score: u16::from(last_digit() - b'0') * 50, ..span(0, 7, 0) }]),
+            "version" => Ok(vec![Span {
+                score: u16::from(last_digit() - b'0') * 50,
+                ..span(0, 7, 0)
+            }]),
             "trap" => trap(),
             "loop" => spin(),
             "memory" => hoard(),
             "recursion" => Ok(vec![span(0, recurse(black_box(0)), 0)]),
-            "output" => Ok(vec![span(0, 1, 0); 1 << 21]),
+            "output" => Ok(vec![span(0, 1, 0); 1 << 19]),
             "many" => Ok(vec![span(0, 1, 0); 1_000]),
             "range" => Ok(vec![span(0, 1 << 20, 0)]),
             "empty" => Ok(vec![span(1, 1, 0)]),
@@ -88,7 +102,13 @@ impl detector::Guest for Evil {
 }
 
 const fn span(start: u32, end: u32, kind: u16) -> Span {
-    Span { start, end, kind, score: 900, hints: SpanHints::empty() }
+    Span {
+        start,
+        end,
+        kind,
+        score: 900,
+        hints: SpanHints::empty(),
+    }
 }
 
 fn trap() -> Result<Vec<Span>, DetectError> {
@@ -98,14 +118,18 @@ fn trap() -> Result<Vec<Span>, DetectError> {
 fn spin() -> Result<Vec<Span>, DetectError> {
     let mut number = 1_u64;
     loop {
-        number = black_box(number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        number = black_box(
+            number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1),
+        );
     }
 }
 
 fn hoard() -> Result<Vec<Span>, DetectError> {
     let mut hoard = Vec::new();
     loop {
-        hoard.push(vec![black_box(1_u8); 1 << 20]);
+        hoard.push(black_box(Vec::<u8>::with_capacity(1 << 20)));
     }
 }
 

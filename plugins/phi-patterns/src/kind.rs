@@ -25,7 +25,14 @@ pub struct Finding {
 
 impl Finding {
     pub const fn new(kind: usize, start: usize, end: usize, score: u16) -> Self {
-        Self { start, end, kind, score, verified: false, contextual: false }
+        Self {
+            start,
+            end,
+            kind,
+            score,
+            verified: false,
+            contextual: false,
+        }
     }
 
     #[must_use]
@@ -58,7 +65,11 @@ pub const MRN: usize = 5;
 pub const CREDIT_CARD: usize = 6;
 
 const fn kind(name: &'static str, hipaa_class: u8) -> Kind {
-    Kind { name, hipaa_class, default_threshold: 500 }
+    Kind {
+        name,
+        hipaa_class,
+        default_threshold: 500,
+    }
 }
 
 /// In the order of the constants above and of the manifest.

@@ -47,7 +47,10 @@ impl lifecycle::Guest for Patterns {
         if config.trim_ascii() == b"{}" {
             return Ok(());
         }
-        Err(lifecycle::ConfigError { path: String::new(), message: "this detector takes no configuration".to_owned() })
+        Err(lifecycle::ConfigError {
+            path: String::new(),
+            message: "this detector takes no configuration".to_owned(),
+        })
     }
 
     fn self_test() -> Result<(), String> {
@@ -80,7 +83,10 @@ impl detector::Guest for Patterns {
         let mut spans = Vec::new();
         let mut findings = Vec::new();
         for segment in segments {
-            let part = text.as_bytes().get(segment.start as usize..segment.end as usize).ok_or(DetectError::Internal)?;
+            let part = text
+                .as_bytes()
+                .get(segment.start as usize..segment.end as usize)
+                .ok_or(DetectError::Internal)?;
             findings.clear();
             scan::scan(part, &mut findings);
             spans.extend(findings.iter().map(|finding| span(segment.start, finding)));

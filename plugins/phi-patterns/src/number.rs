@@ -60,7 +60,11 @@ impl<'a> Numbers<'a> {
                 break;
             }
         }
-        Self { text, groups, count }
+        Self {
+            text,
+            groups,
+            count,
+        }
     }
 
     pub const fn count(&self) -> usize {
@@ -69,7 +73,11 @@ impl<'a> Numbers<'a> {
 
     /// The group at `index`; an empty one beyond the last.
     pub fn group(&self, index: usize) -> Group {
-        if index < self.count { self.groups.get(index).copied().unwrap_or_default() } else { Group::default() }
+        if index < self.count {
+            self.groups.get(index).copied().unwrap_or_default()
+        } else {
+            Group::default()
+        }
     }
 
     /// What stands behind the group at `index`.
@@ -77,7 +85,10 @@ impl<'a> Numbers<'a> {
         if index + 1 >= self.count {
             return Gap::None;
         }
-        match self.text.get(self.group(index).end..self.group(index + 1).start) {
+        match self
+            .text
+            .get(self.group(index).end..self.group(index + 1).start)
+        {
             Some(b"-") => Gap::Dash,
             Some(b".") => Gap::Dot,
             Some(b"/") => Gap::Slash,
@@ -94,12 +105,19 @@ impl<'a> Numbers<'a> {
             return None;
         }
         let digits = self.text.get(group.start..group.end)?;
-        Some(digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
+        Some(
+            digits
+                .iter()
+                .fold(0, |value, digit| value * 10 + u32::from(digit - b'0')),
+        )
     }
 
     /// Whether the lengths of the groups from `index` on are `lengths`.
     pub fn has_lengths(&self, index: usize, lengths: &[usize]) -> bool {
-        lengths.iter().enumerate().all(|(at, length)| self.group(index + at).len() == *length)
+        lengths
+            .iter()
+            .enumerate()
+            .all(|(at, length)| self.group(index + at).len() == *length)
     }
 
     /// Whether no other group is glued to the one at `index` from behind.
@@ -115,7 +133,12 @@ impl<'a> Numbers<'a> {
         let tail = byte(self.text, self.group(to).end);
         let glued_before = from > 0 && is_tight(self.gap(from - 1));
         let glued_after = is_tight(self.gap(to));
-        !(glued_before || glued_after || is_word(head) || head == b'_' || is_word(tail) || tail == b'_')
+        !(glued_before
+            || glued_after
+            || is_word(head)
+            || head == b'_'
+            || is_word(tail)
+            || tail == b'_')
     }
 }
 
@@ -132,8 +155,16 @@ fn separator_len(text: &[u8], at: usize) -> usize {
         _ => return 0,
     };
     // `1 (555) 123-4567` keeps the country code and its number together.
-    let len = if byte(text, at + len) == b'(' { len + 1 } else { len };
-    if byte(text, at + len).is_ascii_digit() { len } else { 0 }
+    let len = if byte(text, at + len) == b'(' {
+        len + 1
+    } else {
+        len
+    };
+    if byte(text, at + len).is_ascii_digit() {
+        len
+    } else {
+        0
+    }
 }
 
 #[cfg(test)]
@@ -144,7 +175,10 @@ mod tests {
     fn groups_and_gaps_are_told_apart() {
         let numbers = Numbers::read(b"(555) 123-4567 x", 1);
         assert_eq!(numbers.count(), 3);
-        assert_eq!((numbers.gap(0), numbers.gap(1), numbers.gap(2)), (Gap::Bracket, Gap::Dash, Gap::None));
+        assert_eq!(
+            (numbers.gap(0), numbers.gap(1), numbers.gap(2)),
+            (Gap::Bracket, Gap::Dash, Gap::None)
+        );
         assert!(numbers.has_lengths(0, &[3, 3, 4]));
         assert_eq!(numbers.value(2), Some(4567));
         assert!(numbers.stands_alone(0, 2));

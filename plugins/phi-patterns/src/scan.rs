@@ -62,13 +62,18 @@ fn digits(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
         }
     }
     // Everything up to the last group has been asked; a run that was cut off goes on with a fresh one.
-    numbers.group(numbers.count().saturating_sub(1)).end.max(at + 1)
+    numbers
+        .group(numbers.count().saturating_sub(1))
+        .end
+        .max(at + 1)
 }
 
 fn word(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
     let head = byte_before(text, at);
     // `patientMrn` has its label behind a small letter; a digit before a month is `03MAR2024`.
-    let is_inside = is_word(head) && !head.is_ascii_digit() && !(head.is_ascii_lowercase() && is_upper(text, at));
+    let is_inside = is_word(head)
+        && !head.is_ascii_digit()
+        && !(head.is_ascii_lowercase() && is_upper(text, at));
     if is_inside {
         return at + 1;
     }
@@ -92,12 +97,22 @@ pub fn self_test() -> Result<(), String> {
         let mut findings = Vec::new();
         scan(sample.as_bytes(), &mut findings);
         if !findings.iter().any(|finding| finding.kind == at) {
-            return Err(format!("{} is not found", kind::KINDS.get(at).map_or("", |kind| kind.name)));
+            return Err(format!(
+                "{} is not found",
+                kind::KINDS.get(at).map_or("", |kind| kind.name)
+            ));
         }
     }
     let mut findings = Vec::new();
-    scan(b"BP 120/80, 2/6 murmur, strength 5/5, pain 7/10, aspirin 81 mg.", &mut findings);
-    if findings.is_empty() { Ok(()) } else { Err("a sentence without identifiers has a finding".to_owned()) }
+    scan(
+        b"BP 120/80, 2/6 murmur, strength 5/5, pain 7/10, aspirin 81 mg.",
+        &mut findings,
+    );
+    if findings.is_empty() {
+        Ok(())
+    } else {
+        Err("a sentence without identifiers has a finding".to_owned())
+    }
 }
 
 /// In the order of `kind::KINDS`.

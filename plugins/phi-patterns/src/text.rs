@@ -5,12 +5,14 @@ pub const NEAR_BYTES: usize = 40;
 
 /// The text before `at`, as far as it is near.
 pub fn before(text: &[u8], at: usize) -> &[u8] {
-    text.get(at.saturating_sub(NEAR_BYTES)..at).unwrap_or_default()
+    text.get(at.saturating_sub(NEAR_BYTES)..at)
+        .unwrap_or_default()
 }
 
 /// The text from `at` on, as far as it is near.
 pub fn after(text: &[u8], at: usize) -> &[u8] {
-    text.get(at..text.len().min(at + NEAR_BYTES)).unwrap_or_default()
+    text.get(at..text.len().min(at + NEAR_BYTES))
+        .unwrap_or_default()
 }
 
 /// The byte at `at`, or 0 beyond either end.
@@ -30,7 +32,10 @@ pub const fn is_word(byte: u8) -> bool {
 
 /// Where the last of `words` ends in `text`, as a whole word. Words are in lower case.
 pub fn last_of(text: &[u8], words: &[&str]) -> Option<usize> {
-    words.iter().filter_map(|word| last(text, word.as_bytes())).max()
+    words
+        .iter()
+        .filter_map(|word| last(text, word.as_bytes()))
+        .max()
 }
 
 /// Whether one of `words` stands in `text` as a whole word.
@@ -48,11 +53,14 @@ pub fn begins_with(text: &[u8], words: &[&str]) -> bool {
 
 /// Whether `text` starts with `word` (lower case), whatever the case.
 pub fn starts(text: &[u8], word: &[u8]) -> bool {
-    text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+    text.get(..word.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(word))
 }
 
 fn is_word_end(word: &str) -> bool {
-    word.bytes().last().is_some_and(|byte| byte.is_ascii_alphanumeric())
+    word.bytes()
+        .last()
+        .is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn last(text: &[u8], word: &[u8]) -> Option<usize> {

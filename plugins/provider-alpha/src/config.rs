@@ -29,19 +29,30 @@ fn oldest() -> String {
 
 /// The configuration; the defaults before `configure`.
 pub fn get() -> &'static Config {
-    CONFIG.get_or_init(|| Config { api_version: oldest() })
+    CONFIG.get_or_init(|| Config {
+        api_version: oldest(),
+    })
 }
 
 pub fn set(bytes: &[u8]) -> Result<(), ConfigError> {
-    let refuse = |path: &str, message: String| Err(ConfigError { path: path.to_owned(), message });
+    let refuse = |path: &str, message: String| {
+        Err(ConfigError {
+            path: path.to_owned(),
+            message,
+        })
+    };
     let config: Config = match serde_json::from_slice(bytes) {
         Ok(config) => config,
         Err(error) => return refuse("", error.to_string()),
     };
-    let is_date = config.api_version.bytes().enumerate().all(|(at, byte)| match at {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    });
+    let is_date = config
+        .api_version
+        .bytes()
+        .enumerate()
+        .all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
     if config.api_version.len() != OLDEST.len() || !is_date {
         return refuse("/api_version", "must be a date, YYYY-MM-DD".to_owned());
     }

@@ -11,11 +11,19 @@ pub const RETRY_AFTER_MS: &str = "retry-after-ms";
 
 /// The request cannot be sent: not by this wire format, or not at all.
 pub fn unsupported(param: &str) -> DriverError {
-    DriverError { retryable: false, param: Some(param.to_owned()), ..plain(ErrorKind::UnsupportedParameter, None) }
+    DriverError {
+        retryable: false,
+        param: Some(param.to_owned()),
+        ..plain(ErrorKind::UnsupportedParameter, None)
+    }
 }
 
 pub fn invalid(param: &str, code: &str) -> DriverError {
-    DriverError { retryable: false, param: Some(param.to_owned()), ..plain(ErrorKind::InvalidRequest, Some(code)) }
+    DriverError {
+        retryable: false,
+        param: Some(param.to_owned()),
+        ..plain(ErrorKind::InvalidRequest, Some(code))
+    }
 }
 
 /// An answer that is not the Messages wire format, or ended early.
@@ -26,9 +34,18 @@ pub fn protocol(code: &str) -> DriverError {
 pub fn plain(kind: ErrorKind, code: Option<&str>) -> DriverError {
     let retryable = matches!(
         kind,
-        ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::UpstreamFailure | ErrorKind::Protocol
+        ErrorKind::RateLimited
+            | ErrorKind::Overloaded
+            | ErrorKind::UpstreamFailure
+            | ErrorKind::Protocol
     );
-    DriverError { kind, param: None, upstream_code: code.map(str::to_owned), retryable, retry_after_ms: None }
+    DriverError {
+        kind,
+        param: None,
+        upstream_code: code.map(str::to_owned),
+        retryable,
+        retry_after_ms: None,
+    }
 }
 
 /// What an error status means when its body says nothing more.
@@ -46,9 +63,15 @@ pub fn by_status(status: u16) -> ErrorKind {
 }
 
 /// An error status with or without a body that could be read.
-pub fn from_answer(status: u16, error: Option<&ErrorBody<'_>>, retry_after_ms: Option<u64>) -> DriverError {
+pub fn from_answer(
+    status: u16,
+    error: Option<&ErrorBody<'_>>,
+    retry_after_ms: Option<u64>,
+) -> DriverError {
     let kind = match error {
-        Some(error) if by_status(status) == ErrorKind::InvalidRequest && says_too_long(&error.message) => {
+        Some(error)
+            if by_status(status) == ErrorKind::InvalidRequest && says_too_long(&error.message) =>
+        {
             ErrorKind::ContextTooLong
         }
         _ => by_status(status),
@@ -57,7 +80,10 @@ pub fn from_answer(status: u16, error: Option<&ErrorBody<'_>>, retry_after_ms: O
         Some(error) if is_word(&error.kind) => error.kind.to_string(),
         _ => format!("http_{status}"),
     };
-    DriverError { retry_after_ms, ..plain(kind, Some(&code)) }
+    DriverError {
+        retry_after_ms,
+        ..plain(kind, Some(&code))
+    }
 }
 
 /// An `error` event in a stream that began well.
@@ -71,25 +97,43 @@ pub fn from_event(error: &ErrorBody<'_>) -> DriverError {
         "overloaded_error" => ErrorKind::Overloaded,
         _ => ErrorKind::UpstreamFailure,
     };
-    plain(kind, Some(if is_word(&error.kind) { &error.kind } else { "error" }))
+    plain(
+        kind,
+        Some(if is_word(&error.kind) {
+            &error.kind
+        } else {
+            "error"
+        }),
+    )
 }
 
 /// Milliseconds to wait; a date, which needs a clock, is left out.
 pub fn retry_after_ms(name: &str, value: &str) -> Option<u64> {
     let number: u64 = value.trim().parse().ok()?;
-    if name == RETRY_AFTER { number.checked_mul(1_000) } else { Some(number) }
+    if name == RETRY_AFTER {
+        number.checked_mul(1_000)
+    } else {
+        Some(number)
+    }
 }
 
 fn says_too_long(message: &str) -> bool {
-    ["prompt is too long", "context window", "context limit", "too many total text bytes"]
-        .iter()
-        .any(|words| message.contains(words))
+    [
+        "prompt is too long",
+        "context window",
+        "context limit",
+        "too many total text bytes",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 /// 64 bytes: what `driver-error.upstream-code` holds.
 fn is_word(text: &str) -> bool {
     (1..=64).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
 }
 
 #[cfg(test)]
@@ -97,17 +141,32 @@ mod tests {
     use super::*;
 
     fn body<'a>(kind: &'a str, message: &'a str) -> ErrorBody<'a> {
-        ErrorBody { kind: kind.into(), message: message.into() }
+        ErrorBody {
+            kind: kind.into(),
+            message: message.into(),
+        }
     }
 
     #[test]
     fn statuses_are_told_apart_and_messages_stay_inside() {
-        let too_long = body("invalid_request_error", "prompt is too long: 210000 tokens, John Doe");
+        let too_long = body(
+            "invalid_request_error",
+            "prompt is too long: 210000 tokens, John Doe",
+        );
         let error = from_answer(400, Some(&too_long), None);
-        assert_eq!((error.kind, error.retryable), (ErrorKind::ContextTooLong, false));
-        assert_eq!(error.upstream_code.as_deref(), Some("invalid_request_error"));
+        assert_eq!(
+            (error.kind, error.retryable),
+            (ErrorKind::ContextTooLong, false)
+        );
+        assert_eq!(
+            error.upstream_code.as_deref(),
+            Some("invalid_request_error")
+        );
         let odd = body("John Doe is rejected", "");
-        assert_eq!(from_answer(400, Some(&odd), None).upstream_code.as_deref(), Some("http_400"));
+        assert_eq!(
+            from_answer(400, Some(&odd), None).upstream_code.as_deref(),
+            Some("http_400")
+        );
         for (status, kind, retryable) in [
             (401, ErrorKind::UpstreamAuth, false),
             (404, ErrorKind::ModelUnavailable, false),
@@ -117,7 +176,11 @@ mod tests {
             (302, ErrorKind::Protocol, true),
         ] {
             let error = from_answer(status, None, Some(7));
-            assert_eq!((error.kind, error.retryable, error.retry_after_ms), (kind, retryable, Some(7)), "{status}");
+            assert_eq!(
+                (error.kind, error.retryable, error.retry_after_ms),
+                (kind, retryable, Some(7)),
+                "{status}"
+            );
         }
     }
 
@@ -125,6 +188,9 @@ mod tests {
     fn retry_after_is_seconds_or_milliseconds() {
         assert_eq!(retry_after_ms(RETRY_AFTER, " 3 "), Some(3_000));
         assert_eq!(retry_after_ms(RETRY_AFTER_MS, "250"), Some(250));
-        assert_eq!(retry_after_ms(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:00 GMT"), None);
+        assert_eq!(
+            retry_after_ms(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:00 GMT"),
+            None
+        );
     }
 }

@@ -42,7 +42,9 @@ impl<'a> Ids<'a> {
 
 fn is_native(id: &str) -> bool {
     (1..=MAX_ID_BYTES).contains(&id.len())
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// Hex of a short id, a 128-bit hash of a long one.
@@ -58,7 +60,9 @@ fn stem(id: &str) -> String {
             let _ = write!(name, "{byte:02x}");
         }
     } else {
-        let hash = id.bytes().fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+        let hash = id.bytes().fold(BASIS, |hash, byte| {
+            (hash ^ u128::from(byte)).wrapping_mul(PRIME)
+        });
         let _ = write!(name, "h{hash:032x}");
     }
     name

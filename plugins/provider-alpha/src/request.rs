@@ -3,7 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, Framing, Header, Method, PartBody, ResponseFormat, ToolChoice, UpstreamRequest,
+    ChatRequest, DriverError, Framing, Header, Method, PartBody, ResponseFormat, ToolChoice,
+    UpstreamRequest,
 };
 use crate::config::{self, Config};
 use crate::fault::{invalid, plain, unsupported};
@@ -29,23 +30,41 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         version if has_sampling && version >= config::FIRST_WITHOUT_SAMPLING => config::OLDEST,
         version => version,
     };
-    let body = serde_json::to_vec(&request(chat)?)
-        .map_err(|_| plain(crate::bindings::gateway::provider::types::ErrorKind::Internal, Some("encode")))?;
+    let body = serde_json::to_vec(&request(chat)?).map_err(|_| {
+        plain(
+            crate::bindings::gateway::provider::types::ErrorKind::Internal,
+            Some("encode"),
+        )
+    })?;
     Ok(UpstreamRequest {
         method: Method::Post,
         path: PATH.to_owned(),
         headers: vec![
             header("content-type", "application/json"),
             header("anthropic-version", api_version),
-            header("accept", if chat.streaming { "text/event-stream" } else { "application/json" }),
+            header(
+                "accept",
+                if chat.streaming {
+                    "text/event-stream"
+                } else {
+                    "application/json"
+                },
+            ),
         ],
         body,
-        framing: if chat.streaming { Framing::Sse } else { Framing::WholeBody },
+        framing: if chat.streaming {
+            Framing::Sse
+        } else {
+            Framing::WholeBody
+        },
     })
 }
 
 fn header(name: &str, value: &str) -> Header {
-    Header { name: name.to_owned(), value: value.to_owned() }
+    Header {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
 }
 
 fn request(chat: &ChatRequest) -> Result<wire::Request<'_>, DriverError> {
@@ -87,7 +106,12 @@ fn request(chat: &ChatRequest) -> Result<wire::Request<'_>, DriverError> {
 fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
     let blocks = system(&chat.system)?;
     Ok(match blocks.as_slice() {
-        [wire::Block { body: wire::Body::Text { text }, cache_control: None }] => wire::System::Text(text),
+        [
+            wire::Block {
+                body: wire::Body::Text { text },
+                cache_control: None,
+            },
+        ] => wire::System::Text(text),
         _ => wire::System::Blocks(blocks),
     })
 }
@@ -111,7 +135,9 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
 
 fn is_tool_name(name: &str) -> bool {
     (1..=MAX_TOOL_NAME_BYTES).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// Definitions for the tools that the history calls, by first appearance.
@@ -138,7 +164,11 @@ fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
 }
 
 const fn choice<'a>(kind: &'static str, name: Option<&'a str>) -> wire::ToolChoice<'a> {
-    wire::ToolChoice { kind, name, disable_parallel_tool_use: None }
+    wire::ToolChoice {
+        kind,
+        name,
+        disable_parallel_tool_use: None,
+    }
 }
 
 fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, DriverError> {
@@ -155,7 +185,9 @@ fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, Drive
         None | Some(ToolChoice::Auto) => choice("auto", None),
         Some(ToolChoice::None) => return Ok(Some(choice("none", None))),
         Some(ToolChoice::Required) => choice("any", None),
-        Some(ToolChoice::Named(name)) if chat.tools.iter().any(|tool| &tool.name == name) => choice("tool", Some(name)),
+        Some(ToolChoice::Named(name)) if chat.tools.iter().any(|tool| &tool.name == name) => {
+            choice("tool", Some(name))
+        }
         Some(ToolChoice::Named(_)) => return Err(invalid("tool_choice", "unknown_tool")),
         Some(ToolChoice::Other(_)) => return Err(unsupported("tool_choice")),
     };
@@ -169,7 +201,10 @@ fn thinking(chat: &ChatRequest, max_tokens: u32) -> Result<Option<wire::Thinking
         Some(budget) if budget < MIN_REASONING_TOKENS || budget >= max_tokens => {
             Err(invalid("reasoning_tokens", "reasoning_budget"))
         }
-        Some(budget_tokens) => Ok(Some(wire::Thinking { kind: "enabled", budget_tokens })),
+        Some(budget_tokens) => Ok(Some(wire::Thinking {
+            kind: "enabled",
+            budget_tokens,
+        })),
     }
 }
 
@@ -177,10 +212,15 @@ fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig>, Drive
     match &chat.response_format {
         None => Ok(None),
         Some(ResponseFormat::JsonSchema(format)) => Ok(Some(wire::OutputConfig {
-            format: wire::OutputFormat { kind: "json_schema", schema: raw(&format.schema, "response_format")? },
+            format: wire::OutputFormat {
+                kind: "json_schema",
+                schema: raw(&format.schema, "response_format")?,
+            },
         })),
         // Kind A has no plain JSON mode.
-        Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => Err(unsupported("response_format")),
+        Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => {
+            Err(unsupported("response_format"))
+        }
     }
 }
 

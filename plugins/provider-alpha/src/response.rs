@@ -66,7 +66,11 @@ impl Reply {
             }
             return;
         };
-        let kind = if event.kind.is_empty() { name } else { &*event.kind };
+        let kind = if event.kind.is_empty() {
+            name
+        } else {
+            &*event.kind
+        };
         match kind {
             "message_start" => self.start(event.message.as_ref(), events),
             "content_block_start" => match &event.content_block {
@@ -80,7 +84,12 @@ impl Reply {
             "content_block_stop" => self.block_stop(event.index, events),
             "message_delta" => {
                 self.take_usage(event.usage.as_ref());
-                if let Some(Delta { stop_reason: Some(raw), stop_sequence, .. }) = &event.delta {
+                if let Some(Delta {
+                    stop_reason: Some(raw),
+                    stop_sequence,
+                    ..
+                }) = &event.delta
+                {
                     self.take_stop(raw, stop_sequence.as_deref());
                 }
                 events.push(self.usage());
@@ -88,7 +97,10 @@ impl Reply {
             "message_stop" => self.finish(events),
             "ping" => events.push(Event::KeepAlive),
             "error" => {
-                let error = event.error.as_ref().map_or_else(|| protocol("error_event"), from_event);
+                let error = event
+                    .error
+                    .as_ref()
+                    .map_or_else(|| protocol("error_event"), from_event);
                 self.fail(error, events);
             }
             // Event types are added over time; clients are told to ignore what they do not know.
@@ -124,7 +136,10 @@ impl Reply {
             return self.fail(protocol("message_start"), events);
         };
         self.started = true;
-        events.push(Event::Started((answer.id.to_string(), answer.model.to_string())));
+        events.push(Event::Started((
+            answer.id.to_string(),
+            answer.model.to_string(),
+        )));
         self.take_usage(answer.usage.as_ref());
         // The count of output at the start is provisional (wire notes 2, point 34).
         self.usage.output = 0;
@@ -145,15 +160,39 @@ impl Reply {
             "tool_use" => {
                 let call = self.calls;
                 self.calls += 1;
-                let input = block.input.map(|raw| raw.get()).filter(|text| text.starts_with('{')).unwrap_or("{}");
-                self.open.push(OpenBlock { index, call, input: input.to_owned(), has_fragment: false });
-                events.push(Event::ToolCallStart((call, block.id.to_string(), block.name.to_string())));
+                let input = block
+                    .input
+                    .map(|raw| raw.get())
+                    .filter(|text| text.starts_with('{'))
+                    .unwrap_or("{}");
+                self.open.push(OpenBlock {
+                    index,
+                    call,
+                    input: input.to_owned(),
+                    has_fragment: false,
+                });
+                events.push(Event::ToolCallStart((
+                    call,
+                    block.id.to_string(),
+                    block.name.to_string(),
+                )));
             }
-            "server_tool_use" => self.provider_tools.push((block.id.to_string(), block.name.to_string())),
+            "server_tool_use" => self
+                .provider_tools
+                .push((block.id.to_string(), block.name.to_string())),
             kind if kind.ends_with("_tool_result") => {
-                let begun = self.provider_tools.iter().find(|(id, _)| *id == *block.tool_use_id);
-                let name = begun.map_or_else(|| kind.trim_end_matches("_tool_result").to_owned(), |(_, name)| name.clone());
-                events.push(Event::ProviderToolCompleted((name, block.tool_use_id.to_string())));
+                let begun = self
+                    .provider_tools
+                    .iter()
+                    .find(|(id, _)| *id == *block.tool_use_id);
+                let name = begun.map_or_else(
+                    || kind.trim_end_matches("_tool_result").to_owned(),
+                    |(_, name)| name.clone(),
+                );
+                events.push(Event::ProviderToolCompleted((
+                    name,
+                    block.tool_use_id.to_string(),
+                )));
             }
             _ => {}
         }
@@ -168,7 +207,10 @@ impl Reply {
             "input_json_delta" if !delta.partial_json.is_empty() => {
                 if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
                     open.has_fragment = true;
-                    events.push(Event::ToolCallDelta((open.call, delta.partial_json.to_string())));
+                    events.push(Event::ToolCallDelta((
+                        open.call,
+                        delta.partial_json.to_string(),
+                    )));
                 }
             }
             _ => {}
@@ -187,7 +229,11 @@ impl Reply {
     }
 
     fn finish(&mut self, events: &mut Vec<Event>) {
-        let Some(stop) = self.stop.take().filter(|_| self.started && self.open.is_empty()) else {
+        let Some(stop) = self
+            .stop
+            .take()
+            .filter(|_| self.started && self.open.is_empty())
+        else {
             return self.fail(protocol("early_message_stop"), events);
         };
         self.done = true;
@@ -200,7 +246,10 @@ impl Reply {
     }
 
     fn take_stop(&mut self, raw: &str, sequence: Option<&str>) {
-        self.stop = Some(Stop { raw: raw.to_owned(), sequence: sequence.map(str::to_owned) });
+        self.stop = Some(Stop {
+            raw: raw.to_owned(),
+            sequence: sequence.map(str::to_owned),
+        });
     }
 
     fn take_usage(&mut self, usage: Option<&crate::wire::Usage>) {
@@ -209,7 +258,9 @@ impl Reply {
         counts.input = usage.input_tokens.unwrap_or(counts.input);
         counts.output = usage.output_tokens.unwrap_or(counts.output);
         counts.cache_read = usage.cache_read_input_tokens.unwrap_or(counts.cache_read);
-        counts.cache_creation = usage.cache_creation_input_tokens.unwrap_or(counts.cache_creation);
+        counts.cache_creation = usage
+            .cache_creation_input_tokens
+            .unwrap_or(counts.cache_creation);
     }
 
     fn usage(&self) -> Event {

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use crate::bindings::exports::gateway::provider::driver::{self, End, Frame, GuestRun};
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, ErrorKind, Event, Framing, Header, Message, Part, PartBody, Role, UpstreamRequest,
+    ChatRequest, DriverError, ErrorKind, Event, Framing, Header, Message, Part, PartBody, Role,
+    UpstreamRequest,
 };
 use crate::fault::{from_answer, plain, protocol, retry_after_ms};
 use crate::response::{CONTENT_TYPE, Reply};
@@ -46,7 +47,11 @@ impl GuestRun for Run {
         for frame in frames {
             let name = slice(&data, frame.name_start, frame.name_end)?;
             let payload = slice(&data, frame.data_start, frame.data_end)?;
-            state.push(std::str::from_utf8(name).unwrap_or(""), payload, &mut events)?;
+            state.push(
+                std::str::from_utf8(name).unwrap_or(""),
+                payload,
+                &mut events,
+            )?;
         }
         Ok(events)
     }
@@ -69,11 +74,19 @@ impl GuestRun for Run {
 
 impl State {
     fn head(&mut self, status: u16, headers: &[Header]) -> Result<Framing, DriverError> {
-        let find = |wanted: &str| headers.iter().find(|header| header.name.eq_ignore_ascii_case(wanted));
-        let content_type = find(CONTENT_TYPE).map_or("", |header| header.value.as_str()).to_ascii_lowercase();
+        let find = |wanted: &str| {
+            headers
+                .iter()
+                .find(|header| header.name.eq_ignore_ascii_case(wanted))
+        };
+        let content_type = find(CONTENT_TYPE)
+            .map_or("", |header| header.value.as_str())
+            .to_ascii_lowercase();
         if !(200..300).contains(&status) {
-            let wait = find(crate::fault::RETRY_AFTER_MS).or_else(|| find(crate::fault::RETRY_AFTER));
-            self.retry_after_ms = wait.and_then(|header| retry_after_ms(&header.name, &header.value));
+            let wait =
+                find(crate::fault::RETRY_AFTER_MS).or_else(|| find(crate::fault::RETRY_AFTER));
+            self.retry_after_ms =
+                wait.and_then(|header| retry_after_ms(&header.name, &header.value));
             if !content_type.starts_with("application/json") {
                 return Err(from_answer(status, None, self.retry_after_ms));
             }
@@ -90,7 +103,12 @@ impl State {
         Err(protocol("content_type"))
     }
 
-    fn push(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) -> Result<(), DriverError> {
+    fn push(
+        &mut self,
+        name: &str,
+        data: &[u8],
+        events: &mut Vec<Event>,
+    ) -> Result<(), DriverError> {
         match self.body {
             Body::Stream => self.reply.stream(name, data, events),
             Body::Whole => match serde_json::from_slice::<Answer<'_>>(data) {
@@ -108,7 +126,8 @@ impl State {
 }
 
 fn slice(data: &[u8], start: u32, end: u32) -> Result<&[u8], DriverError> {
-    data.get(start as usize..end as usize).ok_or_else(|| plain(ErrorKind::Internal, Some("frame_range")))
+    data.get(start as usize..end as usize)
+        .ok_or_else(|| plain(ErrorKind::Internal, Some("frame_range")))
 }
 
 /// One exchange of synthetic words, there and back.
@@ -118,7 +137,11 @@ pub fn self_test() -> Result<(), String> {
         system: Vec::new(),
         messages: vec![Message {
             role: Role::User,
-            content: vec![Part { body: PartBody::Text("ping".to_owned()), cache_mark: None, ext: Vec::new() }],
+            content: vec![Part {
+                body: PartBody::Text("ping".to_owned()),
+                cache_mark: None,
+                ext: Vec::new(),
+            }],
             name: None,
             ext: Vec::new(),
         }],
@@ -136,7 +159,8 @@ pub fn self_test() -> Result<(), String> {
         streaming: true,
         ext: Vec::new(),
     };
-    let upstream = request::build(&request, config::get()).map_err(|error| format!("{:?}", error.kind))?;
+    let upstream =
+        request::build(&request, config::get()).map_err(|error| format!("{:?}", error.kind))?;
     let expected = br#"{"model":"model","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"ping"}]}],"stream":true}"#;
     if upstream.body != expected {
         return Err("the request does not come out as it should".to_owned());
@@ -154,7 +178,13 @@ pub fn self_test() -> Result<(), String> {
         state.reply.stream("", data.as_bytes(), &mut events);
     }
     match events.as_slice() {
-        [Event::Started(_), Event::Usage(_), Event::Text(text), Event::Usage(_), Event::Finished(_)] if text == "pong" => Ok(()),
+        [
+            Event::Started(_),
+            Event::Usage(_),
+            Event::Text(text),
+            Event::Usage(_),
+            Event::Finished(_),
+        ] if text == "pong" => Ok(()),
         _ => Err("the answer does not come out as it should".to_owned()),
     }
 }

@@ -16,11 +16,16 @@ use crate::wire::{Block, Body, Source, Turn};
 
 /// All turns of the request.
 pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
-    let ids = Ids::new(messages.iter().flat_map(|message| &message.content).filter_map(|part| match &part.body {
-        PartBody::ToolCall(call) => Some(call.id.as_str()),
-        PartBody::ToolResult(result) => Some(result.call_id.as_str()),
-        _ => None,
-    }));
+    let ids = Ids::new(
+        messages
+            .iter()
+            .flat_map(|message| &message.content)
+            .filter_map(|part| match &part.body {
+                PartBody::ToolCall(call) => Some(call.id.as_str()),
+                PartBody::ToolResult(result) => Some(result.call_id.as_str()),
+                _ => None,
+            }),
+    );
     let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
         let role = role(message.role);
@@ -28,7 +33,10 @@ pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
         match turns.last_mut() {
             _ if blocks.is_empty() => {}
             Some(last) if last.role == role => last.content.append(&mut blocks),
-            _ => turns.push(Turn { role, content: blocks }),
+            _ => turns.push(Turn {
+                role,
+                content: blocks,
+            }),
         }
     }
     order_results(&mut turns)?;
@@ -42,7 +50,10 @@ pub fn system(parts: &[Part]) -> Result<Vec<Block<'_>>, DriverError> {
     for part in parts {
         match &part.body {
             PartBody::Text(text) if text.is_empty() => {}
-            PartBody::Text(text) => blocks.push(Block { body: Body::Text { text }, cache_control: mark(&part.cache_mark)? }),
+            PartBody::Text(text) => blocks.push(Block {
+                body: Body::Text { text },
+                cache_control: mark(&part.cache_mark)?,
+            }),
             _ => return Err(unsupported("system")),
         }
     }
@@ -55,7 +66,9 @@ pub fn raw(bytes: &[u8], param: &str) -> Result<Box<RawValue>, DriverError> {
 }
 
 pub fn mark(mark: &Option<Vec<u8>>) -> Result<Option<Box<RawValue>>, DriverError> {
-    mark.as_deref().map(|bytes| raw(bytes, "cache_control")).transpose()
+    mark.as_deref()
+        .map(|bytes| raw(bytes, "cache_control"))
+        .transpose()
 }
 
 const fn role(role: Role) -> &'static str {
@@ -74,8 +87,15 @@ fn blocks<'a>(message: &'a Message, ids: &Ids<'a>) -> Result<Vec<Block<'a>>, Dri
         if let Some(body) = body(part, message.role, ids)? {
             // Kind A takes no mark on reasoning.
             let markable = !matches!(body, Body::Thinking { .. } | Body::RedactedThinking { .. });
-            let cache_control = if markable { mark(&part.cache_mark)? } else { None };
-            blocks.push(Block { body, cache_control });
+            let cache_control = if markable {
+                mark(&part.cache_mark)?
+            } else {
+                None
+            };
+            blocks.push(Block {
+                body,
+                cache_control,
+            });
         }
     }
     Ok(blocks)
@@ -86,7 +106,9 @@ fn body<'a>(part: &'a Part, role: Role, ids: &Ids<'a>) -> Result<Option<Body<'a>
     Ok(Some(match (&part.body, role) {
         (PartBody::Text(text), _) if text.is_empty() => return Ok(None),
         (PartBody::Text(text), _) => Body::Text { text },
-        (PartBody::Image(media), _) => Body::Image { source: image(media)? },
+        (PartBody::Image(media), _) => Body::Image {
+            source: image(media)?,
+        },
         (PartBody::Document(document), _) => document_body(document)?,
         (PartBody::ToolCall(call), Role::Assistant) => Body::ToolUse {
             id: Cow::Owned(ids.name(&call.id).to_owned()),
@@ -94,10 +116,17 @@ fn body<'a>(part: &'a Part, role: Role, ids: &Ids<'a>) -> Result<Option<Body<'a>
             input: raw(&call.arguments, "messages")?,
         },
         (PartBody::ToolResult(result), Role::User) => result_body(result, ids)?,
-        (PartBody::ToolCall(_), Role::User) => return Err(invalid("messages", "tool_call_in_user_turn")),
-        (PartBody::ToolResult(_), Role::Assistant) => return Err(invalid("messages", "tool_result_in_assistant_turn")),
+        (PartBody::ToolCall(_), Role::User) => {
+            return Err(invalid("messages", "tool_call_in_user_turn"));
+        }
+        (PartBody::ToolResult(_), Role::Assistant) => {
+            return Err(invalid("messages", "tool_result_in_assistant_turn"));
+        }
         (PartBody::Reasoning(reasoning), Role::Assistant) => match &reasoning.signature {
-            Some(signature) => Body::Thinking { thinking: &reasoning.text, signature },
+            Some(signature) => Body::Thinking {
+                thinking: &reasoning.text,
+                signature,
+            },
             None => return Ok(None),
         },
         (PartBody::RedactedReasoning(data), Role::Assistant) => Body::RedactedThinking { data },
@@ -124,11 +153,16 @@ fn result_block(part: &ResultPart) -> Result<Option<Block<'_>>, DriverError> {
     let body = match &part.body {
         ResultBody::Text(text) if text.is_empty() => return Ok(None),
         ResultBody::Text(text) => Body::Text { text },
-        ResultBody::Image(media) => Body::Image { source: image(media)? },
+        ResultBody::Image(media) => Body::Image {
+            source: image(media)?,
+        },
         ResultBody::Document(document) => document_body(document)?,
         ResultBody::Other(_) => return Err(unsupported("messages")),
     };
-    Ok(Some(Block { body, cache_control: mark(&part.cache_mark)? }))
+    Ok(Some(Block {
+        body,
+        cache_control: mark(&part.cache_mark)?,
+    }))
 }
 
 fn document_body(document: &Document) -> Result<Body<'_>, DriverError> {
@@ -148,11 +182,15 @@ fn image(media: &Media) -> Result<Source<'_>, DriverError> {
 
 fn source(media: &Media) -> Result<Source<'_>, DriverError> {
     Ok(match media {
-        Media::Inline(inline) => {
-            Source::Base64 { media_type: &inline.media_type, data: STANDARD.encode(&inline.data) }
-        }
+        Media::Inline(inline) => Source::Base64 {
+            media_type: &inline.media_type,
+            data: STANDARD.encode(&inline.data),
+        },
         Media::Url(url) => Source::Url { url },
-        Media::Text(data) => Source::Text { media_type: "text/plain", data },
+        Media::Text(data) => Source::Text {
+            media_type: "text/plain",
+            data,
+        },
         Media::Other(_) => return Err(unsupported("messages")),
     })
 }
@@ -162,13 +200,19 @@ fn source(media: &Media) -> Result<Source<'_>, DriverError> {
 fn order_results(turns: &mut [Turn<'_>]) -> Result<(), DriverError> {
     let mut open: Vec<String> = Vec::new();
     for turn in turns {
-        let results = turn.content.iter().filter(|block| matches!(block.body, Body::ToolResult { .. })).count();
+        let results = turn
+            .content
+            .iter()
+            .filter(|block| matches!(block.body, Body::ToolResult { .. }))
+            .count();
         if results != open.len() {
             return Err(invalid("messages", "unpaired_tool_call"));
         }
         if results > 0 {
             let rank = |block: &Block<'_>| match &block.body {
-                Body::ToolResult { tool_use_id, .. } => open.iter().position(|id| id == tool_use_id),
+                Body::ToolResult { tool_use_id, .. } => {
+                    open.iter().position(|id| id == tool_use_id)
+                }
                 _ => Some(open.len()),
             };
             if turn.content.iter().any(|block| rank(block).is_none()) {
@@ -176,10 +220,14 @@ fn order_results(turns: &mut [Turn<'_>]) -> Result<(), DriverError> {
             }
             turn.content.sort_by_key(rank);
             // Two results for one call leave another call without any.
-            let answered = turn.content.iter().zip(&open).all(|(block, id)| match &block.body {
-                Body::ToolResult { tool_use_id, .. } => tool_use_id == id,
-                _ => false,
-            });
+            let answered = turn
+                .content
+                .iter()
+                .zip(&open)
+                .all(|(block, id)| match &block.body {
+                    Body::ToolResult { tool_use_id, .. } => tool_use_id == id,
+                    _ => false,
+                });
             if !answered {
                 return Err(invalid("messages", "unpaired_tool_call"));
             }
@@ -193,13 +241,23 @@ fn order_results(turns: &mut [Turn<'_>]) -> Result<(), DriverError> {
             })
             .collect();
     }
-    if open.is_empty() { Ok(()) } else { Err(invalid("messages", "unpaired_tool_call")) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(invalid("messages", "unpaired_tool_call"))
+    }
 }
 
 /// A last turn of the assistant is a start for the model to go on from; kind A refuses white space at its end.
 fn trim_prefill(turns: &mut Vec<Turn<'_>>) {
-    let Some(last) = turns.last_mut().filter(|turn| turn.role == ASSISTANT) else { return };
-    if let Some(Block { body: Body::Text { text }, .. }) = last.content.last_mut() {
+    let Some(last) = turns.last_mut().filter(|turn| turn.role == ASSISTANT) else {
+        return;
+    };
+    if let Some(Block {
+        body: Body::Text { text },
+        ..
+    }) = last.content.last_mut()
+    {
         *text = text.trim_end();
         if text.is_empty() {
             last.content.pop();

@@ -116,9 +116,17 @@ pub enum Body<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Source<'a> {
-    Base64 { media_type: &'a str, data: String },
-    Url { url: &'a str },
-    Text { media_type: &'static str, data: &'a str },
+    Base64 {
+        media_type: &'a str,
+        data: String,
+    },
+    Url {
+        url: &'a str,
+    },
+    Text {
+        media_type: &'static str,
+        data: &'a str,
+    },
 }
 
 #[derive(Serialize)]

@@ -196,7 +196,7 @@ impl Detector {
         }
         let ranges: Vec<Range<u32>> = found.iter().map(|span| span.start..span.end).collect();
         for (span, range) in found.iter().zip(self.byte_ranges(part, &ranges)?) {
-            spans.push(self.check(span, range, window)?);
+            spans.push(self.check(text, span, range, window)?);
         }
         Ok(())
     }
@@ -230,6 +230,7 @@ impl Detector {
 
     fn check(
         &self,
+        text: &str,
         span: &wit::Span,
         range: Range<usize>,
         window: &Window,
@@ -250,6 +251,9 @@ impl Detector {
         let segment = at.checked_sub(1).and_then(|at| window.segments.get(at));
         if range.is_empty() || segment.is_none_or(|segment| end > segment.end) {
             return Err(PluginError::Contract("a span is not inside one segment"));
+        }
+        if !(text.is_char_boundary(start) && text.is_char_boundary(end)) {
+            return Err(PluginError::Contract("a span cuts a character"));
         }
         if kind as usize >= self.kinds.len() {
             return Err(PluginError::Contract("a span has an unknown kind"));

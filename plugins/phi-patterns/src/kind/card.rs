@@ -15,17 +15,61 @@ struct Issuer {
 }
 
 const ISSUERS: [Issuer; 11] = [
-    Issuer { prefixes: (4, 4), prefix_digits: 1, lengths: &[13, 16, 19] },
-    Issuer { prefixes: (51, 55), prefix_digits: 2, lengths: &[16] },
-    Issuer { prefixes: (2221, 2720), prefix_digits: 4, lengths: &[16] },
-    Issuer { prefixes: (34, 34), prefix_digits: 2, lengths: &[15] },
-    Issuer { prefixes: (37, 37), prefix_digits: 2, lengths: &[15] },
-    Issuer { prefixes: (300, 305), prefix_digits: 3, lengths: &[14, 16, 17, 18, 19] },
-    Issuer { prefixes: (36, 39), prefix_digits: 2, lengths: &[14, 15, 16, 17, 18, 19] },
-    Issuer { prefixes: (3528, 3589), prefix_digits: 4, lengths: &[16, 17, 18, 19] },
-    Issuer { prefixes: (62, 62), prefix_digits: 2, lengths: &[16, 17, 18, 19] },
-    Issuer { prefixes: (6011, 6011), prefix_digits: 4, lengths: &[16, 17, 18, 19] },
-    Issuer { prefixes: (644, 659), prefix_digits: 3, lengths: &[16, 17, 18, 19] },
+    Issuer {
+        prefixes: (4, 4),
+        prefix_digits: 1,
+        lengths: &[13, 16, 19],
+    },
+    Issuer {
+        prefixes: (51, 55),
+        prefix_digits: 2,
+        lengths: &[16],
+    },
+    Issuer {
+        prefixes: (2221, 2720),
+        prefix_digits: 4,
+        lengths: &[16],
+    },
+    Issuer {
+        prefixes: (34, 34),
+        prefix_digits: 2,
+        lengths: &[15],
+    },
+    Issuer {
+        prefixes: (37, 37),
+        prefix_digits: 2,
+        lengths: &[15],
+    },
+    Issuer {
+        prefixes: (300, 305),
+        prefix_digits: 3,
+        lengths: &[14, 16, 17, 18, 19],
+    },
+    Issuer {
+        prefixes: (36, 39),
+        prefix_digits: 2,
+        lengths: &[14, 15, 16, 17, 18, 19],
+    },
+    Issuer {
+        prefixes: (3528, 3589),
+        prefix_digits: 4,
+        lengths: &[16, 17, 18, 19],
+    },
+    Issuer {
+        prefixes: (62, 62),
+        prefix_digits: 2,
+        lengths: &[16, 17, 18, 19],
+    },
+    Issuer {
+        prefixes: (6011, 6011),
+        prefix_digits: 4,
+        lengths: &[16, 17, 18, 19],
+    },
+    Issuer {
+        prefixes: (644, 659),
+        prefix_digits: 3,
+        lengths: &[16, 17, 18, 19],
+    },
 ];
 
 pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
@@ -41,7 +85,9 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         }
         let digits = digits.get(..count)?;
         if count >= MIN_DIGITS && numbers.stands_alone(at, index) && is_card(digits) {
-            return Some(Finding::new(CREDIT_CARD, numbers.group(at).start, group.end, 950).verified());
+            return Some(
+                Finding::new(CREDIT_CARD, numbers.group(at).start, group.end, 950).verified(),
+            );
         }
         // The groups of a card are all apart by the same sign.
         if !matches!(gap, Gap::Dash | Gap::Space | Gap::Dot) || numbers.gap(index) != gap {
@@ -53,8 +99,12 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
 
 fn is_card(digits: &[u8]) -> bool {
     let is_known = ISSUERS.iter().any(|issuer| {
-        let prefix = digits.iter().take(issuer.prefix_digits).fold(0, |value, digit| value * 10 + u32::from(*digit));
-        (issuer.prefixes.0..=issuer.prefixes.1).contains(&prefix) && issuer.lengths.contains(&digits.len())
+        let prefix = digits
+            .iter()
+            .take(issuer.prefix_digits)
+            .fold(0, |value, digit| value * 10 + u32::from(*digit));
+        (issuer.prefixes.0..=issuer.prefixes.1).contains(&prefix)
+            && issuer.lengths.contains(&digits.len())
     });
     is_known && luhn(digits)
 }

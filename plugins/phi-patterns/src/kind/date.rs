@@ -9,27 +9,104 @@ const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
 
 /// Words that make a bare `3/4` a date.
 const DATE_WORDS: &[&str] = &[
-    "on", "date", "dated", "dob", "d.o.b", "born", "birthday", "birthdate", "since", "until", "till", "seen", "visit", "appt",
-    "appointment", "admitted", "admit", "admission", "discharged", "discharge", "scheduled", "due", "by", "from", "started",
-    "lmp", "edd", "surgery", "dos", "expires", "last", "next", "through", "thru", "before", "after",
+    "on",
+    "date",
+    "dated",
+    "dob",
+    "d.o.b",
+    "born",
+    "birthday",
+    "birthdate",
+    "since",
+    "until",
+    "till",
+    "seen",
+    "visit",
+    "appt",
+    "appointment",
+    "admitted",
+    "admit",
+    "admission",
+    "discharged",
+    "discharge",
+    "scheduled",
+    "due",
+    "by",
+    "from",
+    "started",
+    "lmp",
+    "edd",
+    "surgery",
+    "dos",
+    "expires",
+    "last",
+    "next",
+    "through",
+    "thru",
+    "before",
+    "after",
 ];
 /// Words that make it a measurement, a score or a grade.
 const MEASURE_BEFORE: &[&str] = &[
-    "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale", "rated", "bp", "pressure",
-    "ratio", "stage", "vision", "acuity", "motor", "power", "gcs", "apgar", "apgars", "mg", "dose", "type",
+    "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale",
+    "rated", "bp", "pressure", "ratio", "stage", "vision", "acuity", "motor", "power", "gcs",
+    "apgar", "apgars", "mg", "dose", "type",
 ];
 const MEASURE_AFTER: &[&str] = &[
-    "murmur", "systolic", "diastolic", "strength", "in", "pain", "bilaterally", "throughout", "out", "mg", "mcg", "ml", "cc", "g",
-    "%", "mmhg", "mm", "cm", "tab", "tabs", "tablet", "tablets", "cup", "cups", "inch", "inches", "reflexes", "pulses", "on",
-    "scale", "sem", "hsm", "days", "times", "doses", "dose", "weeks", "hours", "ratio", "of", "units", "pm", "am",
+    "murmur",
+    "systolic",
+    "diastolic",
+    "strength",
+    "in",
+    "pain",
+    "bilaterally",
+    "throughout",
+    "out",
+    "mg",
+    "mcg",
+    "ml",
+    "cc",
+    "g",
+    "%",
+    "mmhg",
+    "mm",
+    "cm",
+    "tab",
+    "tabs",
+    "tablet",
+    "tablets",
+    "cup",
+    "cups",
+    "inch",
+    "inches",
+    "reflexes",
+    "pulses",
+    "on",
+    "scale",
+    "sem",
+    "hsm",
+    "days",
+    "times",
+    "doses",
+    "dose",
+    "weeks",
+    "hours",
+    "ratio",
+    "of",
+    "units",
+    "pm",
+    "am",
 ];
 
 /// From a group of digits: `3/14/2024`, `2024-03-14`, `20240314`, `03/2024`, and `3/14` where the words say so.
 pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let gap = numbers.gap(at);
     let start = numbers.group(at).start;
-    let finding = |last: usize, score: u16| Finding::new(DATE, start, numbers.group(last).end, score);
-    if at > 0 && matches!(numbers.gap(at - 1), Gap::Dash | Gap::Dot | Gap::Slash) || is_glued(numbers.text, start) {
+    let finding =
+        |last: usize, score: u16| Finding::new(DATE, start, numbers.group(last).end, score);
+    if at > 0 && matches!(numbers.gap(at - 1), Gap::Dash | Gap::Dot | Gap::Slash)
+        || is_glued(numbers.text, start)
+    {
         return None;
     }
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
@@ -43,8 +120,12 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let (first, second) = (numbers.value(at)?, numbers.value(at + 1)?);
     match (numbers.group(at).len(), numbers.group(at + 1).len()) {
-        (1 | 2, 4) if gap != Gap::Dot && is_month(first) && YEARS.contains(&second) => Some(finding(at + 1, 750)),
-        (4, 2) if gap != Gap::Dot && is_month(second) && YEARS.contains(&first) => Some(finding(at + 1, 700)),
+        (1 | 2, 4) if gap != Gap::Dot && is_month(first) && YEARS.contains(&second) => {
+            Some(finding(at + 1, 750))
+        }
+        (4, 2) if gap != Gap::Dot && is_month(second) && YEARS.contains(&first) => {
+            Some(finding(at + 1, 700))
+        }
         (1 | 2, 1 | 2) if gap == Gap::Slash => {
             let is_date = (is_month(first) && is_day(second)) && is_said(numbers, at);
             is_date.then(|| finding(at + 1, 600).contextual())
@@ -60,17 +141,29 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
     if is_tight(numbers, at + 2) || is_word(tail) && tail != b'T' && tail != b't' {
         return None;
     }
-    let (a, b, c) = (numbers.value(at)?, numbers.value(at + 1)?, numbers.value(at + 2)?);
+    let (a, b, c) = (
+        numbers.value(at)?,
+        numbers.value(at + 1)?,
+        numbers.value(at + 2)?,
+    );
     let is_month_and_day = |month: u32, day: u32| is_month(month) && is_day(day);
-    match (numbers.group(at).len(), numbers.group(at + 1).len(), numbers.group(at + 2).len()) {
+    match (
+        numbers.group(at).len(),
+        numbers.group(at + 1).len(),
+        numbers.group(at + 2).len(),
+    ) {
         (4, 1 | 2, 1 | 2) => (YEARS.contains(&a) && is_month_and_day(b, c)).then_some(950),
-        (1 | 2, 1 | 2, 4) => (YEARS.contains(&c) && (is_month_and_day(a, b) || is_month_and_day(b, a))).then_some(950),
-        (1 | 2, 1 | 2, 2) if is_month_and_day(a, b) || is_month_and_day(b, a) => match numbers.gap(at) {
-            Gap::Slash => Some(850),
-            Gap::Dash => Some(700),
-            // Versions and sections look the same.
-            _ => has(before(numbers.text, numbers.group(at).start), DATE_WORDS).then_some(600),
-        },
+        (1 | 2, 1 | 2, 4) => (YEARS.contains(&c)
+            && (is_month_and_day(a, b) || is_month_and_day(b, a)))
+        .then_some(950),
+        (1 | 2, 1 | 2, 2) if is_month_and_day(a, b) || is_month_and_day(b, a) => {
+            match numbers.gap(at) {
+                Gap::Slash => Some(850),
+                Gap::Dash => Some(700),
+                // Versions and sections look the same.
+                _ => has(before(numbers.text, numbers.group(at).start), DATE_WORDS).then_some(600),
+            }
+        }
         _ => None,
     }
 }
@@ -84,7 +177,10 @@ fn packed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let digits = numbers.text.get(group.start..group.end)?;
     let value = |from: usize, to: usize| {
         let part = digits.get(from..to)?;
-        Some(part.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
+        Some(
+            part.iter()
+                .fold(0, |value, digit| value * 10 + u32::from(digit - b'0')),
+        )
     };
     let is_recent = (1900..=2100).contains(&value(0, 4)?);
     let is_time = group.len() == 8 || value(8, 10)? < 24 && value(10, 12)? < 60;
@@ -97,7 +193,10 @@ fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let near = before(numbers.text, numbers.group(at).start);
     let behind = after(numbers.text, numbers.group(at + 1).end);
     // The clause decides, not the sentence before.
-    let clause = near.rsplit(|byte| b".;\n".contains(byte)).next().unwrap_or(near);
+    let clause = near
+        .rsplit(|byte| b".;\n".contains(byte))
+        .next()
+        .unwrap_or(near);
     has(clause, DATE_WORDS) && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
 }
 
@@ -108,7 +207,9 @@ fn is_tight(numbers: &Numbers<'_>, index: usize) -> bool {
 /// A letter, an underscore or a sign of money before makes it something else.
 fn is_glued(text: &[u8], start: usize) -> bool {
     let head = byte_before(text, start);
-    is_word(head) || matches!(head, b'_' | b'$' | b'-' | b'/' | b'.') && is_word(byte_before(text, start.saturating_sub(1)))
+    is_word(head)
+        || matches!(head, b'_' | b'$' | b'-' | b'/' | b'.')
+            && is_word(byte_before(text, start.saturating_sub(1)))
 }
 
 const fn is_month(value: u32) -> bool {
@@ -142,18 +243,28 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     if day_start.is_none() && is_word(byte_before(text, at)) {
         return None;
     }
-    let day_end = if day_start.is_some() { None } else { day_after(text, name_end) };
+    let day_end = if day_start.is_some() {
+        None
+    } else {
+        day_after(text, name_end)
+    };
     let year_end = year_after(text, day_end.unwrap_or(name_end));
     let end = year_end.or(day_end).unwrap_or(name_end);
     // `14th of` tells as well as a year.
-    let is_spelt = day_start.and_then(|start| text.get(start..at)).is_some_and(|day| day.iter().any(u8::is_ascii_alphabetic));
-    let is_sure = is_spelt || year_end.is_some() || day_end.is_some_and(|end| is_ordinal(text, end));
+    let is_spelt = day_start
+        .and_then(|start| text.get(start..at))
+        .is_some_and(|day| day.iter().any(u8::is_ascii_alphabetic));
+    let is_sure =
+        is_spelt || year_end.is_some() || day_end.is_some_and(|end| is_ordinal(text, end));
     match (day_start, day_end, year_end) {
-        (Some(start), _, _) if is_sure || !is_common_word(text, at, name_end) => {
-            Some(Finding::new(DATE, start, end, if is_sure { 950 } else { 800 }))
-        }
+        (Some(start), _, _) if is_sure || !is_common_word(text, at, name_end) => Some(
+            Finding::new(DATE, start, end, if is_sure { 950 } else { 800 }),
+        ),
         (None, Some(_), _) if is_sure => Some(Finding::new(DATE, at, end, 950)),
-        (None, Some(_), None) if !is_common_word(text, at, name_end) && !begins_with(after(text, end), MEASURE_AFTER) => {
+        (None, Some(_), None)
+            if !is_common_word(text, at, name_end)
+                && !begins_with(after(text, end), MEASURE_AFTER) =>
+        {
             Some(Finding::new(DATE, at, end, 800))
         }
         (None, None, Some(_)) => Some(Finding::new(DATE, at, end, 750)),
@@ -164,10 +275,16 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
 /// Where the name ends, its dot included.
 fn month_end(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    let len = rest.iter().take(10).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let len = rest
+        .iter()
+        .take(10)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let word = rest.get(..len)?;
     let is_name = MONTHS.iter().any(|(name, short)| {
-        len >= *short && starts(name.as_bytes(), &word.to_ascii_lowercase()) && (len == *short || len == name.len())
+        len >= *short
+            && starts(name.as_bytes(), &word.to_ascii_lowercase())
+            && (len == *short || len == name.len())
     });
     let is_month = is_name || word.eq_ignore_ascii_case(b"sept");
     if !is_month || byte(rest, len) >= 0x80 {
@@ -190,20 +307,37 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
     if spaces > 2 {
         return None;
     }
-    if let Some(shorter) = rest.strip_suffix(b" of").or_else(|| rest.strip_suffix(b" OF")) {
+    if let Some(shorter) = rest
+        .strip_suffix(b" of")
+        .or_else(|| rest.strip_suffix(b" OF"))
+    {
         rest = shorter.trim_ascii_end();
     } else if spaces == 0 {
-        rest = rest.strip_suffix(b"-").or_else(|| rest.strip_suffix(b"/")).unwrap_or(rest);
+        rest = rest
+            .strip_suffix(b"-")
+            .or_else(|| rest.strip_suffix(b"/"))
+            .unwrap_or(rest);
     }
     for ordinal in ORDINALS {
-        if rest.len() > 2 && rest.get(rest.len() - 2..).is_some_and(|tail| tail.eq_ignore_ascii_case(ordinal)) {
+        if rest.len() > 2
+            && rest
+                .get(rest.len() - 2..)
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(ordinal))
+        {
             rest = rest.get(..rest.len() - 2)?;
             break;
         }
     }
-    let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = rest
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     let start = at - head.len() + rest.len() - digits;
-    let value = rest.get(rest.len() - digits..)?.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let value = rest
+        .get(rest.len() - digits..)?
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let lead = byte_before(text, start);
     let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
     ((1..=2).contains(&digits) && is_day(value) && stands_alone).then_some(start)
@@ -215,36 +349,65 @@ const ORDINALS: [&[u8]; 4] = [b"st", b"nd", b"rd", b"th"];
 fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
     let rest = text.get(name_end..)?;
     let gap = gap_len(rest)?;
-    let digits = rest.iter().skip(gap).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = rest
+        .iter()
+        .skip(gap)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     if !(1..=2).contains(&digits) {
         return None;
     }
-    let value = rest.get(gap..gap + digits)?.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let value = rest
+        .get(gap..gap + digits)?
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let mut end = gap + digits;
-    if rest.get(end..end + 2).is_some_and(|tail| ORDINALS.iter().any(|ordinal| tail.eq_ignore_ascii_case(ordinal))) {
+    if rest.get(end..end + 2).is_some_and(|tail| {
+        ORDINALS
+            .iter()
+            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
+    }) {
         end += 2;
     }
     // `March 5.2` and `May 3:30` are no days, `5%` is no day either.
     let tail = (byte(rest, end), byte(rest, end + 1));
-    let goes_on = is_word(tail.0) || matches!(tail.0, b'%' | b':') || matches!(tail, (b'.' | b'/', b'0'..=b'9'));
+    let goes_on = is_word(tail.0)
+        || matches!(tail.0, b'%' | b':')
+        || matches!(tail, (b'.' | b'/', b'0'..=b'9'));
     (is_day(value) && !goes_on).then_some(name_end + end)
 }
 
 fn is_ordinal(text: &[u8], end: usize) -> bool {
-    text.get(end.saturating_sub(2)..end).is_some_and(|tail| ORDINALS.iter().any(|ordinal| tail.eq_ignore_ascii_case(ordinal)))
+    text.get(end.saturating_sub(2)..end).is_some_and(|tail| {
+        ORDINALS
+            .iter()
+            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
+    })
 }
 
 /// Where a year behind the month or the day ends: `, 2024`, ` of 2024`, `-2024`, ` '24`.
 fn year_after(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
-    let mut gap = rest.iter().take(3).take_while(|byte| b" ,-/".contains(byte)).count();
+    let mut gap = rest
+        .iter()
+        .take(3)
+        .take_while(|byte| b" ,-/".contains(byte))
+        .count();
     if starts(rest.get(gap..)?, b"of ") {
         gap += 3;
     }
     let is_short = byte(rest, gap) == b'\'';
     gap += usize::from(is_short);
-    let digits = rest.iter().skip(gap).take_while(|byte| byte.is_ascii_digit()).count();
-    let value = rest.get(gap..gap + digits)?.iter().take(4).fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let digits = rest
+        .iter()
+        .skip(gap)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let value = rest
+        .get(gap..gap + digits)?
+        .iter()
+        .take(4)
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let is_year = if is_short || matches!(byte(rest, 0), b'-' | b'/') && digits == 2 {
         digits == 2
     } else {
@@ -255,6 +418,10 @@ fn year_after(text: &[u8], from: usize) -> Option<usize> {
 }
 
 fn gap_len(rest: &[u8]) -> Option<usize> {
-    let len = rest.iter().take(2).take_while(|byte| b" -/".contains(byte)).count();
+    let len = rest
+        .iter()
+        .take(2)
+        .take_while(|byte| b" -/".contains(byte))
+        .count();
     (len > 0).then_some(len)
 }

@@ -26,7 +26,9 @@ const LABELS: [&[&str]; 17] = [
 ];
 
 /// What may stand between a label and its code.
-const FILLERS: [&str; 9] = ["number", "num", "no", "nr", "id", "code", "is", "was", "value"];
+const FILLERS: [&str; 9] = [
+    "number", "num", "no", "nr", "id", "code", "is", "was", "value",
+];
 /// Bytes between a label and its code.
 const MAX_FILLER_BYTES: usize = 24;
 const MIN_DIGITS: usize = 4;
@@ -36,14 +38,24 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
     let label_end = LABELS.iter().find_map(|label| label_end(text, at, label))?;
     let start = skip_filler(text, label_end);
     let code = text.get(start..)?;
-    let mut len = code.iter().take(MAX_CODE_BYTES + 1).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let mut len = code
+        .iter()
+        .take(MAX_CODE_BYTES + 1)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-')
+        .count();
     while len > 0 && byte(code, len - 1) == b'-' {
         len -= 1;
     }
     let code = code.get(..len)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = code.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let fits = len <= MAX_CODE_BYTES && digits >= MIN_DIGITS && letters <= digits && !is_word(byte(text, start + len));
+    let letters = code
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let fits = len <= MAX_CODE_BYTES
+        && digits >= MIN_DIGITS
+        && letters <= digits
+        && !is_word(byte(text, start + len));
     fits.then_some(Finding::new(MRN, start, start + len, 900).contextual())
 }
 
@@ -53,7 +65,11 @@ fn label_end(text: &[u8], at: usize, label: &[&str]) -> Option<usize> {
     for (index, word) in label.iter().enumerate() {
         if index > 0 {
             let rest = text.get(end..)?;
-            end += rest.iter().take(2).take_while(|byte| b" _-".contains(byte)).count();
+            end += rest
+                .iter()
+                .take(2)
+                .take_while(|byte| b" _-".contains(byte))
+                .count();
         }
         if !crate::text::starts(text.get(end..)?, word.as_bytes()) {
             return None;

@@ -6,19 +6,52 @@ use crate::text::{after, before, begins_with, byte, byte_before, has, is_word, l
 
 const FAX_WORDS: &[&str] = &["fax", "fax#", "facsimile", "efax", "telefax"];
 const PHONE_WORDS: &[&str] = &[
-    "phone", "telephone", "tel", "ph", "call", "called", "calling", "cell", "cellphone", "mobile", "home", "work", "pager",
-    "beeper", "contact", "reach", "reached", "text", "callback", "dial", "hotline", "whatsapp", "sms", "number",
+    "phone",
+    "telephone",
+    "tel",
+    "ph",
+    "call",
+    "called",
+    "calling",
+    "cell",
+    "cellphone",
+    "mobile",
+    "home",
+    "work",
+    "pager",
+    "beeper",
+    "contact",
+    "reach",
+    "reached",
+    "text",
+    "callback",
+    "dial",
+    "hotline",
+    "whatsapp",
+    "sms",
+    "number",
 ];
 /// A ten-digit number that is said to be something else.
-const OTHER_WORDS: &[&str] = &["npi", "mrn", "account", "acct", "order", "claim", "invoice", "lot", "ndc", "id", "upc", "nct"];
+const OTHER_WORDS: &[&str] = &[
+    "npi", "mrn", "account", "acct", "order", "claim", "invoice", "lot", "ndc", "id", "upc", "nct",
+];
 
 pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let group = numbers.group(at);
-    if at > 0 && matches!(numbers.gap(at - 1), Gap::Dash | Gap::Dot | Gap::Slash | Gap::Bracket) {
+    if at > 0
+        && matches!(
+            numbers.gap(at - 1),
+            Gap::Dash | Gap::Dot | Gap::Slash | Gap::Bracket
+        )
+    {
         return None;
     }
     let head = byte_before(numbers.text, group.start);
-    if is_word(head) || head == b'_' || head == b'$' || head == b'#' && byte_before(numbers.text, group.start - 1) == b'&' {
+    if is_word(head)
+        || head == b'_'
+        || head == b'$'
+        || head == b'#' && byte_before(numbers.text, group.start - 1) == b'&'
+    {
         return None;
     }
     let (last, score) = match head {
@@ -30,9 +63,17 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     // `(555) 123-4567` and `+1 555 …` begin at their sign.
-    let start = if head == b'(' || head == b'+' { group.start - 1 } else { group.start };
+    let start = if head == b'(' || head == b'+' {
+        group.start - 1
+    } else {
+        group.start
+    };
     let finding = Finding::new(kind(numbers.text, start, end), start, end, score);
-    Some(if score < SHAPE_SCORE { finding.contextual() } else { finding })
+    Some(if score < SHAPE_SCORE {
+        finding.contextual()
+    } else {
+        finding
+    })
 }
 
 /// A number whose shape alone says what it is.
@@ -55,7 +96,11 @@ fn international(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
 
 fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     // The country code may stand before it.
-    let first = if numbers.group(at).len() == 1 && numbers.value(at) == Some(1) { at + 1 } else { at };
+    let first = if numbers.group(at).len() == 1 && numbers.value(at) == Some(1) {
+        at + 1
+    } else {
+        at
+    };
     if !numbers.has_lengths(first, &[3, 3, 4]) {
         return None;
     }
@@ -81,7 +126,8 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     if last_of(near, OTHER_WORDS).is_some_and(|other| other > said) {
         return None;
     }
-    let is_local = numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
+    let is_local =
+        numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {
         return Some((at + 1, 750));
     }
@@ -106,21 +152,44 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
 /// Where ` x123` or ` ext. 123` ends.
 fn extension_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
-    let gap = rest.iter().take_while(|byte| b" ,".contains(byte)).count().min(2);
+    let gap = rest
+        .iter()
+        .take_while(|byte| b" ,".contains(byte))
+        .count()
+        .min(2);
     let behind = rest.get(gap..).unwrap_or_default();
     let words: [&[u8]; 5] = [b"extension", b"ext.", b"ext", b"x.", b"x"];
-    let Some(word) = words.iter().find(|word| crate::text::starts(behind, word)) else { return end };
+    let Some(word) = words.iter().find(|word| crate::text::starts(behind, word)) else {
+        return end;
+    };
     let behind = behind.get(word.len()..).unwrap_or_default();
-    let space = behind.iter().take_while(|byte| b" #".contains(byte)).count().min(2);
-    let digits = behind.iter().skip(space).take_while(|byte| byte.is_ascii_digit()).count();
-    if (1..=6).contains(&digits) { end + gap + word.len() + space + digits } else { end }
+    let space = behind
+        .iter()
+        .take_while(|byte| b" #".contains(byte))
+        .count()
+        .min(2);
+    let digits = behind
+        .iter()
+        .skip(space)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if (1..=6).contains(&digits) {
+        end + gap + word.len() + space + digits
+    } else {
+        end
+    }
 }
 
 /// Fax where the nearest word before says so, or the one right behind.
 fn kind(text: &[u8], start: usize, end: usize) -> usize {
     let near = before(text, start);
     let fax = last_of(near, FAX_WORDS);
-    let is_fax = fax.is_some() && fax > last_of(near, PHONE_WORDS.get(..PHONE_WORDS.len() - 1).unwrap_or_default());
+    let is_fax = fax.is_some()
+        && fax
+            > last_of(
+                near,
+                PHONE_WORDS.get(..PHONE_WORDS.len() - 1).unwrap_or_default(),
+            );
     let behind = after(text, end);
     let is_said_behind = begins_with(behind, &["(fax", "fax)", "[fax"]) && !has(near, FAX_WORDS);
     if is_fax || is_said_behind { FAX } else { PHONE }

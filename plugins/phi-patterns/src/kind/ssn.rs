@@ -4,7 +4,17 @@ use super::{Finding, SSN};
 use crate::number::{Gap, Numbers};
 use crate::text::{before, byte_before, has};
 
-const LABELS: &[&str] = &["ssn", "ssn#", "ss#", "ss #", "ss", "social security", "social", "soc sec", "socsec"];
+const LABELS: &[&str] = &[
+    "ssn",
+    "ssn#",
+    "ss#",
+    "ss #",
+    "ss",
+    "social security",
+    "social",
+    "soc sec",
+    "socsec",
+];
 
 pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let text = numbers.text;
@@ -15,7 +25,11 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             (Gap::Dot, Gap::Dot) | (Gap::Space, Gap::Space) => 700,
             _ => return None,
         };
-        let is_valid = is_valid(numbers.value(at)?, numbers.value(at + 1)?, numbers.value(at + 2)?);
+        let is_valid = is_valid(
+            numbers.value(at)?,
+            numbers.value(at + 1)?,
+            numbers.value(at + 2)?,
+        );
         return is_valid.then_some(Finding::new(SSN, start, numbers.group(at + 2).end, score));
     }
     if !numbers.stands_alone(at, at) {
@@ -36,7 +50,15 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
 }
 
-const LAST_FOUR: &[&str] = &["last 4", "last four", "last-4", "ending in", "ending", "ends in", "ends with"];
+const LAST_FOUR: &[&str] = &[
+    "last 4",
+    "last four",
+    "last-4",
+    "ending in",
+    "ending",
+    "ends in",
+    "ends with",
+];
 
 /// The digits of `xxx-xx-1234` and `***-**-1234`.
 fn masked(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
@@ -44,7 +66,8 @@ fn masked(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let head = numbers.text.get(group.start.checked_sub(7)?..group.start)?;
     let is_masked = matches!(head, [a, b, c, b'-', d, e, b'-'] if [a, b, c, d, e].iter().all(|byte| b"xX*".contains(byte)));
     let stands_alone = group.len() == 4 && !byte_before(head, 0).is_ascii_alphanumeric();
-    (is_masked && stands_alone).then_some(Finding::new(SSN, group.start, group.end, 850).contextual())
+    (is_masked && stands_alone)
+        .then_some(Finding::new(SSN, group.start, group.end, 850).contextual())
 }
 
 /// Area not 000, 666 or 900 to 999; group not 00; serial not 0000 (Social Security Administration).

@@ -8,7 +8,13 @@ fn found(text: &str) -> Vec<String> {
     scan(text.as_bytes(), &mut findings);
     findings
         .iter()
-        .map(|finding| format!("{}:{}", kind::KINDS[finding.kind].name, &text[finding.start..finding.end]))
+        .map(|finding| {
+            format!(
+                "{}:{}",
+                kind::KINDS[finding.kind].name,
+                &text[finding.start..finding.end]
+            )
+        })
         .collect()
 }
 
@@ -33,7 +39,10 @@ fn social_security_numbers() {
         ("social security: 219099999", &["SSN:219099999"]),
         ("ssn last four 9999", &["SSN:9999"]),
         ("ssn xxx-xx-9999", &["SSN:9999"]),
-        ("a 219-09-9999, b 078-05-1120", &["SSN:219-09-9999", "SSN:078-05-1120"]),
+        (
+            "a 219-09-9999, b 078-05-1120",
+            &["SSN:219-09-9999", "SSN:078-05-1120"],
+        ),
     ]);
     leaves_alone(&[
         "000-12-3456",
@@ -62,23 +71,51 @@ fn telephone_and_fax_numbers() {
         ("cell 2125550142", &["PHONE:2125550142"]),
         ("phone 555-0142", &["PHONE:555-0142"]),
         ("Fax: 212-555-0143", &["FAX:212-555-0143"]),
-        ("Fax 212-555-0143, phone 212-555-0142", &["FAX:212-555-0143", "PHONE:212-555-0142"]),
-        ("phone 212-555-0142 fax 212-555-0143", &["PHONE:212-555-0142", "FAX:212-555-0143"]),
+        (
+            "Fax 212-555-0143, phone 212-555-0142",
+            &["FAX:212-555-0143", "PHONE:212-555-0142"],
+        ),
+        (
+            "phone 212-555-0142 fax 212-555-0143",
+            &["PHONE:212-555-0142", "FAX:212-555-0143"],
+        ),
         ("212-555-0143 (fax)", &["FAX:212-555-0143"]),
         ("tel 020 7946 0958", &["PHONE:020 7946 0958"]),
     ]);
-    leaves_alone(&["555-0142", "2125550142", "NPI 1234567893", "range 100-200", "platelets 212 thousand", "0.212-555"]);
+    leaves_alone(&[
+        "555-0142",
+        "2125550142",
+        "NPI 1234567893",
+        "range 100-200",
+        "platelets 212 thousand",
+        "0.212-555",
+    ]);
 }
 
 #[test]
 fn addresses() {
     finds(&[
-        ("mail jane.doe+x@mail.example.org.", &["EMAIL:jane.doe+x@mail.example.org"]),
+        (
+            "mail jane.doe+x@mail.example.org.",
+            &["EMAIL:jane.doe+x@mail.example.org"],
+        ),
         ("<j@x.io>", &["EMAIL:j@x.io"]),
-        ("\"email\":\"o'neil@example.com\"", &["EMAIL:o'neil@example.com"]),
-        ("josé@correo.es, b@c.de", &["EMAIL:josé@correo.es", "EMAIL:b@c.de"]),
+        (
+            "\"email\":\"o'neil@example.com\"",
+            &["EMAIL:o'neil@example.com"],
+        ),
+        (
+            "josé@correo.es, b@c.de",
+            &["EMAIL:josé@correo.es", "EMAIL:b@c.de"],
+        ),
     ]);
-    leaves_alone(&["meet @ noon", "user@host", "@handle.name", "a@b..com", "5 mg @ 8.30"]);
+    leaves_alone(&[
+        "meet @ noon",
+        "user@host",
+        "@handle.name",
+        "a@b..com",
+        "5 mg @ 8.30",
+    ]);
 }
 
 #[test]
@@ -94,7 +131,13 @@ fn record_numbers() {
         ("Chart # 48291", &["MRN:48291"]),
         ("patientMrn: 482913", &["MRN:482913"]),
     ]);
-    leaves_alone(&["MRN pending", "chart 12", "00482913", "the charter 48291", "patient identified 4829 cells"]);
+    leaves_alone(&[
+        "MRN pending",
+        "chart 12",
+        "00482913",
+        "the charter 48291",
+        "patient identified 4829 cells",
+    ]);
 }
 
 #[test]
@@ -145,11 +188,18 @@ fn dates() {
 fn cards() {
     finds(&[
         ("4111 1111 1111 1111", &["CREDIT_CARD:4111 1111 1111 1111"]),
-        ("card 4111-1111-1111-1111.", &["CREDIT_CARD:4111-1111-1111-1111"]),
+        (
+            "card 4111-1111-1111-1111.",
+            &["CREDIT_CARD:4111-1111-1111-1111"],
+        ),
         ("378282246310005", &["CREDIT_CARD:378282246310005"]),
         ("3782 822463 10005", &["CREDIT_CARD:3782 822463 10005"]),
     ]);
-    leaves_alone(&["4111 1111 1111 1112", "1111 1111 1111 1117", "order 9111111111111111"]);
+    leaves_alone(&[
+        "4111 1111 1111 1112",
+        "1111 1111 1111 1117",
+        "order 9111111111111111",
+    ]);
 }
 
 #[test]
@@ -172,7 +222,10 @@ fn any_bytes_are_survived() {
         let mut findings = Vec::new();
         scan(&text, &mut findings);
         for finding in findings {
-            assert!(finding.start < finding.end && finding.end <= text.len(), "{text:?}");
+            assert!(
+                finding.start < finding.end && finding.end <= text.len(),
+                "{text:?}"
+            );
         }
     }
 }

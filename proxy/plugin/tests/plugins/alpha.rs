@@ -1,1 +1,634 @@
-//! filled below
+//! The shipped driver for kind A in its sandbox: canonical requests against exact upstream JSON, transcripts
+//! against events.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Map, Value, json};
+use svc_core::chat::{
+    ChatEvent, ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall,
+    ToolChoice, ToolResult,
+};
+use svc_core::sse::Frame;
+use svc_plugin::{
+    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
+    Framing, ProviderKind, StreamEnd,
+};
+
+use crate::stage::{ALPHA, Stage, shipped_manifest};
+
+async fn driver() -> Arc<Driver> {
+    let stage = Stage::new();
+    stage.install(
+        "provider-alpha",
+        &ALPHA,
+        &shipped_manifest("provider-alpha"),
+    );
+    let host = stage.open().await;
+    host.driver("provider-alpha")
+        .unwrap_or_else(|_| panic!("{:?}", host.status()))
+}
+
+fn chat(messages: Vec<Message>) -> ChatRequest {
+    ChatRequest {
+        model: "catalogue-id".to_owned(),
+        system: Vec::new(),
+        messages,
+        tools: Vec::new(),
+        tool_choice: None,
+        parallel_tool_calls: None,
+        max_tokens: Some(100),
+        sampling: Sampling::default(),
+        stop_sequences: Vec::new(),
+        response_format: None,
+        reasoning_tokens: None,
+        metadata: std::collections::BTreeMap::new(),
+        stream: true,
+        ext: Map::new(),
+    }
+}
+
+fn turn(role: Role, content: Vec<Part>) -> Message {
+    Message {
+        role,
+        content,
+        name: None,
+    }
+}
+
+fn user(text: &str) -> Message {
+    turn(Role::User, vec![Part::text(text)])
+}
+
+fn call(id: &str, name: &str) -> Part {
+    Part::ToolCall(ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: json!({"q": 1}),
+    })
+}
+
+fn result(call_id: &str, text: &str) -> Part {
+    Part::ToolResult(ToolResult {
+        call_id: call_id.to_owned(),
+        is_error: false,
+        content: vec![Part::text(text)],
+    })
+}
+
+fn tool(name: &str) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        description: Some("looks up".to_owned()),
+        input_schema: json!({"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}}),
+        strict: Some(true),
+        cache_mark: Some(json!({"type": "ephemeral"})),
+    }
+}
+
+async fn start(
+    driver: &Driver,
+    chat: &ChatRequest,
+) -> Result<(DriverRun, svc_plugin::UpstreamRequest), DriverFailure> {
+    driver
+        .start(&DriverRequest {
+            chat,
+            model: "model-a",
+            extra: &Map::new(),
+        })
+        .await
+}
+
+async fn body(driver: &Driver, chat: &ChatRequest) -> Value {
+    let (_, upstream) = start(driver, chat)
+        .await
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    serde_json::from_slice(&upstream.body).unwrap()
+}
+
+async fn fault(driver: &Driver, chat: &ChatRequest) -> DriverFault {
+    match start(driver, chat).await {
+        Err(DriverFailure::Fault(fault)) => fault,
+        Err(failure) => panic!("{failure}"),
+        Ok(_) => panic!("the request was built"),
+    }
+}
+
+#[tokio::test]
+async fn a_plain_request_is_exact_to_the_byte() {
+    let driver = driver().await;
+    assert_eq!(driver.kind(), ProviderKind::A);
+    assert!(driver.features().tools && !driver.features().json_object);
+    assert!(
+        matches!(driver.auth(), AuthPlacement::Header { name, template } if name == "x-api-key" && template == "{secret}")
+    );
+    let mut request = chat(vec![user("Hello")]);
+    request.system = vec![Part::text("Be brief.")];
+    let (_, upstream) = start(&driver, &request)
+        .await
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(upstream.path, "/v1/messages");
+    assert_eq!(upstream.framing, Framing::Sse);
+    assert_eq!(upstream.headers["anthropic-version"], "2023-06-01");
+    assert_eq!(
+        upstream.body.as_ref(),
+        br#"{"model":"model-a","max_tokens":100,"system":"Be brief.","messages":[{"role":"user","content":[{"type":"text","text":"Hello"}]}],"stream":true}"#
+    );
+}
+
+#[tokio::test]
+async fn every_part_has_its_block() {
+    let mut request = chat(vec![
+        turn(
+            Role::User,
+            vec![
+                Part::Text {
+                    text: "look".to_owned(),
+                    cache_mark: Some(json!({"type": "ephemeral", "ttl": "1h"})),
+                },
+                Part::Image(Media::Inline {
+                    media_type: "image/png".to_owned(),
+                    data: vec![1, 2, 3].into(),
+                }),
+                Part::Image(Media::Url("https://example.org/a.png".to_owned())),
+                Part::Document {
+                    media: Media::Text("words".to_owned()),
+                    title: Some("t".to_owned()),
+                    context: Some("c".to_owned()),
+                },
+            ],
+        ),
+        turn(
+            Role::Assistant,
+            vec![
+                Part::Reasoning {
+                    text: "hm".to_owned(),
+                    signature: Some("sig".to_owned()),
+                },
+                Part::Reasoning {
+                    text: "foreign".to_owned(),
+                    signature: None,
+                },
+                Part::RedactedReasoning {
+                    data: "sealed".to_owned(),
+                },
+                Part::text(""),
+                call("toolu_1", "look_up"),
+            ],
+        ),
+        turn(
+            Role::User,
+            vec![Part::ToolResult(ToolResult {
+                call_id: "toolu_1".to_owned(),
+                is_error: true,
+                content: Vec::new(),
+            })],
+        ),
+    ]);
+    request.tools = vec![tool("look_up")];
+    request.tool_choice = Some(ToolChoice::Named("look_up".to_owned()));
+    request.parallel_tool_calls = Some(false);
+    request.sampling = Sampling {
+        temperature: Some(1.7),
+        top_p: Some(0.5),
+        top_k: Some(3),
+    };
+    request.stop_sequences = vec!["END".to_owned()];
+    request.max_tokens = Some(4_000);
+    request.reasoning_tokens = Some(2_000);
+    request.response_format = Some(ResponseFormat::JsonSchema {
+        name: None,
+        schema: json!({"type": "object"}),
+        strict: Some(true),
+    });
+    request
+        .metadata
+        .insert("user_id".to_owned(), "u1".to_owned());
+    request.stream = false;
+    let expected = json!({
+        "model": "model-a",
+        "max_tokens": 4000,
+        "messages": [
+            {"role": "user", "content": [
+                {"type": "text", "text": "look", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AQID"}},
+                {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
+                {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"},
+                 "title": "t", "context": "c"},
+            ]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "sig"},
+                {"type": "redacted_thinking", "data": "sealed"},
+                {"type": "tool_use", "id": "toolu_1", "name": "look_up", "input": {"q": 1}},
+            ]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "is_error": true}]},
+        ],
+        "tools": [{
+            "name": "look_up",
+            "description": "looks up",
+            "input_schema": {"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}},
+            "strict": true,
+            "cache_control": {"type": "ephemeral"},
+        }],
+        "tool_choice": {"type": "tool", "name": "look_up", "disable_parallel_tool_use": true},
+        "temperature": 1.0,
+        "top_p": 0.5,
+        "top_k": 3,
+        "stop_sequences": ["END"],
+        "thinking": {"type": "enabled", "budget_tokens": 2000},
+        "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
+        "metadata": {"user_id": "u1"},
+        "stream": false,
+    });
+    assert_eq!(body(&*driver().await, &request).await, expected);
+}
+
+#[tokio::test]
+async fn turns_merge_results_come_first_and_foreign_ids_are_mapped() {
+    let request = chat(vec![
+        user("a"),
+        turn(Role::Assistant, vec![Part::text("")]),
+        user("b"),
+        turn(
+            Role::Assistant,
+            vec![call("call:1", "one"), call("call.1", "two")],
+        ),
+        user("meanwhile"),
+        turn(Role::User, vec![result("call.1", "second")]),
+        turn(Role::User, vec![result("call:1", "first")]),
+    ]);
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let answer = |id: &str, words: &str| json!({"type": "tool_result", "tool_use_id": id, "content": [text(words)]});
+    let body = body(&*driver().await, &request).await;
+    let input = json!({"q": 1});
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": [text("a"), text("b")]},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "x_63616c6c3a31", "name": "one", "input": input},
+                {"type": "tool_use", "id": "x_63616c6c2e31", "name": "two", "input": input},
+            ]},
+            {"role": "user", "content": [
+                answer("x_63616c6c3a31", "first"),
+                answer("x_63616c6c2e31", "second"),
+                text("meanwhile"),
+            ]},
+        ])
+    );
+    // The history has calls and the request no tools: definitions are made up and none may be called.
+    let schema = json!({"type": "object"});
+    assert_eq!(
+        body["tools"],
+        json!([{"name": "one", "input_schema": schema}, {"name": "two", "input_schema": schema}])
+    );
+    assert_eq!(body["tool_choice"], json!({"type": "none"}));
+}
+
+#[tokio::test]
+async fn what_kind_a_cannot_take_is_refused_by_name() {
+    let driver = driver().await;
+    let mut dangling = chat(vec![
+        user("a"),
+        turn(Role::Assistant, vec![call("toolu_1", "one")]),
+        user("b"),
+    ]);
+    dangling.tools = vec![tool("one")];
+    let refused = fault(&driver, &dangling).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (DriverFaultKind::InvalidRequest, Some("messages"))
+    );
+
+    let mut json_mode = chat(vec![user("a")]);
+    json_mode.response_format = Some(ResponseFormat::JsonObject);
+    let refused = fault(&driver, &json_mode).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (
+            DriverFaultKind::UnsupportedParameter,
+            Some("response_format")
+        )
+    );
+
+    let mut unknown = chat(vec![user("a")]);
+    unknown.ext.insert("logprobs".to_owned(), json!(true));
+    assert!(body(&driver, &unknown).await.get("logprobs").is_none());
+    unknown.ext.insert("must-logprobs".to_owned(), json!(true));
+    assert_eq!(
+        fault(&driver, &unknown).await.param.as_deref(),
+        Some("logprobs")
+    );
+
+    let mut forced = chat(vec![user("a")]);
+    forced.tool_choice = Some(ToolChoice::Required);
+    assert_eq!(
+        fault(&driver, &forced).await.param.as_deref(),
+        Some("tool_choice")
+    );
+}
+
+/// Events as words: they have no `Debug`.
+fn words(events: &[ChatEvent]) -> Vec<String> {
+    events
+        .iter()
+        .map(|event| match event {
+            ChatEvent::Started {
+                provider_id,
+                provider_model,
+            } => format!("started {provider_id} {provider_model}"),
+            ChatEvent::Text(text) => format!("text {text}"),
+            ChatEvent::Reasoning(text) => format!("reasoning {text}"),
+            ChatEvent::ReasoningSignature(text) => format!("signature {text}"),
+            ChatEvent::RedactedReasoning { data } => format!("redacted {data}"),
+            ChatEvent::ToolCallStart { index, id, name } => format!("call {index} {id} {name}"),
+            ChatEvent::ToolCallDelta { index, fragment } => format!("delta {index} {fragment}"),
+            ChatEvent::ToolCallEnd { index } => format!("end {index}"),
+            ChatEvent::ProviderToolCompleted { tool_type, item_id } => {
+                format!("tool {tool_type} {item_id}")
+            }
+            ChatEvent::Usage(usage) => format!(
+                "usage {} {} {} {}",
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_input_tokens,
+                usage.cache_creation_input_tokens
+            ),
+            ChatEvent::KeepAlive => "alive".to_owned(),
+            ChatEvent::Finished(finish) => {
+                format!(
+                    "finished {} {} {:?}",
+                    finish.reason.word(),
+                    finish.raw,
+                    finish.stop_sequence
+                )
+            }
+        })
+        .collect()
+}
+
+const TRANSCRIPT: [(&str, &str); 20] = [
+    ("ping", r#"{"type":"ping"}"#),
+    (
+        "message_start",
+        r#"{"type":"message_start","message":{"id":"msg_1","model":"model-a-1","usage":{"input_tokens":9,"cache_read_input_tokens":4,"cache_creation_input_tokens":null,"output_tokens":7}}}"#,
+    ),
+    (
+        "content_block_start",
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+    ),
+    (
+        "content_block_delta",
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+    ),
+    (
+        "content_block_delta",
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"sig"}}"#,
+    ),
+    (
+        "content_block_stop",
+        r#"{"type":"content_block_stop","index":0}"#,
+    ),
+    (
+        "content_block_start",
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
+    ),
+    (
+        "",
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"caf\u00e9"}}"#,
+    ),
+    (
+        "content_block_stop",
+        r#"{"type":"content_block_stop","index":1}"#,
+    ),
+    (
+        "content_block_start",
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"one","input":{}}}"#,
+    ),
+    (
+        "content_block_delta",
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+    ),
+    (
+        "content_block_delta",
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"q\":"}}"#,
+    ),
+    (
+        "content_block_delta",
+        r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"1}"}}"#,
+    ),
+    (
+        "content_block_stop",
+        r#"{"type":"content_block_stop","index":2}"#,
+    ),
+    (
+        "content_block_start",
+        r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"toolu_2","name":"two","input":{}}}"#,
+    ),
+    (
+        "content_block_stop",
+        r#"{"type":"content_block_stop","index":3}"#,
+    ),
+    ("something_new", r#"{"type":"something_new","x":1}"#),
+    (
+        "message_delta",
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":31}}"#,
+    ),
+    ("message_stop", r#"{"type":"message_stop"}"#),
+    ("ping", r#"{"type":"ping"}"#),
+];
+
+const EVENTS: [&str; 15] = [
+    "alive",
+    "started msg_1 model-a-1",
+    "usage 9 0 4 0",
+    "reasoning hm",
+    "signature sig",
+    "text café",
+    "call 0 toolu_1 one",
+    "delta 0 {\"q\":",
+    "delta 0 1}",
+    "end 0",
+    "call 1 toolu_2 two",
+    "delta 1 {}",
+    "end 1",
+    "usage 9 31 4 0",
+    "finished tool_calls tool_use None",
+];
+
+fn content_type(value: &'static str) -> HeaderMap {
+    HeaderMap::from_iter([(http::header::CONTENT_TYPE, HeaderValue::from_static(value))])
+}
+
+async fn run(driver: &Driver) -> DriverRun {
+    start(driver, &chat(vec![user("a")]))
+        .await
+        .unwrap_or_else(|failure| panic!("{failure}"))
+        .0
+}
+
+#[tokio::test]
+async fn a_transcript_gives_the_same_events_in_batches_of_any_size() {
+    let driver = driver().await;
+    let frames: Vec<Frame> = TRANSCRIPT
+        .iter()
+        .map(|(name, data)| Frame {
+            name: (*name).to_owned(),
+            data: (*data).to_owned(),
+        })
+        .collect();
+    for size in 1..=frames.len() {
+        let mut run = run(&driver).await;
+        assert_eq!(
+            run.head(200, &content_type("text/event-stream; charset=utf-8"))
+                .await,
+            Ok(Framing::Sse)
+        );
+        let mut events = Vec::new();
+        for batch in frames.chunks(size) {
+            assert_eq!(run.push(batch, &mut events).await, Ok(()));
+        }
+        assert!(run.finished());
+        assert_eq!(run.close(StreamEnd::Complete, &mut events).await, Ok(()));
+        assert_eq!(words(&events), EVENTS, "batches of {size}");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_gives_the_events_of_a_stream() {
+    let answer = json!({
+        "type": "message", "id": "msg_1", "model": "model-a-1", "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "sig"},
+            {"type": "text", "text": "café", "citations": null},
+            {"type": "tool_use", "id": "toolu_1", "name": "one", "input": {"q": 1}},
+            {"type": "tool_use", "id": "toolu_2", "name": "two", "input": {}},
+        ],
+        "stop_reason": "stop_sequence", "stop_sequence": "END",
+        "usage": {"input_tokens": 9, "cache_read_input_tokens": 4, "output_tokens": 31},
+    });
+    let driver = driver().await;
+    let mut run = run(&driver).await;
+    assert_eq!(
+        run.head(200, &content_type("application/json")).await,
+        Ok(Framing::WholeBody)
+    );
+    let mut events = Vec::new();
+    assert_eq!(
+        run.push_bytes(answer.to_string().as_bytes(), &mut events)
+            .await,
+        Ok(())
+    );
+    assert_eq!(run.close(StreamEnd::Complete, &mut events).await, Ok(()));
+    let mut expected = EVENTS[1..].to_vec();
+    expected.splice(6..8, ["delta 0 {\"q\":1}"]);
+    *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
+    assert_eq!(words(&events), expected);
+}
+
+#[tokio::test]
+async fn error_statuses_become_machine_words() {
+    let driver = driver().await;
+    let body = br#"{"type":"error","error":{"type":"rate_limit_error","message":"John Doe asked too often"}}"#;
+    let mut busy = run(&driver).await;
+    let mut headers = content_type("application/json");
+    headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("3"));
+    assert_eq!(busy.head(429, &headers).await, Ok(Framing::WholeBody));
+    let mut events = Vec::new();
+    let expected = DriverFault {
+        kind: DriverFaultKind::RateLimited,
+        param: None,
+        upstream_code: Some("rate_limit_error".to_owned()),
+        retryable: true,
+        retry_after_ms: Some(3_000),
+    };
+    assert_eq!(
+        busy.push_bytes(body, &mut events).await,
+        Err(DriverFailure::Fault(expected))
+    );
+    for (status, kind) in [
+        (400, DriverFaultKind::InvalidRequest),
+        (401, DriverFaultKind::UpstreamAuth),
+        (404, DriverFaultKind::ModelUnavailable),
+        (500, DriverFaultKind::UpstreamFailure),
+        (529, DriverFaultKind::Overloaded),
+    ] {
+        let answer = run(&driver)
+            .await
+            .head(status, &content_type("text/html"))
+            .await;
+        assert!(
+            matches!(answer, Err(DriverFailure::Fault(fault)) if fault.kind == kind),
+            "{status}"
+        );
+    }
+    let page = run(&driver)
+        .await
+        .head(200, &content_type("text/html"))
+        .await;
+    assert!(
+        matches!(page, Err(DriverFailure::Fault(fault)) if fault.kind == DriverFaultKind::Protocol)
+    );
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_early_or_badly_is_a_failure_after_its_events() {
+    let driver = driver().await;
+    let frame = |data: &str| Frame {
+        name: String::new(),
+        data: data.to_owned(),
+    };
+    let begun = [frame(TRANSCRIPT[1].1), frame(TRANSCRIPT[7].1)];
+    let kind = |answer: Result<(), DriverFailure>| match answer {
+        Err(DriverFailure::Fault(fault)) => Some((fault.kind, fault.retryable)),
+        _ => None,
+    };
+    for (end, expected) in [
+        (StreamEnd::Complete, (DriverFaultKind::Protocol, true)),
+        (StreamEnd::Truncated, (DriverFaultKind::Protocol, true)),
+        (
+            StreamEnd::TimedOut,
+            (DriverFaultKind::UpstreamFailure, true),
+        ),
+        (StreamEnd::Cancelled, (DriverFaultKind::Other, false)),
+    ] {
+        let mut run = run(&driver).await;
+        assert_eq!(
+            run.head(200, &content_type("text/event-stream")).await,
+            Ok(Framing::Sse)
+        );
+        let mut events = Vec::new();
+        assert_eq!(run.push(&begun, &mut events).await, Ok(()));
+        assert_eq!(kind(run.close(end, &mut events).await), Some(expected));
+        assert_eq!(
+            words(&events),
+            ["started msg_1 model-a-1", "usage 9 0 4 0", "text café"]
+        );
+    }
+    for (data, expected) in [
+        (
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#,
+            DriverFaultKind::Overloaded,
+        ),
+        ("<html>", DriverFaultKind::Protocol),
+        (r#"{"type":"message_stop"}"#, DriverFaultKind::Protocol),
+    ] {
+        let mut run = run(&driver).await;
+        assert_eq!(
+            run.head(200, &content_type("text/event-stream")).await,
+            Ok(Framing::Sse)
+        );
+        let mut events = Vec::new();
+        let frames = [begun[0].clone(), begun[1].clone(), frame(data)];
+        assert_eq!(
+            kind(run.push(&frames, &mut events).await).map(|fault| fault.0),
+            Some(expected),
+            "{data}"
+        );
+        assert_eq!(events.len(), 3, "what came before the failure counts");
+        assert!(matches!(
+            run.push(&begun, &mut events).await,
+            Err(DriverFailure::Plugin(_))
+        ));
+    }
+}

@@ -134,9 +134,9 @@ async fn a_bad_version_is_reported_and_never_replaces_a_good_one() {
             .iter()
             .any(|event| event.contains("broken on purpose"))
     );
-    // A folder that goes away takes nothing with it.
-    fs::remove_dir_all(stage.path().join("evil")).unwrap();
+    // The last folder of a plugin that goes away takes nothing with it.
     fs::remove_dir_all(stage.path().join("another")).unwrap();
+    fs::remove_dir_all(stage.path().join("evil")).unwrap();
     until(&host, |host| host.status()[0].state == State::Removed).await;
     assert_eq!(version(&host).await, 3);
 }

@@ -47,7 +47,7 @@ imports = ["gateway:plugin/types@0.1.0", "gateway:phi/types@0.1.0"]
 names = ["SSN"]
 [limits]
 memory-mib = 32
-call-ms = 40
+call-ms = 100
 configure-ms = 1000
 output-kib = 4096
 "#;
