@@ -11,22 +11,38 @@ use std::path::{Path, PathBuf};
 use guest::{Failure, Workshop};
 
 fn main() -> Result<(), Failure> {
-    let repository = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
+    let repository = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?)
+        .join("../..")
+        .canonicalize()?;
     let sources = repository.join("plugins");
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     // <target>/<profile>/build/<package>/out
-    let profile_folder = out.ancestors().nth(3).ok_or("OUT_DIR is not inside a target folder")?;
-    let target_folder = profile_folder.parent().ok_or("OUT_DIR is not inside a target folder")?.join("guests");
-    let workshop = Workshop { sources: sources.clone(), target_folder };
+    let profile_folder = out
+        .ancestors()
+        .nth(3)
+        .ok_or("OUT_DIR is not inside a target folder")?;
+    let target_folder = profile_folder
+        .parent()
+        .ok_or("OUT_DIR is not inside a target folder")?
+        .join("guests");
+    let workshop = Workshop {
+        sources: sources.clone(),
+        target_folder,
+    };
 
     watch(&repository)?;
     for id in shipped(&sources)? {
-        let component = guest::encode(&workshop.compile(&id)?).map_err(|error| format!("{id}: {error}"))?;
+        let component =
+            guest::encode(&workshop.compile(&id)?).map_err(|error| format!("{id}: {error}"))?;
         let manifest = fs::read_to_string(sources.join(&id).join("plugin.toml"))?;
         let folder = profile_folder.join("plugins").join(&id);
-        guest::write_plugin(&folder, &component, &manifest).map_err(|error| format!("{id}: {error}"))?;
+        guest::write_plugin(&folder, &component, &manifest)
+            .map_err(|error| format!("{id}: {error}"))?;
         // Somebody who removes the output gets it back.
-        println!("cargo::rerun-if-changed={}", folder.join("plugin.toml").display());
+        println!(
+            "cargo::rerun-if-changed={}",
+            folder.join("plugin.toml").display()
+        );
     }
     Ok(())
 }
@@ -37,7 +53,12 @@ fn shipped(sources: &Path) -> Result<Vec<String>, Failure> {
     for entry in fs::read_dir(sources)? {
         let entry = entry?;
         if entry.path().join("plugin.toml").is_file() {
-            ids.push(entry.file_name().into_string().map_err(|_| "a plugin folder's name is not UTF-8")?);
+            ids.push(
+                entry
+                    .file_name()
+                    .into_string()
+                    .map_err(|_| "a plugin folder's name is not UTF-8")?,
+            );
         }
     }
     ids.sort();
@@ -48,7 +69,10 @@ fn shipped(sources: &Path) -> Result<Vec<String>, Failure> {
 fn watch(repository: &Path) -> Result<(), Failure> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed={}", repository.join("wit").display());
+    println!(
+        "cargo::rerun-if-changed={}",
+        repository.join("wit").display()
+    );
     // Absent where the installed toolchain has the target; watching an absent file would rerun each time.
     let fallback = repository.join(".toolchain/wasm/env");
     if fallback.exists() {

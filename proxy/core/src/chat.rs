@@ -37,6 +37,33 @@ pub struct ChatRequest {
     pub ext: Map<String, Value>,
 }
 
+impl ChatRequest {
+    /// One user message and nothing else.
+    pub fn of_user_text(text: impl Into<String>) -> Self {
+        let message = Message {
+            role: Role::User,
+            content: vec![Part::text(text)],
+            name: None,
+        };
+        Self {
+            model: String::new(),
+            system: Vec::new(),
+            messages: vec![message],
+            tools: Vec::new(),
+            tool_choice: None,
+            parallel_tool_calls: None,
+            max_tokens: None,
+            sampling: Sampling::default(),
+            stop_sequences: Vec::new(),
+            response_format: None,
+            reasoning_tokens: None,
+            metadata: BTreeMap::new(),
+            stream: false,
+            ext: Map::new(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
     pub temperature: Option<f64>,

@@ -28,7 +28,16 @@ impl Workshop {
     pub fn compile(&self, package: &str) -> Result<Vec<u8>, Failure> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
-            .args(["build", "--release", "--locked", "--quiet", "--target", TARGET, "--package", package])
+            .args([
+                "build",
+                "--release",
+                "--locked",
+                "--quiet",
+                "--target",
+                TARGET,
+                "--package",
+                package,
+            ])
             .arg("--manifest-path")
             .arg(self.sources.join("Cargo.toml"))
             .arg("--target-dir")
@@ -36,12 +45,19 @@ impl Workshop {
             .current_dir(&self.sources);
         clean_environment(&mut cargo);
         self.choose_toolchain(&mut cargo)?;
-        let status = cargo.status().map_err(|error| format!("cannot run cargo for {package}: {error}"))?;
+        let status = cargo
+            .status()
+            .map_err(|error| format!("cannot run cargo for {package}: {error}"))?;
         if !status.success() {
             return Err(format!("cargo could not build the guest {package}: {status}").into());
         }
-        let module = self.target_folder.join(TARGET).join("release").join(package.replace('-', "_") + ".wasm");
-        fs::read(&module).map_err(|error| format!("cannot read {}: {error}", module.display()).into())
+        let module = self
+            .target_folder
+            .join(TARGET)
+            .join("release")
+            .join(package.replace('-', "_") + ".wasm");
+        fs::read(&module)
+            .map_err(|error| format!("cannot read {}: {error}", module.display()).into())
     }
 
     /// The installed toolchain where it has the target, else the one that `make setup` put aside.
@@ -51,7 +67,9 @@ impl Workshop {
         }
         let env_file = self.sources.join("../.toolchain/wasm/env");
         let Ok(lines) = fs::read_to_string(&env_file) else {
-            return Err(format!("the Rust target {TARGET} is not installed: run `make setup`").into());
+            return Err(
+                format!("the Rust target {TARGET} is not installed: run `make setup`").into(),
+            );
         };
         for line in lines.lines() {
             match line.split_once('=') {
@@ -68,7 +86,9 @@ impl Workshop {
             }
         }
         // That compiler comes without a built standard library for the target.
-        cargo.env("RUSTC_BOOTSTRAP", "1").arg("-Zbuild-std=std,panic_abort");
+        cargo
+            .env("RUSTC_BOOTSTRAP", "1")
+            .arg("-Zbuild-std=std,panic_abort");
         Ok(())
     }
 }
@@ -77,13 +97,27 @@ impl Workshop {
 fn clean_environment(cargo: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        let is_kept = matches!(name, "CARGO_HOME" | "CARGO_NET_OFFLINE" | "CARGO_HTTP_PROXY" | "CARGO_HTTP_CAINFO")
-            || name.starts_with("CARGO_REGISTRIES_");
+        let is_kept = matches!(
+            name,
+            "CARGO_HOME" | "CARGO_NET_OFFLINE" | "CARGO_HTTP_PROXY" | "CARGO_HTTP_CAINFO"
+        ) || name.starts_with("CARGO_REGISTRIES_");
         let is_foreign = name.starts_with("CARGO")
             || matches!(
                 name,
-                "RUSTC" | "RUSTFLAGS" | "RUSTDOC" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTC_LINKER" | "TARGET"
-                    | "HOST" | "OUT_DIR" | "NUM_JOBS" | "OPT_LEVEL" | "PROFILE" | "DEBUG" | "LD_LIBRARY_PATH"
+                "RUSTC"
+                    | "RUSTFLAGS"
+                    | "RUSTDOC"
+                    | "RUSTC_WRAPPER"
+                    | "RUSTC_WORKSPACE_WRAPPER"
+                    | "RUSTC_LINKER"
+                    | "TARGET"
+                    | "HOST"
+                    | "OUT_DIR"
+                    | "NUM_JOBS"
+                    | "OPT_LEVEL"
+                    | "PROFILE"
+                    | "DEBUG"
+                    | "LD_LIBRARY_PATH"
             );
         if is_foreign && !is_kept {
             cargo.env_remove(name);
@@ -94,15 +128,20 @@ fn clean_environment(cargo: &mut Command) {
 /// Whether the installed toolchain can compile for the target.
 fn has_target() -> bool {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let output = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output();
     output.is_ok_and(|output| {
-        output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+        output.status.success()
+            && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
     })
 }
 
 /// A core module with embedded interface types as a component.
 pub fn encode(module: &[u8]) -> Result<Vec<u8>, Failure> {
-    let encoder = wit_component::ComponentEncoder::default().validate(true).module(module);
+    let encoder = wit_component::ComponentEncoder::default()
+        .validate(true)
+        .module(module);
     let component = encoder.and_then(|mut encoder| encoder.encode());
     component.map_err(|error| format!("cannot encode the component: {error:#}").into())
 }
@@ -110,7 +149,10 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Failure> {
 /// Writes `plugin.wasm` and `plugin.toml` with size and digest filled in. Unchanged files stay untouched, so that
 /// a gateway that watches the folder sees a change only where there is one.
 pub fn write_plugin(folder: &Path, component: &[u8], manifest: &str) -> Result<(), Failure> {
-    let digest: String = Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = Sha256::digest(component)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let pinned = fill(manifest, "sha256 = \"\"", &format!("sha256 = \"{digest}\""))?;
     let pinned = fill(&pinned, "size = 0", &format!("size = {}", component.len()))?;
     fs::create_dir_all(folder)?;

@@ -3,6 +3,26 @@
 //! Knows no pingora, no SQL and no wasmtime: the edge brings requests in ([`request`]), takes responses out
 //! ([`response`]) and reaches upstreams ([`upstream`]).
 
+mod budget;
+pub mod caller;
+pub mod conversation;
+pub mod exchange;
+pub mod fact;
+pub mod filter;
+pub mod gateway;
+pub mod handler;
+pub mod inference;
+pub mod limiter;
+pub mod metrics;
+pub mod moment;
+pub mod phi;
+pub mod policy;
+pub mod provider;
+mod reply;
 pub mod request;
 pub mod response;
+pub mod service;
+pub mod strangers;
+pub mod trail;
+pub mod upkeep;
 pub mod upstream;

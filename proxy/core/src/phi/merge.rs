@@ -32,6 +32,8 @@ pub struct Finding {
     pub start: usize,
     pub end: usize,
     pub kind: Kind,
+    /// Confidence per mille; a further mention of a found value is certain.
+    pub score: u16,
     /// Position in [`TextScan::segments`].
     pub segment: usize,
 }
@@ -105,6 +107,7 @@ pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
                 start,
                 end,
                 kind: claim.kind.clone(),
+                score: claim.standing.score.0,
                 segment: scan.segment_at(start),
             })
         })

@@ -50,10 +50,14 @@ pub fn redact(
 /// that the assistant wrote earlier may be one of ours that comes back (restoring is off): those are left to
 /// the order of appearance.
 fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) -> Vec<Token> {
+    let found: HashSet<&str> = findings
+        .iter()
+        .map(|finding| finding.kind.as_str())
+        .collect();
     let in_use = |kind: &str| {
-        ENTITY_KINDS.iter().any(|known| known.name == kind)
+        found.contains(kind)
             || map.knows_kind(kind)
-            || findings.iter().any(|finding| finding.kind.as_str() == kind)
+            || ENTITY_KINDS.iter().any(|known| known.name == kind)
     };
     let mut tokens = token::tokens(scan.text(), in_use);
     let mut said_before: HashSet<(Kind, u32)> = HashSet::new();

@@ -12,11 +12,15 @@ use crate::chat::{ChatEvent, Finish};
 /// One reply on its way to the caller.
 pub struct ReplyRestorer {
     table: Arc<RestoreTable>,
-    prose: Option<(Prose, Restorer)>,
+    /// Kept for the whole reply: readers join text around tool calls, and an address with it.
+    text: Restorer,
+    reasoning: Restorer,
+    /// Which of the two spoke last.
+    open: Option<Prose>,
     /// By the index of the tool call.
     calls: BTreeMap<u32, Restorer>,
-    /// Of channels that are finished.
-    restored: u64,
+    /// In calls that are finished.
+    restored_in_calls: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,10 +41,12 @@ impl Prose {
 impl ReplyRestorer {
     pub fn new(table: Arc<RestoreTable>) -> Self {
         Self {
+            text: Restorer::new(Arc::clone(&table), Channel::Prose),
+            reasoning: Restorer::new(Arc::clone(&table), Channel::Prose),
             table,
-            prose: None,
+            open: None,
             calls: BTreeMap::new(),
-            restored: 0,
+            restored_in_calls: 0,
         }
     }
 
@@ -101,41 +107,41 @@ impl ReplyRestorer {
 
     /// Placeholders restored so far.
     pub fn restored(&self) -> u64 {
-        let open = self.prose.iter().map(|(_, restorer)| restorer);
-        let open = open.chain(self.calls.values()).map(Restorer::restored);
-        self.restored + open.sum::<u64>()
+        let calls: u64 = self.calls.values().map(Restorer::restored).sum();
+        self.text.restored() + self.reasoning.restored() + calls + self.restored_in_calls
     }
 
     fn prose(&mut self, prose: Prose, piece: &str, out: &mut Vec<ChatEvent>) {
-        if self.prose.as_ref().is_none_or(|(open, _)| *open != prose) {
+        if self.open != Some(prose) {
             self.end_prose(out);
+            self.open = Some(prose);
         }
-        let (_, restorer) = self.prose.get_or_insert_with(|| {
-            (
-                prose,
-                Restorer::new(Arc::clone(&self.table), Channel::Prose),
-            )
-        });
-        let text = restorer.push(piece);
+        let text = self.restorer(prose).push(piece);
         if !text.is_empty() {
             out.push(prose.event(text));
         }
     }
 
     fn end_prose(&mut self, out: &mut Vec<ChatEvent>) {
-        if let Some((prose, mut restorer)) = self.prose.take() {
-            let text = restorer.finish();
-            self.restored += restorer.restored();
+        if let Some(prose) = self.open.take() {
+            let text = self.restorer(prose).finish();
             if !text.is_empty() {
                 out.push(prose.event(text));
             }
         }
     }
 
+    fn restorer(&mut self, prose: Prose) -> &mut Restorer {
+        match prose {
+            Prose::Text => &mut self.text,
+            Prose::Reasoning => &mut self.reasoning,
+        }
+    }
+
     fn end_call(&mut self, index: u32, out: &mut Vec<ChatEvent>) {
         if let Some(mut restorer) = self.calls.remove(&index) {
             let fragment = restorer.finish();
-            self.restored += restorer.restored();
+            self.restored_in_calls += restorer.restored();
             if !fragment.is_empty() {
                 out.push(ChatEvent::ToolCallDelta { index, fragment });
             }

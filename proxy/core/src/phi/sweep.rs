@@ -1,7 +1,7 @@
 //! Once a value is known, every further mention of it goes, also where no detector saw it.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use aho_corasick::AhoCorasick;
 
@@ -18,9 +18,14 @@ pub struct TooManyMentions {
     pub limit: usize,
 }
 
-/// Mentions looked at, per request: the bound on spans that detectors have (`phi.wit`), 64 + bytes / 4.
-const MIN_MENTIONS: usize = 64;
+/// Mentions kept, per request: more than text of this length can hold apart (`phi.wit` allows detectors
+/// 64 + bytes / 4 spans).
+const MIN_MENTIONS: usize = 1_024;
 const BYTES_PER_MENTION: usize = 4;
+
+/// Occurrences looked at, per kept mention: known values that are parts of one another occur at every step.
+/// With the bound above, 4 per byte of text: some 20 ms for a megabyte.
+const OCCURRENCES_PER_MENTION: usize = 16;
 
 /// Adds every further mention of the values of `findings` and `map`, and takes placeholders out of what was
 /// found. The result is what is refused, or replaced.
@@ -43,7 +48,10 @@ pub fn sweep(
             start: finding.start,
             end: finding.end,
             kind: finding.kind,
-            standing: FOUND,
+            standing: Standing {
+                score: Reverse(finding.score),
+                ..FOUND
+            },
             partial: false,
         }));
         resolve(scan, claims)
@@ -68,7 +76,7 @@ const FOUND: Standing = Standing {
 };
 const MENTIONED: Standing = Standing {
     verified: Reverse(false),
-    score: Reverse(0),
+    score: Reverse(1_000),
     detector: 0,
 };
 
@@ -89,25 +97,29 @@ impl<'k> Known<'k> {
             let value = scan.text().get(finding.start..finding.end)?;
             Some((&finding.kind, value))
         });
-        let mut seen = HashSet::new();
+        // Spellings that differ in case only are found by one pattern; one that begins small finds most.
+        let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
         for (kind, value) in map.values().chain(found) {
             let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
             let sought = kind.sweep_min_chars().is_some_and(|least| chars >= least);
-            if !sought || !seen.insert((kind, value)) {
+            if !sought {
                 continue;
             }
-            match kind.spelling() {
-                Spelling::Digits | Spelling::PhoneDigits => {
-                    let normal = kind.normal(value);
-                    if normal.bytes().all(|byte| byte.is_ascii_digit()) {
-                        known.digits.entry(normal).or_insert(kind);
-                    } else {
-                        known.words.push((kind, value));
-                    }
+            if matches!(kind.spelling(), Spelling::Digits | Spelling::PhoneDigits) {
+                let normal = kind.normal(value);
+                if normal.len() <= MAX_DIGITS && normal.bytes().all(|byte| byte.is_ascii_digit()) {
+                    known.digits.entry(normal).or_insert(kind);
+                    continue;
                 }
-                Spelling::LettersAndDigits | Spelling::Words | Spelling::Exact => {
-                    known.words.push((kind, value));
-                }
+            }
+            let next = known.words.len();
+            let at = *spellings
+                .entry((kind, value.to_ascii_lowercase()))
+                .or_insert(next);
+            match known.words.get_mut(at) {
+                None => known.words.push((kind, value)),
+                Some((_, first)) if begins_small(value) => *first = value,
+                Some(_) => {}
             }
         }
         known
@@ -126,7 +138,7 @@ impl<'k> Known<'k> {
             .build(patterns)
             .map_err(|_| TooManyMentions { limit })?;
         for (at, hit) in automaton.find_overlapping_iter(scan.text()).enumerate() {
-            if at >= limit {
+            if claims.len() >= limit || at >= limit * OCCURRENCES_PER_MENTION {
                 return Err(TooManyMentions { limit });
             }
             let Some((kind, value)) = self.words.get(hit.pattern().as_usize()) else {
@@ -141,15 +153,24 @@ impl<'k> Known<'k> {
 
     /// Mentions of numbers, however their digits are grouped.
     fn find_digits(&self, scan: &TextScan, claims: &mut Vec<Claim>) {
-        let Some(longest) = self.digits.keys().map(String::len).max() else {
+        // Which lengths are known, as bits: most numbers of a text have another.
+        let lengths = self
+            .digits
+            .keys()
+            .fold(0_u64, |bits, digits| bits | 1 << digits.len());
+        if lengths == 0 {
             return;
-        };
+        }
         let text = scan.text();
         let mut run = DigitRun::default();
         for group in digit_groups(text) {
             run.push(text, group);
             // One more digit than known: a country code.
-            for (start, digits) in run.endings(longest + 1) {
+            for (start, digits) in run.endings(MAX_DIGITS + 1) {
+                let bit = 1_u64 << digits.len();
+                if lengths & (bit | (bit >> 1)) == 0 {
+                    continue;
+                }
                 let kind = self
                     .digits
                     .get(digits)
@@ -183,10 +204,13 @@ fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
     if value.contains(|c: char| !c.is_alphabetic()) {
         return true;
     }
-    let begins_small = |word: &str| word.starts_with(char::is_lowercase);
     let occurrence = scan.text().get(start..end).unwrap_or_default();
     let in_tools = scan.tools().contains(&scan.segment_at(start));
     !in_tools && (begins_small(value) || !begins_small(occurrence))
+}
+
+fn begins_small(word: &str) -> bool {
+    word.starts_with(char::is_lowercase)
 }
 
 /// Whether no letter or digit continues the text on either side.
@@ -210,6 +234,9 @@ fn digit_groups(text: &str) -> impl Iterator<Item = (usize, usize)> {
         Some((start, end))
     })
 }
+
+/// Longest number, in digits, that is found however it is grouped; cards have 19 (ISO/IEC 7812).
+const MAX_DIGITS: usize = 32;
 
 /// Longest gap, in bytes, between two groups of one number, as in `(212) 555`.
 const MAX_GAP_BYTES: usize = 2;

@@ -135,16 +135,16 @@ pub(super) fn divide(text: &str, findings: &[Finding], tokens: &[Token]) -> Vec<
         let inside = ahead
             .iter()
             .take_while(|token| token.range.start < finding.end)
-            .map(|token| token.range.clone());
-        for token in inside.chain([finding.end..finding.end]) {
-            if let Some((start, end)) = trim(text, from, token.start.max(from)) {
+            .map(|token| (token.range.start, token.range.end));
+        for (token_start, token_end) in inside.chain([(finding.end, finding.end)]) {
+            if let Some((start, end)) = trim(text, from, token_start.max(from)) {
                 pieces.push(Finding {
                     start,
                     end,
                     ..finding.clone()
                 });
             }
-            from = from.max(token.end);
+            from = from.max(token_end);
         }
     }
     pieces

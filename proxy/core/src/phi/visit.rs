@@ -3,140 +3,23 @@
 //! Records are taken apart exhaustively, so that a new field breaks the build here instead of slipping past
 //! the guard. It neither judges nor stores text.
 
+mod place;
+
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
+pub use place::{Form, Spot};
+use place::{Place, Step};
+
 use super::Origin;
 use crate::chat::{
     ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
     ToolResult,
 };
-
-/// What a text position may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Text,
-    /// A key of a JSON object; its place is that of the object.
-    Key,
-    /// A JSON number; a replacement makes it a string.
-    Number,
-    /// A name or id of the letters, digits, `_` and `-` that providers accept there.
-    Identifier,
-}
-
-/// A text position under visit. Its path is written out only when somebody asks.
-#[derive(Clone, Copy)]
-pub struct Spot<'a> {
-    pub origin: Origin,
-    pub form: Form,
-    place: &'a Place<'a>,
-}
-
-/// A path as a list that lives on the stack, last step first.
-struct Place<'a> {
-    parent: Option<&'a Place<'a>>,
-    step: Step<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Step<'a> {
-    Field(&'static str),
-    Index(usize),
-    /// Steps inside JSON of the caller.
-    Key(&'a str),
-    Item(usize),
-}
-
-/// Longest location, in bytes, before deeper steps are left out; keys are the caller's and of any length.
-const MAX_LOCATION_BYTES: usize = 256;
-
-impl Spot<'_> {
-    /// Where the text stands, for people: `messages[2].content[0]`. Ends where JSON of the caller begins,
-    /// whose keys may be PHI.
-    pub fn location(&self) -> String {
-        let mut location = String::new();
-        for step in self.place.steps() {
-            match step {
-                Step::Field(name) if location.is_empty() => location.push_str(name),
-                Step::Field(name) => {
-                    location.push('.');
-                    location.push_str(name);
-                }
-                Step::Index(at) => {
-                    // Writing to a string cannot fail.
-                    let _ = write!(location, "[{at}]");
-                }
-                Step::Key(_) | Step::Item(_) => break,
-            }
-        }
-        location
-    }
-
-    /// Whether the text belongs to `tools`.
-    pub fn is_tool_definition(&self) -> bool {
-        let mut place = self.place;
-        while let Some(parent) = place.parent {
-            place = parent;
-        }
-        matches!(place.step, Step::Field("tools"))
-    }
-
-    /// As [`Self::location`] with everything behind the first index as a JSON pointer (RFC 6901):
-    /// `tools[0]/input_schema/properties/x/description`. Only for places whose keys were found clean.
-    pub fn pointer(&self) -> String {
-        let mut pointer = String::new();
-        for (depth, step) in self.place.steps().into_iter().enumerate() {
-            let before = pointer.len();
-            // Writing to a string cannot fail.
-            let _ = match step {
-                Step::Field(name) if depth == 0 => pointer.write_str(name),
-                Step::Field(name) => write!(pointer, "/{name}"),
-                Step::Index(at) => write!(pointer, "[{at}]"),
-                Step::Key(key) => write!(pointer, "/{}", key.replace('~', "~0").replace('/', "~1")),
-                Step::Item(at) => write!(pointer, "/{at}"),
-            };
-            if pointer.len() > MAX_LOCATION_BYTES {
-                pointer.truncate(before);
-                break;
-            }
-        }
-        pointer
-    }
-}
-
-impl<'a> Place<'a> {
-    const fn root(name: &'static str) -> Self {
-        Self {
-            parent: None,
-            step: Step::Field(name),
-        }
-    }
-
-    const fn then(&'a self, step: Step<'a>) -> Self {
-        Self {
-            parent: Some(self),
-            step,
-        }
-    }
-
-    const fn field(&'a self, name: &'static str) -> Self {
-        self.then(Step::Field(name))
-    }
-
-    fn steps(&self) -> Vec<Step<'_>> {
-        let mut steps = Vec::new();
-        let mut place = Some(self);
-        while let Some(Place { parent, step }) = place {
-            steps.push(*step);
-            place = *parent;
-        }
-        steps.reverse();
-        steps
-    }
-}
 
 /// Called with every text that is not empty; what it returns takes the text's place.
 pub type Visitor<'v> = dyn FnMut(&Spot<'_>, &str) -> Option<String> + 'v;
@@ -311,9 +194,8 @@ impl Walk<'_, '_> {
                     Form::Text,
                     media_type,
                 );
-                // Plain text, CSV, HTML and the like; images and compressed files are not UTF-8.
-                if let Ok(text) = std::str::from_utf8(data)
-                    && let Some(changed) = self.replacement(place, origin, Form::Text, text)
+                if let Some(text) = document_text(media_type, data)
+                    && let Some(changed) = self.replacement(place, origin, Form::Text, &text)
                 {
                     *data = Bytes::from(changed);
                 }
@@ -455,6 +337,28 @@ impl Walk<'_, '_> {
             rename(fields, renamed);
         }
     }
+}
+
+/// The text of an inline document: UTF-8, UTF-16 with its mark, or Latin-1 where the type says text. Images
+/// and compressed files have none. A document that is rewritten becomes UTF-8.
+fn document_text<'d>(media_type: &str, data: &'d [u8]) -> Option<Cow<'d, str>> {
+    if let Ok(text) = std::str::from_utf8(data) {
+        return Some(Cow::Borrowed(text));
+    }
+    let unit: Option<fn([u8; 2]) -> u16> = match data {
+        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
+        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
+        _ => None,
+    };
+    if let Some(unit) = unit {
+        let (pairs, _) = data.as_chunks::<2>();
+        let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+        return Some(Cow::Owned(String::from_utf16_lossy(&units)));
+    }
+    let says_text = media_type
+        .get(..5)
+        .is_some_and(|start| start.eq_ignore_ascii_case("text/"));
+    says_text.then(|| Cow::Owned(data.iter().copied().map(char::from).collect()))
 }
 
 /// Gives keys, named by position, new names; order and values stay, and no value is lost.

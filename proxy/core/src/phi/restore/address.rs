@@ -130,7 +130,7 @@ impl AddressWatch {
         };
         let escaped = self.before == '\\';
         match letter {
-            '\n' if *line_is_empty => return self.reset(),
+            '\n' if *line_is_empty => self.reset(),
             '\n' => *line_is_empty = true,
             _ if letter.is_whitespace() => {}
             '<' if *angle == Angle::Possible => {
@@ -144,7 +144,10 @@ impl AddressWatch {
                     ('>', Angle::Open) => *angle = Angle::Past,
                     (_, Angle::Open) => {}
                     ('(', _) => *depth = depth.saturating_add(1),
-                    (')', _) if *depth <= 1 => return self.reset(),
+                    (')', _) if *depth <= 1 => {
+                        self.reset();
+                        return;
+                    }
                     (')', _) => *depth -= 1,
                     _ => {}
                 }

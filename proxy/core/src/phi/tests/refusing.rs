@@ -1,0 +1,131 @@
+//! What a refusal says, and what it does not.
+
+use serde_json::json;
+
+use super::*;
+use crate::chat::{Tool, ToolCall};
+
+fn tool(name: &str, description: &str, input_schema: serde_json::Value) -> Tool {
+    Tool {
+        name: name.into(),
+        description: Some(description.into()),
+        input_schema,
+        strict: None,
+        cache_mark: None,
+    }
+}
+
+fn refused_at(tools: Vec<Tool>, values: Values<'_>) -> Option<String> {
+    let mut request = chat(vec![user("Will has 123-45-6789")]);
+    request.tools = tools;
+    let scan = TextScan::of(&mut request);
+    let found = findings(&scan, values, &PlaceholderMap::default());
+    refusal::in_tool_definition(&mut request, &scan, &found).map(|fault| {
+        assert_eq!(fault.code.word(), "PHI_IN_TOOL_SCHEMA");
+        fault.param.unwrap()
+    })
+}
+
+#[test]
+fn a_tool_definition_is_named_by_tool_and_pointer() {
+    let clean = || tool("f", "Looks up", json!({"type": "object"}));
+    let ssn = [("SSN", "123-45-6789"), ("NAME", "Will")];
+    let at = |tool: Tool| refused_at(vec![clean(), tool], &ssn);
+    let described = json!({"properties": {"x": {"description": "as 123-45-6789"}}});
+    assert_eq!(
+        at(tool("g", "G", described)).as_deref(),
+        Some("tools[1]/input_schema/properties/x/description")
+    );
+    assert_eq!(
+        at(tool(
+            "g",
+            "G",
+            json!({"properties": {"123-45-6789": {"a": "123-45-6789"}}})
+        ))
+        .as_deref(),
+        Some("tools[1]/input_schema/properties")
+    );
+    assert_eq!(
+        at(tool("g", "G", json!({"a/b": {"~": [0, 123_456_789]}}))).as_deref(),
+        Some("tools[1]/input_schema/a~1b/~0/1")
+    );
+    assert_eq!(
+        at(tool("g", "of 123-45-6789", json!({}))).as_deref(),
+        Some("tools[1]/description")
+    );
+    assert_eq!(
+        at(tool("g123-45-6789", "G", json!({}))).as_deref(),
+        Some("tools[1]/name")
+    );
+}
+
+#[test]
+fn a_clean_tool_definition_is_not_refused_for_a_name_elsewhere() {
+    let ssn = [("SSN", "123-45-6789")];
+    assert_eq!(refused_at(vec![tool("f", "G", json!({}))], &ssn), None);
+    let mut request = chat(vec![user("Will")]);
+    request.tools = vec![tool("f", "Will look up.", json!({}))];
+    let scan = TextScan::of(&mut request);
+    let at = scan.text().rfind("Will").unwrap();
+    let claim = Candidate {
+        start: at,
+        end: at + 4,
+        kind: "NAME",
+        score: 900,
+        verified: false,
+        partial: false,
+        detector: 0,
+    };
+    let merged = merge(&scan, &[claim], |_| Some(0));
+    let found = sweep(&scan, merged, &PlaceholderMap::default()).unwrap();
+    assert_eq!(refusal::first_in_tools(&mut request, &scan, &found), None);
+}
+
+#[test]
+fn a_pointer_stays_short() {
+    let mut schema = json!("123-45-6789");
+    for _ in 0..50 {
+        schema = json!({"a".repeat(100): schema});
+    }
+    let at = refused_at(vec![tool("f", "G", schema)], &[("SSN", "123-45-6789")]).unwrap();
+    assert!(
+        at.starts_with("tools[0]/input_schema/aaa") && at.len() <= 256,
+        "{at}"
+    );
+}
+
+#[test]
+fn a_blocked_request_hears_kinds_counts_and_places_only() {
+    let mut request = chat(vec![user("hi"), user("Jane Doe, Jane Doe, 123-45-6789")]);
+    request.metadata.insert("Jane Doe".into(), "x".into());
+    request.messages[0].content.push(Part::ToolCall(ToolCall {
+        id: "1".into(),
+        name: "f".into(),
+        arguments: json!({"Jane Doe": {"y": "Jane Doe"}}),
+    }));
+    let values = [("NAME", "Jane Doe"), ("SSN", "123-45-6789")];
+    let scan = TextScan::of(&mut request);
+    let found = findings(&scan, &values, &PlaceholderMap::default());
+    let fault = refusal::blocked(&mut request, &found);
+    assert_eq!(fault.code.word(), "PHI_BLOCKED");
+    assert_eq!(
+        fault.details_value(),
+        json!({
+            "entity_types": ["NAME", "SSN"],
+            "counts": {"NAME": 5, "SSN": 1},
+            "locations": ["metadata", "messages[0].content[1].arguments", "messages[1].content[0]"],
+        })
+    );
+}
+
+#[test]
+fn locations_are_bounded() {
+    let mut request = chat((0..500).map(|_| user("Jane Doe")).collect());
+    let scan = TextScan::of(&mut request);
+    let found = findings(&scan, &[("NAME", "Jane Doe")], &PlaceholderMap::default());
+    assert_eq!(found.len(), 500);
+    assert_eq!(
+        refusal::locations(&mut request, &found).len(),
+        refusal::MAX_LOCATIONS
+    );
+}

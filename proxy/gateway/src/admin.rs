@@ -1,0 +1,196 @@
+//! `svc-gateway admin`: organizations and keys from the command line. Works on the store alone, so it works
+//! while the gateway runs.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+use svc_core::money::Micro;
+use svc_core::scope::Scope;
+use svc_core::secret::Mode;
+use svc_pipeline::moment;
+use svc_pipeline::policy::PolicySet;
+use svc_pipeline::policy::models::Access;
+use svc_store::Store;
+use svc_store::bootstrap::{self, Bootstrapped, template};
+use svc_store::organization::PhiMode;
+use tokio::runtime::Handle;
+
+use crate::configuration::Configuration;
+use crate::wiring;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Create an organization with an owner, a Business Associate Agreement and an API key.
+    Bootstrap(Bootstrap),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Bootstrap {
+    /// Print `{"organization_id","user_id","api_key_id","api_key"}`.
+    #[arg(long)]
+    json: bool,
+    #[arg(long, default_value = "Example Clinic")]
+    name: String,
+    #[arg(long, value_enum, default_value_t = Phi::Redact)]
+    phi_mode: Phi,
+    /// Leave the organization without an agreement: inference answers BAA_REQUIRED.
+    #[arg(long)]
+    no_baa: bool,
+    /// Models that are enabled: the standard ones, or all of the catalogue.
+    #[arg(long, value_enum, default_value_t = Models::All)]
+    models: Models,
+    /// Scopes of the key, by comma; every scope when absent.
+    #[arg(long, value_delimiter = ',')]
+    scopes: Vec<String>,
+    /// Requests per minute, of the key and of the organization.
+    #[arg(long)]
+    per_minute: Option<u32>,
+    /// Credits per cycle in place of the plan's.
+    #[arg(long)]
+    credits: Option<String>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Phi {
+    Redact,
+    Block,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Models {
+    Standard,
+    All,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Self {
+            json: false,
+            name: "Example Clinic".into(),
+            phi_mode: Phi::Redact,
+            no_baa: false,
+            models: Models::All,
+            scopes: Vec::new(),
+            per_minute: None,
+            credits: None,
+        }
+    }
+}
+
+/// # Errors
+/// A store that cannot be opened, or an option that is not valid.
+pub(crate) async fn run(
+    configuration: &Configuration,
+    command: Command,
+) -> anyhow::Result<ExitCode> {
+    let Command::Bootstrap(options) = command;
+    let store = wiring::store(configuration, &Handle::current()).await?;
+    let created = bootstrap(configuration, &store, &options).await;
+    store.close().await;
+    let created = created?;
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        let shown = json!({
+            "organization_id": created.organization_id,
+            "user_id": created.user_id,
+            "api_key_id": created.api_key_id,
+            "api_key": created.api_key,
+        });
+        writeln!(out, "{shown}")?;
+    } else {
+        writeln!(out, "organization  {}", created.organization_id)?;
+        writeln!(out, "owner         {}", created.user_id)?;
+        writeln!(out, "API key       {} (shown once)", created.api_key)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Version and text of the agreement that a bootstrapped organization accepts.
+const BAA_VERSION: &str = "2026-04";
+const BAA_TITLE: &str = "Business Associate Agreement";
+const BAA_BODY: &str = include_str!("../../../policies/baa/2026-04.md");
+
+/// Contract 8's example, below every model's own limit.
+const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
+
+/// The tier of an organization made from the command line.
+const PLAN_TIER: &str = "standard";
+
+/// Creates the organization.
+///
+/// # Errors
+/// An option that is not valid, or a store that does not take it; nothing is created then.
+pub(crate) async fn bootstrap(
+    configuration: &Configuration,
+    store: &Store,
+    options: &Bootstrap,
+) -> anyhow::Result<Bootstrapped> {
+    let now = moment::now();
+    let request = bootstrap::Bootstrap {
+        name: options.name.clone(),
+        plan_tier: PLAN_TIER.to_owned(),
+        phi_mode: match options.phi_mode {
+            Phi::Redact => PhiMode::Redact,
+            Phi::Block => PhiMode::Block,
+        },
+        premium_models: match options.models {
+            Models::Standard => Vec::new(),
+            Models::All => premium_models(configuration)?,
+        },
+        features: BTreeMap::new(),
+        per_request_max_tokens: PER_REQUEST_MAX_TOKENS,
+        mode: Mode::Live,
+        scopes: scopes(&options.scopes)?,
+        per_minute: options.per_minute,
+        monthly_credits: options.credits.as_deref().map(credits).transpose()?,
+        baa: (!options.no_baa).then(|| template(BAA_VERSION, BAA_TITLE, BAA_BODY, now)),
+        now,
+    };
+    bootstrap::bootstrap(store, &request)
+        .await
+        .context("creating the organization")
+}
+
+fn premium_models(configuration: &Configuration) -> anyhow::Result<Vec<String>> {
+    let set = match PolicySet::load(&configuration.policies_folder()?) {
+        Ok(set) => set,
+        Err(problems) => bail!(
+            "{}",
+            problems
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ")
+        ),
+    };
+    let premium = set
+        .catalogue
+        .models
+        .into_iter()
+        .filter(|model| model.access == Access::Premium);
+    Ok(premium.map(|model| model.id).collect())
+}
+
+fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
+    if words.is_empty() {
+        return Ok(Scope::ALL
+            .iter()
+            .map(|scope| scope.word().to_owned())
+            .collect());
+    }
+    for word in words {
+        if Scope::parse(word).is_none() {
+            bail!("unknown scope {word}");
+        }
+    }
+    Ok(words.to_vec())
+}
+
+fn credits(text: &str) -> anyhow::Result<Micro> {
+    Micro::parse(text)
+        .filter(|credits| credits.0 >= 0)
+        .context("--credits is not a decimal of at most six digits")
+}

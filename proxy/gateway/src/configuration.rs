@@ -1,0 +1,406 @@
+//! Configuration: one TOML file, environment variables before it, defaults behind it. The only place that
+//! reads the environment.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use svc_core::version::ApiVersion;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Configuration {
+    pub(crate) server: Server,
+    pub(crate) limits: Limits,
+    pub(crate) versions: Versions,
+    pub(crate) store: Store,
+    pub(crate) policies: Policies,
+    pub(crate) plugins: Plugins,
+    pub(crate) providers: BTreeMap<String, Provider>,
+    pub(crate) test_providers: BTreeMap<String, Provider>,
+    pub(crate) telemetry: Telemetry,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin_listen: SocketAddr,
+    pub(crate) base_url: Option<String>,
+    pub(crate) threads: usize,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) trusted_proxies: Vec<String>,
+    pub(crate) drain_seconds: u64,
+    pub(crate) tls: Option<Tls>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tls {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Limits {
+    pub(crate) header_bytes: usize,
+    pub(crate) header_ms: u64,
+    pub(crate) body_ms: u64,
+    pub(crate) inference_body_bytes: usize,
+    pub(crate) keepalive_ms: u64,
+    pub(crate) write_ms: u64,
+    pub(crate) connections_per_address: usize,
+    pub(crate) connections: usize,
+    pub(crate) heartbeat_ms: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Versions {
+    default: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Store {
+    database_url: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Policies {
+    folder: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Plugins {
+    folder: Option<PathBuf>,
+    pub(crate) signatures: Signatures,
+    pub(crate) trust_roots: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Signatures {
+    Require,
+    #[default]
+    Warn,
+    Off,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Provider {
+    pub(crate) base_url: Option<String>,
+    api_key_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) connect_ms: u64,
+    pub(crate) head_ms: u64,
+    pub(crate) idle_ms: u64,
+    pub(crate) total_ms: u64,
+    /// From the environment or `api_key_file`; never from the configuration file itself.
+    #[serde(skip)]
+    pub(crate) api_key: Option<ApiKey>,
+}
+
+/// A key that no `Debug` shows.
+#[derive(Clone)]
+pub(crate) struct ApiKey(pub(crate) String);
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey")
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Telemetry {
+    pub(crate) otlp_endpoint: String,
+    pub(crate) log_format: LogFormat,
+    pub(crate) log_level: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            admin_listen: SocketAddr::from(([127, 0, 0, 1], 9090)),
+            base_url: None,
+            threads: 0,
+            data_dir: PathBuf::from("var"),
+            trusted_proxies: Vec::new(),
+            drain_seconds: 30,
+            tls: None,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            header_bytes: 64 * 1024,
+            header_ms: 10_000,
+            body_ms: 60_000,
+            inference_body_bytes: 32 * 1024 * 1024, // contract 1.2
+            keepalive_ms: 60_000,
+            write_ms: 30_000,
+            connections_per_address: 1_000,
+            connections: 20_000,
+            heartbeat_ms: 15_000, // contract 21
+        }
+    }
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self {
+            default: ApiVersion::DEPLOYMENT_DEFAULT.word().to_owned(),
+        }
+    }
+}
+
+impl Default for Provider {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            api_key_file: None,
+            ca_file: None,
+            connect_ms: 5_000,
+            head_ms: 120_000,
+            idle_ms: 120_000,
+            total_ms: 600_000, // the SDKs' own default patience (wire.md 1)
+            api_key: None,
+        }
+    }
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self {
+            otlp_endpoint: String::new(),
+            log_format: LogFormat::Text,
+            log_level: "info".into(),
+        }
+    }
+}
+
+/// Providers that the environment may configure without a file.
+const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
+
+impl Configuration {
+    /// Reads the file (`config/gateway.toml` beside the working directory or the executable when none is
+    /// named), then the environment.
+    ///
+    /// # Errors
+    /// A file that cannot be read, an unknown key, a value of the wrong form.
+    pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<Self> {
+        let found = file
+            .map(Path::to_owned)
+            .or_else(|| beside("config/gateway.toml"));
+        let mut configuration = match &found {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("reading {}", path.display()))?;
+                toml::from_str(&text).with_context(|| format!("in {}", path.display()))?
+            }
+            None => Self::default(),
+        };
+        configuration.apply_environment(variable)?;
+        Ok(configuration)
+    }
+
+    fn apply_environment(
+        &mut self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<()> {
+        let address = |name: &str, into: &mut SocketAddr| -> anyhow::Result<()> {
+            if let Some(text) = variable(name) {
+                *into = text
+                    .parse()
+                    .with_context(|| format!("{name} is not an address and port"))?;
+            }
+            Ok(())
+        };
+        address("SVC_LISTEN", &mut self.server.listen)?;
+        address("SVC_ADMIN_LISTEN", &mut self.server.admin_listen)?;
+        if let Some(url) = variable("SVC_BASE_URL") {
+            self.server.base_url = Some(url);
+        }
+        if let Some(folder) = variable("SVC_DATA_DIR") {
+            self.server.data_dir = folder.into();
+        }
+        if let Some(threads) = variable("SVC_THREADS") {
+            self.server.threads = threads.parse().context("SVC_THREADS is not a number")?;
+        }
+        if let Some(url) = variable("DATABASE_URL") {
+            self.store.database_url = Some(url);
+        }
+        for name in KNOWN_PROVIDERS {
+            let upper = name.to_uppercase();
+            let (url, key) = (
+                variable(&format!("{upper}_BASE_URL")),
+                variable(&format!("{upper}_API_KEY")),
+            );
+            if url.is_some() || key.is_some() {
+                let provider = self.providers.entry(name.to_owned()).or_default();
+                provider.base_url = url.or(provider.base_url.take());
+                provider.api_key = key.map(ApiKey);
+            }
+        }
+        for (name, provider) in self
+            .providers
+            .iter_mut()
+            .chain(self.test_providers.iter_mut())
+        {
+            if provider.api_key.is_none()
+                && let Some(path) = &provider.api_key_file
+            {
+                let key = std::fs::read_to_string(path).with_context(|| {
+                    format!("reading the key of provider {name} from {}", path.display())
+                })?;
+                provider.api_key = Some(ApiKey(key.trim().to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn default_version(&self) -> anyhow::Result<ApiVersion> {
+        match ApiVersion::parse(&self.versions.default) {
+            Some(version) => Ok(version),
+            None => bail!("versions.default names no supported version"),
+        }
+    }
+
+    pub(crate) fn database_url(&self) -> String {
+        let default = || {
+            format!(
+                "sqlite://{}",
+                self.server.data_dir.join("gateway.sqlite").display()
+            )
+        };
+        self.store.database_url.clone().unwrap_or_else(default)
+    }
+
+    pub(crate) fn policies_folder(&self) -> anyhow::Result<PathBuf> {
+        let found = self.policies.folder.clone().or_else(|| beside("policies"));
+        found.context("no folder `policies` beside the working directory or the executable; set policies.folder")
+    }
+
+    /// Where plugins are: configured, or `plugins` beside the executable.
+    pub(crate) fn plugins_folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.plugins.folder {
+            return Ok(folder.clone());
+        }
+        let executable = std::env::current_exe().context("finding the executable")?;
+        Ok(executable
+            .parent()
+            .unwrap_or(Path::new("."))
+            .join("plugins"))
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        let scheme = if self.server.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        self.server
+            .base_url
+            .clone()
+            .unwrap_or_else(|| format!("{scheme}://{}", self.server.listen))
+    }
+}
+
+/// The master key as the environment gives it (64 hex digits), where it does.
+pub(crate) fn master_key() -> Option<String> {
+    variable("SVC_MASTER_KEY")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A path below the working directory, or below a folder above the executable (`target/release` lies two
+/// below the repository).
+fn beside(relative: &str) -> Option<PathBuf> {
+    let here = PathBuf::from(relative);
+    if here.exists() {
+        return Some(here);
+    }
+    let executable = std::env::current_exe().ok()?;
+    executable
+        .ancestors()
+        .skip(1)
+        .take(3)
+        .map(|folder| folder.join(relative))
+        .find(|path| path.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_is_valid_and_changes_nothing() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/gateway.toml");
+        let shipped: Configuration =
+            toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(
+            format!("{shipped:?}"),
+            format!("{:?}", Configuration::default())
+        );
+    }
+
+    #[test]
+    fn every_commented_key_of_the_shipped_file_is_a_real_one() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config/gateway.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        let uncommented: Vec<&str> = text
+            .lines()
+            .filter_map(|line| match line.strip_prefix("# ") {
+                Some(rest)
+                    if rest.starts_with('[') || rest.contains(" = ") && !rest.contains(": ") =>
+                {
+                    Some(rest)
+                }
+                Some(_) => None,
+                None => Some(line),
+            })
+            .collect();
+        let full: Configuration = toml::from_str(&uncommented.join("\n")).unwrap();
+        assert!(full.server.tls.is_some() && full.providers.contains_key("alpha"));
+    }
+
+    #[test]
+    fn the_environment_comes_first() {
+        let mut configuration = Configuration::default();
+        let environment = |name: &str| match name {
+            "SVC_LISTEN" => Some("127.0.0.1:1".to_owned()),
+            "ALPHA_BASE_URL" => Some("http://127.0.0.1:2/v1".to_owned()),
+            "ALPHA_API_KEY" => Some("secret".to_owned()),
+            _ => None,
+        };
+        configuration.apply_environment(environment).unwrap();
+        assert_eq!(configuration.server.listen.port(), 1);
+        assert!(configuration.providers["alpha"].api_key.is_some());
+        assert!(!format!("{configuration:?}").contains("secret"));
+    }
+}

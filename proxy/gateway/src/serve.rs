@@ -1,0 +1,359 @@
+//! `svc-gateway serve`: everything wired together, in the order in which it starts.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use prometheus::{Encoder, Registry, TextEncoder};
+use serde_json::json;
+use svc_core::id::IdKind;
+use svc_edge::{
+    AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions, PingoraConnector,
+    Start, TlsListener, UpstreamMetrics,
+};
+use svc_pipeline::filter::Callers;
+use svc_pipeline::gateway::{Gateway, Settings};
+use svc_pipeline::limiter::Limiter;
+use svc_pipeline::metrics::Metrics;
+use svc_pipeline::policy::watch::Policies;
+use svc_pipeline::provider::Providers;
+use svc_pipeline::strangers::Strangers;
+use svc_pipeline::{moment, service, upkeep};
+use tokio::runtime::Runtime;
+
+use crate::configuration::{ApiKey, Configuration, Provider};
+use crate::{admin, fake_provider, providers, telemetry, wiring};
+
+/// Options of `serve`.
+#[derive(Clone, Copy, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Take the listening sockets over from a running gateway, which gets SIGQUIT.
+    #[arg(long)]
+    upgrade: bool,
+    /// Without provider keys, make an organization and print a curl line that is ready to run.
+    #[arg(long)]
+    welcome: bool,
+}
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// Whatever keeps the gateway from starting.
+pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::Result<ExitCode> {
+    let background = wiring::runtime("background")?;
+    let exporter = {
+        let _inside = background.enter();
+        telemetry::start(&configuration.telemetry)?
+    };
+    let registry = Registry::new();
+    let mut configuration = configuration.clone();
+    let fakes = background.block_on(start_fakes(&mut configuration))?;
+    let gateway = background.block_on(build(&configuration, &background, &registry))?;
+    let _watcher = gateway
+        .policies
+        .watch(
+            gateway.store.clone(),
+            Arc::clone(&gateway.metrics),
+            background.handle(),
+        )
+        .context("watching the policies")?;
+    upkeep::start(&gateway);
+    let edge = edge(&configuration, options, &gateway, &registry)?;
+    if options.welcome {
+        let mut handle = edge.handle();
+        let (configuration, store) = (configuration.clone(), gateway.store.clone());
+        background.spawn(async move {
+            if handle.listening().await
+                && let Err(error) = welcome(&configuration, &store, fakes).await
+            {
+                tracing::error!(error = format!("{error:#}"), "no welcome");
+            }
+        });
+    }
+    tracing::info!(listen = %configuration.server.listen, admin = %configuration.server.admin_listen, "serving");
+    let departure = edge.run()?;
+    tracing::info!(?departure, "left");
+    drop(exporter);
+    background.shutdown_timeout(SHUTDOWN);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is still running on the background runtime when everything is settled is not worth waiting for.
+const SHUTDOWN: Duration = Duration::from_secs(2);
+
+/// Starts the bundled fake provider for every provider of the catalogue that has no address, and for test
+/// mode. Says so, because nothing real answers then.
+async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
+    let live_missing = configuration
+        .providers
+        .values()
+        .all(|provider| provider.base_url.is_none());
+    let test_missing = configuration
+        .test_providers
+        .values()
+        .all(|provider| provider.base_url.is_none());
+    if !live_missing && !test_missing {
+        return Ok(false);
+    }
+    let key = svc_core::secret::api_key(svc_core::secret::Mode::Test, || rand::random_range(0..62));
+    let options = fake_provider::Options {
+        api_key: Some(key.clone()),
+        ..fake_provider::Options::on_a_free_port()
+    };
+    let bound = fake_provider::bind(options).await?;
+    let address = bound.address();
+    #[expect(clippy::disallowed_methods, reason = "runs as long as the process")]
+    tokio::spawn(async move {
+        if let Err(error) = bound.run().await {
+            tracing::error!(error = format!("{error:#}"), "the fake provider ended");
+        }
+    });
+    let fake = Provider {
+        base_url: Some(format!("http://{address}")),
+        api_key: Some(ApiKey(key)),
+        ..Provider::default()
+    };
+    if live_missing {
+        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers every model");
+        for name in FAKED {
+            configuration
+                .providers
+                .insert(name.to_owned(), fake.clone());
+        }
+    }
+    if test_missing {
+        for name in FAKED {
+            configuration
+                .test_providers
+                .insert(name.to_owned(), fake.clone());
+        }
+    }
+    Ok(live_missing)
+}
+
+/// Providers of the shipped catalogue.
+const FAKED: [&str; 2] = ["alpha", "beta"];
+
+async fn build(
+    configuration: &Configuration,
+    background: &Runtime,
+    registry: &Registry,
+) -> anyhow::Result<Arc<Gateway>> {
+    let store = wiring::store(configuration, background.handle()).await?;
+    let metrics = Arc::new(Metrics::new(registry)?);
+    let folder = configuration.policies_folder()?;
+    let policies = Policies::open(&folder, &store).await.map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("the policies cannot be used: {}", problems.join("; "))
+    })?;
+    metrics.policy_epoch.set(policies.current().epoch);
+    let plugins = wiring::plugin_host(configuration).await?;
+    plugins.register_metrics(registry)?;
+    let upstream = UpstreamMetrics::register(registry)?;
+    // Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.
+    let connector =
+        PingoraConnector::new(ConnectorOptions::default(), Arc::new(|_, _| true), upstream)?;
+    Ok(Arc::new(Gateway {
+        policies: Arc::new(policies),
+        store,
+        plugins,
+        connector: Arc::new(connector),
+        providers: Providers {
+            live: providers::build(&configuration.providers)?,
+            test: providers::build(&configuration.test_providers)?,
+        },
+        callers: Callers::default(),
+        strangers: Strangers::default(),
+        limiter: Limiter::default(),
+        metrics,
+        settings: Settings {
+            default_version: configuration.default_version()?,
+            inference_body_bytes: configuration.limits.inference_body_bytes,
+            heartbeat_interval: Duration::from_millis(configuration.limits.heartbeat_ms),
+        },
+        replica_id: moment::id(IdKind::Bare),
+        background: background.handle().clone(),
+    }))
+}
+
+fn edge(
+    configuration: &Configuration,
+    options: &Options,
+    gateway: &Arc<Gateway>,
+    registry: &Registry,
+) -> anyhow::Result<Edge> {
+    let (server, limits) = (&configuration.server, &configuration.limits);
+    let trusted: Result<Vec<_>, _> = server
+        .trusted_proxies
+        .iter()
+        .map(|text| text.parse())
+        .collect();
+    let (listen, tls) = match &server.tls {
+        None => (vec![server.listen], None),
+        Some(tls) => {
+            let listener = TlsListener {
+                listen: vec![server.listen],
+                certificate: tls.certificate.clone(),
+                key: tls.key.clone(),
+                check_every: CERTIFICATE_CHECK,
+            };
+            (Vec::new(), Some(listener))
+        }
+    };
+    let threads = match server.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    let edge_options = EdgeOptions {
+        listen,
+        tls,
+        admin_listen: Some(server.admin_listen),
+        threads,
+        limits: svc_edge::Limits {
+            header_bytes: limits.header_bytes,
+            header_deadline: Duration::from_millis(limits.header_ms),
+            body_deadline: Duration::from_millis(limits.body_ms),
+            idle: Duration::from_millis(limits.keepalive_ms),
+            h2_idle: Duration::from_millis(limits.keepalive_ms),
+            write: Duration::from_millis(limits.write_ms),
+            connections: limits.connections,
+            connections_per_address: limits.connections_per_address,
+            ..svc_edge::Limits::default()
+        },
+        trusted_proxies: trusted.context("server.trusted_proxies")?,
+        drain_deadline: Duration::from_secs(server.drain_seconds),
+        start: if options.upgrade {
+            Start::TakeOver
+        } else {
+            Start::Bind
+        },
+        pid_file: server.data_dir.join("svc-gateway.pid"),
+        upgrade_sock: server.data_dir.join("upgrade.sock"),
+    };
+    let application = application(gateway, registry);
+    Edge::new(edge_options, application, EdgeMetrics::register(registry)?)
+        .context("building the edge")
+}
+
+/// How often the certificate files are looked at.
+const CERTIFICATE_CHECK: Duration = Duration::from_secs(1);
+
+fn application(gateway: &Arc<Gateway>, registry: &Registry) -> Application {
+    let serving = Arc::clone(gateway);
+    let (watched, registry) = (Arc::clone(gateway), registry.clone());
+    let leaving = Arc::clone(gateway);
+    Application {
+        serve: Arc::new(move |head, body| service::serve(Arc::clone(&serving), head, body).boxed()),
+        admin: Arc::new(move |path| {
+            let (gateway, registry) = (Arc::clone(&watched), registry.clone());
+            async move { admin_page(&gateway, &registry, &path).await }.boxed()
+        }),
+        request_ids: Arc::new(|| moment::id(IdKind::Request)),
+        farewell: Box::new(move || async move { upkeep::finish(&leaving).await }.boxed()),
+    }
+}
+
+async fn admin_page(gateway: &Gateway, registry: &Registry, path: &str) -> Option<AdminReply> {
+    match path {
+        "/healthz" => Some(AdminReply {
+            status: 200,
+            content_type: "text/plain",
+            body: Bytes::from_static(b"ok\n"),
+        }),
+        "/readyz" => Some(readiness(gateway).await),
+        "/metrics" => {
+            let mut body = Vec::new();
+            let encoder = TextEncoder::new();
+            match encoder.encode(&registry.gather(), &mut body) {
+                Ok(()) => Some(AdminReply {
+                    status: 200,
+                    content_type: METRICS_TYPE,
+                    body: body.into(),
+                }),
+                Err(error) => {
+                    tracing::error!(%error, "metrics could not be encoded");
+                    Some(AdminReply {
+                        status: 500,
+                        content_type: "text/plain",
+                        body: Bytes::new(),
+                    })
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
+const METRICS_TYPE: &str = "text/plain; version=0.0.4";
+
+/// Ready means that an inference request could pass: the store answers and every detector of the policy is
+/// loaded. Policy files that were refused are shown and leave the gateway ready: a good set is in force.
+async fn readiness(gateway: &Gateway) -> AdminReply {
+    let store = gateway
+        .store
+        .ping()
+        .await
+        .err()
+        .map(|error| error.to_string());
+    let policy = gateway.policies.current();
+    let missing: Vec<String> = policy
+        .phi
+        .detectors
+        .iter()
+        .filter_map(|id| {
+            gateway
+                .plugins
+                .detector(id)
+                .err()
+                .map(|error| error.to_string())
+        })
+        .collect();
+    let refused: Vec<String> = gateway
+        .policies
+        .refused()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let ready = store.is_none() && missing.is_empty();
+    let body = json!({
+        "ready": ready,
+        "store": store,
+        "detectors_missing": missing,
+        "policy": {"epoch": policy.epoch, "digest": policy.digest, "refused": refused},
+    });
+    AdminReply {
+        status: if ready { 200 } else { 503 },
+        content_type: "application/json",
+        body: body.to_string().into(),
+    }
+}
+
+/// Makes an organization with a key and prints a line to paste.
+async fn welcome(
+    configuration: &Configuration,
+    store: &svc_store::Store,
+    fakes: bool,
+) -> anyhow::Result<()> {
+    let created = admin::bootstrap(configuration, store, &admin::Bootstrap::default()).await?;
+    let url = configuration.base_url();
+    let mut out = std::io::stdout().lock();
+    if fakes {
+        writeln!(
+            out,
+            "\nNo provider key is set: the bundled fake provider answers."
+        )?;
+    }
+    writeln!(
+        out,
+        "\nA first chat; the number and the address are replaced before the provider sees them:\n\n\
+         curl -N {url}/v1/ai/chat \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  \
+         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarise the visit.\"}}'\n",
+        created.api_key
+    )?;
+    out.flush()?;
+    Ok(())
+}

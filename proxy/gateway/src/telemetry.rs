@@ -1,0 +1,76 @@
+//! Logs and traces. Both carry ids, codes and durations, never content.
+
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider};
+use tracing_subscriber::filter::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, fmt};
+
+use crate::configuration::{LogFormat, Telemetry};
+
+/// Keeps the span exporter alive; dropping it sends what is buffered.
+pub(crate) struct Exporter(Option<SdkTracerProvider>);
+
+impl Drop for Exporter {
+    fn drop(&mut self) {
+        if let Some(provider) = self.0.take() {
+            // The process is about to end; spans that the collector does not take now are lost either way.
+            let _ = provider.shutdown();
+        }
+    }
+}
+
+/// Starts logging to stderr and, where an endpoint is set, OTLP traces.
+///
+/// # Errors
+/// A filter that does not parse, or an exporter that cannot be made.
+pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
+    let filter = EnvFilter::try_new(&configuration.log_level)?;
+    let logs = match configuration.log_format {
+        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
+        LogFormat::Json => fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_writer(std::io::stderr)
+            .boxed(),
+    };
+    let provider = tracer(&configuration.otlp_endpoint)?;
+    let traces = provider.as_ref().map(|provider| {
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("svc-gateway"))
+            .with_location(false)
+    });
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(logs)
+        .with(traces)
+        .try_init()?;
+    Ok(Exporter(provider))
+}
+
+fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
+    if endpoint.is_empty() {
+        return Ok(None);
+    }
+    let client =
+        opentelemetry_http::hyper::HyperClient::with_default_connector(EXPORT_TIMEOUT, None);
+    let exporter = opentelemetry_otlp::SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .build()?;
+    let resource = Resource::builder().with_service_name("svc-gateway").build();
+    let processor = BatchSpanProcessor::builder(exporter).build();
+    Ok(Some(
+        SdkTracerProvider::builder()
+            .with_span_processor(processor)
+            .with_resource(resource)
+            .build(),
+    ))
+}
+
+/// A collector that does not answer must not hold spans, and memory, for long.
+const EXPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);

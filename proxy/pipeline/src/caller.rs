@@ -1,0 +1,110 @@
+//! The caller: a credential that was found good, with what its organization allows.
+
+use svc_core::money::Micro;
+use svc_core::scope::Scope;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+use svc_core::version::ApiVersion;
+use svc_store::api_key::Verdict;
+pub use svc_store::organization::PhiMode;
+
+/// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds
+/// old (contract 9).
+pub struct Caller {
+    pub key_id: String,
+    /// Prefix and last characters of the key, for audit rows.
+    pub key_hint: String,
+    pub mode: Mode,
+    pub scopes: Vec<Scope>,
+    pub default_version: Option<ApiVersion>,
+    pub delegating_user_id: Option<String>,
+    pub expires_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+    /// Requests per minute of this key; `None` is the policy's default.
+    pub per_minute: Option<u32>,
+
+    pub organization_id: String,
+    pub organization_per_minute: Option<u32>,
+    pub organization_per_day: Option<u32>,
+    pub ai_paused: bool,
+    pub phi_mode: PhiMode,
+    pub phi_restore: bool,
+    pub premium_models: Vec<String>,
+    /// Features that the organization has enabled by its own decision.
+    pub features: Vec<String>,
+    /// Operator text, set before every conversation that names no system prompt.
+    pub default_system_prompt: Option<String>,
+    pub per_request_max_tokens: u32,
+    pub plan_tier: String,
+    pub evaluation_ends_at: Option<Timestamp>,
+    /// Credits of one cycle; `None` is the plan's.
+    pub monthly_credits: Option<Micro>,
+    /// Day of the month on which a cycle starts.
+    pub cycle_anchor_day: i8,
+    pub baa_in_force: bool,
+
+    pub buckets: Buckets,
+}
+
+/// Names of this caller's rate-limit buckets, made once.
+pub struct Buckets {
+    pub key: String,
+    pub organization: String,
+    pub organization_day: String,
+}
+
+impl From<Verdict> for Caller {
+    fn from(verdict: Verdict) -> Self {
+        let Verdict {
+            key,
+            delegating_user: _,
+            organization,
+            caps: _,
+            baa,
+        } = verdict;
+        let mode = key.mode.word();
+        let buckets = Buckets {
+            key: format!("key:{}", key.id),
+            organization: format!("org:{}:{mode}", organization.id),
+            organization_day: format!("day:{}:{mode}", organization.id),
+        };
+        let settings = organization.settings;
+        Self {
+            key_id: key.id,
+            key_hint: key.hint,
+            mode: key.mode,
+            scopes: key
+                .scopes
+                .iter()
+                .filter_map(|word| Scope::parse(word))
+                .collect(),
+            default_version: key.default_version.as_deref().and_then(ApiVersion::parse),
+            delegating_user_id: key.delegating_user_id,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
+            per_minute: key.per_minute,
+            organization_id: organization.id,
+            organization_per_minute: organization.plan.per_minute,
+            organization_per_day: organization.plan.per_day,
+            ai_paused: settings.ai_paused,
+            phi_mode: settings.phi_mode,
+            phi_restore: settings.phi_restore,
+            premium_models: settings.premium_models,
+            features: settings
+                .features
+                .into_iter()
+                .filter_map(|(name, on)| on.then_some(name))
+                .collect(),
+            default_system_prompt: settings
+                .default_system_prompt
+                .map(|text| text.into_string()),
+            per_request_max_tokens: settings.per_request_max_tokens,
+            plan_tier: organization.plan.tier,
+            evaluation_ends_at: organization.plan.evaluation_ends_at,
+            monthly_credits: organization.plan.monthly_credits,
+            cycle_anchor_day: organization.cycle_anchor_day,
+            baa_in_force: baa.allows_inference(),
+            buckets,
+        }
+    }
+}

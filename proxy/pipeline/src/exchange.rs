@@ -1,0 +1,196 @@
+//! An exchange: one request on its way through filters to its handler, and what is known about it.
+
+use std::sync::Arc;
+
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::Value;
+use svc_core::chat::ChatRequest;
+use svc_core::fault::{Code, Fault};
+use svc_core::surface::Surface;
+use svc_core::time::Timestamp;
+use svc_core::version::ApiVersion;
+
+use crate::caller::Caller;
+use crate::conversation::Thread;
+use crate::gateway::Gateway;
+use crate::phi::Scan;
+use crate::policy::PolicySet;
+use crate::policy::pipelines::Route;
+use crate::request::{BodyReader, RequestHead};
+use crate::response::{Body, Response};
+use crate::trail::Trail;
+
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub const SVC_VERSION: HeaderName = HeaderName::from_static("svc-version");
+
+/// One request, from its head to its response. Dropping it is a disconnect: the trail then settles by itself.
+pub struct Exchange {
+    pub gateway: Arc<Gateway>,
+    /// Pinned for the whole request: a reload never changes the rules under way.
+    pub policy: Arc<PolicySet>,
+    pub route: Arc<Route>,
+    pub parameters: Vec<(String, String)>,
+    pub request_id: String,
+    pub started_at: Timestamp,
+    pub head: RequestHead,
+    pub body: BodyReader,
+    /// Headers that the response will carry whatever it says.
+    pub headers: HeaderMap,
+    pub facts: Facts,
+    pub trail: Trail,
+}
+
+/// What filters have established. Policy loading proves that a fact is there where it is asked for; asking
+/// for one that is not is an internal error, never a gate left open.
+#[derive(Default)]
+pub struct Facts {
+    pub caller: Option<Arc<Caller>>,
+    pub version: Option<ApiVersion>,
+    pub chat: Option<ChatRequest>,
+    pub thread: Option<Thread>,
+    /// Index into the pinned catalogue.
+    pub model: Option<usize>,
+    pub scan: Option<Scan>,
+}
+
+/// The fact that a step relies on.
+///
+/// # Errors
+/// 500 when no filter has given it.
+pub fn given<'a, T>(fact: Option<&'a T>, name: &str) -> Result<&'a T, Fault> {
+    fact.ok_or_else(|| Fault::internal(format_args!("no filter gave {name}")))
+}
+
+impl Exchange {
+    /// A fault as a response, after its audit rows are written. A refusal that cannot be audited is
+    /// answered as unavailable: audit fails closed.
+    pub async fn refuse(mut self, fault: Fault) -> Response {
+        let fault = match self.trail.refuse(&fault, self.route.surface).await {
+            Ok(()) => fault,
+            Err(unavailable) => unavailable,
+        };
+        self.fault_response(&fault)
+    }
+
+    /// A fault as a response, without any audit.
+    pub fn fault_response(&self, fault: &Fault) -> Response {
+        log_fault(fault, &self.request_id, &self.route.path);
+        let mut response = fault_response(self.route.surface, fault, &self.request_id);
+        for (name, value) in &self.headers {
+            response.headers.insert(name, value.clone());
+        }
+        response
+    }
+
+    /// A JSON response with the headers gained on the way.
+    pub fn json(&self, status: StatusCode, body: &Value) -> Response {
+        let mut headers = self.headers.clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        finish_headers(&mut headers, &self.request_id, self.route.surface);
+        Response {
+            status,
+            headers,
+            body: Body::Full(body.to_string().into()),
+        }
+    }
+
+    pub fn parameter(&self, name: &str) -> &str {
+        self.parameters
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
+    }
+}
+
+/// Headers of every response (contract 1.3).
+pub fn finish_headers(headers: &mut HeaderMap, request_id: &str, surface: Surface) {
+    if let Ok(value) = HeaderValue::from_str(request_id) {
+        if surface == Surface::ChatCompletions {
+            headers.insert(X_REQUEST_ID, value.clone());
+        }
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+}
+
+/// A fault as a surface shows it, for requests that never became an exchange too.
+pub fn fault_response(surface: Surface, fault: &Fault, request_id: &str) -> Response {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    finish_headers(&mut headers, request_id, surface);
+    if fault.retryable
+        && let Some(seconds) = fault.retry_after_seconds()
+    {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    let status = surface.status(fault.code);
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static("Bearer realm=\"svc\""),
+        );
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    Response {
+        status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        headers,
+        body: Body::Full(surface.error_body(fault, request_id).to_string().into()),
+    }
+}
+
+/// The answer to a path without a route (contract 2.1).
+pub fn not_found(request_id: &str, path: &str) -> Response {
+    let fault = Fault::new(Code::NotFound, "There is no such route.");
+    fault_response(surface_of(path), &fault, request_id)
+}
+
+/// The answer to a route without this method (contract 2.2).
+pub fn method_not_allowed(request_id: &str, surface: Surface, allow: &[Method]) -> Response {
+    let mut response = fault_response(surface, &Code::MethodNotAllowed.fault(), request_id);
+    let allow = allow
+        .iter()
+        .map(Method::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if let Ok(allow) = HeaderValue::from_str(&allow) {
+        response.headers.insert(ALLOW, allow);
+    }
+    response
+}
+
+/// An unknown path below a compat surface's own paths gets that surface's error shape.
+fn surface_of(path: &str) -> Surface {
+    if path.starts_with("/v1/messages") {
+        Surface::Messages
+    } else if path.starts_with("/v1/chat/completions") {
+        Surface::ChatCompletions
+    } else {
+        Surface::Native
+    }
+}
+
+/// Where a fault is handled, it is logged, once: code, request and cause, never content.
+pub fn log_fault(fault: &Fault, request_id: &str, route: &str) {
+    let code = fault.code.word();
+    if fault.code.row().status >= 500 {
+        tracing::error!(
+            request_id,
+            route,
+            code,
+            cause = fault.cause(),
+            "request failed"
+        );
+    } else {
+        tracing::debug!(
+            request_id,
+            route,
+            code,
+            cause = fault.cause(),
+            "request refused"
+        );
+    }
+}

@@ -1,0 +1,274 @@
+//! `auth`: who is calling (contract 2, steps 3 and 4; contract 7).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use http::header::{AUTHORIZATION, CACHE_CONTROL};
+use http::{HeaderMap, HeaderValue};
+use moka::future::Cache;
+use svc_core::fault::{Code, Fault};
+use svc_core::gcra::Quota;
+use svc_core::secret;
+use svc_core::time::Timestamp;
+use svc_store::api_key::{self, LAST_USED_STEP_MS, Status};
+use svc_store::{Store, StoreError};
+use tokio::runtime::Handle;
+
+use super::{Filter, limits};
+use crate::caller::Caller;
+use crate::exchange::Exchange;
+use crate::fact::Fact;
+use crate::moment;
+
+const MINUTE_MS: u32 = 60_000;
+
+pub(super) struct Auth;
+
+impl Filter for Auth {
+    fn name(&self) -> &'static str {
+        "auth"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn gives(&self) -> &'static [Fact] {
+        &[Fact::Caller]
+    }
+
+    fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let quota = Quota {
+                limit: exchange
+                    .policy
+                    .plans
+                    .limits
+                    .failed_authentications_per_minute,
+                window_ms: MINUTE_MS,
+            };
+            let bucket = format!("address:{}", network(exchange.head.client));
+            let standing = exchange
+                .gateway
+                .limiter
+                .peek(&bucket, quota, moment::now_us());
+            if !standing.allowed {
+                return Err(limits::limited(standing, "address"));
+            }
+            exchange
+                .headers
+                .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            match authenticate(exchange).await {
+                Ok(caller) => {
+                    exchange.trail.knows(&caller);
+                    exchange.facts.caller = Some(caller);
+                    Ok(())
+                }
+                Err(Refusal::Unknown(reason)) => {
+                    exchange
+                        .gateway
+                        .limiter
+                        .take(&bucket, quota, moment::now_us());
+                    exchange
+                        .gateway
+                        .strangers
+                        .count(exchange.head.client, reason);
+                    Err(Code::InvalidApiKey.fault().because(reason))
+                }
+                Err(Refusal::Unavailable(error)) => {
+                    Err(Fault::unavailable(format_args!("authentication: {error}")))
+                }
+            }
+        })
+    }
+}
+
+enum Refusal {
+    /// The word is for the log and the aggregated audit row; callers learn nothing from it.
+    Unknown(&'static str),
+    Unavailable(Arc<StoreError>),
+}
+
+async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
+    let token = bearer(&exchange.head.headers)?;
+    if secret::api_key_mode(token).is_none() {
+        return Err(Refusal::Unknown("malformed"));
+    }
+    let gateway = &exchange.gateway;
+    let found = gateway
+        .callers
+        .find(&gateway.store, secret::digest(token), &gateway.background)
+        .await;
+    let caller = found
+        .map_err(Refusal::Unavailable)?
+        .ok_or(Refusal::Unknown("unknown"))?;
+    if caller
+        .expires_at
+        .is_some_and(|end| end <= exchange.started_at)
+    {
+        return Err(Refusal::Unknown("expired"));
+    }
+    Ok(caller)
+}
+
+/// The token of exactly one `Authorization: Bearer` header; the scheme's case does not matter.
+fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let mut sent = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (sent.next(), sent.next()) else {
+        return Err(Refusal::Unknown("missing"));
+    };
+    let (scheme, token) = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.split_once(' '))
+        .ok_or(Refusal::Unknown("malformed"))?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        Ok(token.trim())
+    } else {
+        Err(Refusal::Unknown("malformed"))
+    }
+}
+
+/// One IPv6 customer has a whole /64; counting its addresses singly would count nothing.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => IpAddr::V4(v4),
+            None => IpAddr::V6((u128::from(v6) & (u128::MAX << 64)).into()),
+        },
+    }
+}
+
+/// Contract 19.5: positive verdicts are at most this old, and this old while the store is down.
+const FRESH: Duration = Duration::from_secs(2);
+const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
+
+/// Callers held at once; more are read from the store each time.
+const MAX_CALLERS: u64 = 100_000;
+
+/// Keys that were found good lately. Failures are never cached: a new key works at once.
+pub struct Callers {
+    fresh: Cache<[u8; 32], Arc<Caller>>,
+    fallback: Cache<[u8; 32], Arc<Caller>>,
+}
+
+impl Default for Callers {
+    fn default() -> Self {
+        let cache = |age: Duration| {
+            Cache::builder()
+                .max_capacity(MAX_CALLERS)
+                .time_to_live(age)
+                .build()
+        };
+        Self {
+            fresh: cache(FRESH),
+            fallback: cache(WHILE_STORE_IS_DOWN),
+        }
+    }
+}
+
+/// Why a lookup loads nothing into the cache.
+#[derive(Clone)]
+enum Missed {
+    Unknown,
+    Store(StoreError),
+}
+
+impl Callers {
+    /// The caller with this key digest; `None` for a key that does not exist, is revoked or has expired.
+    async fn find(
+        &self,
+        store: &Store,
+        digest: [u8; 32],
+        background: &Handle,
+    ) -> Result<Option<Arc<Caller>>, Arc<StoreError>> {
+        let loading = async {
+            let caller = load(store, digest, background).await?;
+            self.fallback.insert(digest, Arc::clone(&caller)).await;
+            Ok(caller)
+        };
+        match self
+            .fresh
+            .try_get_with(digest, loading)
+            .await
+            .map_err(|missed: Arc<Missed>| (*missed).clone())
+        {
+            Ok(caller) => Ok(Some(caller)),
+            Err(Missed::Unknown) => {
+                self.fallback.invalidate(&digest).await;
+                Ok(None)
+            }
+            Err(Missed::Store(error)) => match self.fallback.get(&digest).await {
+                Some(caller) if error.is_outage() => Ok(Some(caller)),
+                _ => Err(Arc::new(error)),
+            },
+        }
+    }
+}
+
+async fn load(store: &Store, digest: [u8; 32], background: &Handle) -> Result<Arc<Caller>, Missed> {
+    let now = moment::now();
+    let verdict = api_key::find_by_digest(store, &digest, now)
+        .await
+        .map_err(Missed::Store)?;
+    let verdict = verdict
+        .filter(|verdict| verdict.key.status(now) == Status::Active)
+        .ok_or(Missed::Unknown)?;
+    let caller = Arc::new(Caller::from(verdict));
+    touch(store, &caller, now, background);
+    Ok(caller)
+}
+
+/// Notes the use of a key, off the request path and at most once a minute.
+fn touch(store: &Store, caller: &Arc<Caller>, now: Timestamp, background: &Handle) {
+    if caller
+        .last_used_at
+        .is_some_and(|last| now.0 - last.0 < LAST_USED_STEP_MS)
+    {
+        return;
+    }
+    let (store, caller) = (store.clone(), Arc::clone(caller));
+    background.spawn(async move {
+        if let Err(error) = api_key::touch(&store, &caller.key_id, now).await {
+            tracing::warn!(key_id = caller.key_id, %error, "the last use of a key could not be noted");
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn token(values: &[&str]) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, value.parse().unwrap());
+        }
+        bearer(&headers).ok().map(str::to_owned)
+    }
+
+    #[test]
+    fn exactly_one_bearer_header_counts() {
+        assert_eq!(token(&["bEaReR abc"]).as_deref(), Some("abc"));
+        for bad in [
+            &[][..],
+            &["Bearer a", "Bearer a"],
+            &["Basic abc"],
+            &["Bearer"],
+        ] {
+            assert_eq!(token(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_counted_by_customer() {
+        let same = |a: &str, b: &str| network(a.parse().unwrap()) == network(b.parse().unwrap());
+        assert!(same("2001:db8::1", "2001:db8::ffff:1"));
+        assert!(!same("2001:db8::1", "2001:db8:0:1::1"));
+        assert!(same("::ffff:192.0.2.1", "192.0.2.1"));
+    }
+}

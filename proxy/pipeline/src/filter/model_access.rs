@@ -1,0 +1,127 @@
+//! `model_access`: whether the model exists, is open to the organization and still served; its limits.
+
+use futures_util::future::BoxFuture;
+use http::HeaderValue;
+use svc_core::chat::{ChatRequest, Media, Part};
+use svc_core::fault::{Code, Fault, invalid};
+use svc_core::time::Timestamp;
+
+use super::Filter;
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+use crate::policy::models::{Access, Model, Retirement};
+
+pub(super) struct ModelAccess;
+
+impl Filter for ModelAccess {
+    fn name(&self) -> &'static str {
+        "model_access"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[Fact::Caller, Fact::Chat, Fact::AiAllowed]
+    }
+
+    fn gives(&self) -> &'static [Fact] {
+        &[Fact::Model]
+    }
+
+    fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            let chat = exchange
+                .facts
+                .chat
+                .as_mut()
+                .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+            let found = exchange
+                .policy
+                .catalogue
+                .models
+                .iter()
+                .enumerate()
+                .find(|(_, model)| model.id == chat.model);
+            let Some((index, model)) = found else {
+                return Err(Code::ModelAccessDenied.fault().at("model"));
+            };
+            if model.access == Access::Premium && !caller.premium_models.contains(&model.id) {
+                return Err(Code::ModelAccessDenied.fault().at("model"));
+            }
+            if let Some(retirement) = &model.retirement {
+                retired(retirement, exchange.started_at)?;
+                announce(retirement, &mut exchange.headers);
+            }
+            if estimated_tokens(chat) > model.context_window_tokens {
+                return Err(invalid("messages", "cannot fit the model's context window"));
+            }
+            chat.max_tokens = Some(capped(
+                chat.max_tokens,
+                caller.per_request_max_tokens,
+                model,
+            ));
+            exchange.trail.chose(model);
+            exchange.facts.model = Some(index);
+            Ok(())
+        })
+    }
+}
+
+/// Contract 21: a value above the organization's cap or the model's own limit is lowered; absent is the cap.
+fn capped(asked: Option<u32>, organization_cap: u32, model: &Model) -> u32 {
+    let cap = organization_cap.min(model.max_output_tokens).max(1);
+    asked.map_or(cap, |asked| asked.min(cap))
+}
+
+fn retired(retirement: &Retirement, now: Timestamp) -> Result<(), Fault> {
+    if now < retirement.retired_at {
+        return Ok(());
+    }
+    Err(Code::ModelRetired
+        .fault()
+        .at("model")
+        .detail("retired_at", retirement.retired_at.to_string())
+        .detail(
+            "recommended_replacement",
+            retirement.recommended_replacement.as_str(),
+        )
+        .detail("docs_url", retirement.docs_url.as_str()))
+}
+
+/// Contract 21: an announced model answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594).
+fn announce(retirement: &Retirement, headers: &mut http::HeaderMap) {
+    let deprecation = format!("@{}", retirement.announced_at.unix_seconds());
+    if let Ok(value) = HeaderValue::from_str(&deprecation) {
+        headers.insert("deprecation", value);
+    }
+    if let Ok(value) = HeaderValue::from_str(&retirement.retired_at.http_date()) {
+        headers.insert("sunset", value);
+    }
+}
+
+/// Text that is certain not to fit is refused before any upstream call. No tokenizer packs ordinary text
+/// into fewer tokens than one per six bytes, so nothing that fits is ever refused.
+const MAX_BYTES_PER_TOKEN: u64 = 6;
+
+fn estimated_tokens(chat: &ChatRequest) -> u64 {
+    let parts = chat
+        .system
+        .iter()
+        .chain(chat.messages.iter().flat_map(|message| &message.content));
+    parts.map(text_bytes).sum::<u64>() / MAX_BYTES_PER_TOKEN
+}
+
+fn text_bytes(part: &Part) -> u64 {
+    let bytes = match part {
+        Part::Text { text, .. } | Part::Reasoning { text, .. } => text.len(),
+        Part::Document {
+            media: Media::Text(text),
+            ..
+        } => text.len(),
+        Part::ToolResult(result) => return result.content.iter().map(text_bytes).sum(),
+        Part::Image(_)
+        | Part::Document { .. }
+        | Part::ToolCall(_)
+        | Part::RedactedReasoning { .. } => 0,
+    };
+    bytes as u64
+}

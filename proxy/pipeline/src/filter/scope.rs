@@ -1,0 +1,45 @@
+//! `scope`: whether the credential may use this route (contract 2, step 6).
+
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use svc_core::fault::{Code, Fault};
+use svc_core::scope::Scope;
+
+use super::Filter;
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+
+pub(super) struct ScopeGate;
+
+impl Filter for ScopeGate {
+    fn name(&self) -> &'static str {
+        "scope"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[Fact::Caller, Fact::Version]
+    }
+
+    fn gives(&self) -> &'static [Fact] {
+        &[Fact::Authorized]
+    }
+
+    fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            let required = exchange.route.scope;
+            if caller.scopes.contains(&required) {
+                return Ok(());
+            }
+            let granted: Vec<&str> = caller
+                .scopes
+                .iter()
+                .map(|scope: &Scope| scope.word())
+                .collect();
+            Err(Code::MissingScope
+                .fault()
+                .detail("required_scope", required.word())
+                .detail("granted_scopes", json!(granted)))
+        })
+    }
+}

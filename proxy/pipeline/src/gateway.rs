@@ -1,0 +1,43 @@
+//! The gateway: the services that exchanges use. Made once, shared by all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc_core::version::ApiVersion;
+use svc_plugin::PluginHost;
+use svc_store::Store;
+use tokio::runtime::Handle;
+
+use crate::filter::Callers;
+use crate::limiter::Limiter;
+use crate::metrics::Metrics;
+use crate::policy::watch::Policies;
+use crate::provider::Providers;
+use crate::strangers::Strangers;
+use crate::upstream::Connector;
+
+/// Numbers that the operator may set (`config/gateway.toml`).
+pub struct Settings {
+    pub default_version: ApiVersion,
+    /// Contract 1.2: 32 MiB on the inference surfaces.
+    pub inference_body_bytes: usize,
+    /// Contract 21: 15 s of silence on the native stream.
+    pub heartbeat_interval: Duration,
+}
+
+pub struct Gateway {
+    pub policies: Arc<Policies>,
+    pub store: Store,
+    pub plugins: Arc<PluginHost>,
+    pub connector: Arc<dyn Connector>,
+    pub providers: Providers,
+    pub callers: Callers,
+    pub strangers: Strangers,
+    pub limiter: Limiter,
+    pub metrics: Arc<Metrics>,
+    pub settings: Settings,
+    /// This process, in holds and audit intents: recovery closes what a dead replica left open.
+    pub replica_id: String,
+    /// The runtime that outlives the listeners: settling runs here, where no disconnect reaches it.
+    pub background: Handle,
+}

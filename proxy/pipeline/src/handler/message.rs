@@ -1,0 +1,104 @@
+//! `message`: one stored message of the caller's organization (spec, `GET /v1/ai/messages/{id}`).
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use serde_json::Value;
+use svc_core::chat::{Part, Role};
+use svc_core::fault::{Code, Fault};
+use svc_core::id::IdKind;
+use svc_core::phi::{Channel, RestoreTable, restore};
+use svc_core::surface::native::{self, MessageRecord};
+use svc_store::message;
+
+use super::Handler;
+use crate::conversation::{stored_parts, stored_placeholders};
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+use crate::response::Response;
+
+pub(super) struct Message;
+
+impl Handler for Message {
+    fn name(&self) -> &'static str {
+        "message"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[
+            Fact::Caller,
+            Fact::Version,
+            Fact::Authorized,
+            Fact::Admitted,
+        ]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            match find(&exchange).await {
+                Ok(body) => exchange.json(StatusCode::OK, &body),
+                Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+/// A message of another organization or mode does not exist (contract 7, tenancy).
+async fn find(exchange: &Exchange) -> Result<Value, Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let Some(id) = IdKind::Message.accept(exchange.parameter("id")) else {
+        return Err(missing());
+    };
+    let found = message::find(
+        &exchange.gateway.store,
+        &caller.organization_id,
+        caller.mode,
+        &id,
+    )
+    .await;
+    let found = found
+        .map_err(|error| Fault::unavailable(format_args!("message: {error}")))?
+        .ok_or_else(missing)?;
+    let parts = stored_parts(&found.content)?;
+    let mut content: String = parts
+        .iter()
+        .filter_map(|part| {
+            if let Part::Text { text, .. } = part {
+                Some(text.as_str())
+            } else {
+                None
+            }
+        })
+        .collect();
+    if caller.phi_restore {
+        let table = Arc::new(RestoreTable::of(&stored_placeholders(
+            found.phi_map.as_ref(),
+        )?));
+        (content, _) = restore(&content, &table, Channel::Prose);
+    }
+    let record = MessageRecord {
+        id: found.id,
+        request_id: found.request_id,
+        org_id: found.org_id,
+        conversation_id: found.conversation_id,
+        model: found.model,
+        role: if found.role == Role::User {
+            "user".into()
+        } else {
+            "assistant".into()
+        },
+        usage: found.usage,
+        credits_consumed: found.credits,
+        content,
+        created_at: found.created_at,
+        stop_reason: found.stop_reason,
+        phi: found.phi.unwrap_or(Value::Null),
+        audit_id: found.audit_id,
+    };
+    Ok(native::message_record(&record, &exchange.request_id))
+}
+
+fn missing() -> Fault {
+    Code::ResourceNotFound.fault()
+}

@@ -1,0 +1,106 @@
+//! What a provider's failure is to a caller (contract 21, Upstream failures). No word of the provider is in it.
+
+use svc_core::fault::{Code, Fault};
+use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind};
+
+use crate::upstream::UpstreamError;
+
+/// A connection that failed: the provider's layer, and worth another try.
+pub fn upstream_fault(error: UpstreamError) -> Fault {
+    Code::InferenceUpstreamFailure
+        .fault()
+        .from_provider()
+        .because(format_args!("upstream: {error}"))
+}
+
+/// A driver that reports a failure, or that failed itself.
+pub(super) fn driver_fault(failure: &DriverFailure) -> Fault {
+    match failure {
+        DriverFailure::Plugin(error) => Fault::unavailable(format_args!("driver: {error}")),
+        DriverFailure::Fault(fault) => reported(fault),
+    }
+}
+
+fn reported(fault: &DriverFault) -> Fault {
+    let failed = || {
+        Code::InferenceUpstreamFailure
+            .fault()
+            .from_provider()
+            .because(fault)
+    };
+    let rejected = |reason: &str| failed().never_retry().detail("reason", reason);
+    match fault.kind {
+        DriverFaultKind::UnsupportedParameter => {
+            let unsupported = Fault::new(
+                Code::UnsupportedParameter,
+                "The model's provider does not take this parameter.",
+            );
+            let unsupported = unsupported.because(fault);
+            match &fault.param {
+                Some(param) => unsupported.at(param),
+                None => unsupported,
+            }
+        }
+        DriverFaultKind::InvalidRequest | DriverFaultKind::ContentRefused => {
+            rejected("provider_rejected")
+        }
+        DriverFaultKind::ContextTooLong => rejected("context_too_long"),
+        DriverFaultKind::RateLimited | DriverFaultKind::Overloaded => match fault.retry_after_ms {
+            Some(wait_ms) => failed().retry_after(wait_ms.div_ceil(1_000)),
+            None => failed(),
+        },
+        DriverFaultKind::UpstreamAuth
+        | DriverFaultKind::ModelUnavailable
+        | DriverFaultKind::UpstreamFailure
+        | DriverFaultKind::Protocol
+        | DriverFaultKind::Internal
+        | DriverFaultKind::Other => failed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(kind: DriverFaultKind) -> Fault {
+        let fault = DriverFault {
+            kind,
+            param: Some("top_k".into()),
+            upstream_code: Some("some_error".into()),
+            retryable: true,
+            retry_after_ms: Some(1_500),
+        };
+        driver_fault(&DriverFailure::Fault(fault))
+    }
+
+    #[test]
+    fn what_a_provider_rejects_is_not_worth_a_retry() {
+        for (kind, reason) in [
+            (DriverFaultKind::InvalidRequest, "provider_rejected"),
+            (DriverFaultKind::ContextTooLong, "context_too_long"),
+        ] {
+            let fault = fault(kind);
+            assert_eq!(
+                (fault.code, fault.retryable),
+                (Code::InferenceUpstreamFailure, false)
+            );
+            assert_eq!(fault.details_value()["reason"], reason);
+            assert_eq!(fault.retry_after_seconds(), None);
+        }
+    }
+
+    #[test]
+    fn the_providers_own_credentials_problem_is_a_plain_upstream_failure() {
+        let fault = fault(DriverFaultKind::UpstreamAuth);
+        assert_eq!((fault.code.row().status, fault.retryable), (502, true));
+        assert!(fault.param.is_none() && !fault.message.contains("some_error"));
+    }
+
+    #[test]
+    fn a_providers_wait_is_passed_on_in_whole_seconds() {
+        assert_eq!(
+            fault(DriverFaultKind::RateLimited).retry_after_seconds(),
+            Some(2)
+        );
+    }
+}

@@ -1,0 +1,253 @@
+//! Opening a run and pulling its events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderValue};
+use serde_json::Map;
+use svc_core::chat::{ChatEvent, ChatRequest};
+use svc_core::fault::{Code, Fault};
+use svc_core::sse::{Frame, Framer};
+use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd};
+
+use super::failure::{driver_fault, upstream_fault};
+use crate::provider::Provider;
+use crate::upstream::{Connector, InboundBody, OutboundRequest, UpstreamError};
+
+/// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
+const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long the end of a body whose last event has come may take.
+const BODY_END_WAIT: Duration = Duration::from_millis(5);
+
+const AGENT: HeaderValue = HeaderValue::from_static("svc-gateway");
+
+/// All that one call to a provider needs, owned, so that it can outlive the handler that made it.
+pub struct Call {
+    pub driver: Arc<Driver>,
+    pub provider: Arc<Provider>,
+    pub connector: Arc<dyn Connector>,
+    pub upstream_model: String,
+    pub chat: ChatRequest,
+}
+
+/// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
+pub struct EventSource {
+    run: Option<DriverRun>,
+    body: Box<dyn InboundBody>,
+    framing: Framing,
+    framer: Option<Framer>,
+    frames: Vec<Frame>,
+    pending: Vec<u8>,
+}
+
+/// Sends the request and waits for the provider's response head.
+///
+/// # Errors
+/// The fault that the caller sees; nothing of an answer has been seen then.
+pub async fn open(call: Call) -> Result<EventSource, Fault> {
+    let Call {
+        driver,
+        provider,
+        connector,
+        upstream_model,
+        chat,
+    } = call;
+    let extra = Map::new();
+    let request = DriverRequest {
+        chat: &chat,
+        model: &upstream_model,
+        extra: &extra,
+    };
+    let (mut run, upstream) = driver
+        .start(&request)
+        .await
+        .map_err(|failure| driver_fault(&failure))?;
+    let mut headers = upstream.headers;
+    let mut path = upstream.path;
+    defaults(&mut headers, upstream.framing);
+    provider.authorize(driver.auth(), &mut headers, &mut path)?;
+    let outbound = OutboundRequest {
+        method: upstream.method,
+        path_and_query: path,
+        headers,
+        body: upstream.body,
+    };
+    let answer = connector
+        .send(Arc::clone(&provider.target), outbound)
+        .await
+        .map_err(upstream_fault)?;
+    let head = run.head(answer.status.as_u16(), &answer.headers).await;
+    let framing = head.map_err(|failure| driver_fault(&failure))?;
+    let framer = (framing == Framing::Sse).then(Framer::default);
+    Ok(EventSource {
+        run: Some(run),
+        body: answer.body,
+        framing,
+        framer,
+        frames: Vec::new(),
+        pending: Vec::new(),
+    })
+}
+
+/// Headers of ours that no driver needs to think of. An encoded answer would only be decoded again.
+fn defaults(headers: &mut HeaderMap, framing: Framing) {
+    let accept = if framing == Framing::Sse {
+        "text/event-stream"
+    } else {
+        "application/json"
+    };
+    headers
+        .entry(CONTENT_TYPE)
+        .or_insert(HeaderValue::from_static("application/json"));
+    headers
+        .entry(ACCEPT)
+        .or_insert(HeaderValue::from_static(accept));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers.insert(USER_AGENT, AGENT);
+}
+
+impl EventSource {
+    /// Appends the next events, at least one; `false` when the run is over. `Finished` comes last in a good
+    /// run, and everything else ends in an error.
+    ///
+    /// # Errors
+    /// The fault that the caller sees. Events that came before it are appended.
+    pub async fn next(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Fault> {
+        let before = events.len();
+        while events.len() == before {
+            let Some(run) = &mut self.run else {
+                return Ok(false);
+            };
+            if run.finished() {
+                return self
+                    .close(StreamEnd::Complete, events)
+                    .await
+                    .map(|()| events.len() > before);
+            }
+            match self.body.next().await {
+                Ok(Some(bytes)) => self.take(&bytes, events).await?,
+                Ok(None) => {
+                    self.finish_body(events).await?;
+                    self.close(StreamEnd::Complete, events).await?;
+                    return Ok(events.len() > before);
+                }
+                Err(error) => return Err(self.broken(error, events).await),
+            }
+        }
+        Ok(true)
+    }
+
+    async fn take(&mut self, bytes: &[u8], events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+        let Some(run) = &mut self.run else {
+            return Ok(());
+        };
+        match (&mut self.framer, self.framing) {
+            (Some(framer), _) => {
+                framer.push(bytes, &mut self.frames).map_err(protocol)?;
+                if self.frames.is_empty() {
+                    return Ok(());
+                }
+                let pushed = run.push(&self.frames, events).await;
+                self.frames.clear();
+                pushed.map_err(|failure| driver_fault(&failure))
+            }
+            (None, Framing::Raw) => run
+                .push_bytes(bytes, events)
+                .await
+                .map_err(|failure| driver_fault(&failure)),
+            (None, framing) => {
+                if self.pending.len() + bytes.len() > MAX_WHOLE_BODY_BYTES {
+                    return Err(protocol("the answer is too long"));
+                }
+                self.pending.extend_from_slice(bytes);
+                if framing == Framing::JsonLines {
+                    self.take_lines(events).await
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    async fn take_lines(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+        let Some(run) = &mut self.run else {
+            return Ok(());
+        };
+        let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else {
+            return Ok(());
+        };
+        let rest = self.pending.split_off(end + 1);
+        let lines = std::mem::replace(&mut self.pending, rest);
+        for line in lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            run.push_bytes(line, events)
+                .await
+                .map_err(|failure| driver_fault(&failure))?;
+        }
+        Ok(())
+    }
+
+    /// What is left when the body has ended: the last event, the last line or the whole body.
+    async fn finish_body(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+        let Some(run) = &mut self.run else {
+            return Ok(());
+        };
+        if let Some(framer) = self.framer.take() {
+            framer.finish(&mut self.frames).map_err(protocol)?;
+            if !self.frames.is_empty() {
+                run.push(&self.frames, events)
+                    .await
+                    .map_err(|failure| driver_fault(&failure))?;
+                self.frames.clear();
+            }
+        } else if self.framing == Framing::WholeBody || !self.pending.is_empty() {
+            run.push_bytes(&self.pending, events)
+                .await
+                .map_err(|failure| driver_fault(&failure))?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    async fn close(&mut self, end: StreamEnd, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+        let Some(run) = self.run.take() else {
+            return Ok(());
+        };
+        if end == StreamEnd::Complete {
+            // A body read to its end gives the connection back to the pool. The end usually came with the
+            // last event; a provider that lets us wait for it loses the connection, not our time.
+            let _ = tokio::time::timeout(BODY_END_WAIT, self.body.next()).await;
+        }
+        run.close(end, events)
+            .await
+            .map_err(|failure| driver_fault(&failure))
+    }
+
+    /// The connection broke mid-way. The driver hears of it and may still give what it holds; the run fails
+    /// whatever it says, because a truncated answer is never a success.
+    async fn broken(&mut self, error: UpstreamError, events: &mut Vec<ChatEvent>) -> Fault {
+        let end = match error {
+            UpstreamError::IdleTimeout
+            | UpstreamError::TotalTimeout
+            | UpstreamError::HeadTimeout => StreamEnd::TimedOut,
+            UpstreamError::Truncated => StreamEnd::Truncated,
+            _ => StreamEnd::Reset,
+        };
+        let from_driver = self.close(end, events).await.err();
+        events.retain(|event| !matches!(event, ChatEvent::Finished(_)));
+        from_driver
+            .filter(|fault| fault.code != Code::InferenceUnavailable)
+            .unwrap_or_else(|| upstream_fault(error))
+    }
+}
+
+fn protocol(cause: impl std::fmt::Display) -> Fault {
+    Code::InferenceUpstreamFailure
+        .fault()
+        .from_provider()
+        .because(cause)
+}

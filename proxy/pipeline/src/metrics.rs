@@ -1,0 +1,203 @@
+//! What the gateway counts. Labels are names from policies and catalogues, never anything that a caller sent.
+
+use std::time::Duration;
+
+use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry};
+use svc_core::chat::Usage;
+
+/// Seconds; from a filter's microseconds to a long generation.
+const FAST_SECONDS: &[f64] = &[
+    0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05,
+    0.25, 1.0,
+];
+/// Boundaries of the OpenTelemetry conventions for `gen_ai.server.request.duration`.
+const SLOW_SECONDS: &[f64] = &[
+    0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
+/// Boundaries of the OpenTelemetry conventions for `gen_ai.client.token.usage`.
+const TOKENS: &[f64] = &[
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1_024.0,
+    4_096.0,
+    16_384.0,
+    65_536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+];
+
+pub struct Metrics {
+    pub requests: IntCounterVec,
+    pub filter_seconds: HistogramVec,
+    /// From the request head to the first upstream byte: what the gateway itself adds before the model starts.
+    pub overhead_seconds: Histogram,
+    pub token_usage: HistogramVec,
+    pub request_seconds: HistogramVec,
+    pub first_token_seconds: HistogramVec,
+    pub output_token_seconds: HistogramVec,
+    pub phi_entities: IntCounterVec,
+    pub phi_scan_seconds: Histogram,
+    pub policy_epoch: IntGauge,
+    pub policy_reloads: IntCounterVec,
+    pub unsettled: IntGauge,
+}
+
+impl Metrics {
+    /// Makes every metric and enters it in the registry.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let metrics = Self {
+            requests: IntCounterVec::new(
+                Opts::new("svc_requests_total", "Responses by route and status."),
+                &["route", "status"],
+            )?,
+            filter_seconds: histograms(
+                "svc_filter_duration_seconds",
+                "Time in one filter.",
+                FAST_SECONDS,
+                &["filter"],
+            )?,
+            overhead_seconds: Histogram::with_opts(
+                HistogramOpts::new(
+                    "svc_overhead_seconds",
+                    "From the request head to the first upstream byte.",
+                )
+                .buckets(FAST_SECONDS.to_vec()),
+            )?,
+            token_usage: histograms(
+                "gen_ai_client_token_usage",
+                "Tokens of one run.",
+                TOKENS,
+                &["gen_ai_request_model", "gen_ai_token_type"],
+            )?,
+            request_seconds: histograms(
+                "gen_ai_server_request_duration_seconds",
+                "From the request head to the end of the reply.",
+                SLOW_SECONDS,
+                &["gen_ai_request_model", "error_type"],
+            )?,
+            first_token_seconds: histograms(
+                "gen_ai_server_time_to_first_token_seconds",
+                "From the request head to the first piece of content.",
+                SLOW_SECONDS,
+                &["gen_ai_request_model"],
+            )?,
+            output_token_seconds: histograms(
+                "gen_ai_server_time_per_output_token_seconds",
+                "Time per output token after the first.",
+                FAST_SECONDS,
+                &["gen_ai_request_model"],
+            )?,
+            phi_entities: IntCounterVec::new(
+                Opts::new(
+                    "svc_phi_entities_total",
+                    "PHI findings in requests, by kind and what was done.",
+                ),
+                &["kind", "action"],
+            )?,
+            phi_scan_seconds: Histogram::with_opts(
+                HistogramOpts::new(
+                    "svc_phi_scan_seconds",
+                    "Time of all detectors over one request.",
+                )
+                .buckets(FAST_SECONDS.to_vec()),
+            )?,
+            policy_epoch: IntGauge::new("svc_policy_epoch", "Epoch of the policy set in force.")?,
+            policy_reloads: IntCounterVec::new(
+                Opts::new("svc_policy_reloads_total", "Policy reloads by outcome."),
+                &["outcome"],
+            )?,
+            unsettled: IntGauge::new(
+                "svc_unsettled_runs",
+                "Runs whose audit intent has no terminal row yet.",
+            )?,
+        };
+        let Self {
+            requests,
+            filter_seconds,
+            overhead_seconds,
+            token_usage,
+            request_seconds,
+            first_token_seconds,
+            output_token_seconds,
+            phi_entities,
+            phi_scan_seconds,
+            policy_epoch,
+            policy_reloads,
+            unsettled,
+        } = &metrics;
+        registry.register(Box::new(requests.clone()))?;
+        registry.register(Box::new(overhead_seconds.clone()))?;
+        registry.register(Box::new(phi_scan_seconds.clone()))?;
+        registry.register(Box::new(phi_entities.clone()))?;
+        registry.register(Box::new(policy_epoch.clone()))?;
+        registry.register(Box::new(policy_reloads.clone()))?;
+        registry.register(Box::new(unsettled.clone()))?;
+        for histogram in [
+            filter_seconds,
+            token_usage,
+            request_seconds,
+            first_token_seconds,
+            output_token_seconds,
+        ] {
+            registry.register(Box::new(histogram.clone()))?;
+        }
+        Ok(metrics)
+    }
+
+    /// One finished run.
+    pub fn run(&self, model: &str, error_type: &str, usage: Usage, timing: &Timing) {
+        let tokens = |kind: &str, count: u64| {
+            self.token_usage
+                .with_label_values(&[model, kind])
+                .observe(approximate(count));
+        };
+        tokens("input", usage.input_tokens);
+        tokens("output", usage.output_tokens);
+        self.request_seconds
+            .with_label_values(&[model, error_type])
+            .observe(timing.total.as_secs_f64());
+        let Some(first) = timing.first_token else {
+            return;
+        };
+        self.first_token_seconds
+            .with_label_values(&[model])
+            .observe(first.as_secs_f64());
+        if usage.output_tokens > 1 {
+            let rest = timing.total.saturating_sub(first).as_secs_f64()
+                / approximate(usage.output_tokens - 1);
+            self.output_token_seconds
+                .with_label_values(&[model])
+                .observe(rest);
+        }
+    }
+}
+
+/// Durations of one run, all from the request head on.
+pub struct Timing {
+    pub total: Duration,
+    pub first_token: Option<Duration>,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a metric, not a sum of money")]
+fn approximate(count: u64) -> f64 {
+    count as f64
+}
+
+fn histograms(
+    name: &str,
+    help: &str,
+    buckets: &[f64],
+    labels: &[&str],
+) -> Result<HistogramVec, prometheus::Error> {
+    HistogramVec::new(
+        HistogramOpts::new(name, help).buckets(buckets.to_vec()),
+        labels,
+    )
+}

@@ -1,0 +1,218 @@
+//! PHI Guard over a canonical chat: detectors find, the core decides and rewrites. Knows no surface.
+//!
+//! Everything here fails closed: a detector that is missing, fails or breaks its interface refuses the request.
+
+mod reply;
+
+pub(crate) use reply::ReplyGuard;
+
+use std::sync::Arc;
+
+use futures_util::future::try_join_all;
+use svc_core::chat::ChatRequest;
+use svc_core::fault::Fault;
+use svc_core::phi::{self, Candidate, Counts, Finding, PlaceholderMap, TextScan};
+use svc_core::surface::PhiMetadata;
+use svc_plugin::{Detector, PluginHost, Segment, Span};
+
+use crate::caller::PhiMode;
+use crate::policy::phi::{Action, PhiPolicy};
+
+/// What the guard knows about one request once it has let it pass.
+pub struct Scan {
+    pub mode: PhiMode,
+    pub counts: Counts,
+    /// `id@version` of every detector that read the request.
+    pub detectors: Vec<String>,
+    /// Values and their placeholders; restores the reply and is stored, sealed, with the conversation.
+    pub placeholders: PlaceholderMap,
+}
+
+impl Scan {
+    /// What callers and audit rows see of it.
+    pub fn metadata(&self, restored: u64) -> PhiMetadata {
+        let counts = self
+            .counts
+            .iter()
+            .map(|(kind, count)| (kind.to_owned(), count))
+            .collect();
+        PhiMetadata {
+            mode: self.mode.word(),
+            counts,
+            restored,
+        }
+    }
+}
+
+/// Detectors of a policy, pinned for one request.
+pub struct Detectors(Vec<Arc<Detector>>);
+
+impl Detectors {
+    /// Pins the version in force of every detector that the policy names.
+    ///
+    /// # Errors
+    /// 503 when one is not loaded.
+    pub fn pin(plugins: &PluginHost, policy: &PhiPolicy) -> Result<Self, Fault> {
+        let found: Result<Vec<_>, _> = policy
+            .detectors
+            .iter()
+            .map(|id| plugins.detector(id))
+            .collect();
+        found
+            .map(Self)
+            .map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))
+    }
+
+    pub fn versions(&self) -> Vec<String> {
+        self.0
+            .iter()
+            .map(|detector| format!("{}@{}", detector.id(), detector.version()))
+            .collect()
+    }
+
+    /// Everything that the detectors find in `scan`, side by side, merged under the policy's thresholds.
+    ///
+    /// # Errors
+    /// 503 when any detector fails.
+    pub async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
+        let segments: Vec<Segment> = scan.segments().iter().map(segment).collect();
+        let calls = self
+            .0
+            .iter()
+            .map(|detector| detector.detect(scan.text(), &segments));
+        let spans = try_join_all(calls).await;
+        let spans =
+            spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
+        let candidates: Vec<Candidate<'_>> = self
+            .0
+            .iter()
+            .zip(&spans)
+            .enumerate()
+            .flat_map(|(at, (detector, spans))| {
+                spans
+                    .iter()
+                    .filter_map(move |span| candidate(detector, at, span))
+            })
+            .collect();
+        let threshold = |kind: &str| {
+            let rule = policy.rule(kind);
+            (rule.action != Action::Allow).then_some(rule.threshold)
+        };
+        Ok(phi::merge(scan, &candidates, threshold))
+    }
+}
+
+fn segment(segment: &phi::Segment) -> Segment {
+    use svc_plugin::Origin as To;
+    let origin = match segment.origin {
+        phi::Origin::SystemPrompt => To::SystemPrompt,
+        phi::Origin::UserText => To::UserText,
+        phi::Origin::AssistantText => To::AssistantText,
+        phi::Origin::ToolName => To::ToolName,
+        phi::Origin::ToolDescription => To::ToolDescription,
+        phi::Origin::ToolSchema => To::ToolSchema,
+        phi::Origin::ToolArguments => To::ToolArguments,
+        phi::Origin::ToolResult => To::ToolResult,
+        phi::Origin::Metadata => To::Metadata,
+        phi::Origin::Other => To::Other,
+    };
+    Segment {
+        start: segment.start,
+        end: segment.end,
+        origin,
+    }
+}
+
+fn candidate<'a>(detector: &'a Detector, at: usize, span: &Span) -> Option<Candidate<'a>> {
+    let kind = detector.kinds().get(span.kind)?;
+    Some(Candidate {
+        start: span.start,
+        end: span.end,
+        kind: &kind.name,
+        score: span.score,
+        verified: span.hints.verified,
+        partial: span.hints.partial,
+        detector: at,
+    })
+}
+
+/// Reads a chat, refuses what must be refused and rewrites the rest in place.
+///
+/// # Errors
+/// `PHI_IN_TOOL_SCHEMA`, `PHI_BLOCKED`, or 503 when the guard itself fails.
+pub async fn guard(
+    chat: &mut ChatRequest,
+    detectors: &Detectors,
+    policy: &PhiPolicy,
+    mode: PhiMode,
+    mut placeholders: PlaceholderMap,
+) -> Result<Scan, Fault> {
+    let scan = TextScan::of(chat);
+    let findings = detectors.find(&scan, policy).await?;
+    let findings = phi::sweep(&scan, findings, &placeholders)
+        .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
+        return Err(fault);
+    }
+    let blocked = match mode {
+        PhiMode::Block => !findings.is_empty(),
+        PhiMode::Redact => findings
+            .iter()
+            .any(|finding| policy.rule(finding.kind.as_str()).action == Action::Block),
+    };
+    if blocked {
+        return Err(phi::refusal::blocked(chat, &findings));
+    }
+    let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
+        .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;
+    Ok(Scan {
+        mode,
+        counts,
+        detectors: detectors.versions(),
+        placeholders,
+    })
+}
+
+/// A finding in one text, for people and tools: offsets in Unicode code points.
+pub struct ScannedSpan {
+    pub start: usize,
+    pub end: usize,
+    pub kind: String,
+    /// Confidence per mille.
+    pub score: u16,
+}
+
+/// What the guard would replace in one user message.
+///
+/// # Errors
+/// As [`Detectors::find`].
+pub async fn spans(
+    text: &str,
+    detectors: &Detectors,
+    policy: &PhiPolicy,
+) -> Result<Vec<ScannedSpan>, Fault> {
+    let mut chat = ChatRequest::of_user_text(text);
+    let scan = TextScan::of(&mut chat);
+    let findings = detectors.find(&scan, policy).await?;
+    let findings = phi::sweep(&scan, findings, &PlaceholderMap::default())
+        .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    let mut counted = (0, 0);
+    let mut code_points = |offset: usize| {
+        let (bytes, points) = counted;
+        let more = scan
+            .text()
+            .get(bytes..offset)
+            .map_or(0, |between| between.chars().count());
+        counted = (offset, points + more);
+        points + more
+    };
+    Ok(findings
+        .iter()
+        .map(|finding| ScannedSpan {
+            start: code_points(finding.start),
+            end: code_points(finding.end),
+            kind: finding.kind.as_str().to_owned(),
+            score: finding.score,
+        })
+        .collect())
+}

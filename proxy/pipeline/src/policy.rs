@@ -1,0 +1,222 @@
+//! Policies: hot-reloaded data in `policies/`. The set is read and validated whole, swapped at once, and
+//! pinned by each request for its whole life. A broken file is reported and never replaces a good set.
+
+pub mod models;
+pub mod phi;
+pub mod pipelines;
+pub mod plans;
+pub mod watch;
+
+use std::fmt;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use models::Catalogue;
+use phi::PhiPolicy;
+use pipelines::Routes;
+use plans::Plans;
+
+/// The files of a policy set, in the order in which problems are reported.
+pub const FILES: [&str; 4] = ["pipelines.toml", "models.toml", "phi.toml", "plans.toml"];
+
+/// A whole, valid policy set.
+pub struct PolicySet {
+    pub routes: Routes,
+    pub catalogue: Catalogue,
+    pub phi: PhiPolicy,
+    pub plans: Plans,
+    /// SHA-256 over the files, hex: what an epoch stands for.
+    pub digest: String,
+    /// Counts policy sets of this deployment; audit rows carry it.
+    pub epoch: i64,
+}
+
+/// One thing that is wrong with a policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyProblem {
+    pub file: String,
+    pub message: String,
+}
+
+impl fmt::Display for PolicyProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.message)
+    }
+}
+
+/// Collects problems over all files, so that an operator sees them at once.
+#[derive(Default)]
+pub(crate) struct Findings(Vec<PolicyProblem>);
+
+impl Findings {
+    pub(crate) fn add(&mut self, file: &str, message: impl Into<String>) {
+        self.0.push(PolicyProblem {
+            file: file.to_owned(),
+            message: message.into(),
+        });
+    }
+}
+
+impl PolicySet {
+    /// Reads and validates all files of `folder`. The epoch is 0 until the store has given one.
+    ///
+    /// # Errors
+    /// Every problem of every file.
+    pub fn load(folder: &Path) -> Result<Self, Vec<PolicyProblem>> {
+        let mut findings = Findings::default();
+        let mut hasher = Sha256::new();
+        let texts = FILES.map(|file| read(folder, file, &mut hasher, &mut findings));
+        let [pipelines, models, phi, plans] = &texts;
+        let routes = parse(FILES[0], pipelines, &mut findings)
+            .map(|file| Routes::build(file, FILES[0], &mut findings));
+        let catalogue = parse(FILES[1], models, &mut findings)
+            .map(|file| Catalogue::build(file, FILES[1], &mut findings));
+        let phi = parse(FILES[2], phi, &mut findings)
+            .map(|file| PhiPolicy::build(file, FILES[2], &mut findings));
+        let plans = parse(FILES[3], plans, &mut findings)
+            .map(|file| Plans::build(file, FILES[3], &mut findings));
+        let digest = hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        match (routes, catalogue, phi, plans) {
+            (Some(routes), Some(catalogue), Some(phi), Some(plans)) if findings.0.is_empty() => {
+                Ok(Self {
+                    routes,
+                    catalogue,
+                    phi,
+                    plans,
+                    digest,
+                    epoch: 0,
+                })
+            }
+            _ => Err(findings.0),
+        }
+    }
+}
+
+fn read(folder: &Path, file: &str, hasher: &mut Sha256, findings: &mut Findings) -> String {
+    match std::fs::read_to_string(folder.join(file)) {
+        Ok(text) => {
+            hasher.update(file.as_bytes());
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+            text
+        }
+        Err(error) => {
+            findings.add(file, format!("cannot be read: {error}"));
+            String::new()
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(file: &str, text: &str, findings: &mut Findings) -> Option<T> {
+    if findings.0.iter().any(|problem| problem.file == file) {
+        return None;
+    }
+    toml::from_str(text)
+        .map_err(|error| findings.add(file, error.to_string()))
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+    use super::*;
+
+    fn shipped() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies")
+    }
+
+    /// A copy of the shipped policies with one file rewritten.
+    fn with(file: &str, edit: impl Fn(String) -> String) -> Result<PolicySet, Vec<PolicyProblem>> {
+        let folder = tempfile::tempdir().unwrap();
+        for name in FILES {
+            let mut text = std::fs::read_to_string(shipped().join(name)).unwrap();
+            if name == file {
+                text = edit(text);
+            }
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        PolicySet::load(folder.path())
+    }
+
+    fn problems(result: Result<PolicySet, Vec<PolicyProblem>>) -> String {
+        let found = result.err().expect("the set must be refused");
+        found
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn the_shipped_set_is_valid() {
+        if let Err(problems) = PolicySet::load(&shipped()) {
+            unreachable!("{problems:?}");
+        }
+    }
+
+    #[test]
+    fn an_inference_route_cannot_lose_a_compliance_filter() {
+        for filter in ["auth", "baa", "phi_guard", "metering", "audit"] {
+            let result = with("pipelines.toml", |text| {
+                let (head, tail) = text.split_once("read = [").unwrap();
+                format!(
+                    "{}read = [{tail}",
+                    head.replace(&format!("\"{filter}\", "), "")
+                        .replace(&format!("\"{filter}\","), "")
+                )
+            });
+            assert!(problems(result).contains("needs"), "without {filter}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_checks_is_enforced() {
+        let result = with("pipelines.toml", |text| {
+            text.replace("\"baa\", \"metering\"", "\"metering\", \"baa\"")
+        });
+        assert!(
+            problems(result).contains("filter metering needs the BAA"),
+            "metering before baa"
+        );
+    }
+
+    #[test]
+    fn every_problem_of_every_file_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in FILES {
+            let text = std::fs::read_to_string(shipped().join(name)).unwrap();
+            let text = text
+                .replace("handler = \"message\"", "handler = \"massage\"")
+                .replace("\"0.3\"", "\"cheap\"");
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let text = problems(PolicySet::load(folder.path()));
+        assert!(
+            text.contains("massage") && text.contains("alpha-haiku-4-5"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_retirement_needs_ninety_days_of_notice() {
+        let announce = |retired: &str| {
+            with("models.toml", |text| {
+                text.replace(
+                    "id = \"beta-5.3-codex\"",
+                    &format!(
+                        "id = \"beta-5.3-codex\"\nretirement = {{ announced_at = \"2026-11-01T00:00:00Z\", \
+                         retired_at = \"{retired}\", recommended_replacement = \"beta-5.4\", docs_url = \"https://example.org\" }}"
+                    ),
+                )
+            })
+        };
+        assert!(announce("2027-02-01T00:00:00Z").is_ok());
+        assert!(problems(announce("2026-12-01T00:00:00Z")).contains("90 days"));
+    }
+}

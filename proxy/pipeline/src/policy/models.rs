@@ -1,0 +1,278 @@
+//! `models.toml`: the catalogue and the price list.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use svc_core::metering::Price;
+use svc_core::money::Micro;
+use svc_core::time::{MS_PER_DAY, Timestamp};
+
+use super::Findings;
+
+/// Spec, Limits: model retirement notice.
+const RETIREMENT_NOTICE_MS: i64 = 90 * MS_PER_DAY;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    price_list: String,
+    features: BTreeMap<String, FeatureEntry>,
+    model: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FeatureEntry {
+    hipaa_eligible: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    provider: String,
+    kind: ProviderKind,
+    upstream_model: String,
+    access: Access,
+    relative_cost: String,
+    #[serde(default)]
+    weights: Weights,
+    context_window_tokens: u64,
+    max_output_tokens: u32,
+    temperature: String,
+    features: Vec<String>,
+    usd_per_million: Prices,
+    retirement: Option<RetirementEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Weights {
+    cache_read: String,
+    cache_write: String,
+}
+
+/// Contract 12.1: both weights are 0 until priced.
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            cache_read: "0".into(),
+            cache_write: "0".into(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prices {
+    input: String,
+    output: String,
+    cache_read: String,
+    cache_write: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RetirementEntry {
+    announced_at: String,
+    retired_at: String,
+    recommended_replacement: String,
+    docs_url: String,
+}
+
+/// Which wire family serves a model (`provider kind` of the specification's catalogue).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum ProviderKind {
+    A,
+    B,
+}
+
+impl ProviderKind {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    Standard,
+    Premium,
+}
+
+/// One model that callers may name.
+pub struct Model {
+    pub id: String,
+    /// Name of the provider in the configuration and of its driver plugin.
+    pub provider: String,
+    pub kind: ProviderKind,
+    pub upstream_model: String,
+    pub access: Access,
+    pub price: Price,
+    pub context_window_tokens: u64,
+    pub max_output_tokens: u32,
+    /// The range of temperatures the model takes; `None` where only its default passes.
+    pub temperature: Option<(f64, f64)>,
+    pub features: Vec<String>,
+    pub retirement: Option<Retirement>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Retirement {
+    pub announced_at: Timestamp,
+    pub retired_at: Timestamp,
+    pub recommended_replacement: String,
+    pub docs_url: String,
+}
+
+pub struct Catalogue {
+    pub price_list: String,
+    pub models: Vec<Model>,
+    /// Feature name → HIPAA eligibility.
+    features: BTreeMap<String, bool>,
+}
+
+impl Catalogue {
+    pub fn find(&self, id: &str) -> Option<&Model> {
+        self.models.iter().find(|model| model.id == id)
+    }
+
+    /// Whether a feature may be used without the organization's own decision. Unmarked ones may not.
+    pub fn hipaa_eligible(&self, feature: &str) -> bool {
+        self.features.get(feature).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
+        let mut models: Vec<Model> = Vec::with_capacity(file.model.len());
+        for entry in file.model {
+            if models.iter().any(|other| other.id == entry.id) {
+                findings.add(name, format!("model {} stands twice", entry.id));
+            }
+            models.push(model(entry, name, findings));
+        }
+        for model in &models {
+            let Some(retirement) = &model.retirement else {
+                continue;
+            };
+            if !models
+                .iter()
+                .any(|other| other.id == retirement.recommended_replacement)
+            {
+                findings.add(
+                    name,
+                    format!("model {}: recommended_replacement names no model", model.id),
+                );
+            }
+        }
+        let features = file
+            .features
+            .into_iter()
+            .map(|(feature, entry)| (feature, entry.hipaa_eligible))
+            .collect();
+        Self {
+            price_list: file.price_list,
+            models,
+            features,
+        }
+    }
+}
+
+fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
+    let id = entry.id;
+    let mut decimal = |field: &str, text: &str| {
+        Micro::parse(text)
+            .filter(|value| value.0 >= 0)
+            .unwrap_or_else(|| {
+                findings.add(
+                    name,
+                    format!("model {id}: {field} is not a decimal of at most six digits"),
+                );
+                Micro::ZERO
+            })
+    };
+    let price = Price {
+        relative_cost: decimal("relative_cost", &entry.relative_cost),
+        weight_read: decimal("weights.cache_read", &entry.weights.cache_read),
+        weight_write: decimal("weights.cache_write", &entry.weights.cache_write),
+        usd_input: decimal("usd_per_million.input", &entry.usd_per_million.input),
+        usd_output: decimal("usd_per_million.output", &entry.usd_per_million.output),
+        usd_cache_read: decimal(
+            "usd_per_million.cache_read",
+            &entry.usd_per_million.cache_read,
+        ),
+        usd_cache_write: decimal(
+            "usd_per_million.cache_write",
+            &entry.usd_per_million.cache_write,
+        ),
+    };
+    let temperature = temperature(&entry.temperature).unwrap_or_else(|| {
+        findings.add(
+            name,
+            format!("model {id}: temperature is neither \"none\" nor a range such as \"0..1\""),
+        );
+        None
+    });
+    let retirement = entry
+        .retirement
+        .and_then(|entry| retirement(entry, &id, name, findings));
+    Model {
+        id,
+        provider: entry.provider,
+        kind: entry.kind,
+        upstream_model: entry.upstream_model,
+        access: entry.access,
+        price,
+        context_window_tokens: entry.context_window_tokens,
+        max_output_tokens: entry.max_output_tokens.max(1),
+        temperature,
+        features: entry.features,
+        retirement,
+    }
+}
+
+fn temperature(text: &str) -> Option<Option<(f64, f64)>> {
+    if text == "none" {
+        return Some(None);
+    }
+    let (low, high) = text.split_once("..")?;
+    let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
+    (low <= high).then_some(Some((low, high)))
+}
+
+fn retirement(
+    entry: RetirementEntry,
+    id: &str,
+    name: &str,
+    findings: &mut Findings,
+) -> Option<Retirement> {
+    let (Some(announced_at), Some(retired_at)) = (
+        Timestamp::parse(&entry.announced_at),
+        Timestamp::parse(&entry.retired_at),
+    ) else {
+        findings.add(
+            name,
+            format!("model {id}: retirement dates must be RFC 3339"),
+        );
+        return None;
+    };
+    if retired_at.0 - announced_at.0 < RETIREMENT_NOTICE_MS {
+        findings.add(
+            name,
+            format!("model {id}: a retirement needs at least 90 days of notice"),
+        );
+    }
+    let RetirementEntry {
+        recommended_replacement,
+        docs_url,
+        ..
+    } = entry;
+    Some(Retirement {
+        announced_at,
+        retired_at,
+        recommended_replacement,
+        docs_url,
+    })
+}

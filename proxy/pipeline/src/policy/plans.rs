@@ -1,0 +1,85 @@
+//! `plans.toml`: default limits and the allotment of each plan tier.
+
+use serde::Deserialize;
+use svc_core::money::Micro;
+
+use super::Findings;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    limits: Limits,
+    plan: Vec<Entry>,
+}
+
+/// Requests; contract section 6.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    pub key_per_minute: u32,
+    pub organization_per_minute: u32,
+    pub organization_per_day: u32,
+    pub failed_authentications_per_minute: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    tier: String,
+    monthly_credits: String,
+}
+
+pub struct Plan {
+    pub tier: String,
+    pub monthly_credits: Micro,
+}
+
+pub struct Plans {
+    pub limits: Limits,
+    plans: Vec<Plan>,
+}
+
+/// Contract 8: the tiers that `required_tier` may name.
+const TIERS: [&str; 4] = ["evaluation", "standard", "premium", "enterprise"];
+
+impl Plans {
+    pub fn find(&self, tier: &str) -> Option<&Plan> {
+        self.plans.iter().find(|plan| plan.tier == tier)
+    }
+
+    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
+        let mut plans = Vec::with_capacity(file.plan.len());
+        for Entry {
+            tier,
+            monthly_credits,
+        } in file.plan
+        {
+            let credits = Micro::parse(&monthly_credits).filter(|credits| credits.0 >= 0);
+            if credits.is_none() {
+                findings.add(
+                    name,
+                    format!("plan {tier}: monthly_credits is not a decimal"),
+                );
+            }
+            plans.push(Plan {
+                tier,
+                monthly_credits: credits.unwrap_or(Micro::ZERO),
+            });
+        }
+        for tier in TIERS {
+            if plans.iter().filter(|plan| plan.tier == tier).count() != 1 {
+                findings.add(name, format!("plan {tier} must stand exactly once"));
+            }
+        }
+        for plan in plans
+            .iter()
+            .filter(|plan| !TIERS.contains(&plan.tier.as_str()))
+        {
+            findings.add(name, format!("plan {} is not a known tier", plan.tier));
+        }
+        Self {
+            limits: file.limits,
+            plans,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The policy set in force, and its replacement when a file changes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use notify::{RecursiveMode, Watcher};
+use parking_lot::Mutex;
+use svc_store::Store;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use super::{PolicyProblem, PolicySet};
+use crate::metrics::Metrics;
+
+/// Editors write in several steps; a set is read once the folder has been still for this long.
+const STILL: Duration = Duration::from_millis(150);
+
+/// Changes waiting to be looked at; one is as good as many.
+const PENDING_CHANGES: usize = 1;
+
+/// Holds the current set; readers pin it with one atomic load.
+pub struct Policies {
+    folder: PathBuf,
+    current: ArcSwap<PolicySet>,
+    /// Problems of the last reload that failed, until one succeeds.
+    refused: Mutex<Vec<PolicyProblem>>,
+}
+
+impl Policies {
+    /// Loads the set of `folder` for the first time.
+    ///
+    /// # Errors
+    /// Every problem of the files, or of asking the store for the epoch.
+    pub async fn open(folder: &Path, store: &Store) -> Result<Self, Vec<PolicyProblem>> {
+        let set = load(folder, store).await?;
+        let current = ArcSwap::from_pointee(set);
+        Ok(Self {
+            folder: folder.to_owned(),
+            current,
+            refused: Mutex::default(),
+        })
+    }
+
+    pub fn current(&self) -> Arc<PolicySet> {
+        self.current.load_full()
+    }
+
+    /// What keeps the files on disk from being in force.
+    pub fn refused(&self) -> Vec<PolicyProblem> {
+        self.refused.lock().clone()
+    }
+
+    /// Reads the files again. A set with problems is reported and changes nothing.
+    pub async fn reload(&self, store: &Store, metrics: &Metrics) {
+        match load(&self.folder, store).await {
+            Ok(set) if set.digest == self.current.load().digest => self.refused.lock().clear(),
+            Ok(set) => {
+                tracing::info!(
+                    epoch = set.epoch,
+                    digest = set.digest,
+                    "policy set taken into force"
+                );
+                metrics.policy_epoch.set(set.epoch);
+                metrics
+                    .policy_reloads
+                    .with_label_values(&["accepted"])
+                    .inc();
+                self.current.store(Arc::new(set));
+                self.refused.lock().clear();
+            }
+            Err(problems) => {
+                for problem in &problems {
+                    tracing::error!(
+                        file = problem.file,
+                        problem = problem.message,
+                        "policy set refused"
+                    );
+                }
+                metrics.policy_reloads.with_label_values(&["refused"]).inc();
+                *self.refused.lock() = problems;
+            }
+        }
+    }
+
+    /// Watches the folder for as long as the returned watcher lives; reloads run on `background`.
+    ///
+    /// # Errors
+    /// When the folder cannot be watched.
+    pub fn watch(
+        self: &Arc<Self>,
+        store: Store,
+        metrics: Arc<Metrics>,
+        background: &Handle,
+    ) -> Result<notify::RecommendedWatcher, notify::Error> {
+        let (changed, mut changes) = mpsc::channel::<()>(PENDING_CHANGES);
+        let mut watcher =
+            notify::recommended_watcher(move |event: Result<notify::Event, notify::Error>| {
+                if event.is_ok_and(|event| !event.kind.is_access()) {
+                    // A full channel means that a look at the folder is due anyway.
+                    let _ = changed.try_send(());
+                }
+            })?;
+        watcher.watch(&self.folder, RecursiveMode::NonRecursive)?;
+        let policies = Arc::clone(self);
+        background.spawn(async move {
+            while changes.recv().await.is_some() {
+                while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {}
+                policies.reload(&store, &metrics).await;
+            }
+        });
+        Ok(watcher)
+    }
+}
+
+async fn load(folder: &Path, store: &Store) -> Result<PolicySet, Vec<PolicyProblem>> {
+    let mut set = PolicySet::load(folder)?;
+    let epoch = svc_store::policy_epoch::epoch_for(store, &set.digest).await;
+    set.epoch = epoch.map_err(|error| {
+        vec![PolicyProblem {
+            file: "epoch".into(),
+            message: format!("the store gave none: {error}"),
+        }]
+    })?;
+    Ok(set)
+}

@@ -1,0 +1,88 @@
+//! Providers as the operator configured them: where a driver's requests go and with which credential.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue};
+use svc_core::fault::{Code, Fault};
+use svc_plugin::AuthPlacement;
+
+use crate::upstream::Target;
+
+/// A secret that no `Debug` shows.
+pub struct Secret(String);
+
+impl Secret {
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
+pub struct Provider {
+    pub target: Arc<Target>,
+    /// Added by the host after the driver has returned; a driver never sees it.
+    pub secret: Option<Secret>,
+}
+
+/// Providers of live and of test mode, by the name that the catalogue uses. Test mode never reaches a live
+/// provider's key (contract 21).
+#[derive(Default)]
+pub struct Providers {
+    pub live: BTreeMap<String, Arc<Provider>>,
+    pub test: BTreeMap<String, Arc<Provider>>,
+}
+
+impl Provider {
+    /// Puts the credential where the driver's manifest says.
+    ///
+    /// # Errors
+    /// 503 when the manifest asks for what this host or this configuration does not have.
+    pub fn authorize(
+        &self,
+        placement: &AuthPlacement,
+        headers: &mut HeaderMap,
+        path: &mut String,
+    ) -> Result<(), Fault> {
+        let Some(Secret(secret)) = &self.secret else {
+            return match placement {
+                AuthPlacement::None => Ok(()),
+                _ => Err(unusable("the provider has no credential")),
+            };
+        };
+        match placement {
+            AuthPlacement::None => Ok(()),
+            AuthPlacement::Header { name, template } => {
+                let mut value = HeaderValue::from_str(&template.replace("{secret}", secret))
+                    .map_err(|_| unusable("the provider's credential is not a header value"))?;
+                value.set_sensitive(true);
+                headers.insert(name, value);
+                Ok(())
+            }
+            AuthPlacement::Query { name } => {
+                path.push(if path.contains('?') { '&' } else { '?' });
+                path.push_str(name);
+                path.push('=');
+                percent_encode(secret, path);
+                Ok(())
+            }
+            AuthPlacement::HostSigned { .. } => {
+                Err(unusable("the driver asks for a signing scheme of the host"))
+            }
+        }
+    }
+}
+
+fn unusable(cause: &'static str) -> Fault {
+    Code::InferenceUnavailable.fault().because(cause)
+}
+
+/// RFC 3986: everything but unreserved characters.
+fn percent_encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! A reply on its way from the provider's events to the caller: watched by PHI Guard, metered, kept for the
+//! store in its redacted form, written by the surface, and settled before its last byte is sent.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use svc_core::chat::{ChatEvent, Finish, ReplyBuilder};
+use svc_core::fault::{Code, Fault};
+use svc_core::id::IdKind;
+use svc_core::surface::{PhiMetadata, ReplyEncoder, RunHead, RunSummary, Surface, native};
+
+use crate::exchange::{Exchange, finish_headers, given, log_fault};
+use crate::gateway::Gateway;
+use crate::handler::Opening;
+use crate::inference::EventSource;
+use crate::moment;
+use crate::phi::ReplyGuard;
+use crate::response::{Body, ByteStream, Heartbeat, Response};
+use crate::trail::Finished;
+
+/// What is shared by the streamed and the unstreamed way, so that both give the same reply.
+pub(crate) struct Reply {
+    head: RunHead,
+    encoder: Box<dyn ReplyEncoder>,
+    guard: ReplyGuard,
+    /// The reply as the provider wrote it, placeholders in place: what is stored.
+    kept: ReplyBuilder,
+    finish: Option<Finish>,
+}
+
+impl Reply {
+    /// Names the run.
+    pub(crate) fn begin(exchange: &mut Exchange) -> Result<Self, Fault> {
+        let thread = given(exchange.facts.thread.as_ref(), "the conversation")?;
+        let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
+        let scan = given(exchange.facts.scan.as_ref(), "the PHI scan")?;
+        let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+        let head = RunHead {
+            request_id: exchange.request_id.clone(),
+            message_id: moment::id(IdKind::Message),
+            conversation_id: thread.shown_id(),
+            model: chat.model.clone(),
+        };
+        exchange.trail.names(&head.message_id);
+        let guard = ReplyGuard::new(scan, caller.phi_restore);
+        let encoder = encoder(exchange.route.surface)?;
+        Ok(Self {
+            head,
+            encoder,
+            guard,
+            kept: ReplyBuilder::default(),
+            finish: None,
+        })
+    }
+
+    /// Takes one event in: meters it, keeps it, and gives what the caller may see of it.
+    fn take(&mut self, exchange: &mut Exchange, event: ChatEvent, shown: &mut Vec<ChatEvent>) {
+        exchange.trail.saw(&event);
+        self.kept.push(&event);
+        if let ChatEvent::Finished(finish) = &event {
+            self.finish = Some(finish.clone());
+        }
+        self.guard.pass(event, shown);
+    }
+
+    /// Settles the run: from here on it has happened, whatever becomes of the caller.
+    async fn settle(&mut self, exchange: &mut Exchange) -> Result<(Finished, PhiMetadata), Fault> {
+        let kept = std::mem::take(&mut self.kept).finish();
+        let kept = kept.map_err(|bad| {
+            Code::InferenceUpstreamFailure
+                .fault()
+                .from_provider()
+                .because(bad)
+        })?;
+        let finish = given(self.finish.as_ref(), "the end of the reply")?;
+        let scan = given(exchange.facts.scan.as_ref(), "the PHI scan")?;
+        let phi = scan.metadata(self.guard.restored());
+        let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+        let turn = exchange.facts.thread.as_mut().and_then(|thread| {
+            let message = exchange.facts.chat.as_ref()?.messages.last()?;
+            thread.turn(message, &kept, scan, caller)
+        });
+        let finished = exchange.trail.complete(finish, &kept, &phi, turn).await?;
+        Ok((finished, phi))
+    }
+
+    /// The unstreamed response.
+    pub(crate) async fn whole(
+        mut self,
+        mut exchange: Exchange,
+        mut source: EventSource,
+        mut events: Vec<ChatEvent>,
+    ) -> Response {
+        let mut shown_reply = ReplyBuilder::default();
+        let mut shown = Vec::new();
+        while self.finish.is_none() {
+            for event in events.drain(..) {
+                self.take(&mut exchange, event, &mut shown);
+            }
+            for event in shown.drain(..) {
+                shown_reply.push(&event);
+            }
+            if self.finish.is_some() {
+                break;
+            }
+            match source.next(&mut events).await {
+                Ok(true) => {}
+                Ok(false) => return exchange.refuse(unfinished()).await,
+                Err(fault) => {
+                    for event in events.drain(..) {
+                        exchange.trail.saw(&event);
+                    }
+                    return exchange.refuse(fault).await;
+                }
+            }
+        }
+        let reply = match shown_reply.finish() {
+            Ok(reply) => reply,
+            Err(bad) => {
+                let fault = Code::InferenceUpstreamFailure
+                    .fault()
+                    .from_provider()
+                    .because(bad);
+                return exchange.refuse(fault).await;
+            }
+        };
+        match self.settle(&mut exchange).await {
+            Ok((finished, phi)) => {
+                let body = match &self.finish {
+                    Some(finish) => self
+                        .encoder
+                        .whole(&reply, &summary(&self.head, &finished, finish, &phi)),
+                    None => return exchange.refuse(unfinished()).await,
+                };
+                exchange.json(StatusCode::OK, &body)
+            }
+            Err(fault) => exchange.refuse(fault).await,
+        }
+    }
+}
+
+fn encoder(surface: Surface) -> Result<Box<dyn ReplyEncoder>, Fault> {
+    match surface {
+        Surface::Native => Ok(Box::new(native::Encoder::default())),
+        Surface::Messages | Surface::ChatCompletions => Err(Fault::internal(format_args!(
+            "surface {} has no encoder",
+            surface.word()
+        ))),
+    }
+}
+
+fn summary<'a>(
+    head: &'a RunHead,
+    finished: &Finished,
+    finish: &'a Finish,
+    phi: &'a PhiMetadata,
+) -> RunSummary<'a> {
+    RunSummary {
+        head,
+        usage: finished.usage,
+        charge: finished.charge,
+        finish,
+        phi,
+    }
+}
+
+fn unfinished() -> Fault {
+    Code::InferenceUpstreamFailure
+        .fault()
+        .from_provider()
+        .because("the run ended without its last event")
+}
+
+enum Phase {
+    /// The provider has not answered yet.
+    Opening(Opening),
+    Running(EventSource),
+    Over,
+}
+
+/// The streamed response.
+pub(crate) struct ReplyStream {
+    exchange: Exchange,
+    reply: Reply,
+    phase: Phase,
+    /// Events that came with the opening.
+    events: Vec<ChatEvent>,
+    shown: Vec<ChatEvent>,
+    opened: bool,
+}
+
+impl ReplyStream {
+    /// A stream whose provider has begun.
+    pub(crate) fn running(
+        exchange: Exchange,
+        reply: Reply,
+        source: EventSource,
+        events: Vec<ChatEvent>,
+    ) -> Self {
+        Self {
+            exchange,
+            reply,
+            phase: Phase::Running(source),
+            events,
+            shown: Vec::new(),
+            opened: false,
+        }
+    }
+
+    /// A stream that opens before its provider has answered.
+    pub(crate) fn opening(exchange: Exchange, reply: Reply, opening: Opening) -> Self {
+        let phase = Phase::Opening(opening);
+        Self {
+            exchange,
+            reply,
+            phase,
+            events: Vec::new(),
+            shown: Vec::new(),
+            opened: false,
+        }
+    }
+
+    pub(crate) fn into_response(self) -> Response {
+        let mut headers = self.exchange.headers.clone();
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream; charset=utf-8"),
+        );
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // Proxies in between would hold events back otherwise.
+        headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+        finish_headers(
+            &mut headers,
+            &self.exchange.request_id,
+            self.exchange.route.surface,
+        );
+        Response {
+            status: StatusCode::OK,
+            headers,
+            body: Body::Stream(Box::new(self)),
+        }
+    }
+
+    async fn batch(&mut self) -> Option<Bytes> {
+        let mut out = Vec::new();
+        if !self.opened {
+            self.opened = true;
+            self.reply.encoder.open(&self.reply.head, &mut out);
+            if matches!(self.phase, Phase::Opening(_)) {
+                return Some(out.into());
+            }
+        }
+        while out.is_empty() || !self.events.is_empty() {
+            match self.advance(&mut out).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => {
+                    self.fail(fault, &mut out).await;
+                    break;
+                }
+            }
+        }
+        if out.is_empty() {
+            None
+        } else {
+            Some(out.into())
+        }
+    }
+
+    /// Moves on by one step of the run; `false` when it is over.
+    async fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
+        if self.events.is_empty() {
+            match &mut self.phase {
+                Phase::Over => return Ok(false),
+                Phase::Opening(opening) => {
+                    let (source, events) = opening.await?;
+                    self.phase = Phase::Running(source);
+                    self.events = events;
+                }
+                Phase::Running(source) => {
+                    let more = source.next(&mut self.events).await;
+                    if !matches!(more, Ok(true)) {
+                        self.write(out)?;
+                        more?;
+                        return Err(unfinished());
+                    }
+                }
+            }
+        }
+        self.write(out)?;
+        if self.reply.finish.is_some() {
+            let (finished, phi) = self.reply.settle(&mut self.exchange).await?;
+            self.phase = Phase::Over;
+            if let Some(finish) = &self.reply.finish {
+                let run = summary(&self.reply.head, &finished, finish, &phi);
+                self.reply.encoder.complete(&run, out);
+            }
+        }
+        Ok(true)
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        for event in self.events.drain(..) {
+            self.reply.take(&mut self.exchange, event, &mut self.shown);
+        }
+        for event in self.shown.drain(..) {
+            self.reply.encoder.event(&event, out)?;
+        }
+        Ok(())
+    }
+
+    /// The run failed after the stream had opened: settled, then said in the surface's own event.
+    async fn fail(&mut self, fault: Fault, out: &mut Vec<u8>) {
+        self.phase = Phase::Over;
+        let surface = self.exchange.route.surface;
+        let fault = match self.exchange.trail.refuse(&fault, surface).await {
+            Ok(()) => fault,
+            Err(unavailable) => unavailable,
+        };
+        log_fault(&fault, &self.exchange.request_id, &self.exchange.route.path);
+        self.reply
+            .encoder
+            .fail(&fault, &self.exchange.request_id, out);
+    }
+}
+
+impl ByteStream for ReplyStream {
+    fn next(&mut self) -> BoxFuture<'_, Option<Bytes>> {
+        Box::pin(self.batch())
+    }
+
+    fn heartbeat(&self) -> Option<Heartbeat> {
+        let gateway: &Arc<Gateway> = &self.exchange.gateway;
+        let bytes = Bytes::from_static(self.reply.encoder.heartbeat());
+        Some(Heartbeat {
+            interval: gateway.settings.heartbeat_interval,
+            bytes,
+        })
+    }
+
+    fn abort(mut self: Box<Self>, fault: Fault) -> BoxFuture<'static, Bytes> {
+        Box::pin(async move {
+            let mut out = Vec::new();
+            if !matches!(self.phase, Phase::Over) {
+                self.fail(fault, &mut out).await;
+            }
+            out.into()
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! The trail of one exchange: what its audit rows, its ledger entry and its credit hold will say, and the
+//! guarantee that they are written exactly once on every way out.
+//!
+//! A trail that is dropped unsettled (disconnect, panic, shutdown) settles itself on the background runtime.
+
+mod row;
+mod settle;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
+use svc_core::fault::{Code, Fault, Kind};
+use svc_core::metering::{Charge, Price};
+use svc_core::surface::{PhiMetadata, Surface};
+use svc_core::version::ApiVersion;
+
+use crate::budget::Reservation;
+use crate::caller::{Caller, PhiMode};
+use crate::conversation::Turn;
+use crate::gateway::Gateway;
+use crate::phi::Scan;
+use crate::policy::models::{Model, ProviderKind};
+use crate::policy::pipelines::Route;
+use crate::request::RequestHead;
+
+/// How far an exchange has come; decides which rows a way out writes (contract 14.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// No caller: failing authentications are counted elsewhere.
+    Anonymous,
+    /// A caller, refused at steps 5 to 8: one row.
+    Known,
+    /// Past the rate limits: two rows, both at the end where no intent was written.
+    Admitted,
+    /// The intent is durable, the hold is taken.
+    Open,
+    /// Everything is written.
+    Settled,
+}
+
+/// How a run ended, as its terminal row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Completed,
+    /// A policy said no.
+    Blocked,
+    Failed,
+    /// The caller left.
+    Cancelled,
+}
+
+/// Tokens and price of a run that was settled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    pub(crate) usage: Usage,
+    pub(crate) charge: Charge,
+}
+
+/// Everything that rows are made of. Ids, counts and codes; never content.
+#[derive(Clone)]
+pub(crate) struct Record {
+    request_id: String,
+    method: String,
+    path: String,
+    surface: Surface,
+    version: Option<ApiVersion>,
+    client: String,
+    user_agent: Option<String>,
+    received: Instant,
+    policy_epoch: i64,
+    caller: Option<Arc<Caller>>,
+    model: Option<ChosenModel>,
+    message_id: Option<String>,
+    scan: Option<ScanRecord>,
+    reservation: Option<Reservation>,
+    usage: Usage,
+    /// Bytes of text that the caller was sent, for runs whose provider never said its count.
+    output_bytes: u64,
+    first_token: Option<Duration>,
+}
+
+#[derive(Clone)]
+struct ChosenModel {
+    id: String,
+    kind: ProviderKind,
+    price: Price,
+}
+
+#[derive(Clone)]
+struct ScanRecord {
+    phi: PhiMetadata,
+    detectors: Vec<String>,
+}
+
+pub struct Trail {
+    gateway: Arc<Gateway>,
+    stage: Stage,
+    inference: bool,
+    record: Box<Record>,
+}
+
+/// Longest user agent that a row keeps.
+const MAX_USER_AGENT_CHARS: usize = 256;
+
+impl Trail {
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
+        route: &Route,
+        request_id: &str,
+        head: &RequestHead,
+        policy_epoch: i64,
+    ) -> Self {
+        let user_agent = head
+            .headers
+            .get(http::header::USER_AGENT)
+            .and_then(|value| value.to_str().ok());
+        let record = Record {
+            request_id: request_id.to_owned(),
+            method: head.method.to_string(),
+            path: head.path.clone(),
+            surface: route.surface,
+            version: None,
+            client: head.client.to_string(),
+            user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            received: head.received,
+            policy_epoch,
+            caller: None,
+            model: None,
+            message_id: None,
+            scan: None,
+            reservation: None,
+            usage: Usage::default(),
+            output_bytes: 0,
+            first_token: None,
+        };
+        Self {
+            gateway,
+            stage: Stage::Anonymous,
+            inference: route.is_inference(),
+            record: Box::new(record),
+        }
+    }
+
+    pub(crate) fn knows(&mut self, caller: &Arc<Caller>) {
+        self.stage = Stage::Known;
+        self.record.caller = Some(Arc::clone(caller));
+    }
+
+    pub(crate) fn versioned(&mut self, version: ApiVersion) {
+        self.record.version = Some(version);
+    }
+
+    pub(crate) fn admitted(&mut self) {
+        self.stage = Stage::Admitted;
+    }
+
+    pub(crate) fn chose(&mut self, model: &Model) {
+        self.record.model = Some(ChosenModel {
+            id: model.id.clone(),
+            kind: model.kind,
+            price: model.price,
+        });
+    }
+
+    pub(crate) fn reserves(&mut self, reservation: Reservation) {
+        self.record.reservation = Some(reservation);
+    }
+
+    pub(crate) fn scanned(&mut self, scan: &Scan) {
+        self.record.scan = Some(ScanRecord {
+            phi: scan.metadata(0),
+            detectors: scan.detectors.clone(),
+        });
+    }
+
+    /// What the guard found in a request that it refused: the counts that the refusal itself shows.
+    pub(crate) fn found(&mut self, mode: PhiMode, fault: &Fault, detectors: Vec<String>) {
+        let counts = fault
+            .details
+            .get("counts")
+            .and_then(serde_json::Value::as_object);
+        let counts = counts
+            .into_iter()
+            .flatten()
+            .filter_map(|(kind, count)| Some((kind.clone(), count.as_u64()?)));
+        let phi = PhiMetadata {
+            mode: mode.word(),
+            counts: counts.collect(),
+            restored: 0,
+        };
+        self.record.scan = Some(ScanRecord { phi, detectors });
+    }
+
+    pub(crate) fn names(&mut self, message_id: &str) {
+        self.record.message_id = Some(message_id.to_owned());
+    }
+
+    /// Meters one event of the provider.
+    pub(crate) fn saw(&mut self, event: &ChatEvent) {
+        let record = &mut self.record;
+        match event {
+            ChatEvent::Usage(usage) => record.usage = *usage,
+            ChatEvent::Text(text)
+            | ChatEvent::Reasoning(text)
+            | ChatEvent::ToolCallDelta { fragment: text, .. } => {
+                record.output_bytes += text.len() as u64;
+                if record.first_token.is_none() {
+                    record.first_token = Some(record.received.elapsed());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
+    pub(crate) async fn open(&mut self) -> Result<(), Fault> {
+        settle::open(&self.gateway, &self.record).await?;
+        self.stage = Stage::Open;
+        self.gateway.metrics.unsettled.inc();
+        Ok(())
+    }
+
+    /// Settles a good run: charge, audit row, and the turn where it is stored, in one transaction.
+    pub(crate) async fn complete(
+        &mut self,
+        finish: &Finish,
+        reply: &ChatReply,
+        phi: &PhiMetadata,
+        turn: Option<Turn>,
+    ) -> Result<Finished, Fault> {
+        if self.stage != Stage::Open {
+            return Err(Fault::internal("a run ended without an open intent"));
+        }
+        let record = &mut self.record;
+        record.usage = reply.usage;
+        if let Some(scan) = &mut record.scan {
+            scan.phi = phi.clone();
+        }
+        estimate_missing(record);
+        let finished = settle::complete(
+            Arc::clone(&self.gateway),
+            Record::clone(record),
+            finish.clone(),
+            turn,
+        )
+        .await?;
+        self.stage = Stage::Settled;
+        self.gateway.metrics.unsettled.dec();
+        Ok(finished)
+    }
+
+    /// Settles a refusal or failure with the rows that its stage asks for.
+    ///
+    /// # Errors
+    /// 503 when the rows could not be written: audit fails closed.
+    pub(crate) async fn refuse(&mut self, fault: &Fault, surface: Surface) -> Result<(), Fault> {
+        let ending = ending(fault);
+        let status = surface.status(fault.code);
+        let stage = std::mem::replace(&mut self.stage, Stage::Settled);
+        estimate_missing(&mut self.record);
+        let gateway = Arc::clone(&self.gateway);
+        let (record, code) = (Record::clone(&self.record), Some(fault.code));
+        match stage {
+            Stage::Open => {
+                let settled = settle::fail(gateway, record, ending, status, code).await;
+                self.gateway.metrics.unsettled.dec();
+                settled
+            }
+            Stage::Admitted if self.inference => {
+                settle::refuse(gateway, record, ending, status, code).await
+            }
+            Stage::Known if self.inference => {
+                settle::deny(gateway, record, status, fault.code).await
+            }
+            Stage::Anonymous | Stage::Known | Stage::Admitted | Stage::Settled => Ok(()),
+        }
+    }
+}
+
+/// Contract 3.1 and 14.2: what a policy decided is blocked, everything else failed.
+fn ending(fault: &Fault) -> Ending {
+    match fault.code.row().kind {
+        Kind::PaymentRequired | Kind::Permission | Kind::RateLimited | Kind::Gone => {
+            Ending::Blocked
+        }
+        _ if fault.code == Code::PhiInToolSchema => Ending::Blocked,
+        _ => Ending::Failed,
+    }
+}
+
+/// About four bytes of text make a token.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33).
+fn estimate_missing(record: &mut Record) {
+    let estimate = record.output_bytes.div_ceil(BYTES_PER_TOKEN);
+    if record.usage.output_tokens == 0 {
+        record.usage.output_tokens = estimate;
+    }
+}
+
+/// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
+impl Drop for Trail {
+    fn drop(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Settled);
+        if stage < Stage::Admitted || stage == Stage::Settled || !self.inference {
+            return;
+        }
+        let (ending, status, code) = if std::thread::panicking() {
+            (Ending::Failed, 500, Some(Code::InternalError))
+        } else {
+            (Ending::Cancelled, CLIENT_CLOSED_REQUEST, None)
+        };
+        estimate_missing(&mut self.record);
+        let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
+        let request_id = record.request_id.clone();
+        let background = gateway.background.clone();
+        background.spawn(async move {
+            let settled = if stage == Stage::Open {
+                let settled =
+                    settle::fail(Arc::clone(&gateway), record, ending, status, code).await;
+                gateway.metrics.unsettled.dec();
+                settled
+            } else {
+                settle::refuse(gateway, record, ending, status, code).await
+            };
+            if let Err(fault) = settled {
+                tracing::error!(
+                    request_id,
+                    cause = fault.cause(),
+                    "a left request could not be settled; recovery will"
+                );
+            }
+        });
+    }
+}

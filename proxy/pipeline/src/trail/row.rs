@@ -1,0 +1,171 @@
+//! Audit rows of an inference request (contract 14.1): counts, codes and ids.
+
+use serde_json::{Map, Value};
+use svc_core::fault::Code;
+use svc_core::id::IdKind;
+use svc_core::metering::Charge;
+use svc_core::time::Timestamp;
+use svc_core::version::ApiVersion;
+use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
+
+use super::{Ending, Record};
+use crate::moment;
+
+impl Ending {
+    pub(super) const fn event(self) -> &'static str {
+        match self {
+            Self::Completed => "inference.completed",
+            Self::Blocked => "inference.blocked",
+            Self::Failed => "inference.failed",
+            Self::Cancelled => "inference.cancelled",
+        }
+    }
+
+    pub(super) const fn outcome(self) -> Outcome {
+        match self {
+            Self::Completed => Outcome::Success,
+            Self::Blocked => Outcome::Denied,
+            Self::Failed => Outcome::Failure,
+            Self::Cancelled => Outcome::Cancelled,
+        }
+    }
+}
+
+/// How a run ended, in the words of its row.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    pub(super) ending: Ending,
+    pub(super) status: u16,
+    pub(super) code: Option<Code>,
+}
+
+/// The row of the intent. Its outcome is not known yet.
+pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
+    let mut details = common(record);
+    if let Some(reservation) = &record.reservation {
+        details.insert(
+            "credits_held".into(),
+            reservation.worst_case.credits.to_json(),
+        );
+    }
+    let row = row(record, Phase::Requested, "inference.requested", at, details);
+    Row {
+        outcome: Outcome::Unknown,
+        ..row
+    }
+}
+
+/// The row of the end. `charge` is what was billed; tokens and cost stand there for failed runs too.
+pub(super) fn terminal(
+    record: &Record,
+    at: Timestamp,
+    end: End,
+    charge: Charge,
+    stored: bool,
+) -> Row {
+    let usage = record.usage;
+    let mut details = common(record);
+    details.insert("stored".into(), Value::from(stored));
+    details.insert("input_tokens".into(), Value::from(usage.input_tokens));
+    details.insert("output_tokens".into(), Value::from(usage.output_tokens));
+    details.insert(
+        "cache_read_input_tokens".into(),
+        Value::from(usage.cache_read_input_tokens),
+    );
+    details.insert(
+        "cache_creation_input_tokens".into(),
+        Value::from(usage.cache_creation_input_tokens),
+    );
+    details.insert("credits".into(), charge.credits.to_json());
+    details.insert("cost_usd".into(), charge.cost_usd.to_json());
+    ended(
+        row(record, Phase::Terminal, end.ending.event(), at, details),
+        end,
+    )
+}
+
+/// The one row of a request that was refused at steps 5 to 8 of the order of checks.
+pub(super) fn denied(record: &Record, at: Timestamp, end: End) -> Row {
+    ended(
+        row(
+            record,
+            Phase::Single,
+            "inference.denied",
+            at,
+            common(record),
+        ),
+        end,
+    )
+}
+
+fn ended(row: Row, end: End) -> Row {
+    Row {
+        outcome: end.ending.outcome(),
+        status: Some(end.status),
+        code: end.code.map(|code| code.word().to_owned()),
+        ..row
+    }
+}
+
+fn row(
+    record: &Record,
+    phase: Phase,
+    event: &str,
+    at: Timestamp,
+    details: Map<String, Value>,
+) -> Row {
+    let caller = record.caller.as_deref();
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase,
+        event: event.to_owned(),
+        occurred_at: at,
+        org_id: caller.map(|caller| caller.organization_id.clone()),
+        mode: caller.map(|caller| caller.mode),
+        actor: Actor {
+            kind: if caller.is_some() {
+                ActorKind::ApiKey
+            } else {
+                ActorKind::Anonymous
+            },
+            id: caller.map(|caller| caller.key_id.clone()),
+            delegating_user_id: caller.and_then(|caller| caller.delegating_user_id.clone()),
+            hint: caller.map(|caller| caller.key_hint.clone()),
+        },
+        request: Some(Request {
+            id: record.request_id.clone(),
+            method: record.method.clone(),
+            path: record.path.clone(),
+            surface: Some(record.surface.word().to_owned()),
+            svc_version: record
+                .version
+                .map(|version: ApiVersion| version.word().to_owned()),
+            ip: Some(record.client.clone()),
+            user_agent: record.user_agent.clone(),
+        }),
+        target: record.message_id.clone().map(|id| Target {
+            kind: "message".into(),
+            id,
+        }),
+        outcome: Outcome::Unknown,
+        status: None,
+        code: None,
+        phi: record.scan.as_ref().map(|scan| Phi {
+            mode: scan.phi.mode.to_owned(),
+            entity_counts: scan.phi.counts.clone(),
+            detectors: scan.detectors.clone(),
+            policy_epoch: record.policy_epoch,
+        }),
+        model: record.model.as_ref().map(|model| model.id.clone()),
+        details,
+    }
+}
+
+fn common(record: &Record) -> Map<String, Value> {
+    let mut details = Map::new();
+    if let Some(model) = &record.model {
+        details.insert("provider".into(), Value::from(model.kind.word()));
+    }
+    details.insert("policy_epoch".into(), Value::from(record.policy_epoch));
+    details
+}

@@ -1,0 +1,242 @@
+//! The transactions of a trail. Each runs on the background runtime: a caller who leaves cannot cancel it.
+
+use std::sync::Arc;
+
+use svc_core::chat::Finish;
+use svc_core::fault::{Code, Fault};
+use svc_core::metering::Charge;
+use svc_core::money::Micro;
+use svc_core::surface::PhiMetadata;
+use svc_store::audit::ActorKind;
+use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
+use svc_store::ledger::{BilledTo, Entry};
+use svc_store::{StoreError, audit};
+
+use super::row::{self, End};
+use super::{Ending, Finished, Record};
+use crate::budget;
+use crate::caller::Caller;
+use crate::conversation::{ReplyFacts, Turn};
+use crate::exchange::given;
+use crate::gateway::Gateway;
+use crate::metrics::Timing;
+use crate::moment;
+
+/// Intent and hold in one transaction.
+pub(super) async fn open(gateway: &Arc<Gateway>, record: &Record) -> Result<(), Fault> {
+    let caller = given(record.caller.as_deref(), "the caller")?;
+    let reservation = given(record.reservation.as_ref(), "the reservation")?;
+    let now = moment::now();
+    let intent = row::requested(record, now);
+    let hold = reservation.hold(gateway, caller, &record.request_id, now);
+    let opened = inference::open(&gateway.store, &intent, &hold).await;
+    match opened.map_err(|error| unwritten("audit intent", &error))? {
+        Opened::Held => Ok(()),
+        Opened::Refused(refusal) => Err(budget::refused(&refusal, reservation.cycle)),
+        Opened::AlreadyOpen => Err(Fault::internal("a request id was used twice")),
+    }
+}
+
+/// A good run: charge, terminal row, postings, released hold and stored turn.
+pub(super) async fn complete(
+    gateway: Arc<Gateway>,
+    record: Record,
+    finish: Finish,
+    turn: Option<Turn>,
+) -> Result<Finished, Fault> {
+    let background = gateway.background.clone();
+    let settling = background.spawn(async move {
+        let charge = charge(&record);
+        let finished = Finished {
+            usage: record.usage,
+            charge,
+        };
+        let end = End {
+            ending: Ending::Completed,
+            status: 200,
+            code: None,
+        };
+        let mut settlement = settlement(&gateway, &record, end, charge, turn.is_some())?;
+        let phi = record
+            .scan
+            .as_ref()
+            .map_or_else(PhiMetadata::default, |scan| scan.phi.clone());
+        settlement.turn = turn.map(|turn| {
+            turn.settled(&ReplyFacts {
+                message_id: record.message_id.as_deref().unwrap_or_default(),
+                model: record.model.as_ref().map_or("", |model| &model.id),
+                usage: record.usage,
+                credits: charge.credits,
+                finish: &finish,
+                phi: &phi,
+                audit_id: &settlement.terminal.id,
+            })
+        });
+        let mut settled = settle(&gateway, &settlement).await?;
+        if settled == Settled::TurnRefused(TurnRefusal::Gone) {
+            // Erased while the model was speaking: the run is billed, and nothing of it is kept.
+            settlement.turn = None;
+            settlement
+                .terminal
+                .details
+                .insert("stored".into(), false.into());
+            settled = settle(&gateway, &settlement).await?;
+        }
+        match settled {
+            Settled::Done | Settled::AlreadySettled => {
+                observe(&gateway, &record, "");
+                Ok(finished)
+            }
+            Settled::TurnRefused(_) => Err(Fault::unavailable(
+                "another turn of the conversation was stored meanwhile",
+            )),
+        }
+    });
+    settling
+        .await
+        .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
+}
+
+/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost.
+pub(super) async fn fail(
+    gateway: Arc<Gateway>,
+    record: Record,
+    ending: Ending,
+    status: u16,
+    code: Option<Code>,
+) -> Result<(), Fault> {
+    let background = gateway.background.clone();
+    let settling = background.spawn(async move {
+        // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
+        let charge = Charge {
+            credits: Micro::ZERO,
+            sonnet_equivalent_tokens: 0,
+            ..charge(&record)
+        };
+        let end = End {
+            ending,
+            status,
+            code,
+        };
+        let settlement = settlement(&gateway, &record, end, charge, false)?;
+        settle(&gateway, &settlement).await?;
+        observe(&gateway, &record, code.map_or("cancelled", Code::word));
+        Ok(())
+    });
+    settling
+        .await
+        .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
+}
+
+/// A request that was refused after the rate limits and before its intent: both rows at once.
+pub(super) async fn refuse(
+    gateway: Arc<Gateway>,
+    record: Record,
+    ending: Ending,
+    status: u16,
+    code: Option<Code>,
+) -> Result<(), Fault> {
+    let background = gateway.background.clone();
+    let settling = background.spawn(async move {
+        let now = moment::now();
+        let intent = row::requested(&record, now);
+        let end = End {
+            ending,
+            status,
+            code,
+        };
+        let terminal = row::terminal(&record, now, end, Charge::default(), false);
+        let written = inference::refuse(&gateway.store, &intent, &terminal).await;
+        written
+            .map(drop)
+            .map_err(|error| unwritten("audit rows of a refusal", &error))
+    });
+    settling
+        .await
+        .map_err(|error| Fault::internal(format_args!("auditing a refusal: {error}")))?
+}
+
+/// A request that was refused at steps 5 to 8: one row.
+pub(super) async fn deny(
+    gateway: Arc<Gateway>,
+    record: Record,
+    status: u16,
+    code: Code,
+) -> Result<(), Fault> {
+    let background = gateway.background.clone();
+    let settling = background.spawn(async move {
+        let end = End {
+            ending: Ending::Blocked,
+            status,
+            code: Some(code),
+        };
+        let row = row::denied(&record, moment::now(), end);
+        audit::append(&gateway.store, &[row])
+            .await
+            .map_err(|error| unwritten("audit row of a denial", &error))
+    });
+    settling
+        .await
+        .map_err(|error| Fault::internal(format_args!("auditing a denial: {error}")))?
+}
+
+fn charge(record: &Record) -> Charge {
+    record
+        .model
+        .as_ref()
+        .map_or_else(Charge::default, |model| model.price.charge(record.usage))
+}
+
+fn settlement(
+    gateway: &Gateway,
+    record: &Record,
+    end: End,
+    charge: Charge,
+    stored: bool,
+) -> Result<Settlement, Fault> {
+    let caller: &Caller = given(record.caller.as_deref(), "the caller")?;
+    let reservation = given(record.reservation.as_ref(), "the reservation")?;
+    let model = given(record.model.as_ref(), "the model")?;
+    let now = moment::now();
+    Ok(Settlement {
+        request_id: record.request_id.clone(),
+        org_id: caller.organization_id.clone(),
+        mode: caller.mode,
+        terminal: row::terminal(record, now, end, charge, stored),
+        entry: Some(Entry {
+            cycle: reservation.cycle,
+            result: end.ending.outcome().word().to_owned(),
+            model: model.id.clone(),
+            surface: record.surface.word().to_owned(),
+            actor_type: ActorKind::ApiKey.word().to_owned(),
+            actor_id: caller.key_id.clone(),
+            billed_to: BilledTo::Operator,
+            price_list: gateway.policies.current().catalogue.price_list.clone(),
+            charge,
+            usage: record.usage,
+        }),
+        turn: None,
+        now,
+    })
+}
+
+async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, Fault> {
+    let settled = inference::settle(&gateway.store, settlement).await;
+    settled.map_err(|error| unwritten("settlement", &error))
+}
+
+/// Audit fails closed: what could not be written did not happen.
+fn unwritten(what: &str, error: &StoreError) -> Fault {
+    Fault::unavailable(format_args!("{what}: {error}"))
+}
+
+fn observe(gateway: &Gateway, record: &Record, error_type: &str) {
+    let Some(model) = &record.model else { return };
+    let timing = Timing {
+        total: record.received.elapsed(),
+        first_token: record.first_token,
+    };
+    gateway
+        .metrics
+        .run(&model.id, error_type, record.usage, &timing);
+}

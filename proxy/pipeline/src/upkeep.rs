@@ -1,0 +1,121 @@
+//! What goes on beside the requests: the replica's lease, recovery of what dead replicas left open, and the
+//! counted failing authentications.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc_store::{recovery, replica};
+use tokio::time::MissedTickBehavior;
+
+use crate::gateway::Gateway;
+use crate::moment;
+use crate::strangers::FLUSH_EVERY;
+
+/// A replica that has not been heard of for this long is dead; its open intents may be closed.
+const LEASE_MS: i64 = 15_000;
+/// Three chances to renew within one lease.
+const RENEW_EVERY: Duration = Duration::from_secs(4);
+const RECOVER_EVERY: Duration = Duration::from_secs(5);
+
+/// Enters this replica, closes what earlier ones left open, and keeps doing both on the background runtime.
+pub fn start(gateway: &Arc<Gateway>) {
+    repeat(gateway, RENEW_EVERY, |gateway| async move {
+        let now = moment::now();
+        if let Err(error) = replica::heartbeat(
+            &gateway.store,
+            &gateway.replica_id,
+            now,
+            now.plus_ms(LEASE_MS),
+        )
+        .await
+        {
+            tracing::error!(%error, "the replica's lease could not be renewed");
+        }
+    });
+    repeat(gateway, RECOVER_EVERY, |gateway| async move {
+        recover(&gateway).await
+    });
+    repeat(gateway, FLUSH_EVERY, |gateway| async move {
+        flush(&gateway).await
+    });
+}
+
+/// The last words of this replica, after its last exchange.
+pub async fn finish(gateway: &Arc<Gateway>) {
+    let leaving = Arc::clone(gateway);
+    let left = gateway.background.spawn(async move {
+        settle_rest(&leaving).await;
+        flush(&leaving).await;
+        if let Err(error) = replica::leave(&leaving.store, &leaving.replica_id).await {
+            tracing::warn!(%error, "the replica's lease could not be ended; it will run out");
+        }
+        leaving.store.close().await;
+    });
+    if let Err(error) = left.await {
+        tracing::error!(%error, "the replica did not leave cleanly");
+    }
+}
+
+/// Settlements of requests whose callers have left may still be on their way.
+async fn settle_rest(gateway: &Gateway) {
+    for _ in 0..LAST_SETTLEMENT_CHECKS {
+        if gateway.metrics.unsettled.get() <= 0 {
+            return;
+        }
+        tokio::time::sleep(LAST_SETTLEMENT_PAUSE).await;
+    }
+    tracing::warn!(
+        open = gateway.metrics.unsettled.get(),
+        "left with open runs; recovery will close them"
+    );
+}
+
+/// 5 s in all: a settlement is one commit.
+const LAST_SETTLEMENT_CHECKS: u32 = 500;
+const LAST_SETTLEMENT_PAUSE: Duration = Duration::from_millis(10);
+
+async fn recover(gateway: &Gateway) {
+    loop {
+        match recovery::recover_abandoned(&gateway.store, moment::now()).await {
+            Ok(recovered) => {
+                if recovered.abandoned > 0 || recovered.released > 0 {
+                    let (abandoned, released) = (recovered.abandoned, recovered.released);
+                    tracing::warn!(
+                        abandoned,
+                        released,
+                        "closed what a dead replica had left open"
+                    );
+                }
+                if !recovered.more {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "recovery failed; it will be tried again");
+                return;
+            }
+        }
+    }
+}
+
+async fn flush(gateway: &Gateway) {
+    if let Err(error) = gateway.strangers.flush(&gateway.store).await {
+        tracing::error!(%error, "failing authentications could not be recorded yet");
+    }
+}
+
+fn repeat<F, Work>(gateway: &Arc<Gateway>, every: Duration, work: F)
+where
+    F: Fn(Arc<Gateway>) -> Work + Send + 'static,
+    Work: Future<Output = ()> + Send,
+{
+    let working = Arc::clone(gateway);
+    gateway.background.spawn(async move {
+        let mut ticks = tokio::time::interval(every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            work(Arc::clone(&working)).await;
+        }
+    });
+}
