@@ -2,6 +2,10 @@
 //!
 //! Compiled into the gateway's build script and into the tests of the plugin host. Nothing here runs in a
 //! serving gateway.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cargo speaks to its children through the environment"
+)]
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -12,20 +16,20 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-pub type Failure = Box<dyn Error>;
+pub(crate) type Failure = Box<dyn Error>;
 
-pub const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Where guests are compiled: the crate sources, and a target folder that no other cargo locks.
-pub struct Workshop {
+pub(crate) struct Workshop {
     /// The `plugins` workspace.
-    pub sources: PathBuf,
-    pub target_folder: PathBuf,
+    pub(crate) sources: PathBuf,
+    pub(crate) target_folder: PathBuf,
 }
 
 impl Workshop {
     /// Compiles one guest and gives its core module.
-    pub fn compile(&self, package: &str) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn compile(&self, package: &str) -> Result<Vec<u8>, Failure> {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
             .args([
@@ -97,10 +101,10 @@ impl Workshop {
 fn clean_environment(cargo: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        let is_kept = matches!(
-            name,
-            "CARGO_HOME" | "CARGO_NET_OFFLINE" | "CARGO_HTTP_PROXY" | "CARGO_HTTP_CAINFO"
-        ) || name.starts_with("CARGO_REGISTRIES_");
+        let is_kept = name == "CARGO_HOME"
+            || ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix));
         let is_foreign = name.starts_with("CARGO")
             || matches!(
                 name,
@@ -138,7 +142,7 @@ fn has_target() -> bool {
 }
 
 /// A core module with embedded interface types as a component.
-pub fn encode(module: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn encode(module: &[u8]) -> Result<Vec<u8>, Failure> {
     let encoder = wit_component::ComponentEncoder::default()
         .validate(true)
         .module(module);
@@ -148,7 +152,7 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Failure> {
 
 /// Writes `plugin.wasm` and `plugin.toml` with size and digest filled in. Unchanged files stay untouched, so that
 /// a gateway that watches the folder sees a change only where there is one.
-pub fn write_plugin(folder: &Path, component: &[u8], manifest: &str) -> Result<(), Failure> {
+pub(crate) fn write_plugin(folder: &Path, component: &[u8], manifest: &str) -> Result<(), Failure> {
     let digest: String = Sha256::digest(component)
         .iter()
         .map(|byte| format!("{byte:02x}"))

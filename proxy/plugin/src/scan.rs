@@ -200,7 +200,7 @@ fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_presen
     let mine = seen.values().filter(|seen| seen.id == status.id);
     let refused = mine
         .filter_map(|seen| Some((&seen.version, seen.outcome.as_ref().err()?)))
-        .last();
+        .next_back();
     status.last_error = refused.map(|(version, error)| match version.as_str() {
         "" => error.to_string(),
         version => format!("{version}: {error}"),

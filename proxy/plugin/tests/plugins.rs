@@ -7,7 +7,7 @@
 )]
 
 #[path = "../../gateway/build/guest.rs"]
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code)]
 mod guest;
 
 #[path = "plugins/admission.rs"]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use svc_plugin::{Origin, PluginHost, Segment, State};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::stage::{Stage, evil};
@@ -45,24 +46,23 @@ async fn versions_swap_under_load_without_a_failed_call() {
     let host = stage.open().await;
     let done = Arc::new(AtomicBool::new(false));
     let calls = Arc::new(AtomicU64::new(0));
-    let load: Vec<_> = (0..4)
-        .map(|_| {
-            let (host, done, calls) = (Arc::clone(&host), Arc::clone(&done), Arc::clone(&calls));
-            tokio::spawn(async move {
-                let mut last = 0;
-                while !done.load(Ordering::Relaxed) {
-                    let answer = version(&host).await;
-                    assert!(
-                        answer >= last,
-                        "an older version answered after a newer one"
-                    );
-                    last = answer;
-                    calls.fetch_add(1, Ordering::Relaxed);
-                }
-                last
-            })
-        })
-        .collect();
+    let mut load = JoinSet::new();
+    for _ in 0..4 {
+        let (host, done, calls) = (Arc::clone(&host), Arc::clone(&done), Arc::clone(&calls));
+        load.spawn(async move {
+            let mut last = 0;
+            while !done.load(Ordering::Relaxed) {
+                let answer = version(&host).await;
+                assert!(
+                    answer >= last,
+                    "an older version answered after a newer one"
+                );
+                last = answer;
+                calls.fetch_add(1, Ordering::Relaxed);
+            }
+            last
+        });
+    }
     for next in ["7.7.2", "7.7.3", "7.7.4"] {
         let (component, manifest) = evil(next);
         stage.install("evil", &component, &manifest);
@@ -80,9 +80,7 @@ async fn versions_swap_under_load_without_a_failed_call() {
     let before = calls.load(Ordering::Relaxed);
     until(&host, |_| calls.load(Ordering::Relaxed) > before + 50).await;
     done.store(true, Ordering::Relaxed);
-    for task in load {
-        assert_eq!(task.await.unwrap(), 5);
-    }
+    assert_eq!(load.join_all().await, [5; 4]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
