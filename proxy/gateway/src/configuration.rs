@@ -96,7 +96,7 @@ pub(crate) enum Signatures {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Provider {
     pub(crate) base_url: Option<String>,
-    api_key_file: Option<PathBuf>,
+    pub(crate) api_key_file: Option<PathBuf>,
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) connect_ms: u64,
     pub(crate) head_ms: u64,
