@@ -83,9 +83,14 @@ pub const KINDS: [Kind; 7] = [
     kind("CREDIT_CARD", 10),
 ];
 
-/// Finders that start from a group of digits: the numbers around, and which group. The first that finds wins.
-pub const NUMBER_FINDERS: [fn(&Numbers<'_>, usize) -> Option<Finding>; 4] =
+/// Asks about a group of digits: the numbers around, and which group.
+pub type NumberFinder = fn(&Numbers<'_>, usize) -> Option<Finding>;
+/// Asks about the word that begins at a place in the text.
+pub type WordFinder = fn(&[u8], usize) -> Option<Finding>;
+
+/// The first that finds wins.
+pub const NUMBER_FINDERS: [NumberFinder; 4] =
     [card::find, ssn::find, date::find_numeric, phone::find];
 
-/// Finders that start from the first letter of a word.
-pub const WORD_FINDERS: [fn(&[u8], usize) -> Option<Finding>; 2] = [mrn::find, date::find_named];
+/// As [`NUMBER_FINDERS`].
+pub const WORD_FINDERS: [WordFinder; 2] = [mrn::find, date::find_named];
