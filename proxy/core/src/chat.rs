@@ -38,6 +38,12 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
+    /// Bytes of text in system prompt and turns.
+    pub fn text_bytes(&self) -> usize {
+        let turns = self.messages.iter().flat_map(|message| &message.content);
+        self.system.iter().chain(turns).map(Part::text_bytes).sum()
+    }
+
     /// One user message and nothing else.
     pub fn of_user_text(text: impl Into<String>) -> Self {
         let message = Message {
@@ -114,6 +120,22 @@ pub enum Part {
 }
 
 impl Part {
+    /// Bytes of text in this part; what a provider has to decode or fetch counts for nothing.
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Self::Text { text, .. } | Self::Reasoning { text, .. } => text.len(),
+            Self::Document {
+                media: Media::Text(text),
+                ..
+            } => text.len(),
+            Self::ToolResult(result) => result.content.iter().map(Self::text_bytes).sum(),
+            Self::Image(_)
+            | Self::Document { .. }
+            | Self::ToolCall(_)
+            | Self::RedactedReasoning { .. } => 0,
+        }
+    }
+
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
             text: text.into(),

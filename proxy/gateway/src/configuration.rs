@@ -258,6 +258,11 @@ impl Configuration {
                 let provider = self.providers.entry(name.to_owned()).or_default();
                 provider.base_url = url.or(provider.base_url.take());
                 provider.api_key = key.map(ApiKey);
+                if provider.base_url.is_none() {
+                    bail!(
+                        "{upper}_API_KEY is set but the provider has no address; set {upper}_BASE_URL"
+                    );
+                }
             }
         }
         for (name, provider) in self

@@ -1,10 +1,13 @@
 //! Logs and traces. Both carry ids, codes and durations, never content.
 
+use std::io::IsTerminal;
+
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider};
-use tracing_subscriber::filter::EnvFilter;
+use svc_pipeline::service::TRACES;
+use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
@@ -30,7 +33,10 @@ impl Drop for Exporter {
 pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
     let filter = EnvFilter::try_new(&configuration.log_level)?;
     let logs = match configuration.log_format {
-        LogFormat::Text => fmt::layer().with_writer(std::io::stderr).boxed(),
+        LogFormat::Text => fmt::layer()
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr)
+            .boxed(),
         LogFormat::Json => fmt::layer()
             .json()
             .flatten_event(true)
@@ -42,10 +48,10 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
         tracing_opentelemetry::layer()
             .with_tracer(provider.tracer("svc-gateway"))
             .with_location(false)
+            .with_filter(Targets::new().with_target(TRACES, LevelFilter::TRACE))
     });
     tracing_subscriber::registry()
-        .with(filter)
-        .with(logs)
+        .with(logs.with_filter(filter))
         .with(traces)
         .try_init()?;
     Ok(Exporter(provider))

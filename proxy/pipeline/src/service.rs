@@ -8,6 +8,8 @@ use svc_core::fault::Code;
 use svc_core::id::IdKind;
 use svc_core::surface::Surface;
 
+use tracing::Instrument;
+
 use crate::exchange::{Exchange, Facts, fault_response, method_not_allowed, not_found};
 use crate::gateway::Gateway;
 use crate::moment;
@@ -49,16 +51,29 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
                 facts: Facts::default(),
                 trail,
             };
-            counted(&gateway, &route.path, run(exchange, &route).await)
+            let span = tracing::trace_span!(
+                target: TRACES,
+                "request",
+                otel.name = %route.path,
+                otel.kind = "server",
+                request_id = exchange.request_id,
+            );
+            let response = run(exchange, &route).instrument(span).await;
+            counted(&gateway, &route.path, response)
         }
     }
 }
+
+/// Target of the spans that go to the trace exporter. They are below every log level that an operator runs
+/// with, so that logs do not repeat them.
+pub const TRACES: &str = "svc::trace";
 
 /// Every filter in order, then the handler.
 async fn run(mut exchange: Exchange, route: &Route) -> Response {
     for filter in &route.filters {
         let began = Instant::now();
-        let outcome = filter.apply(&mut exchange).await;
+        let span = tracing::trace_span!(target: TRACES, "filter", otel.name = filter.name());
+        let outcome = filter.apply(&mut exchange).instrument(span).await;
         let spent = exchange
             .gateway
             .metrics

@@ -85,6 +85,8 @@ struct ChosenModel {
     id: String,
     kind: ProviderKind,
     price: Price,
+    /// Version of the price list that `price` stands in.
+    price_list: String,
 }
 
 #[derive(Clone)]
@@ -155,11 +157,12 @@ impl Trail {
         self.stage = Stage::Admitted;
     }
 
-    pub(crate) fn chose(&mut self, model: &Model) {
+    pub(crate) fn chose(&mut self, model: &Model, price_list: &str) {
         self.record.model = Some(ChosenModel {
             id: model.id.clone(),
             kind: model.kind,
             price: model.price,
+            price_list: price_list.to_owned(),
         });
     }
 

@@ -66,7 +66,7 @@ impl Filter for Auth {
                     exchange.facts.caller = Some(caller);
                     Ok(())
                 }
-                Err(Refusal::Unknown(reason)) => {
+                Err(Refusal::Unknown(code, reason)) => {
                     exchange
                         .gateway
                         .limiter
@@ -75,7 +75,7 @@ impl Filter for Auth {
                         .gateway
                         .strangers
                         .count(exchange.head.client, reason);
-                    Err(Code::InvalidApiKey.fault().because(reason))
+                    Err(code.fault().because(reason))
                 }
                 Err(Refusal::Unavailable(error)) => {
                     Err(Fault::unavailable(format_args!("authentication: {error}")))
@@ -87,14 +87,21 @@ impl Filter for Auth {
 
 enum Refusal {
     /// The word is for the log and the aggregated audit row; callers learn nothing from it.
-    Unknown(&'static str),
+    Unknown(Code, &'static str),
     Unavailable(Arc<StoreError>),
+}
+
+fn refused(reason: &'static str) -> Refusal {
+    Refusal::Unknown(Code::InvalidApiKey, reason)
 }
 
 async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
     let token = bearer(&exchange.head.headers)?;
+    if token.starts_with(secret::AGENT_PREFIX) {
+        return Err(Refusal::Unknown(Code::AgentCredentialNotFound, "unknown"));
+    }
     if secret::api_key_mode(token).is_none() {
-        return Err(Refusal::Unknown("malformed"));
+        return Err(refused("malformed"));
     }
     let gateway = &exchange.gateway;
     let found = gateway
@@ -103,12 +110,12 @@ async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
         .await;
     let caller = found
         .map_err(Refusal::Unavailable)?
-        .ok_or(Refusal::Unknown("unknown"))?;
+        .ok_or(refused("unknown"))?;
     if caller
         .expires_at
         .is_some_and(|end| end <= exchange.started_at)
     {
-        return Err(Refusal::Unknown("expired"));
+        return Err(refused("expired"));
     }
     Ok(caller)
 }
@@ -117,17 +124,17 @@ async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
 fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (sent.next(), sent.next()) else {
-        return Err(Refusal::Unknown("missing"));
+        return Err(refused("missing"));
     };
     let (scheme, token) = value
         .to_str()
         .ok()
         .and_then(|text| text.split_once(' '))
-        .ok_or(Refusal::Unknown("malformed"))?;
+        .ok_or(refused("malformed"))?;
     if scheme.eq_ignore_ascii_case("bearer") {
         Ok(token.trim())
     } else {
-        Err(Refusal::Unknown("malformed"))
+        Err(refused("malformed"))
     }
 }
 

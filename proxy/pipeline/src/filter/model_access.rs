@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::{ChatRequest, Media, Part};
+use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::time::Timestamp;
 
@@ -51,7 +51,7 @@ impl Filter for ModelAccess {
                 retired(retirement, exchange.started_at)?;
                 announce(retirement, &mut exchange.headers);
             }
-            if estimated_tokens(chat) > model.context_window_tokens {
+            if least_tokens(chat) > model.context_window_tokens {
                 return Err(invalid("messages", "cannot fit the model's context window"));
             }
             chat.max_tokens = Some(capped(
@@ -59,7 +59,9 @@ impl Filter for ModelAccess {
                 caller.per_request_max_tokens,
                 model,
             ));
-            exchange.trail.chose(model);
+            exchange
+                .trail
+                .chose(model, &exchange.policy.catalogue.price_list);
             exchange.facts.model = Some(index);
             Ok(())
         })
@@ -102,26 +104,6 @@ fn announce(retirement: &Retirement, headers: &mut http::HeaderMap) {
 /// into fewer tokens than one per six bytes, so nothing that fits is ever refused.
 const MAX_BYTES_PER_TOKEN: u64 = 6;
 
-fn estimated_tokens(chat: &ChatRequest) -> u64 {
-    let parts = chat
-        .system
-        .iter()
-        .chain(chat.messages.iter().flat_map(|message| &message.content));
-    parts.map(text_bytes).sum::<u64>() / MAX_BYTES_PER_TOKEN
-}
-
-fn text_bytes(part: &Part) -> u64 {
-    let bytes = match part {
-        Part::Text { text, .. } | Part::Reasoning { text, .. } => text.len(),
-        Part::Document {
-            media: Media::Text(text),
-            ..
-        } => text.len(),
-        Part::ToolResult(result) => return result.content.iter().map(text_bytes).sum(),
-        Part::Image(_)
-        | Part::Document { .. }
-        | Part::ToolCall(_)
-        | Part::RedactedReasoning { .. } => 0,
-    };
-    bytes as u64
+fn least_tokens(chat: &ChatRequest) -> u64 {
+    chat.text_bytes() as u64 / MAX_BYTES_PER_TOKEN
 }

@@ -1,16 +1,18 @@
 //! `phi_guard`: nothing that the detectors know reaches a provider from any position of the request.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use svc_core::fault::{Code, Fault};
-use svc_core::phi::ENTITIES_HEADER;
+use svc_core::phi::{ENTITIES_HEADER, PlaceholderMap};
 
 use super::Filter;
+use crate::caller::PhiMode;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::phi::{self, Detectors};
+use crate::phi::{self, Detectors, Scan};
 
 pub(super) struct PhiGuard;
 
@@ -37,18 +39,9 @@ impl Filter for PhiGuard {
         Box::pin(async move {
             let began = Instant::now();
             let mode = given(exchange.facts.caller.as_ref(), "the caller")?.phi_mode;
-            let chat = exchange
-                .facts
-                .chat
-                .as_mut()
-                .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
-            let thread = exchange.facts.thread.as_mut();
-            let placeholders = thread
-                .map(|thread| std::mem::take(&mut thread.placeholders))
-                .unwrap_or_default();
-            let policy = &exchange.policy.phi;
-            let detectors = Detectors::pin(&exchange.gateway.plugins, policy)?;
-            let outcome = phi::guard(chat, &detectors, policy, mode, placeholders).await;
+            let detectors = Detectors::pin(&exchange.gateway.plugins, &exchange.policy.phi)?;
+            let versions = detectors.versions();
+            let outcome = guard(exchange, detectors, mode).await;
             let metrics = &exchange.gateway.metrics;
             metrics
                 .phi_scan_seconds
@@ -56,7 +49,7 @@ impl Filter for PhiGuard {
             let scan = match outcome {
                 Ok(scan) => scan,
                 Err(fault) => {
-                    exchange.trail.found(mode, &fault, detectors.versions());
+                    exchange.trail.found(mode, &fault, versions);
                     if matches!(fault.code, Code::PhiBlocked | Code::PhiInToolSchema) {
                         metrics
                             .phi_entities
@@ -84,4 +77,41 @@ impl Filter for PhiGuard {
             Ok(())
         })
     }
+}
+
+/// Walking, merging and rewriting this much text takes milliseconds, which is too long for a thread that
+/// serves others.
+const INLINE_BYTES: usize = 256 * 1024;
+
+/// Runs the guard over the exchange's chat, where its size asks for it on a thread of its own.
+async fn guard(
+    exchange: &mut Exchange,
+    detectors: Detectors,
+    mode: PhiMode,
+) -> Result<Scan, Fault> {
+    let mut chat = exchange
+        .facts
+        .chat
+        .take()
+        .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+    let placeholders = match &mut exchange.facts.thread {
+        Some(thread) => std::mem::take(&mut thread.placeholders),
+        None => PlaceholderMap::default(),
+    };
+    let policy = Arc::clone(&exchange.policy);
+    let (chat, outcome) = if chat.text_bytes() <= INLINE_BYTES {
+        let outcome = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders).await;
+        (chat, outcome)
+    } else {
+        let background = exchange.gateway.background.clone();
+        let guarding = background.clone().spawn_blocking(move || {
+            let guarding = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders);
+            let outcome = background.block_on(guarding);
+            (chat, outcome)
+        });
+        let guarded = guarding.await;
+        guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
+    };
+    exchange.facts.chat = Some(chat);
+    outcome
 }

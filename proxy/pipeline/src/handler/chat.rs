@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use svc_core::chat::ChatEvent;
 use svc_core::fault::{Code, Fault};
 use svc_core::secret::Mode;
+use tracing::Instrument;
 
 use super::Handler;
 use crate::exchange::{Exchange, given};
@@ -13,6 +14,7 @@ use crate::fact::Fact;
 use crate::inference::{Call, EventSource, open};
 use crate::reply::{Reply, ReplyStream};
 use crate::response::Response;
+use crate::service::TRACES;
 
 pub(super) struct Chat;
 
@@ -76,7 +78,14 @@ pub(crate) type Opening = BoxFuture<'static, Result<(EventSource, Vec<ChatEvent>
 
 /// Opens the run and waits for its first events: what fails until then fails as an HTTP status.
 async fn first_events(call: Call) -> Result<(EventSource, Vec<ChatEvent>), Fault> {
-    let mut source = open(call).await?;
+    let span = tracing::trace_span!(
+        target: TRACES,
+        "provider",
+        otel.kind = "client",
+        gen_ai.operation.name = "chat",
+        gen_ai.request.model = call.upstream_model,
+    );
+    let mut source = open(call).instrument(span).await?;
     let mut events = Vec::new();
     source.next(&mut events).await?;
     Ok((source, events))
@@ -109,5 +118,7 @@ fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
         connector: Arc::clone(&exchange.gateway.connector),
         upstream_model: model.upstream_model.clone(),
         chat,
+        received: exchange.head.received,
+        metrics: Arc::clone(&exchange.gateway.metrics),
     })
 }

@@ -1,7 +1,7 @@
 //! Opening a run and pulling its events.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
@@ -12,6 +12,7 @@ use svc_core::sse::{Frame, Framer};
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd};
 
 use super::failure::{driver_fault, upstream_fault};
+use crate::metrics::Metrics;
 use crate::provider::Provider;
 use crate::upstream::{Connector, InboundBody, OutboundRequest, UpstreamError};
 
@@ -30,6 +31,9 @@ pub struct Call {
     pub connector: Arc<dyn Connector>,
     pub upstream_model: String,
     pub chat: ChatRequest,
+    /// When the caller's request head was complete.
+    pub received: Instant,
+    pub metrics: Arc<Metrics>,
 }
 
 /// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
@@ -53,6 +57,8 @@ pub async fn open(call: Call) -> Result<EventSource, Fault> {
         connector,
         upstream_model,
         chat,
+        received,
+        metrics,
     } = call;
     let extra = Map::new();
     let request = DriverRequest {
@@ -74,6 +80,9 @@ pub async fn open(call: Call) -> Result<EventSource, Fault> {
         headers,
         body: upstream.body,
     };
+    metrics
+        .overhead_seconds
+        .observe(received.elapsed().as_secs_f64());
     let answer = connector
         .send(Arc::clone(&provider.target), outbound)
         .await

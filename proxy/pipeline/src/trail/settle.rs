@@ -1,6 +1,7 @@
 //! The transactions of a trail. Each runs on the background runtime: a caller who leaves cannot cancel it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use svc_core::chat::Finish;
 use svc_core::fault::{Code, Fault};
@@ -56,7 +57,7 @@ pub(super) async fn complete(
             status: 200,
             code: None,
         };
-        let mut settlement = settlement(&gateway, &record, end, charge, turn.is_some())?;
+        let mut settlement = settlement(&record, end, charge, turn.is_some())?;
         let phi = record
             .scan
             .as_ref()
@@ -118,10 +119,9 @@ pub(super) async fn fail(
             status,
             code,
         };
-        let settlement = settlement(&gateway, &record, end, charge, false)?;
-        settle(&gateway, &settlement).await?;
+        let settlement = settlement(&record, end, charge, false)?;
         observe(&gateway, &record, code.map_or("cancelled", Code::word));
-        Ok(())
+        settle_or_keep_trying(&gateway, settlement).await
     });
     settling
         .await
@@ -188,7 +188,6 @@ fn charge(record: &Record) -> Charge {
 }
 
 fn settlement(
-    gateway: &Gateway,
     record: &Record,
     end: End,
     charge: Charge,
@@ -211,7 +210,7 @@ fn settlement(
             actor_type: ActorKind::ApiKey.word().to_owned(),
             actor_id: caller.key_id.clone(),
             billed_to: BilledTo::Operator,
-            price_list: gateway.policies.current().catalogue.price_list.clone(),
+            price_list: model.price_list.clone(),
             charge,
             usage: record.usage,
         }),
@@ -224,6 +223,41 @@ async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, F
     let settled = inference::settle(&gateway.store, settlement).await;
     settled.map_err(|error| unwritten("settlement", &error))
 }
+
+/// Settles, and goes on trying in the background while the store is down: a run that was opened is settled by
+/// the replica that opened it, or by recovery once that replica is gone.
+async fn settle_or_keep_trying(
+    gateway: &Arc<Gateway>,
+    settlement: Settlement,
+) -> Result<(), Fault> {
+    let error = match inference::settle(&gateway.store, &settlement).await {
+        Ok(_) => return Ok(()),
+        Err(error) => error,
+    };
+    if error.is_outage() {
+        let trying = Arc::clone(gateway);
+        trying.metrics.unsettled.inc();
+        gateway.background.spawn(async move {
+            loop {
+                tokio::time::sleep(SETTLE_AGAIN_AFTER).await;
+                match inference::settle(&trying.store, &settlement).await {
+                    Ok(_) => break,
+                    Err(error) if error.is_outage() => {}
+                    Err(error) => {
+                        let request_id = settlement.request_id;
+                        tracing::error!(request_id, %error, "a run cannot be settled; recovery will close it");
+                        break;
+                    }
+                }
+            }
+            trying.metrics.unsettled.dec();
+        });
+    }
+    Err(unwritten("settlement", &error))
+}
+
+/// 1 s: a store that comes back finds what it missed, one attempt per run and second.
+const SETTLE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Audit fails closed: what could not be written did not happen.
 fn unwritten(what: &str, error: &StoreError) -> Fault {
