@@ -301,7 +301,8 @@ pub(crate) async fn take(
             .await?;
         if taken.is_some() {
             let sql = "INSERT INTO holds (request_id, org_id, mode, cycle_start, credits_micro, spend_micro, \
-                       replica_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+                       replica_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+                       ON CONFLICT (request_id) DO NOTHING";
             let values = args![
                 request_id,
                 org_id,
@@ -312,7 +313,17 @@ pub(crate) async fn take(
                 replica_id,
                 *now
             ];
-            cx.execute(sql, values).await?;
+            if cx.execute(sql, values).await? == 0 {
+                // A repeat of the same request was faster; its hold counts, this one does not.
+                let hold = Hold {
+                    org_id: org_id.clone(),
+                    mode: *mode,
+                    cycle_start: cycle.start,
+                    credits,
+                    spend,
+                };
+                book(cx, &hold, cycle.start, None).await?;
+            }
             return Ok(Reservation::Held);
         }
         if open_cycle(cx, org_id, *mode, *cycle).await? {

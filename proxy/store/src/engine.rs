@@ -11,6 +11,7 @@ mod migrate;
 use std::panic::AssertUnwindSafe;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -19,7 +20,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{PgPool, SqlitePool};
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 pub(crate) use connection::{Arg, Connection, Row, args};
 
@@ -48,6 +49,8 @@ impl Default for StoreOptions {
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// 10 s: the longest a piece of work may take before it is rolled back.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
+/// 20 s: two pieces of work that take as long as they may.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 /// 5 s: an idle PostgreSQL connection is probed only when it has rested longer.
 const PROBE_AFTER: Duration = Duration::from_secs(5);
 
@@ -56,8 +59,15 @@ const PROBE_AFTER: Duration = Duration::from_secs(5);
 pub(crate) struct Db {
     engine: Engine,
     runtime: Handle,
-    /// One permit per piece of work that waits or runs.
-    room: Arc<Semaphore>,
+    room: Arc<Room>,
+}
+
+/// Room for work that waits or runs.
+struct Room {
+    /// One permit per piece of work.
+    permits: Arc<Semaphore>,
+    size: u32,
+    closing: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -77,7 +87,12 @@ impl Db {
         runtime: &Handle,
     ) -> Result<Self, StoreError> {
         let url = url.to_owned();
-        let room = Arc::new(Semaphore::new(options.queue_jobs));
+        let size = u32::try_from(options.queue_jobs).unwrap_or(u32::MAX).max(1);
+        let room = Arc::new(Room {
+            permits: Arc::new(Semaphore::new(size as usize)),
+            size,
+            closing: AtomicBool::new(false),
+        });
         let on = runtime.clone();
         let opening = runtime.spawn(async move {
             if url.starts_with("sqlite:") {
@@ -156,37 +171,38 @@ impl Db {
         }
     }
 
-    /// Finishes what is queued and closes every connection.
+    /// Finishes what is queued, for at most [`CLOSE_TIMEOUT`], and closes every connection.
     pub(crate) async fn close(&self) {
-        self.room.close();
-        match self.engine.clone() {
-            Engine::Sqlite { readers, writer } => {
-                let (reply, answer) = oneshot::channel();
-                if writer.send(Order::Close(reply)).await.is_ok() {
-                    answer.await.ok();
+        self.room.closing.store(true, Ordering::Release);
+        let (room, engine) = (self.room.clone(), self.engine.clone());
+        let closing = self.runtime.spawn(async move {
+            // All permits together mean that nothing waits or runs any more.
+            let drained = room.permits.acquire_many(room.size);
+            if tokio::time::timeout(CLOSE_TIMEOUT, drained).await.is_err() {
+                tracing::warn!("the store closes with work unfinished");
+            }
+            match engine {
+                Engine::Sqlite { readers, writer } => {
+                    readers.close().await;
+                    let (reply, answer) = oneshot::channel();
+                    if writer.send(Order::Close(reply)).await.is_ok() {
+                        answer.await.ok();
+                    }
                 }
-                self.runtime
-                    .spawn(async move { readers.close().await })
-                    .await
-                    .ok();
+                Engine::Postgres(pool) => pool.close().await,
             }
-            Engine::Postgres(pool) => {
-                self.runtime
-                    .spawn(async move { pool.close().await })
-                    .await
-                    .ok();
-            }
-        }
+        });
+        closing.await.ok();
     }
 
-    fn permit(&self) -> Result<tokio::sync::OwnedSemaphorePermit, StoreError> {
-        self.room
-            .clone()
+    fn permit(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        if self.room.closing.load(Ordering::Acquire) {
+            return Err(StoreError::Closed);
+        }
+        let permits = self.room.permits.clone();
+        permits
             .try_acquire_owned()
-            .map_err(|error| match error {
-                tokio::sync::TryAcquireError::Closed => StoreError::Closed,
-                tokio::sync::TryAcquireError::NoPermits => StoreError::Overloaded,
-            })
+            .map_err(|_| StoreError::Overloaded)
     }
 }
 
@@ -194,7 +210,7 @@ impl Db {
 async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     match tokio::time::timeout(JOB_TIMEOUT, AssertUnwindSafe(work).catch_unwind()).await {
         Ok(Ok(result)) => result,
-        Ok(Err(_panic)) => Err(StoreError::Closed),
+        Ok(Err(_panic)) => Err(StoreError::Panicked),
         Err(_elapsed) => Err(StoreError::TimedOut),
     }
 }

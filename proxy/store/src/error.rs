@@ -14,6 +14,9 @@ pub enum StoreError {
     /// One piece of work ran past [`crate::engine::JOB_TIMEOUT`].
     #[error("the work took too long and was rolled back")]
     TimedOut,
+    /// One piece of work panicked.
+    #[error("the work panicked and was rolled back")]
+    Panicked,
     /// [`crate::Store::close`] was called, or its runtime is gone.
     #[error("the store is closed")]
     Closed,
@@ -53,8 +56,9 @@ impl StoreError {
 }
 
 /// SQLSTATE classes of PostgreSQL that speak of the server, not of the statement: connection (08), resources
-/// (53), operator intervention and statement timeout (57), system (58), lost in a race (40).
-const POSTGRES_OUTAGES: &[&str] = &["08", "53", "57", "58", "40"];
+/// (53), operator intervention and statement timeout (57), system (58), lost in a race (40), lock or transaction held
+/// too long (55P03, 25P03).
+const POSTGRES_OUTAGES: &[&str] = &["08", "53", "57", "58", "40", "55P03", "25P03"];
 /// SQLite's primary result codes of the same kind: busy, locked, read-only, I/O, corrupt, full, cannot open.
 const SQLITE_OUTAGES: &[&str] = &["5", "6", "8", "10", "11", "13", "14"];
 

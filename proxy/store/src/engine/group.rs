@@ -15,6 +15,7 @@ const GROUP_JOBS: usize = 64;
 /// What the writer is asked to do.
 pub(super) enum Order {
     Work(Work),
+    /// Answered when all that is queued has run and the connection is closed.
     Close(oneshot::Sender<()>),
 }
 
@@ -23,7 +24,7 @@ type Work =
     Box<dyn for<'c> FnOnce(Result<&'c mut Connection, StoreError>) -> BoxFuture<'c, Ran> + Send>;
 
 /// A piece of work that has run and is not committed yet.
-struct Ran {
+pub(super) struct Ran {
     keep: bool,
     /// Tells the caller; the argument says how the group's commit went.
     deliver: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
@@ -78,14 +79,6 @@ pub(super) async fn run(pool: SqlitePool, mut queue: mpsc::Receiver<Order>) {
         }
         commit(&pool, group).await;
         if let Some(reply) = closing {
-            // What was queued behind the order to close still runs first.
-            while queue.recv_many(&mut orders, GROUP_JOBS).await > 0 {
-                let rest = orders.drain(..).filter_map(|order| match order {
-                    Order::Work(work) => Some(work),
-                    Order::Close(_) => None,
-                });
-                commit(&pool, rest.collect()).await;
-            }
             pool.close().await;
             reply.send(()).ok();
         }
@@ -178,7 +171,7 @@ mod tests {
                     cx.execute("INSERT INTO numbers (value) VALUES ($1)", args![value])
                         .await?;
                     match fails {
-                        Some(StoreError::Closed) => panic!("planted"),
+                        Some(StoreError::Panicked) => panic!("planted"),
                         Some(error) => Err(error),
                         None => Ok(()),
                     }
@@ -242,7 +235,7 @@ mod tests {
             (1, None),
             (2, Some(StoreError::Moved)),
             (3, None),
-            (4, Some(StoreError::Closed)),
+            (4, Some(StoreError::Panicked)),
             (5_000, None),
             (6, None),
         ];
@@ -250,6 +243,7 @@ mod tests {
         let good: Vec<bool> = results.iter().map(Result::is_ok).collect();
         assert_eq!(good, [true, false, true, false, false, true]);
         assert!(matches!(results[1], Err(StoreError::Moved)));
+        assert!(matches!(results[3], Err(StoreError::Panicked)));
         assert!(matches!(results[4], Err(StoreError::Refused { .. })));
         assert_eq!(stored(&pool).await, [1, 3, 6]);
     }

@@ -1,0 +1,255 @@
+//! Stored conversations: order, tenancy, and nothing legible on disk.
+
+use futures_util::future::join_all;
+use svc_core::chat::Role;
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_store::conversation::{self, TURN_MESSAGES, Thread, WHOLE_HISTORY};
+use svc_store::seal::Content;
+use svc_store::{StoreError, message};
+
+use crate::database::TestDb;
+use crate::fixture::{self, NOW};
+
+on_both! {
+    history_comes_back_in_order_and_newest_first_when_cut,
+    nothing_of_a_conversation_is_legible_on_disk,
+    other_organizations_and_modes_see_nothing,
+    turns_that_end_together_stand_one_after_the_other,
+    a_map_changes_only_from_the_state_that_was_loaded,
+    a_sealed_value_does_not_open_elsewhere,
+    a_turn_has_a_bound,
+}
+
+async fn history_comes_back_in_order_and_newest_first_when_cut(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let thread = fixture::new_thread();
+    let id = fixture::thread_id(&thread);
+    let first = fixture::turn(thread, ["one", "two"]);
+    conversation::append(&store, &org, Mode::Live, "req_1", &first, NOW)
+        .await
+        .unwrap();
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, WHOLE_HISTORY)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (loaded.owner.kind.as_str(), loaded.owner.id.as_str()),
+        ("api_key", "key_1")
+    );
+    assert!(loaded.phi_map.is_none());
+    let later = NOW.plus_ms(5);
+    let second = fixture::turn(Thread::Existing(loaded.handle), ["three", "four"]);
+    conversation::append(&store, &org, Mode::Live, "req_2", &second, later)
+        .await
+        .unwrap();
+    for (limit, expected) in [
+        (WHOLE_HISTORY, vec!["one", "two", "three", "four"]),
+        (3, vec!["two", "three", "four"]),
+        (0, vec![]),
+    ] {
+        let loaded = conversation::load(&store, &org, Mode::Live, &id, limit)
+            .await
+            .unwrap()
+            .unwrap();
+        let texts: Vec<&str> = loaded
+            .history
+            .iter()
+            .map(|past| past.content.as_str())
+            .collect();
+        assert_eq!(texts, expected);
+        assert_eq!((loaded.created_at, loaded.updated_at), (NOW, later));
+    }
+    let stored = message::find(&store, &org, Mode::Live, &second.messages[1].id).await;
+    let stored = stored.unwrap().unwrap();
+    assert_eq!((stored.conversation_id, stored.org_id), (id, org));
+    assert_eq!(
+        (stored.role, stored.usage),
+        (Role::Assistant, fixture::usage())
+    );
+    assert_eq!((stored.credits, stored.created_at), (Micro(52_000), later));
+    assert_eq!(stored.stop_reason.as_deref(), Some("stop"));
+    assert_eq!(stored.phi.unwrap()["redacted"], 1);
+    assert_eq!(stored.audit_id.as_deref(), Some("aud_1"));
+}
+
+async fn nothing_of_a_conversation_is_legible_on_disk(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let marks = [
+        "Zephyrine-Quill-8841",
+        "Oswald-Tern-3307",
+        "Vesper-Loam-5512",
+    ];
+    let mut turn = fixture::turn(fixture::new_thread(), [marks[0], marks[1]]);
+    turn.phi_map = Some(Content::new(marks[2]));
+    turn.messages[0].model = "model-in-clear-7f3a".to_owned();
+    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    if !db.is_sqlite() {
+        db.tamper("CHECKPOINT").await.unwrap();
+    }
+    // What is stored in clear is found, so that the search itself is known to work.
+    assert!(db.holds("model-in-clear-7f3a"));
+    for mark in marks {
+        assert!(!db.holds(mark), "{mark}");
+    }
+}
+
+async fn other_organizations_and_modes_see_nothing(db: TestDb) {
+    let store = db.open().await;
+    let mine = fixture::organization(&store).await.organization_id;
+    let theirs = fixture::organization(&store).await.organization_id;
+    let thread = fixture::new_thread();
+    let id = fixture::thread_id(&thread);
+    let turn = fixture::turn(thread, ["one", "two"]);
+    let reply = &turn.messages[1].id;
+    conversation::append(&store, &mine, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    for (org, mode) in [(&theirs, Mode::Live), (&mine, Mode::Test)] {
+        let loaded = conversation::load(&store, org, mode, &id, 10)
+            .await
+            .unwrap();
+        assert!(loaded.is_none());
+        assert!(
+            message::find(&store, org, mode, reply)
+                .await
+                .unwrap()
+                .is_none()
+        );
+        let own = conversation::load(&store, &mine, Mode::Live, &id, 10)
+            .await
+            .unwrap()
+            .unwrap();
+        let stray = fixture::turn(Thread::Existing(own.handle), ["x", "y"]);
+        let appended = conversation::append(&store, org, mode, "req_2", &stray, NOW).await;
+        assert!(matches!(appended, Err(StoreError::Missing(_))));
+    }
+    assert!(
+        message::find(&store, &mine, Mode::Live, reply)
+            .await
+            .unwrap()
+            .is_some()
+    );
+}
+
+async fn turns_that_end_together_stand_one_after_the_other(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let thread = fixture::new_thread();
+    let id = fixture::thread_id(&thread);
+    let first = fixture::turn(thread, ["q", "a"]);
+    conversation::append(&store, &org, Mode::Live, "req_0", &first, NOW)
+        .await
+        .unwrap();
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, 10)
+        .await
+        .unwrap()
+        .unwrap();
+    let works = (0..12).map(|number| {
+        let (store, org) = (store.clone(), org.clone());
+        let (question, answer) = (format!("q{number}"), format!("a{number}"));
+        let turn = fixture::turn(
+            Thread::Existing(loaded.handle.clone()),
+            [&question, &answer],
+        );
+        async move {
+            let request = format!("req_{number}");
+            conversation::append(&store, &org, Mode::Live, &request, &turn, NOW).await
+        }
+    });
+    for done in join_all(works).await {
+        done.unwrap();
+    }
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, 100)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(loaded.history.len(), 26);
+    for pair in loaded.history.chunks(2) {
+        assert_eq!((pair[0].role, pair[1].role), (Role::User, Role::Assistant));
+        assert_eq!(pair[0].content.as_str()[1..], pair[1].content.as_str()[1..]);
+    }
+}
+
+async fn a_map_changes_only_from_the_state_that_was_loaded(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let thread = fixture::new_thread();
+    let id = fixture::thread_id(&thread);
+    let mut turn = fixture::turn(thread, ["q", "a"]);
+    turn.phi_map = Some(Content::new("map 1"));
+    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    let stale = conversation::load(&store, &org, Mode::Live, &id, 10)
+        .await
+        .unwrap()
+        .unwrap();
+    let mut turn = fixture::turn(Thread::Existing(stale.handle.clone()), ["q", "a"]);
+    turn.phi_map = Some(Content::new("map 2"));
+    conversation::append(&store, &org, Mode::Live, "req_2", &turn, NOW)
+        .await
+        .unwrap();
+    let mut late = fixture::turn(Thread::Existing(stale.handle), ["q", "a"]);
+    late.phi_map = Some(Content::new("map 3"));
+    let moved = conversation::append(&store, &org, Mode::Live, "req_3", &late, NOW).await;
+    assert!(matches!(moved, Err(StoreError::Moved)));
+    // A turn that adds no placeholders is no danger to the map.
+    late.phi_map = None;
+    conversation::append(&store, &org, Mode::Live, "req_3", &late, NOW)
+        .await
+        .unwrap();
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, 10)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(loaded.phi_map.unwrap().as_str(), "map 2");
+    assert_eq!(loaded.history.len(), 6);
+    let stored = message::find(&store, &org, Mode::Live, &late.messages[0].id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(stored.phi_map.unwrap().as_str(), "map 2");
+}
+
+async fn a_sealed_value_does_not_open_elsewhere(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let turn = fixture::turn(fixture::new_thread(), ["question", "answer"]);
+    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    let (question, answer) = (&turn.messages[0].id, &turn.messages[1].id);
+    let swap = format!(
+        "UPDATE messages SET content = (SELECT content FROM messages WHERE id = '{question}') \
+         WHERE id = '{answer}'"
+    );
+    assert_eq!(db.tamper(&swap).await.unwrap(), 1);
+    let found = message::find(&store, &org, Mode::Live, answer).await;
+    assert!(matches!(found, Err(StoreError::Seal(_))));
+    assert!(
+        message::find(&store, &org, Mode::Live, question)
+            .await
+            .unwrap()
+            .is_some()
+    );
+}
+
+async fn a_turn_has_a_bound(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let mut turn = fixture::turn(fixture::new_thread(), ["q", "a"]);
+    turn.messages = (0..=TURN_MESSAGES)
+        .map(|_| fixture::message(Role::User, "q"))
+        .collect();
+    let refused = conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW).await;
+    assert!(matches!(refused, Err(StoreError::Overloaded)));
+    turn.messages.pop();
+    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+}

@@ -1,0 +1,88 @@
+//! Rotation of organization and master keys re-wraps keys and leaves content alone (contract 19.4).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use svc_core::secret::Mode;
+use svc_store::conversation::{self, Thread};
+use svc_store::master_key::MasterKey;
+use svc_store::{Store, StoreError, message, org_key};
+
+use crate::database::TestDb;
+use crate::fixture::{self, NOW};
+
+on_both! {
+    after_a_rotation_old_and_new_conversations_open_on_every_replica,
+    the_master_key_is_replaced_without_touching_content,
+    another_master_key_opens_nothing,
+}
+
+/// Stores one turn and returns the id of its reply.
+async fn store_turn(store: &Store, org: &str, thread: Thread) -> String {
+    let turn = fixture::turn(thread, ["question", "answer"]);
+    conversation::append(store, org, Mode::Live, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    turn.messages[1].id.clone()
+}
+
+async fn reads(store: &Store, org: &str, message: &str) -> Result<bool, StoreError> {
+    let found = message::find(store, org, Mode::Live, message).await?;
+    Ok(found.is_some_and(|found| found.content.as_str() == "answer"))
+}
+
+async fn after_a_rotation_old_and_new_conversations_open_on_every_replica(db: TestDb) {
+    let (store, replica) = (db.open().await, db.open().await);
+    let org = fixture::organization(&store).await.organization_id;
+    let old = store_turn(&store, &org, fixture::new_thread()).await;
+    assert!(reads(&replica, &org, &old).await.unwrap());
+    assert_eq!(org_key::rotate(&store, &org, NOW).await.unwrap(), 2);
+    let new = store_turn(&store, &org, fixture::new_thread()).await;
+    // The replica has the first version in its cache and meets the second one here.
+    for message in [&old, &new] {
+        assert!(reads(&replica, &org, message).await.unwrap());
+    }
+    assert_eq!(conversation::rewrap(&store, &org, 1_000).await.unwrap(), 1);
+    assert_eq!(conversation::rewrap(&store, &org, 1_000).await.unwrap(), 0);
+    db.tamper("DELETE FROM org_keys WHERE version = 1")
+        .await
+        .unwrap();
+    let fresh = db.open().await;
+    for message in [&old, &new] {
+        assert!(reads(&fresh, &org, message).await.unwrap());
+    }
+}
+
+async fn the_master_key_is_replaced_without_touching_content(db: TestDb) {
+    let line = |version: u32, byte: u8| format!("{version} {}\n", STANDARD.encode([byte; 32]));
+    let key = |lines: String| MasterKey::parse(&lines).unwrap();
+    let store = db.open_with(key(line(1, 1))).await.unwrap();
+    let org = fixture::organization(&store).await.organization_id;
+    let message = store_turn(&store, &org, fixture::new_thread()).await;
+    let both = db.open_with(key(line(1, 1) + &line(2, 2))).await.unwrap();
+    org_key::rewrap(&both, &org).await.unwrap();
+    let next = db.open_with(key(line(2, 2))).await.unwrap();
+    assert!(reads(&next, &org, &message).await.unwrap());
+    let old = db.open_with(key(line(1, 1))).await.unwrap();
+    assert!(matches!(
+        reads(&old, &org, &message).await,
+        Err(StoreError::Seal(_))
+    ));
+}
+
+async fn another_master_key_opens_nothing(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let message = store_turn(&store, &org, fixture::new_thread()).await;
+    let other = db.open_with(MasterKey::from_bytes([8; 32])).await.unwrap();
+    assert!(matches!(
+        reads(&other, &org, &message).await,
+        Err(StoreError::Seal(_))
+    ));
+    // Without the wrapped key there is nothing left to open: erased by destroying a key.
+    db.tamper("DELETE FROM org_keys").await.unwrap();
+    let fresh = db.open().await;
+    assert!(matches!(
+        reads(&fresh, &org, &message).await,
+        Err(StoreError::Missing(_))
+    ));
+}

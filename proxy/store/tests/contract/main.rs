@@ -1,0 +1,36 @@
+//! The contract of the store: every public function, on a real SQLite file and a real PostgreSQL server.
+//!
+//! [`on_both`] makes two tests of each body. Each test has a database of its own. PostgreSQL is started once
+//! for this program from the installed binaries and ends with it; where it is not installed the tests fail and
+//! say how to install it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+/// Makes one test per engine of `async fn body(db: TestDb)`.
+macro_rules! on_both {
+    ($($body:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $body() {
+                super::$body(crate::database::TestDb::sqlite()).await;
+            })*
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $body() {
+                super::$body(crate::database::TestDb::postgres().await).await;
+            })*
+        }
+    };
+}
+
+mod audit_log;
+mod budgets;
+mod conversations;
+mod database;
+mod fixture;
+mod inferences;
+mod keys;
+mod opening;
+mod organizations;
+mod recovering;

@@ -1,0 +1,205 @@
+//! What replicas that died have left open is closed once.
+
+use futures_util::future::join_all;
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_core::time::MS_PER_DAY;
+use svc_store::budget::{self, Sums};
+use svc_store::inference::{self, Opened, Settled};
+use svc_store::recovery::{self, Recovered};
+use svc_store::{Store, audit, ledger, replica};
+
+use crate::database::TestDb;
+use crate::fixture::{self, LEASE_END, NOW, REPLICA};
+
+on_both! {
+    open_requests_of_a_dead_replica_are_abandoned_once,
+    a_living_replica_keeps_what_is_its_own,
+    a_hold_without_an_intent_is_given_back_silently,
+    a_late_settlement_changes_nothing,
+    a_settlement_that_races_with_recovery_ends_with_one_terminal_row,
+    leaving_ends_the_lease_at_once,
+}
+
+async fn open(store: &Store, org: &str, request: &str) {
+    let intent = fixture::intent(org, request);
+    let opened = inference::open(store, &intent, &fixture::hold(org, request, 10)).await;
+    assert_eq!(opened.unwrap(), Opened::Held);
+}
+
+async fn sums(store: &Store, org: &str) -> Sums {
+    budget::sums(store, org, Mode::Live, fixture::cycle().start)
+        .await
+        .unwrap()
+}
+
+async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
+    let stores = [db.open().await, db.open().await, db.open().await];
+    let store = &stores[0];
+    let org = fixture::organization(store).await.organization_id;
+    replica::heartbeat(store, REPLICA, NOW, LEASE_END)
+        .await
+        .unwrap();
+    for number in 0..30 {
+        open(store, &org, &format!("req_{number}")).await;
+    }
+    let works = stores.iter().map(|store| {
+        let store = store.clone();
+        async move {
+            recovery::recover_abandoned(&store, LEASE_END)
+                .await
+                .unwrap()
+        }
+    });
+    let mut abandoned = 0;
+    for done in join_all(works).await {
+        let recovered = done;
+        assert_eq!((recovered.released, recovered.more), (0, false));
+        abandoned += recovered.abandoned;
+    }
+    assert_eq!(abandoned, 30);
+    assert_eq!(sums(store, &org).await, Sums::default());
+    for number in 0..30 {
+        let request = format!("req_{number}");
+        let rows = audit::by_request(store, &org, Mode::Live, &request)
+            .await
+            .unwrap();
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[1]["event"], "inference.abandoned");
+        assert_eq!(rows[1]["outcome"]["result"], "unknown");
+        assert_eq!(rows[1]["actor"], rows[0]["actor"]);
+        assert_ne!(rows[1]["id"], rows[0]["id"]);
+        let postings = ledger::by_request(store, &org, Mode::Live, &request)
+            .await
+            .unwrap();
+        assert!(
+            postings
+                .iter()
+                .all(|posting| posting.amount == Micro::ZERO && posting.result == "unknown")
+        );
+        assert_eq!(postings.len(), 2);
+    }
+}
+
+async fn a_living_replica_keeps_what_is_its_own(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    replica::heartbeat(&store, REPLICA, NOW, NOW.plus_ms(10))
+        .await
+        .unwrap();
+    assert_eq!(replica::count_alive(&store, NOW).await.unwrap(), 1);
+    open(&store, &org, "req_1").await;
+    let none = Recovered::default();
+    assert_eq!(
+        recovery::recover_abandoned(&store, NOW.plus_ms(9))
+            .await
+            .unwrap(),
+        none
+    );
+    replica::heartbeat(&store, REPLICA, NOW, NOW.plus_ms(20))
+        .await
+        .unwrap();
+    assert_eq!(
+        recovery::recover_abandoned(&store, NOW.plus_ms(19))
+            .await
+            .unwrap(),
+        none
+    );
+    replica::heartbeat(&store, "replica-2", NOW, LEASE_END)
+        .await
+        .unwrap();
+    assert_eq!(
+        replica::count_alive(&store, NOW.plus_ms(19)).await.unwrap(),
+        2
+    );
+    let recovered = recovery::recover_abandoned(&store, NOW.plus_ms(20))
+        .await
+        .unwrap();
+    assert_eq!(recovered.abandoned, 1);
+    // Dead replicas are counted no more, but the answer stays a divisor.
+    assert_eq!(
+        replica::count_alive(&store, LEASE_END.plus_ms(MS_PER_DAY))
+            .await
+            .unwrap(),
+        1
+    );
+}
+
+async fn a_hold_without_an_intent_is_given_back_silently(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    budget::reserve(&store, &fixture::hold(&org, "req_1", 10))
+        .await
+        .unwrap();
+    let recovered = recovery::recover_abandoned(&store, NOW).await.unwrap();
+    assert_eq!((recovered.abandoned, recovered.released), (0, 1));
+    assert_eq!(sums(&store, &org).await, Sums::default());
+    assert!(
+        audit::by_request(&store, &org, Mode::Live, "req_1")
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+async fn a_late_settlement_changes_nothing(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    open(&store, &org, "req_1").await;
+    recovery::recover_abandoned(&store, NOW).await.unwrap();
+    let settled = inference::settle(&store, &fixture::settlement(&org, "req_1", 5)).await;
+    assert_eq!(settled.unwrap(), Settled::AlreadySettled);
+    assert_eq!(sums(&store, &org).await, Sums::default());
+}
+
+async fn a_settlement_that_races_with_recovery_ends_with_one_terminal_row(db: TestDb) {
+    let (store, other) = (db.open().await, db.open().await);
+    let org = fixture::organization(&store).await.organization_id;
+    let requests: Vec<String> = (0..30).map(|number| format!("req_{number}")).collect();
+    for request in &requests {
+        open(&store, &org, request).await;
+    }
+    let settlements: Vec<_> = requests
+        .iter()
+        .map(|request| fixture::settlement(&org, request, 5))
+        .collect();
+    let settling = settlements
+        .iter()
+        .map(|settlement| inference::settle(&store, settlement));
+    let (settled, recovered) =
+        tokio::join!(join_all(settling), recovery::recover_abandoned(&other, NOW));
+    let done = settled
+        .into_iter()
+        .filter(|settled| matches!(settled, Ok(Settled::Done)))
+        .count();
+    assert_eq!(done as u64 + recovered.unwrap().abandoned, 30);
+    for request in &requests {
+        let rows = audit::by_request(&store, &org, Mode::Live, request)
+            .await
+            .unwrap();
+        assert_eq!(rows.len(), 2);
+    }
+    let sums = sums(&store, &org).await;
+    assert_eq!(sums.used_credits, Micro(5 * i64::try_from(done).unwrap()));
+    assert_eq!(
+        (sums.held_credits, sums.held_spend_usd),
+        (Micro::ZERO, Micro::ZERO)
+    );
+}
+
+async fn leaving_ends_the_lease_at_once(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    replica::heartbeat(&store, REPLICA, NOW, LEASE_END)
+        .await
+        .unwrap();
+    open(&store, &org, "req_1").await;
+    replica::leave(&store, REPLICA).await.unwrap();
+    assert_eq!(
+        recovery::recover_abandoned(&store, NOW)
+            .await
+            .unwrap()
+            .abandoned,
+        1
+    );
+}
