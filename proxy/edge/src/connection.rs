@@ -72,6 +72,8 @@ impl HttpServerApp for Gate {
     ) -> Option<ReusedHttpStream> {
         let pace = pace_of(&session);
         self.read_head(&mut session, &pace).await?;
+        // To the very end: a connection that lingers still carries an answer.
+        let _in_flight = self.lifecycle.exchange();
         let mut keep_alive = session.get_keepalive().is_some();
         if self.lifecycle.phase() != Phase::Serving {
             keep_alive = false;
@@ -146,7 +148,7 @@ impl Gate {
         session.set_keepalive(None);
         let fault = invalid("$header", "is not valid HTTP");
         let answer = refusal::response(&fault, &(self.request_ids)());
-        let mut downstream = Downstream::new(session, pace, self.limits.write);
+        let mut downstream = Downstream::headless(session, pace, self.limits.write);
         if downstream.send_whole(answer).await.is_ok() {
             linger(session).await;
         }

@@ -25,7 +25,15 @@ pub(crate) struct Downstream<'a> {
     session: &'a mut ServerSession,
     pace: &'a Pace,
     write_limit: Duration,
+    asked: Asked,
     discarded: usize,
+}
+
+/// What the framing of a response depends on.
+#[derive(Clone, Copy)]
+struct Asked {
+    head: bool,
+    http1_1: bool,
 }
 
 enum Framing {
@@ -40,10 +48,35 @@ impl<'a> Downstream<'a> {
         pace: &'a Pace,
         write_limit: Duration,
     ) -> Self {
+        let header = session.req_header();
+        let asked = Asked {
+            head: header.method == Method::HEAD,
+            http1_1: header.version == Version::HTTP_11,
+        };
         Self {
             session,
             pace,
             write_limit,
+            asked,
+            discarded: 0,
+        }
+    }
+
+    /// For a session whose head could not be read: asking it for one would panic.
+    pub(crate) fn headless(
+        session: &'a mut ServerSession,
+        pace: &'a Pace,
+        write_limit: Duration,
+    ) -> Self {
+        let asked = Asked {
+            head: false,
+            http1_1: true,
+        };
+        Self {
+            session,
+            pace,
+            write_limit,
+            asked,
             discarded: 0,
         }
     }
@@ -103,12 +136,16 @@ impl<'a> Downstream<'a> {
     }
 
     pub(crate) async fn say_continue(&mut self) -> Result<(), Gone> {
+        // Pingora gives keep-alive up with any head that goes out before the body is in, this one included.
+        let keep_alive = self.session.get_keepalive();
         let writing = self.session.write_continue_response();
-        within(self.write_limit, writing).await
+        within(self.write_limit, writing).await?;
+        self.session.set_keepalive(keep_alive);
+        Ok(())
     }
 
     pub(crate) fn is_head(&self) -> bool {
-        self.session.req_header().method == Method::HEAD
+        self.asked.head
     }
 
     /// Resolves when the client has left. May be dropped and asked again at any time.
@@ -134,8 +171,7 @@ impl<'a> Downstream<'a> {
         headers: HeaderMap,
         framing: Framing,
     ) -> Result<(), Gone> {
-        let http1_1 = self.session.req_header().version == Version::HTTP_11;
-        let header = response_header(status, headers, &framing, http1_1).map_err(|error| {
+        let header = response_header(status, headers, &framing, self.asked).map_err(|error| {
             tracing::error!(error = error.etype().as_str(), "response head refused");
             Gone
         })?;
@@ -159,7 +195,7 @@ fn response_header(
     status: StatusCode,
     headers: HeaderMap,
     framing: &Framing,
-    http1_1: bool,
+    asked: Asked,
 ) -> pingora::Result<ResponseHeader> {
     const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
     let mut header = ResponseHeader::build(status, Some(headers.len() + 3))?;
@@ -183,7 +219,7 @@ fn response_header(
         Framing::Length(Some(bytes)) => header.insert_header(CONTENT_LENGTH, bytes.to_string())?,
         Framing::Length(None) => {}
         // HTTP/1.0 has no chunks: there the end of the connection ends the body. HTTP/2 has frames.
-        Framing::UntilEnd if http1_1 => header.insert_header(TRANSFER_ENCODING, "chunked")?,
+        Framing::UntilEnd if asked.http1_1 => header.insert_header(TRANSFER_ENCODING, "chunked")?,
         Framing::UntilEnd => {}
     }
     Ok(header)

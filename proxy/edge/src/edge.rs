@@ -143,12 +143,13 @@ impl Edge {
             ended,
             pid_file,
         } = self;
+        // Waits for the sockets of a predecessor, whose id stands in the file until then.
+        server.bootstrap();
         let pid = std::process::id().to_string();
         std::fs::write(&pid_file, &pid).map_err(|source| EdgeError::PidFile {
             path: pid_file.clone(),
             source,
         })?;
-        server.bootstrap();
         server.run(RunArgs {
             shutdown_signal: Box::new(departure),
         });
@@ -421,6 +422,7 @@ impl DepartureWatch {
             self.lifecycle.enter(Phase::Closing);
         }
         if self.lifecycle.exchanges_gone(self.drain_deadline).await {
+            self.flush().await;
             return Departure::Drained;
         }
         self.lifecycle.enter(Phase::Ending);
@@ -429,6 +431,14 @@ impl DepartureWatch {
         if !self.lifecycle.exchanges_gone(LAST_WORDS).await {
             tracing::warn!("leaving with exchanges still open");
         }
+        self.flush().await;
         Departure::CutOff
+    }
+
+    /// HTTP/2 queues its last frames with the connection, and TLS wants its goodbye.
+    async fn flush(&self) {
+        // 1 s: closing needs one round trip at most.
+        const CLOSING: Duration = Duration::from_secs(1);
+        self.lifecycle.connections_gone(CLOSING).await;
     }
 }

@@ -33,6 +33,9 @@ pub(crate) enum After {
     Abandon,
 }
 
+/// The reason, in metrics, for refusing a body that breaks its own framing.
+const MISFRAMED: &str = "body_invalid";
+
 /// How waiting for the service ended.
 enum Outcome {
     Answered(Response),
@@ -43,7 +46,6 @@ enum Outcome {
 
 /// Serves one request.
 pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -> After {
-    let _in_flight = gate.lifecycle.exchange();
     let head = head::build(
         session,
         address_of(session),
@@ -54,17 +56,19 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     let mut downstream = Downstream::new(session, pace, gate.limits.write);
     let outcome = match head {
         Ok(head) => outcome(gate, &mut downstream, &mut intake, head).await,
-        Err(fault) => Outcome::Refused("header_limits", fault),
+        Err(fault) => Outcome::Refused("header_limits", *fault),
     };
-    let response = match outcome {
-        Outcome::Answered(response) => response,
+    let (response, misframed) = match outcome {
+        Outcome::Answered(response) => (response, false),
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
-            refusal::response(&fault, &(gate.request_ids)())
+            let response = refusal::response(&fault, &(gate.request_ids)());
+            (response, reason == MISFRAMED)
         }
         Outcome::Gone(stage) => return gone(gate, stage),
     };
-    if gate.lifecycle.phase() != Phase::Serving {
+    // Pingora calls a body done where its framing broke; what follows is not the next request.
+    if misframed || gate.lifecycle.phase() != Phase::Serving {
         downstream.session().set_keepalive(None);
     }
     settle_request(&mut downstream, &intake).await;
@@ -81,7 +85,7 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     };
     match sent {
         Err(Gone) => gone(gate, "response_body"),
-        Ok(()) if downstream.session().is_body_done() => After::Finish,
+        Ok(()) if !misframed && downstream.session().is_body_done() => After::Finish,
         Ok(()) => After::Linger,
     }
 }
@@ -126,7 +130,7 @@ async fn outcome(
                 }
                 Err(error) if is_misframed(&error) => {
                     let fault = invalid("$body", "is not framed as HTTP says");
-                    return Outcome::Refused("body_invalid", fault);
+                    return Outcome::Refused(MISFRAMED, fault);
                 }
                 Err(_) if intake.wanted() => return Outcome::Gone("request_body"),
                 Err(_) => return Outcome::Gone("response_head"),

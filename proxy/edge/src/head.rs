@@ -24,19 +24,19 @@ pub(crate) fn build(
     socket: IpAddr,
     limits: &Limits,
     trusted: &[Network],
-) -> Result<RequestHead, Fault> {
+) -> Result<RequestHead, Box<Fault>> {
     let header = session.req_header();
     if size(session, header) > limits.header_bytes {
-        return Err(invalid("$header", "is too large"));
+        return Err(refused("$header", "is too large"));
     }
     if header.headers.len() > limits.header_count {
-        return Err(invalid("$header", "has too many fields"));
+        return Err(refused("$header", "has too many fields"));
     }
     if header.method == Method::CONNECT {
-        return Err(invalid("$header", "CONNECT is not served"));
+        return Err(refused("$header", "CONNECT is not served"));
     }
     if !header.raw_path_is_utf8() {
-        return Err(invalid("$path", "is not UTF-8"));
+        return Err(refused("$path", "is not UTF-8"));
     }
     let mut headers = header.headers.clone();
     // HTTP/2 names the authority beside the fields; everything behind the edge reads Host.
@@ -55,6 +55,10 @@ pub(crate) fn build(
         client,
         received: Instant::now(),
     })
+}
+
+fn refused(at: &str, message: &str) -> Box<Fault> {
+    Box::new(invalid(at, message))
 }
 
 /// Bytes of the head as HTTP/1.1 would send it.

@@ -27,8 +27,10 @@ pub(crate) struct Intake {
 enum State {
     Open,
     Whole,
-    /// Handed over, or refused: later wishes find it empty.
+    /// Handed over: later wishes find it empty.
     Spent,
+    /// Too long or too late; what is left of it is not worth reading.
+    Refused,
 }
 
 /// What a demand makes the connection do.
@@ -66,12 +68,8 @@ impl Intake {
             .is_some_and(|bytes| bytes > demand.limit_bytes)
             || self.received.len() > demand.limit_bytes;
         match self.state {
-            State::Spent => answer(demand, Ok(Bytes::new())),
-            _ if too_large => {
-                self.spend();
-                let limit_bytes = demand.limit_bytes;
-                answer(demand, Err(BodyError::TooLarge { limit_bytes }));
-            }
+            State::Spent | State::Refused => answer(demand, Ok(Bytes::new())),
+            _ if too_large => self.refuse_size(demand),
             State::Whole => {
                 let body = self.spend();
                 answer(demand, Ok(body));
@@ -107,7 +105,7 @@ impl Intake {
 
     pub(crate) fn time_out(&mut self) {
         if let Some((demand, _)) = self.demand.take() {
-            self.spend();
+            self.state = State::Refused;
             answer(demand, Err(BodyError::TimedOut));
         }
     }
@@ -122,10 +120,8 @@ impl Intake {
             self.received.extend_from_slice(&bytes);
         }
         if let Some((demand, at)) = self.demand.take() {
-            let limit_bytes = demand.limit_bytes;
-            if self.received.len() > limit_bytes {
-                self.spend();
-                answer(demand, Err(BodyError::TooLarge { limit_bytes }));
+            if self.received.len() > demand.limit_bytes {
+                self.refuse_size(demand);
             } else if ended {
                 let body = self.spend();
                 answer(demand, Ok(body));
@@ -139,7 +135,16 @@ impl Intake {
 
     /// Whether the rest of the body is small and on its way, so that reading it saves the connection.
     pub(crate) fn worth_draining(&self) -> bool {
-        !self.awaits_continue && self.declared.is_some_and(|bytes| bytes <= EARLY_BYTES)
+        self.state != State::Refused
+            && !self.awaits_continue
+            && self.declared.is_some_and(|bytes| bytes <= EARLY_BYTES)
+    }
+
+    fn refuse_size(&mut self, demand: BodyDemand) {
+        self.state = State::Refused;
+        self.received = BytesMut::new();
+        let limit_bytes = demand.limit_bytes;
+        answer(demand, Err(BodyError::TooLarge { limit_bytes }));
     }
 
     fn spend(&mut self) -> Bytes {

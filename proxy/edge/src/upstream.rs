@@ -8,6 +8,7 @@ mod trust;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -68,6 +69,8 @@ struct Inner {
     trust: TrustStore,
     rule: AddressRule,
     pool_idle: Duration,
+    /// The next odd number: each names a group of one connection.
+    fresh_groups: AtomicU64,
     metrics: UpstreamMetrics,
 }
 
@@ -93,6 +96,7 @@ impl PingoraConnector {
                 trust: TrustStore::default(),
                 rule,
                 pool_idle: options.pool_idle,
+                fresh_groups: AtomicU64::new(1),
                 metrics,
             }),
         })
@@ -133,20 +137,22 @@ impl Inner {
         request: &OutboundRequest,
         deadline: Instant,
     ) -> Result<InboundResponse, UpstreamError> {
-        let mut attempt = self.connect(target, deadline, Freshness::Any).await?;
-        loop {
-            match attempt.run(request).await {
-                Ok(response) => return Ok(response),
-                // One repetition, and that one over a connection that cannot be stale.
-                Err(Failure::Stale) => {
-                    self.metrics
-                        .stale_retries
-                        .with_label_values(&[&target.name])
-                        .inc();
-                    attempt = self.connect(target, deadline, Freshness::New).await?;
-                }
-                Err(Failure::Final(error)) => return Err(error),
-            }
+        let usual = self.connect(target, deadline, Freshness::Any).await?;
+        match usual.run(request).await {
+            Ok(response) => return Ok(response),
+            Err(Failure::Final(error)) => return Err(error),
+            Err(Failure::Stale) => {}
+        }
+        // One repetition, and that one over a connection that cannot be stale.
+        self.metrics
+            .stale_retries
+            .with_label_values(&[&target.name])
+            .inc();
+        let fresh = self.connect(target, deadline, Freshness::New).await?;
+        match fresh.run(request).await {
+            Ok(response) => Ok(response),
+            Err(Failure::Final(error)) => Err(error),
+            Err(Failure::Stale) => Err(UpstreamError::Reset),
         }
     }
 
@@ -168,7 +174,13 @@ impl Inner {
         let mut failure = UpstreamError::Resolve;
         let count = addresses.len();
         for (tried, address) in addresses.into_iter().enumerate() {
-            let peer = peer(target, address, &trust, freshness);
+            let usual_group = group_key(target, &trust);
+            let group = match freshness {
+                Freshness::Any => usual_group,
+                // A group that nobody has used: a lookup in the pool finds nothing there.
+                Freshness::New => usual_group ^ self.fresh_groups.fetch_add(2, Ordering::Relaxed),
+            };
+            let peer = peer(target, address, &trust, group);
             // An address that swallows packets may use up its share of the time, not all of it.
             let left = until.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(count - tried).unwrap_or(u32::MAX).max(1);
@@ -186,6 +198,7 @@ impl Inner {
                             session,
                             Arc::clone(&self.pool),
                             peer,
+                            usual_group,
                             self.pool_idle,
                             self.metrics.in_flight.with_label_values(&[&target.name]),
                         ),
@@ -228,7 +241,7 @@ enum Freshness {
 }
 
 /// Pingora's name for one connection and everything that decides who may share it.
-fn peer(target: &Target, address: SocketAddr, trust: &Trust, freshness: Freshness) -> HttpPeer {
+fn peer(target: &Target, address: SocketAddr, trust: &Trust, group: u64) -> HttpPeer {
     // A socket address converts without a name lookup, which would block and panic.
     let mut peer = HttpPeer::new(address, target.tls, target.host.to_string());
     peer.options.alpn = if target.tls { ALPN::H2H1 } else { ALPN::H1 };
@@ -237,8 +250,7 @@ fn peer(target: &Target, address: SocketAddr, trust: &Trust, freshness: Freshnes
     peer.options.ca = trust.authorities.as_ref().map(Arc::<CaType>::clone);
     // 100: what servers commonly allow (RFC 9113, 6.5.2); pingora's default is 1.
     peer.options.max_h2_streams = 100;
-    // Another group is another pool: a lookup there finds nothing.
-    peer.group_key = group_key(target, trust) ^ u64::from(freshness == Freshness::New);
+    peer.group_key = group;
     peer
 }
 
@@ -254,7 +266,7 @@ fn group_key(target: &Target, trust: &Trust) -> u64 {
     for (byte, from) in head.iter_mut().zip(digest.iter()) {
         *byte = *from;
     }
-    // The last bit tells the fresh group from the usual one.
+    // The last bit tells fresh groups from usual ones.
     u64::from_be_bytes(head) & !1
 }
 

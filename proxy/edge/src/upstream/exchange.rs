@@ -32,6 +32,7 @@ pub(super) struct Held {
     session: Option<Session>,
     pool: Arc<Pool>,
     peer: HttpPeer,
+    usual_group: u64,
     pool_idle: Duration,
     in_flight: IntGauge,
 }
@@ -41,6 +42,7 @@ impl Held {
         session: Session,
         pool: Arc<Pool>,
         peer: HttpPeer,
+        usual_group: u64,
         pool_idle: Duration,
         in_flight: IntGauge,
     ) -> Self {
@@ -49,6 +51,7 @@ impl Held {
             session: Some(session),
             pool,
             peer,
+            usual_group,
             pool_idle,
             in_flight,
         }
@@ -57,8 +60,11 @@ impl Held {
     /// Gives a connection whose response ended cleanly back to the pool.
     async fn release(&mut self) {
         if let Some(session) = self.session.take() {
-            // A fresh connection of a repetition belongs to the usual group from here on.
-            self.peer.group_key &= !1;
+            // A fresh connection of a repetition joins the usual pool from here on; an HTTP/2 connection
+            // stays where pingora has filed it.
+            if matches!(session, HttpSession::H1(_)) {
+                self.peer.group_key = self.usual_group;
+            }
             self.pool
                 .release_http_session(session, &self.peer, Some(self.pool_idle))
                 .await;
@@ -123,14 +129,22 @@ impl Attempt {
         {
             return Err(UpstreamError::Protocol.into());
         }
-        if written.is_err() && reused {
-            return Err(Failure::Stale);
+        if written.is_err()
+            && let HttpSession::H2(stream) = session
+        {
+            // Nothing went out where not even the head could be queued. Pingora panics when asked for the
+            // answer to such a request.
+            let unsent = stream.request_header().is_none();
+            return Err(if unsent && reused {
+                Failure::Stale
+            } else {
+                UpstreamError::Reset.into()
+            });
         }
-        // A refusal may come before the request is read whole; the reset that breaks our write hides it not.
+        // A refusal may come before the request is read whole, and is an answer though our write broke.
         let head = tokio::time::timeout(head_limit, read_head(session)).await;
         match head {
             Err(_) => Err(UpstreamError::HeadTimeout.into()),
-            Ok(Err(_)) if written.is_err() => Err(UpstreamError::Reset.into()),
             Ok(Err(error)) => Err(head_failure(&error, reused)),
             Ok(Ok((status, headers))) => Ok(InboundResponse {
                 status,
