@@ -131,6 +131,14 @@ impl Connection {
         self.reply_to("POST").await
     }
 
+    /// As [`Connection::reply`]; none when the connection closes without a byte.
+    pub async fn reply_if_any(mut self) -> Option<Reply> {
+        if self.buffer.is_empty() && !self.fill().await {
+            return None;
+        }
+        Some(self.reply().await)
+    }
+
     /// As [`Connection::reply`]; an answer to HEAD has no body whatever its head says.
     pub async fn reply_to(mut self, method: &str) -> Reply {
         let end = loop {
@@ -174,6 +182,17 @@ impl Connection {
     /// Whether the other side closes without another byte.
     pub async fn closes(&mut self) -> bool {
         !self.fill().await && self.buffer.is_empty()
+    }
+
+    /// The next line of a head, without its end.
+    pub async fn line(&mut self) -> String {
+        loop {
+            if let Some(end) = self.buffer.windows(2).position(|two| two == b"\r\n") {
+                let line: Vec<u8> = self.buffer.drain(..end + 2).collect();
+                return String::from_utf8_lossy(&line[..end]).into_owned();
+            }
+            assert!(self.fill().await, "the connection ended before a line did");
+        }
     }
 
     async fn fill(&mut self) -> bool {
@@ -255,7 +274,7 @@ impl Reply {
                 Some(std::mem::take(&mut self.connection.buffer))
             }
             Left::Chunked => {
-                let size = self.line().await;
+                let size = self.connection.line().await;
                 let size = usize::from_str_radix(&size, 16)
                     .unwrap_or_else(|_| panic!("no chunk size: {size:?}"));
                 while self.connection.buffer.len() < size + 2 {
@@ -275,24 +294,6 @@ impl Reply {
                 }
                 Some(piece)
             }
-        }
-    }
-
-    async fn line(&mut self) -> String {
-        loop {
-            if let Some(end) = self
-                .connection
-                .buffer
-                .windows(2)
-                .position(|two| two == b"\r\n")
-            {
-                let line: Vec<u8> = self.connection.buffer.drain(..end + 2).collect();
-                return String::from_utf8_lossy(&line[..end]).into_owned();
-            }
-            assert!(
-                self.connection.fill().await,
-                "the connection ended between chunks"
-            );
         }
     }
 

@@ -17,6 +17,16 @@ pub struct World {
 
 static SQLITE: OnceCell<Arc<World>> = OnceCell::const_new();
 static POSTGRES: OnceCell<Arc<World>> = OnceCell::const_new();
+static IMPATIENT: OnceCell<Arc<World>> = OnceCell::const_new();
+
+/// Deadlines and limits of the impatient gateway.
+pub const BODY_MS: i64 = 700;
+pub const HEADER_MS: i64 = 700;
+pub const BODY_BYTES: i64 = 100_000;
+pub const HEARTBEAT_MS: i64 = 200;
+pub const PROVIDER_HEAD_MS: i64 = 2_000;
+pub const PROVIDER_IDLE_MS: i64 = 1_500;
+pub const PROVIDER_TOTAL_MS: i64 = 6_000;
 
 impl World {
     /// The shared gateway on SQLite.
@@ -37,6 +47,33 @@ impl World {
             Arc::new(Self::start(Some(database)).await)
         };
         Arc::clone(POSTGRES.get_or_init(start).await)
+    }
+
+    /// A shared gateway on SQLite whose limits are small and whose deadlines are short.
+    pub async fn impatient() -> Arc<Self> {
+        let start = async || {
+            let mut alpha = toml::Table::new();
+            for (name, ms) in [
+                ("connect_ms", 1_000),
+                ("head_ms", PROVIDER_HEAD_MS),
+                ("idle_ms", PROVIDER_IDLE_MS),
+                ("total_ms", PROVIDER_TOTAL_MS),
+            ] {
+                alpha.insert(name.into(), ms.into());
+            }
+            let limits = |setup: Setup| {
+                let setup =
+                    setup
+                        .key("limits", "body_ms", BODY_MS)
+                        .key("limits", "header_ms", HEADER_MS);
+                let setup = setup.key("limits", "inference_body_bytes", BODY_BYTES);
+                setup
+                    .key("limits", "heartbeat_ms", HEARTBEAT_MS)
+                    .key("providers", "alpha", alpha)
+            };
+            Arc::new(Self::with(limits).await)
+        };
+        Arc::clone(IMPATIENT.get_or_init(start).await)
     }
 
     /// A world of one's own.

@@ -145,9 +145,15 @@ async fn leaving_while_a_whole_reply_comes_cancels_the_call(world: &World) {
 async fn leaving_while_the_body_is_sent_calls_nobody(world: &World) {
     let organization = world.organization();
     let mark = mark();
-    let bytes = chat(&organization.key, json!({"message": mark})).bytes();
+    let request =
+        chat(&organization.key, json!({"message": mark})).header("Expect", "100-continue");
+    let bytes = request.bytes();
+    let body = bytes.len() - json!({"message": mark}).to_string().len();
     let mut connection = world.gateway.connect().await;
-    connection.send(&bytes[..bytes.len() - 4]).await;
+    connection.send(&bytes[..body]).await;
+    // Asked for its body, the request has passed the rate limits.
+    assert_eq!(connection.line().await, "HTTP/1.1 100 Continue");
+    connection.send(&bytes[body..bytes.len() - 4]).await;
     drop(connection);
     let database = &world.gateway.database;
     let rows = eventually("the rows of a left request", async || {

@@ -25,4 +25,14 @@ macro_rules! on_sqlite {
     })* };
 }
 
-pub(crate) use {on_both_engines, on_sqlite};
+/// The same against the shared gateway with small limits and short deadlines.
+macro_rules! on_impatient {
+    ($($name:ident),* $(,)?) => { $(mod $name {
+        #[tokio::test]
+        async fn sqlite() {
+            super::$name(&*svc_tests::world::World::impatient().await).await;
+        }
+    })* };
+}
+
+pub(crate) use {on_both_engines, on_impatient, on_sqlite};

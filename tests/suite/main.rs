@@ -7,7 +7,11 @@
     reason = "these are tests"
 )]
 
+mod crash;
 mod disconnect;
 mod engines;
 mod native;
+mod phi;
+mod refusal;
 mod trail;
+mod upstream;

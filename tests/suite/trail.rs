@@ -68,7 +68,7 @@ async fn a_good_run_is_written_and_charged_once(world: &World) {
     );
     assert_eq!(
         (&debit["unit"], &debit["model"]),
-        (&json!("credits"), &json!("alpha-opus-4-6"))
+        (&json!("credit"), &json!("alpha-opus-4-6"))
     );
     // 1000 × 5 + 500 × 25 millionths.
     assert_eq!(debit["cost_usd_micro"], 17_500);

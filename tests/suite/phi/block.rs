@@ -1,0 +1,123 @@
+//! Mode `block`, and tool definitions in any mode: refused, with kinds and places and never the text.
+
+use serde_json::{Value, json};
+use svc_tests::fake::mark;
+use svc_tests::sse;
+use svc_tests::world::World;
+
+use super::{PLANTED, core};
+use crate::engines::{on_both_engines, on_sqlite};
+use crate::refusal::expect;
+
+on_both_engines! { a_blocking_organization_refuses_phi }
+
+on_sqlite! {
+    clean_text_passes_a_blocking_organization,
+    tool_definitions_with_phi_are_refused_in_any_mode,
+}
+
+async fn a_blocking_organization_refuses_phi(world: &World) {
+    let organization = world.organization_with(&["--phi-mode", "block"]);
+    for (kind, value) in PLANTED {
+        let mark = mark();
+        for streamed in [true, false] {
+            let body =
+                json!({"message": format!("{mark} about {value} today"), "stream": streamed});
+            let answer = world
+                .gateway
+                .answer(&svc_tests::gateway::chat(&organization.key, body))
+                .await;
+            assert_eq!(answer.status, 403, "{kind}: {}", answer.text());
+            let error = expect(&answer, "PHI_BLOCKED", None);
+            let details = &error["details"];
+            assert_eq!(
+                (&details["entity_types"], &details["counts"]),
+                (&json!([kind]), &json!({kind: 1}))
+            );
+            let places = details["locations"].as_array().unwrap();
+            assert_eq!(places.len(), 1, "{error}");
+            assert!(!answer.text().contains(core(value)), "{}", answer.text());
+        }
+        assert!(world.fake.seen(&mark).await.is_empty(), "{kind}");
+    }
+    let body = json!({"message": "x", "system": "SSN 536-22-8714 and 441-08-2257"});
+    let error = expect(
+        &world.gateway.chat(&organization.key, body).await,
+        "PHI_BLOCKED",
+        None,
+    );
+    assert_eq!(error["details"]["counts"], json!({"SSN": 2}));
+    assert!(
+        error["details"]["locations"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("system"),
+        "{error}"
+    );
+}
+
+async fn clean_text_passes_a_blocking_organization(world: &World) {
+    let organization = world.organization_with(&["--phi-mode", "block"]);
+    let said = format!(
+        "{} BP 120/80, 2/6 systolic murmur, strength 5/5, pain 7/10, 500 mg twice a day",
+        mark()
+    );
+    let events = world
+        .gateway
+        .stream(&organization.key, json!({"message": said}))
+        .await
+        .rest()
+        .await;
+    assert_eq!(sse::text_of(&events), format!("You said: {said}"));
+    assert_eq!(
+        events.last().unwrap().data["phi"],
+        json!({"mode": "block", "redacted": 0, "entity_types": [], "restored": 0})
+    );
+}
+
+async fn tool_definitions_with_phi_are_refused_in_any_mode(world: &World) {
+    let mark = mark();
+    let clean = json!({"name": "clean", "description": "Looks up a chart", "input_schema": {"type": "object"}});
+    let with = |description: Value, schema: Value| json!([clean, {"name": "look", "description": description, "input_schema": schema}]);
+    let object = json!({"type": "object"});
+    let cases = [
+        (
+            with(json!("As for 536-22-8714"), object.clone()),
+            "tools[1]/description",
+        ),
+        (
+            with(
+                json!("x"),
+                json!({"type": "object", "properties": {"q": {"type": "string", "description": "like 536-22-8714"}}}),
+            ),
+            "tools[1]/input_schema/properties/q/description",
+        ),
+        (
+            with(
+                json!("x"),
+                json!({"type": "object", "properties": {"q": {"enum": ["a", "ruth.aldana@lakeside-mail.org"]}}}),
+            ),
+            "tools[1]/input_schema/properties/q/enum/1",
+        ),
+        (
+            with(
+                json!("x"),
+                json!({"type": "object", "properties": {"q": {"default": 4_539_148_803_436_467_u64}}}),
+            ),
+            "tools[1]/input_schema/properties/q/default",
+        ),
+    ];
+    for mode in ["redact", "block"] {
+        let organization = world.organization_with(&["--phi-mode", mode]);
+        for (tools, param) in &cases {
+            let answer = world
+                .gateway
+                .chat(&organization.key, json!({"message": mark, "tools": tools}))
+                .await;
+            assert_eq!(answer.status, 400, "{param}: {}", answer.text());
+            expect(&answer, "PHI_IN_TOOL_SCHEMA", Some(param));
+            assert!(!answer.text().contains("8714") && !answer.text().contains("aldana"));
+        }
+    }
+    assert!(world.fake.seen(&mark).await.is_empty());
+}

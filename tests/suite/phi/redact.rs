@@ -1,0 +1,288 @@
+//! Mode `redact`: the provider sees placeholders, the caller sees what it said.
+
+use serde_json::{Value, json};
+use svc_tests::fake::mark;
+use svc_tests::gateway::chat;
+use svc_tests::sse::{self, Events};
+use svc_tests::world::World;
+
+use super::{PLANTED, core};
+use crate::engines::{on_both_engines, on_sqlite};
+
+on_both_engines! {
+    a_conversation_keeps_its_placeholders,
+    tool_arguments_in_the_history_stay_hidden,
+}
+
+on_sqlite! {
+    every_kind_is_replaced_and_restored,
+    every_position_is_guarded,
+    numbers_are_guarded_too,
+    placeholders_split_over_events_are_restored,
+    placeholders_of_the_callers_own_are_no_keys,
+    the_header_counts_kinds_before_the_first_byte,
+    the_system_prompt_is_not_given_away,
+}
+
+/// Asserts that nothing planted is in what the provider got.
+fn clean(sent: &Value) {
+    let text = sent.to_string();
+    for (kind, value) in PLANTED {
+        assert!(
+            !text.contains(core(value)),
+            "the provider saw a {kind}: {text}"
+        );
+    }
+}
+
+async fn every_kind_is_replaced_and_restored(world: &World) {
+    let organization = world.organization();
+    for (kind, value) in PLANTED {
+        let mark = mark();
+        let said = format!("{mark} please note {value} for the chart");
+        let events = world
+            .gateway
+            .stream(&organization.key, json!({"message": said}))
+            .await;
+        let header = events.reply().header("svc-phi-entities").map(str::to_owned);
+        let events = events.rest().await;
+        let seen = world.fake.received(&mark).await["body"].clone();
+        clean(&seen);
+        assert!(
+            seen.to_string().contains(&format!("[{kind}_1]")),
+            "{kind}: {seen}"
+        );
+        assert_eq!(sse::text_of(&events), format!("You said: {said}"), "{kind}");
+        let completed = &events.last().unwrap().data;
+        let phi = json!({"mode": "redact", "redacted": 1, "entity_types": [kind], "restored": 1});
+        assert_eq!(completed["phi"], phi);
+        assert_eq!(header.as_deref(), Some(format!("{kind}=1").as_str()));
+        // Unstreamed, it is the same.
+        let whole = world
+            .gateway
+            .chat(&organization.key, json!({"message": said}))
+            .await
+            .json();
+        assert_eq!(
+            whole["data"]["message"]["content"],
+            format!("You said: {said}")
+        );
+        assert_eq!(whole["meta"]["phi"], phi);
+    }
+}
+
+async fn every_position_is_guarded(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let all: String = PLANTED
+        .iter()
+        .map(|(_, value)| format!("{value}; "))
+        .collect();
+    let open =
+        json!({"contains": mark, "tools": [{"name": "look", "input": {"q": "x"}, "id": "call-1"}]});
+    world.fake.expect(open).await;
+    let tools = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    let body = json!({"message": format!("{mark} {all}"), "system": format!("Chart of {all}"), "tools": tools});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let first = world.fake.received(&mark).await["body"].clone();
+    clean(&first);
+    let result = svc_tests::fake::mark();
+    let body = json!({
+        "conversation_id": answer.json()["data"]["conversation_id"], "tools": tools, "message": format!("and {all}"),
+        "tool_results": [{"tool_call_id": "call-1", "content": [{"type": "text", "text": format!("{result} {all}")}]}],
+    });
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    clean(&world.fake.received(&result).await["body"]);
+}
+
+/// What the model put into a call comes back in the history, still hidden from it.
+async fn tool_arguments_in_the_history_stay_hidden(world: &World) {
+    let organization = world.organization();
+    let (first, second) = (mark(), mark());
+    let input = json!({"ssn": "[SSN_1]", "deep": [{"note": "call [PHONE_1]"}]});
+    let call = json!([{"name": "look", "input": input, "id": "call-7"}]);
+    world
+        .fake
+        .expect(json!({"contains": first, "tools": call}))
+        .await;
+    let tools = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    let said = format!("{first} SSN 536-22-8714, phone (415) 823-4467");
+    let events = world
+        .gateway
+        .stream(&organization.key, json!({"message": said, "tools": tools}))
+        .await
+        .rest()
+        .await;
+    let call = events
+        .iter()
+        .find(|event| event.name == "tool_call")
+        .expect("a call");
+    let restored = json!({"ssn": "536-22-8714", "deep": [{"note": "call (415) 823-4467"}]});
+    assert_eq!(call.data["arguments"], restored);
+    let body = json!({
+        "conversation_id": events[0].data["conversation_id"], "tools": tools,
+        "tool_results": [{"tool_call_id": "call-7", "content": format!("{second} for 536-22-8714")}],
+    });
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let sent = world.fake.received(&second).await["body"]["messages"].clone();
+    clean(&sent);
+    assert_eq!(sent[1]["content"][0]["input"], input, "{sent:#}");
+    assert!(sent[2].to_string().contains("[SSN_1]"), "{sent:#}");
+    assert_eq!(
+        answer.json()["data"]["message"]["content"],
+        format!("The tool answered: {second} for 536-22-8714")
+    );
+}
+
+async fn numbers_are_guarded_too(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let call =
+        json!([{"name": "look", "input": {"card": 4_539_148_803_436_467_u64}, "id": "call-1"}]);
+    world
+        .fake
+        .expect(json!({"contains": mark, "tools": call}))
+        .await;
+    let tools = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark, "tools": tools}))
+        .await
+        .json();
+    let second = svc_tests::fake::mark();
+    let body = json!({
+        "conversation_id": answer["data"]["conversation_id"], "tools": tools,
+        "tool_results": [{"tool_call_id": "call-1", "content": second}],
+    });
+    assert_eq!(
+        world.gateway.chat(&organization.key, body).await.status,
+        200
+    );
+    let sent = world.fake.received(&second).await["body"].to_string();
+    assert!(!sent.contains("4539148803436467"), "{sent}");
+}
+
+async fn a_conversation_keeps_its_placeholders(world: &World) {
+    let organization = world.organization();
+    let marks = [mark(), mark(), mark()];
+    let turns = [
+        "SSN 536-22-8714",
+        "SSN 441-08-2257",
+        "which one, 536-22-8714 or 441-08-2257",
+    ];
+    let mut conversation = Value::Null;
+    for (mark, turn) in marks.iter().zip(turns) {
+        let said = format!("{mark} {turn}");
+        let mut body = json!({"message": said});
+        if !conversation.is_null() {
+            body["conversation_id"] = conversation.clone();
+        }
+        let answer = world.gateway.chat(&organization.key, body).await.json();
+        assert_eq!(
+            answer["data"]["message"]["content"],
+            format!("You said: {said}"),
+            "{answer}"
+        );
+        conversation = answer["data"]["conversation_id"].clone();
+        clean(&world.fake.received(mark).await["body"]);
+    }
+    let sent = world.fake.received(&marks[2]).await["body"]["messages"].to_string();
+    assert!(sent.contains("which one, [SSN_1] or [SSN_2]"), "{sent}");
+    assert!(
+        sent.contains("SSN [SSN_1]") && sent.contains("SSN [SSN_2]"),
+        "{sent}"
+    );
+}
+
+async fn placeholders_split_over_events_are_restored(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let chunks = json!([
+        "Call [",
+        "PHO",
+        "NE",
+        "_1",
+        "]",
+        " or [PHONE_",
+        "12] or [Phone_1]",
+        " [",
+        "x]."
+    ]);
+    world
+        .fake
+        .expect(json!({"contains": mark, "text_chunks": chunks}))
+        .await;
+    let body = json!({"message": format!("{mark} phone (415) 823-4467")});
+    let events = world
+        .gateway
+        .stream(&organization.key, body)
+        .await
+        .rest()
+        .await;
+    let text = "Call (415) 823-4467 or [PHONE_12] or (415) 823-4467 [x].";
+    assert_eq!(sse::text_of(&events), text);
+    // Nothing is held back that cannot become a placeholder: the first words come alone.
+    assert_eq!(events[1].data["text"], "Call ");
+}
+
+/// What merely looks like a placeholder is text: it never becomes somebody's number.
+async fn placeholders_of_the_callers_own_are_no_keys(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let said = format!("{mark} [SSN_1] and SSN 536-22-8714 and [SSN_2]");
+    let events = world
+        .gateway
+        .stream(&organization.key, json!({"message": said}))
+        .await
+        .rest()
+        .await;
+    let text = sse::text_of(&events);
+    assert_eq!(text.matches("536-22-8714").count(), 1, "{text}");
+    clean(&world.fake.received(&mark).await["body"]);
+}
+
+async fn the_header_counts_kinds_before_the_first_byte(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let said = format!("{mark} 536-22-8714, 441-08-2257 and mail ruth.aldana@lakeside-mail.org");
+    let stream = Events::of(
+        world
+            .gateway
+            .ask(&chat(&organization.key, json!({"message": said})))
+            .await,
+    );
+    assert_eq!(
+        stream.reply().header("svc-phi-entities"),
+        Some("EMAIL=1,SSN=2")
+    );
+    let none = Events::of(
+        world
+            .gateway
+            .ask(&chat(
+                &organization.key,
+                json!({"message": svc_tests::fake::mark()}),
+            ))
+            .await,
+    );
+    assert_eq!(none.reply().header("svc-phi-entities"), None);
+}
+
+/// Values that only the operator's prompt holds are not for the caller (lessons, 10).
+async fn the_system_prompt_is_not_given_away(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    world
+        .fake
+        .expect(json!({"contains": mark, "text": "It is [EMAIL_1]."}))
+        .await;
+    let body = json!({"message": mark, "system": "Escalate to ruth.aldana@lakeside-mail.org"});
+    let answer = world.gateway.chat(&organization.key, body).await.json();
+    assert_eq!(
+        answer["data"]["message"]["content"], "It is [EMAIL_1].",
+        "{answer}"
+    );
+    clean(&world.fake.received(&mark).await["body"]);
+}

@@ -1,0 +1,102 @@
+//! Routes and methods that there are not (contract 2, steps 1 and 2).
+
+use svc_tests::wire::Request;
+use svc_tests::world::World;
+
+use super::expect;
+use crate::engines::on_sqlite;
+
+on_sqlite! {
+    unknown_routes_do_not_exist_for_anyone,
+    unknown_methods_are_told_the_known_ones,
+    head_of_nothing_has_no_body,
+}
+
+async fn unknown_routes_do_not_exist_for_anyone(world: &World) {
+    let organization = world.organization();
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/ai",
+        "/v1/ai/chat/",
+        "//v1/ai/chat",
+        "/V1/ai/chat",
+        "/v1/ai/chat/x",
+        "/v1/ai/%63hat",
+        "/v1/ai/messages",
+        "/v1/ai/messages/",
+        "/v1/ai/messages/a/b",
+        "/v1/ai/../ai/chat",
+        "/healthz",
+        "/metrics",
+        "/v1/responses",
+        "/%00",
+        "/%ff",
+    ] {
+        for request in [
+            Request::new("GET", path),
+            Request::new("POST", path)
+                .bearer(&organization.key)
+                .body(b"{}"),
+        ] {
+            let answer = world.gateway.answer(&request).await;
+            assert_eq!(answer.status, 404, "{path}: {}", answer.text());
+            expect(&answer, "NOT_FOUND", None);
+            assert_eq!(
+                (
+                    answer.header("svc-version"),
+                    answer.header("x-ratelimit-limit")
+                ),
+                (None, None)
+            );
+        }
+    }
+}
+
+async fn unknown_methods_are_told_the_known_ones(world: &World) {
+    let message = "/v1/ai/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let cases = [
+        (
+            "/v1/ai/chat",
+            &[
+                "GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW", "HEAD",
+            ][..],
+            "POST",
+        ),
+        (
+            message,
+            &["POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+            "GET, HEAD",
+        ),
+    ];
+    for (path, methods, allow) in cases {
+        for method in methods {
+            let mut connection = world.gateway.connect().await;
+            connection.send(&Request::new(method, path).bytes()).await;
+            let answer = connection.reply_to(method).await.whole().await.0;
+            assert_eq!(
+                (answer.status, answer.header("allow")),
+                (405, Some(allow)),
+                "{method} {path}"
+            );
+            assert_eq!(answer.header("svc-version"), None);
+            if *method != "HEAD" {
+                expect(&answer, "METHOD_NOT_ALLOWED", None);
+            }
+        }
+    }
+}
+
+async fn head_of_nothing_has_no_body(world: &World) {
+    let mut connection = world.gateway.connect().await;
+    connection
+        .send(&Request::new("HEAD", "/v1/nothing").bytes())
+        .await;
+    let (answer, mut connection) = connection.reply_to("HEAD").await.whole().await;
+    assert_eq!(answer.status, 404);
+    connection
+        .send(&Request::new("GET", "/v1/nothing").bytes())
+        .await;
+    expect(&connection.reply().await.whole().await.0, "NOT_FOUND", None);
+}
