@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use http::Uri;
+use svc_pipeline::inference::Breaker;
 use svc_pipeline::provider::{Provider, Secret};
 use svc_pipeline::upstream::{Deadlines, Target};
 
@@ -31,6 +32,7 @@ pub(crate) fn build(
             Arc::new(Provider {
                 target: Arc::new(target),
                 secret,
+                breaker: Breaker::default(),
             }),
         );
     }

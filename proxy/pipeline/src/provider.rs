@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderValue};
 use svc_core::fault::{Code, Fault};
 use svc_plugin::AuthPlacement;
 
+use crate::inference::Breaker;
 use crate::upstream::Target;
 
 /// A secret that no `Debug` shows.
@@ -22,6 +23,7 @@ pub struct Provider {
     pub target: Arc<Target>,
     /// Added by the host after the driver has returned; a driver never sees it.
     pub secret: Option<Secret>,
+    pub breaker: Breaker,
 }
 
 /// Providers of live and of test mode, by the name that the catalogue uses. Test mode never reaches a live

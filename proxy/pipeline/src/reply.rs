@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use svc_core::chat::{ChatEvent, Finish, ReplyBuilder};
+use svc_core::chat::{ChatEvent, ChatRequest, Finish, ReplyBuilder};
 use svc_core::fault::{Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::surface::{PhiMetadata, ReplyEncoder, RunHead, RunSummary, Surface, native};
@@ -29,13 +29,14 @@ pub(crate) struct Reply {
     /// The reply as the provider wrote it, placeholders in place: what is stored.
     kept: ReplyBuilder,
     finish: Option<Finish>,
+    /// What the provider was asked, placeholders in place.
+    chat: Arc<ChatRequest>,
 }
 
 impl Reply {
     /// Names the run.
-    pub(crate) fn begin(exchange: &mut Exchange) -> Result<Self, Fault> {
+    pub(crate) fn begin(exchange: &mut Exchange, chat: Arc<ChatRequest>) -> Result<Self, Fault> {
         let thread = given(exchange.facts.thread.as_ref(), "the conversation")?;
-        let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
         let scan = given(exchange.facts.scan.as_ref(), "the PHI scan")?;
         let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
         let head = RunHead {
@@ -53,6 +54,7 @@ impl Reply {
             guard,
             kept: ReplyBuilder::default(),
             finish: None,
+            chat,
         })
     }
 
@@ -80,7 +82,7 @@ impl Reply {
         let phi = scan.metadata(self.guard.restored());
         let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
         let turn = exchange.facts.thread.as_mut().and_then(|thread| {
-            let message = exchange.facts.chat.as_ref()?.messages.last()?;
+            let message = self.chat.messages.last()?;
             thread.turn(message, &kept, scan, caller)
         });
         let finished = exchange.trail.complete(finish, &kept, &phi, turn).await?;

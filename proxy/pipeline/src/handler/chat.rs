@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use svc_core::chat::ChatEvent;
-use svc_core::fault::{Code, Fault};
+use svc_core::fault::Fault;
 use svc_core::secret::Mode;
 use tracing::Instrument;
 
 use super::Handler;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::inference::{Call, EventSource, open};
+use crate::gateway::Gateway;
+use crate::inference::{Call, Opened, Route, open};
+use crate::policy::models::ModelRoute;
 use crate::reply::{Reply, ReplyStream};
 use crate::response::Response;
 use crate::service::TRACES;
@@ -48,14 +49,22 @@ impl Handler for Chat {
 }
 
 async fn run(mut exchange: Exchange) -> Response {
-    let streamed = exchange.facts.chat.as_ref().is_some_and(|chat| chat.stream);
-    let prepared =
-        call(&mut exchange).and_then(|call| Reply::begin(&mut exchange).map(|reply| (call, reply)));
+    let prepared = call(&mut exchange).and_then(|call| {
+        Reply::begin(&mut exchange, Arc::clone(&call.chat)).map(|reply| (call, reply))
+    });
     let (call, reply) = match prepared {
         Ok(prepared) => prepared,
         Err(fault) => return exchange.refuse(fault).await,
     };
-    let mut opening: Opening = Box::pin(first_events(call));
+    let streamed = call.chat.stream;
+    let span = tracing::trace_span!(
+        target: TRACES,
+        "provider",
+        otel.kind = "client",
+        gen_ai.operation.name = "chat",
+        gen_ai.request.model = call.chat.model,
+    );
+    let mut opening: Opening = Box::pin(open(call).instrument(span));
     if !streamed {
         return match opening.await {
             Ok((source, events)) => reply.whole(exchange, source, events).await,
@@ -73,52 +82,42 @@ async fn run(mut exchange: Exchange) -> Response {
     }
 }
 
-/// A call whose first events are on their way.
-pub(crate) type Opening = BoxFuture<'static, Result<(EventSource, Vec<ChatEvent>), Fault>>;
-
-/// Opens the run and waits for its first events: what fails until then fails as an HTTP status.
-async fn first_events(call: Call) -> Result<(EventSource, Vec<ChatEvent>), Fault> {
-    let span = tracing::trace_span!(
-        target: TRACES,
-        "provider",
-        otel.kind = "client",
-        gen_ai.operation.name = "chat",
-        gen_ai.request.model = call.upstream_model,
-    );
-    let mut source = open(call).instrument(span).await?;
-    let mut events = Vec::new();
-    source.next(&mut events).await?;
-    Ok((source, events))
-}
+/// A call whose first events are on their way: what fails until then fails as an HTTP status.
+pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
 fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
+    let chat = exchange.facts.chat.take();
+    let chat = chat.ok_or_else(|| Fault::internal("no filter gave the chat"))?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
-    let providers = match caller.mode {
-        Mode::Live => &exchange.gateway.providers.live,
-        Mode::Test => &exchange.gateway.providers.test,
-    };
-    let provider = providers.get(&model.provider).ok_or_else(|| {
-        Code::InferenceUnavailable.fault().because(format_args!(
-            "provider {} is not configured",
-            model.provider
-        ))
-    })?;
-    let driver = exchange
-        .gateway
-        .plugins
-        .driver(&format!("provider-{}", model.provider));
-    let driver = driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?;
-    let chat = given(exchange.facts.chat.as_ref(), "the chat")?.clone();
+    let routes: Result<Vec<Route>, Fault> = model
+        .routes
+        .iter()
+        .map(|way| route(&exchange.gateway, caller.mode, way))
+        .collect();
     Ok(Call {
-        driver,
-        provider: Arc::clone(provider),
+        routes: routes?,
         connector: Arc::clone(&exchange.gateway.connector),
-        upstream_model: model.upstream_model.clone(),
-        chat,
+        chat: Arc::new(chat),
         received: exchange.head.received,
         metrics: Arc::clone(&exchange.gateway.metrics),
+    })
+}
+
+fn route(gateway: &Gateway, mode: Mode, way: &ModelRoute) -> Result<Route, Fault> {
+    let providers = match mode {
+        Mode::Live => &gateway.providers.live,
+        Mode::Test => &gateway.providers.test,
+    };
+    let provider = providers.get(&way.provider).ok_or_else(|| {
+        Fault::unavailable(format_args!("provider {} is not configured", way.provider))
+    })?;
+    let driver = gateway.plugins.driver(&way.driver);
+    Ok(Route {
+        driver: driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?,
+        provider: Arc::clone(provider),
+        upstream_model: way.upstream_model.clone(),
     })
 }

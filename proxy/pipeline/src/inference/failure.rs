@@ -3,10 +3,67 @@
 use svc_core::fault::{Code, Fault};
 use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind};
 
+use super::breaker::Health;
 use crate::upstream::UpstreamError;
 
+/// A call that failed, and what that says about the provider.
+pub(super) struct Failure {
+    pub(super) fault: Fault,
+    pub(super) health: Health,
+}
+
+impl From<UpstreamError> for Failure {
+    fn from(error: UpstreamError) -> Self {
+        let health = match error {
+            UpstreamError::Forbidden => Health::Unknown,
+            _ => Health::Failing,
+        };
+        Self {
+            fault: upstream_fault(error),
+            health,
+        }
+    }
+}
+
+impl From<DriverFailure> for Failure {
+    fn from(failure: DriverFailure) -> Self {
+        let health = match &failure {
+            DriverFailure::Plugin(_) => Health::Unknown,
+            DriverFailure::Fault(fault) => match fault.kind {
+                DriverFaultKind::UnsupportedParameter => Health::Unknown,
+                DriverFaultKind::Overloaded
+                | DriverFaultKind::UpstreamFailure
+                | DriverFaultKind::Protocol
+                | DriverFaultKind::Internal
+                | DriverFaultKind::Other => Health::Failing,
+                // The provider works; it is this request, or this key, that it does not take.
+                DriverFaultKind::InvalidRequest
+                | DriverFaultKind::ContentRefused
+                | DriverFaultKind::ContextTooLong
+                | DriverFaultKind::RateLimited
+                | DriverFaultKind::UpstreamAuth
+                | DriverFaultKind::ModelUnavailable => Health::Sound,
+            },
+        };
+        Self {
+            fault: driver_fault(&failure),
+            health,
+        }
+    }
+}
+
+/// A fault of the gateway's own side.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self {
+            fault,
+            health: Health::Unknown,
+        }
+    }
+}
+
 /// A connection that failed: the provider's layer, and worth another try.
-pub fn upstream_fault(error: UpstreamError) -> Fault {
+fn upstream_fault(error: UpstreamError) -> Fault {
     Code::InferenceUpstreamFailure
         .fault()
         .from_provider()
@@ -14,7 +71,7 @@ pub fn upstream_fault(error: UpstreamError) -> Fault {
 }
 
 /// A driver that reports a failure, or that failed itself.
-pub(super) fn driver_fault(failure: &DriverFailure) -> Fault {
+fn driver_fault(failure: &DriverFailure) -> Fault {
     match failure {
         DriverFailure::Plugin(error) => Fault::unavailable(format_args!("driver: {error}")),
         DriverFailure::Fault(fault) => reported(fault),

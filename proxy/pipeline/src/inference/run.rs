@@ -11,7 +11,8 @@ use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd};
 
-use super::failure::{driver_fault, upstream_fault};
+use super::breaker::Health;
+use super::failure::Failure;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
 use crate::upstream::{Connector, InboundBody, OutboundRequest, UpstreamError};
@@ -24,20 +25,30 @@ const BODY_END_WAIT: Duration = Duration::from_millis(5);
 
 const AGENT: HeaderValue = HeaderValue::from_static("svc-gateway");
 
-/// All that one call to a provider needs, owned, so that it can outlive the handler that made it.
+/// All that one call needs, owned, so that it can outlive the handler that made it.
 pub struct Call {
-    pub driver: Arc<Driver>,
-    pub provider: Arc<Provider>,
+    /// In the order in which they are tried; at least one.
+    pub routes: Vec<Route>,
     pub connector: Arc<dyn Connector>,
-    pub upstream_model: String,
-    pub chat: ChatRequest,
+    pub chat: Arc<ChatRequest>,
     /// When the caller's request head was complete.
     pub received: Instant,
     pub metrics: Arc<Metrics>,
 }
 
+/// One way to a model.
+pub struct Route {
+    pub driver: Arc<Driver>,
+    pub provider: Arc<Provider>,
+    pub upstream_model: String,
+}
+
+/// A run that has begun: where its events come from, and the first of them.
+pub type Opened = (EventSource, Vec<ChatEvent>);
+
 /// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
 pub struct EventSource {
+    provider: Arc<Provider>,
     run: Option<DriverRun>,
     body: Box<dyn InboundBody>,
     framing: Framing,
@@ -46,30 +57,55 @@ pub struct EventSource {
     pending: Vec<u8>,
 }
 
-/// Sends the request and waits for the provider's response head.
+/// Opens the run on the first route that answers, and waits for its first events.
+///
+/// A route whose circuit is open is passed over. The next route is tried only where a provider failed in a way
+/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice.
 ///
 /// # Errors
-/// The fault that the caller sees; nothing of an answer has been seen then.
-pub async fn open(call: Call) -> Result<EventSource, Fault> {
-    let Call {
+/// The fault of the last route that was tried; 503 where every circuit is open.
+pub async fn open(call: Call) -> Result<Opened, Fault> {
+    let mut last: Option<Fault> = None;
+    for route in &call.routes {
+        let breaker = &route.provider.breaker;
+        if !breaker.admits(Instant::now()) {
+            let name = &route.provider.target.name;
+            last.get_or_insert_with(|| {
+                Fault::unavailable(format_args!("the circuit of provider {name} is open"))
+            });
+            continue;
+        }
+        match attempt(&call, route).await {
+            Ok(opened) => {
+                breaker.report(Health::Sound, Instant::now());
+                return Ok(opened);
+            }
+            Err(Failure { fault, health }) => {
+                breaker.report(health, Instant::now());
+                if !fault.retryable {
+                    return Err(fault);
+                }
+                tracing::warn!(provider = &*route.provider.target.name, %fault, "a route to a model failed");
+                last = Some(fault);
+            }
+        }
+    }
+    Err(last.unwrap_or_else(|| Fault::internal("a call without a route")))
+}
+
+async fn attempt(call: &Call, route: &Route) -> Result<Opened, Failure> {
+    let Route {
         driver,
         provider,
-        connector,
         upstream_model,
-        chat,
-        received,
-        metrics,
-    } = call;
+    } = route;
     let extra = Map::new();
     let request = DriverRequest {
-        chat: &chat,
-        model: &upstream_model,
+        chat: &call.chat,
+        model: upstream_model,
         extra: &extra,
     };
-    let (mut run, upstream) = driver
-        .start(&request)
-        .await
-        .map_err(|failure| driver_fault(&failure))?;
+    let (mut run, upstream) = driver.start(&request).await?;
     let mut headers = upstream.headers;
     let mut path = upstream.path;
     defaults(&mut headers, upstream.framing);
@@ -80,24 +116,27 @@ pub async fn open(call: Call) -> Result<EventSource, Fault> {
         headers,
         body: upstream.body,
     };
-    metrics
+    let overhead = call.received.elapsed();
+    call.metrics
         .overhead_seconds
-        .observe(received.elapsed().as_secs_f64());
-    let answer = connector
+        .observe(overhead.as_secs_f64());
+    let answer = call
+        .connector
         .send(Arc::clone(&provider.target), outbound)
-        .await
-        .map_err(upstream_fault)?;
-    let head = run.head(answer.status.as_u16(), &answer.headers).await;
-    let framing = head.map_err(|failure| driver_fault(&failure))?;
-    let framer = (framing == Framing::Sse).then(Framer::default);
-    Ok(EventSource {
+        .await?;
+    let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
+    let mut source = EventSource {
+        provider: Arc::clone(provider),
         run: Some(run),
         body: answer.body,
         framing,
-        framer,
+        framer: (framing == Framing::Sse).then(Framer::default),
         frames: Vec::new(),
         pending: Vec::new(),
-    })
+    };
+    let mut events = Vec::new();
+    source.pull(&mut events).await?;
+    Ok((source, events))
 }
 
 /// Headers of ours that no driver needs to think of. An encoded answer would only be decoded again.
@@ -124,6 +163,15 @@ impl EventSource {
     /// # Errors
     /// The fault that the caller sees. Events that came before it are appended.
     pub async fn next(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Fault> {
+        self.pull(events)
+            .await
+            .map_err(|Failure { fault, health }| {
+                self.provider.breaker.report(health, Instant::now());
+                fault
+            })
+    }
+
+    async fn pull(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Failure> {
         let before = events.len();
         while events.len() == before {
             let Some(run) = &mut self.run else {
@@ -148,7 +196,7 @@ impl EventSource {
         Ok(true)
     }
 
-    async fn take(&mut self, bytes: &[u8], events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+    async fn take(&mut self, bytes: &[u8], events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
         let Some(run) = &mut self.run else {
             return Ok(());
         };
@@ -160,12 +208,9 @@ impl EventSource {
                 }
                 let pushed = run.push(&self.frames, events).await;
                 self.frames.clear();
-                pushed.map_err(|failure| driver_fault(&failure))
+                pushed.map_err(Failure::from)
             }
-            (None, Framing::Raw) => run
-                .push_bytes(bytes, events)
-                .await
-                .map_err(|failure| driver_fault(&failure)),
+            (None, Framing::Raw) => run.push_bytes(bytes, events).await.map_err(Failure::from),
             (None, framing) => {
                 if self.pending.len() + bytes.len() > MAX_WHOLE_BODY_BYTES {
                     return Err(protocol("the answer is too long"));
@@ -180,7 +225,7 @@ impl EventSource {
         }
     }
 
-    async fn take_lines(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+    async fn take_lines(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
         let Some(run) = &mut self.run else {
             return Ok(());
         };
@@ -193,15 +238,13 @@ impl EventSource {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            run.push_bytes(line, events)
-                .await
-                .map_err(|failure| driver_fault(&failure))?;
+            run.push_bytes(line, events).await.map_err(Failure::from)?;
         }
         Ok(())
     }
 
     /// What is left when the body has ended: the last event, the last line or the whole body.
-    async fn finish_body(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+    async fn finish_body(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
         let Some(run) = &mut self.run else {
             return Ok(());
         };
@@ -210,19 +253,19 @@ impl EventSource {
             if !self.frames.is_empty() {
                 run.push(&self.frames, events)
                     .await
-                    .map_err(|failure| driver_fault(&failure))?;
+                    .map_err(Failure::from)?;
                 self.frames.clear();
             }
         } else if self.framing == Framing::WholeBody || !self.pending.is_empty() {
             run.push_bytes(&self.pending, events)
                 .await
-                .map_err(|failure| driver_fault(&failure))?;
+                .map_err(Failure::from)?;
             self.pending.clear();
         }
         Ok(())
     }
 
-    async fn close(&mut self, end: StreamEnd, events: &mut Vec<ChatEvent>) -> Result<(), Fault> {
+    async fn close(&mut self, end: StreamEnd, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
         let Some(run) = self.run.take() else {
             return Ok(());
         };
@@ -231,14 +274,12 @@ impl EventSource {
             // last event; a provider that lets us wait for it loses the connection, not our time.
             let _ = tokio::time::timeout(BODY_END_WAIT, self.body.next()).await;
         }
-        run.close(end, events)
-            .await
-            .map_err(|failure| driver_fault(&failure))
+        run.close(end, events).await.map_err(Failure::from)
     }
 
     /// The connection broke mid-way. The driver hears of it and may still give what it holds; the run fails
     /// whatever it says, because a truncated answer is never a success.
-    async fn broken(&mut self, error: UpstreamError, events: &mut Vec<ChatEvent>) -> Fault {
+    async fn broken(&mut self, error: UpstreamError, events: &mut Vec<ChatEvent>) -> Failure {
         let end = match error {
             UpstreamError::IdleTimeout
             | UpstreamError::TotalTimeout
@@ -248,15 +289,15 @@ impl EventSource {
         };
         let from_driver = self.close(end, events).await.err();
         events.retain(|event| !matches!(event, ChatEvent::Finished(_)));
-        from_driver
-            .filter(|fault| fault.code != Code::InferenceUnavailable)
-            .unwrap_or_else(|| upstream_fault(error))
+        let from_driver = from_driver.filter(|failure| failure.health != Health::Unknown);
+        from_driver.unwrap_or_else(|| error.into())
     }
 }
 
-fn protocol(cause: impl std::fmt::Display) -> Fault {
-    Code::InferenceUpstreamFailure
-        .fault()
-        .from_provider()
-        .because(cause)
+fn protocol(cause: impl std::fmt::Display) -> Failure {
+    let fault = Code::InferenceUpstreamFailure.fault().from_provider();
+    Failure {
+        fault: fault.because(cause),
+        health: Health::Failing,
+    }
 }

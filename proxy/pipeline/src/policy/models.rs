@@ -33,6 +33,8 @@ struct Entry {
     provider: String,
     kind: ProviderKind,
     upstream_model: String,
+    /// Id of the driver plugin where it is not `provider-<provider>`.
+    driver: Option<String>,
     access: Access,
     relative_cost: String,
     #[serde(default)]
@@ -43,6 +45,17 @@ struct Entry {
     features: Vec<String>,
     usd_per_million: Prices,
     retirement: Option<RetirementEntry>,
+    #[serde(default)]
+    fallback: Vec<FallbackEntry>,
+}
+
+/// Another way to the same model: a second region, another account, a reseller.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FallbackEntry {
+    provider: String,
+    upstream_model: String,
+    driver: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -106,10 +119,9 @@ pub enum Access {
 /// One model that callers may name.
 pub struct Model {
     pub id: String,
-    /// Name of the provider in the configuration and of its driver plugin.
-    pub provider: String,
+    /// Ways to the model in the order in which they are tried; at least one.
+    pub routes: Vec<ModelRoute>,
     pub kind: ProviderKind,
-    pub upstream_model: String,
     pub access: Access,
     pub price: Price,
     pub context_window_tokens: u64,
@@ -118,6 +130,26 @@ pub struct Model {
     pub temperature: Option<(f64, f64)>,
     pub features: Vec<String>,
     pub retirement: Option<Retirement>,
+}
+
+/// One way to a model.
+pub struct ModelRoute {
+    /// Name of the provider in the configuration.
+    pub provider: String,
+    /// Id of the driver plugin that speaks its wire format.
+    pub driver: String,
+    pub upstream_model: String,
+}
+
+impl ModelRoute {
+    fn new(provider: String, upstream_model: String, driver: Option<String>) -> Self {
+        let driver = driver.unwrap_or_else(|| format!("provider-{provider}"));
+        Self {
+            provider,
+            driver,
+            upstream_model,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -218,11 +250,18 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
     let retirement = entry
         .retirement
         .and_then(|entry| retirement(entry, &id, name, findings));
+    let mut routes = vec![ModelRoute::new(
+        entry.provider,
+        entry.upstream_model,
+        entry.driver,
+    )];
+    let fallbacks = entry.fallback.into_iter();
+    routes
+        .extend(fallbacks.map(|way| ModelRoute::new(way.provider, way.upstream_model, way.driver)));
     Model {
         id,
-        provider: entry.provider,
+        routes,
         kind: entry.kind,
-        upstream_model: entry.upstream_model,
         access: entry.access,
         price,
         context_window_tokens: entry.context_window_tokens,

@@ -1,0 +1,145 @@
+//! Circuit breaker of one provider: after several failures in a row calls are refused at once for a while, and
+//! one trial call decides whether the circuit closes again. Counts what happened, never what was said.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// Failures in a row that open the circuit: more than one bad replica behind a balancer gives by chance.
+const FAILURES_TO_OPEN: u32 = 5;
+/// How long an open circuit refuses before it lets a trial through.
+const OPEN_FOR: Duration = Duration::from_secs(10);
+/// A trial that never reports (its caller left) does not keep the circuit open for ever.
+const TRIAL_LASTS: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed { failures: u32 },
+    Open { since: Instant },
+    HalfOpen { trial_since: Instant },
+}
+
+/// What a finished call says about the provider's health.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    /// It answered as it should, refusals of the request itself included.
+    Sound,
+    /// It could not be reached, broke off, answered nonsense or reported its own failure.
+    Failing,
+    /// The call says nothing: the gateway's side of it failed.
+    Unknown,
+}
+
+/// State as provider status shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Circuit {
+    Closed,
+    Open,
+    HalfOpen,
+}
+
+pub struct Breaker {
+    state: Mutex<State>,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State::Closed { failures: 0 }),
+        }
+    }
+}
+
+impl Breaker {
+    /// Whether a call may be made now. In a half-open circuit the first to ask gets the trial.
+    pub(super) fn admits(&self, now: Instant) -> bool {
+        let mut state = self.state.lock();
+        match *state {
+            State::Closed { .. } => true,
+            State::Open { since } if now.duration_since(since) < OPEN_FOR => false,
+            State::HalfOpen { trial_since } if now.duration_since(trial_since) < TRIAL_LASTS => {
+                false
+            }
+            State::Open { .. } | State::HalfOpen { .. } => {
+                *state = State::HalfOpen { trial_since: now };
+                true
+            }
+        }
+    }
+
+    pub(super) fn report(&self, health: Health, now: Instant) {
+        let mut state = self.state.lock();
+        *state = match (health, *state) {
+            (Health::Unknown, same) => same,
+            (Health::Sound, _) => State::Closed { failures: 0 },
+            (Health::Failing, State::Closed { failures }) if failures + 1 < FAILURES_TO_OPEN => {
+                State::Closed {
+                    failures: failures + 1,
+                }
+            }
+            (Health::Failing, State::Closed { .. } | State::HalfOpen { .. }) => {
+                State::Open { since: now }
+            }
+            (Health::Failing, State::Open { since }) => State::Open { since },
+        };
+    }
+
+    pub fn circuit(&self) -> Circuit {
+        match *self.state.lock() {
+            State::Closed { .. } => Circuit::Closed,
+            State::Open { .. } => Circuit::Open,
+            State::HalfOpen { .. } => Circuit::HalfOpen,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(now: Instant) -> Breaker {
+        let breaker = Breaker::default();
+        for _ in 0..FAILURES_TO_OPEN {
+            assert!(breaker.admits(now));
+            breaker.report(Health::Failing, now);
+        }
+        breaker
+    }
+
+    #[test]
+    fn failures_in_a_row_open_it_and_a_success_between_them_does_not() {
+        let now = Instant::now();
+        let breaker = Breaker::default();
+        for _ in 0..FAILURES_TO_OPEN * 2 {
+            breaker.report(Health::Failing, now);
+            breaker.report(Health::Unknown, now);
+            breaker.report(Health::Sound, now);
+        }
+        assert_eq!(breaker.circuit(), Circuit::Closed);
+        assert!(!opened(now).admits(now));
+    }
+
+    #[test]
+    fn one_trial_decides() {
+        let now = Instant::now();
+        let breaker = opened(now);
+        let later = now + OPEN_FOR;
+        assert!(breaker.admits(later));
+        assert!(!breaker.admits(later));
+        breaker.report(Health::Failing, later);
+        assert!(!breaker.admits(later));
+        let again = later + OPEN_FOR;
+        assert!(breaker.admits(again));
+        breaker.report(Health::Sound, again);
+        assert!(breaker.admits(again) && breaker.admits(again));
+    }
+
+    #[test]
+    fn a_trial_that_never_reports_is_replaced() {
+        let now = Instant::now();
+        let breaker = opened(now);
+        let trial = now + OPEN_FOR;
+        assert!(breaker.admits(trial));
+        assert!(breaker.admits(trial + TRIAL_LASTS));
+    }
+}
