@@ -281,10 +281,6 @@ pub(crate) async fn take(
         replica_id,
         now,
     } = request;
-    let sql = "SELECT 1 FROM holds WHERE request_id = $1";
-    if cx.row(sql, args![request_id]).await?.is_some() {
-        return Ok(Reservation::Held);
-    }
     for _ in 0..RESERVE_ATTEMPTS {
         let taken = cx
             .row(
@@ -314,7 +310,7 @@ pub(crate) async fn take(
                 *now
             ];
             if cx.execute(sql, values).await? == 0 {
-                // A repeat of the same request was faster; its hold counts, this one does not.
+                // The request has its hold already; that one counts, this one does not.
                 let hold = Hold {
                     org_id: org_id.clone(),
                     mode: *mode,
@@ -328,6 +324,11 @@ pub(crate) async fn take(
         }
         if open_cycle(cx, org_id, *mode, *cycle).await? {
             continue;
+        }
+        // A repeat of a request that has its hold is not a second request.
+        let sql = "SELECT 1 FROM holds WHERE request_id = $1";
+        if cx.row(sql, args![request_id]).await?.is_some() {
+            return Ok(Reservation::Held);
         }
         // On PostgreSQL another request may have given back its hold by now; then nothing refuses any more.
         if let refused @ Reservation::Refused(_) = judge(cx, request).await? {

@@ -224,7 +224,10 @@ async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
     }
     if let Some(entry) = &entry {
         ledger::post(cx, &org_id, mode, &request_id, entry, now).await?;
-        budget::open_cycle(cx, &org_id, mode, entry.cycle).await?;
+        let known = |hold: &budget::Hold| hold.cycle_start == entry.cycle.start;
+        if !hold.as_ref().is_some_and(known) {
+            budget::open_cycle(cx, &org_id, mode, entry.cycle).await?;
+        }
     }
     let hold = hold.or_else(|| {
         entry.as_ref().map(|entry| budget::Hold {

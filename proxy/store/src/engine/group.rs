@@ -52,9 +52,10 @@ impl Order {
                     keep: result.is_ok(),
                     deliver: Box::new(move |committed| {
                         let answer = result.and_then(|value| committed.map(|()| value));
+                        // Before the answer, so that a caller who has it finds the room free.
+                        drop(permit);
                         // A caller that has gone away needs no answer.
                         reply.send(answer).ok();
-                        drop(permit);
                     }),
                 }
             })
@@ -118,9 +119,11 @@ async fn run_group(
     group: Vec<Work>,
     done: &mut Vec<Ran>,
 ) -> Result<(), StoreError> {
+    // Work that is alone has nobody to be kept apart from.
+    let alone = group.len() == 1;
     let mut state = cx.batch("BEGIN IMMEDIATE").await;
     for work in group {
-        if state.is_ok() {
+        if state.is_ok() && !alone {
             state = cx.batch("SAVEPOINT job").await;
         }
         if let Err(error) = &state {
@@ -132,13 +135,12 @@ async fn run_group(
         done.push(ran);
         // Where the engine has ended the whole transaction by itself (disk full, I/O error), the savepoint is
         // gone, this statement fails, and so does the group.
-        state = cx
-            .batch(if keep {
-                "RELEASE job"
-            } else {
-                "ROLLBACK TO job; RELEASE job"
-            })
-            .await;
+        state = match (keep, alone) {
+            (true, true) => Ok(()),
+            (true, false) => cx.batch("RELEASE job").await,
+            (false, false) => cx.batch("ROLLBACK TO job; RELEASE job").await,
+            (false, true) => return cx.batch("ROLLBACK").await,
+        };
     }
     state?;
     cx.batch("COMMIT").await
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_commit_that_fails_fails_the_whole_group() {
+    async fn a_commit_that_fails_fails_the_whole_group_and_the_next_one_works() {
         let folder = tempfile::tempdir().unwrap();
         let pool = pool(folder.path()).await;
         // A deferred foreign key is judged at COMMIT, after every job has answered "done".
@@ -266,6 +268,9 @@ mod tests {
         let results = run_queue(&pool, vec![(1, None), (7, None), (3, None)]).await;
         assert!(results.iter().all(Result::is_err));
         assert_eq!(stored(&pool).await, [0_i64; 0]);
+        // Alone, without a savepoint, a failing job leaves nothing either.
+        let results = run_queue(&pool, vec![(9, Some(StoreError::Moved))]).await;
+        assert!(matches!(results[0], Err(StoreError::Moved)));
         let results = run_queue(&pool, vec![(8, None)]).await;
         assert!(results[0].is_ok());
         assert_eq!(stored(&pool).await, [8]);

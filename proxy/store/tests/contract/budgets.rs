@@ -53,6 +53,7 @@ async fn a_hold_counts_until_it_is_released(db: TestDb) {
         ..Sums::default()
     };
     assert_eq!(sums(&store, &org).await, held);
+    // A repeat is no second hold, also where a second one would not fit.
     let next = fixture::hold(&org, "req_2", 301);
     let refused = refusal(budget::check(&store, &next).await.unwrap());
     assert_eq!(

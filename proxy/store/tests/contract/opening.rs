@@ -168,8 +168,8 @@ async fn a_full_queue_refuses_at_once(db: TestDb) {
         .await
         .unwrap();
     let org = fixture::organization(&store).await.organization_id;
-    let keys: Vec<ApiKey> = (1..=20_u8).map(|number| key(number, &org)).collect();
-    let digests: Vec<[u8; 32]> = (1..=20_u8).map(|number| [number; 32]).collect();
+    let keys: Vec<ApiKey> = (1..=200_u8).map(|number| key(number, &org)).collect();
+    let digests: Vec<[u8; 32]> = (1..=200_u8).map(|number| [number; 32]).collect();
     let writes = keys
         .iter()
         .zip(&digests)
@@ -181,7 +181,7 @@ async fn a_full_queue_refuses_at_once(db: TestDb) {
         .count();
     let done = results.iter().filter(|result| result.is_ok()).count();
     assert!(
-        done >= 4 && refused > 0 && done + refused == 20,
+        done >= 4 && refused > 0 && done + refused == 200,
         "{done} done, {refused} refused"
     );
     // The room is free again.
