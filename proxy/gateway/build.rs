@@ -2,6 +2,11 @@
 //!
 //! A guest is shipped when its folder under `plugins/` has a `plugin.toml`.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a build script is told what to build through its environment"
+)]
+
 #[path = "build/guest.rs"]
 mod guest;
 

@@ -201,7 +201,8 @@ pub struct Fault {
     pub code: Code,
     pub message: Cow<'static, str>,
     pub param: Option<String>,
-    pub details: Map<String, Value>,
+    /// Boxed, so that a `Result` that carries a fault stays small.
+    pub details: Box<Map<String, Value>>,
     pub layer: Layer,
     /// Differs from the catalogue only where the contract says so (3.2, 21).
     pub retryable: bool,
@@ -219,7 +220,7 @@ impl Fault {
             code,
             message: message.into(),
             param: None,
-            details: Map::new(),
+            details: Box::default(),
             layer: Layer::Gateway,
             retryable,
             cause: None,
@@ -306,7 +307,7 @@ impl Fault {
         if self.details.is_empty() {
             Value::Null
         } else {
-            Value::Object(self.details.clone())
+            Value::Object(Map::clone(&self.details))
         }
     }
 }
@@ -336,6 +337,8 @@ impl std::error::Error for Fault {}
 #[derive(Default)]
 pub struct Problems {
     found: Vec<(String, String)>,
+    /// The first field or kind that the surface does not have.
+    foreign: Option<String>,
 }
 
 impl Problems {
@@ -344,8 +347,31 @@ impl Problems {
         self.found.push((path.into(), message.into()));
     }
 
+    /// Notes something that the surface does not have at all.
+    pub fn add_foreign(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        let path = path.into();
+        self.foreign.get_or_insert_with(|| path.clone());
+        self.add(path, message);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
+    }
+
+    /// As [`Problems::into_result`] on the compat surfaces, where 400 `UNSUPPORTED_PARAMETER` by name comes
+    /// first for whatever is foreign (wire.md 3).
+    ///
+    /// # Errors
+    /// One fault when anything was found.
+    pub fn into_compat_result(self) -> Result<(), Fault> {
+        match &self.foreign {
+            Some(path) => Err(Fault::new(
+                Code::UnsupportedParameter,
+                "This endpoint does not take this parameter.",
+            )
+            .at(path)),
+            None => self.into_result(),
+        }
     }
 
     /// `Ok` when nothing was found, else the one fault that names everything.

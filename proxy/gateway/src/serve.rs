@@ -61,7 +61,9 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
             background.handle(),
         )
         .context("watching the policies")?;
-    upkeep::start(&gateway);
+    background
+        .block_on(upkeep::start(&gateway))
+        .context("entering this replica")?;
     let edge = edge(&configuration, options, &gateway, &registry)?;
     if options.welcome {
         let mut handle = edge.handle();

@@ -179,7 +179,7 @@ fn unfinished() -> Fault {
 enum Phase {
     /// The provider has not answered yet.
     Opening(Opening),
-    Running(EventSource),
+    Running(Box<EventSource>),
     Over,
 }
 
@@ -205,7 +205,7 @@ impl ReplyStream {
         Self {
             exchange,
             reply,
-            phase: Phase::Running(source),
+            phase: Phase::Running(Box::new(source)),
             events,
             shown: Vec::new(),
             opened: false,
@@ -279,7 +279,7 @@ impl ReplyStream {
                 Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
-                    self.phase = Phase::Running(source);
+                    self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }
                 Phase::Running(source) => {

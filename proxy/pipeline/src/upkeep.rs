@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_store::{recovery, replica};
+use svc_store::{StoreError, recovery, replica};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
@@ -17,27 +17,31 @@ const LEASE_MS: i64 = 15_000;
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
 
-/// Enters this replica, closes what earlier ones left open, and keeps doing both on the background runtime.
-pub fn start(gateway: &Arc<Gateway>) {
+/// Enters this replica, and keeps its lease, recovery and the counts going on the background runtime. Must
+/// have returned before the first request: what a replica without a lease opens counts as abandoned.
+///
+/// # Errors
+/// When the store does not take the lease.
+pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
+    renew(gateway).await?;
     repeat(gateway, RENEW_EVERY, |gateway| async move {
-        let now = moment::now();
-        if let Err(error) = replica::heartbeat(
-            &gateway.store,
-            &gateway.replica_id,
-            now,
-            now.plus_ms(LEASE_MS),
-        )
-        .await
-        {
+        if let Err(error) = renew(&gateway).await {
             tracing::error!(%error, "the replica's lease could not be renewed");
         }
     });
     repeat(gateway, RECOVER_EVERY, |gateway| async move {
-        recover(&gateway).await
+        recover(&gateway).await;
     });
     repeat(gateway, FLUSH_EVERY, |gateway| async move {
-        flush(&gateway).await
+        flush(&gateway).await;
     });
+    Ok(())
+}
+
+async fn renew(gateway: &Gateway) -> Result<(), StoreError> {
+    let now = moment::now();
+    let lease_until = now.plus_ms(LEASE_MS);
+    replica::heartbeat(&gateway.store, &gateway.replica_id, now, lease_until).await
 }
 
 /// The last words of this replica, after its last exchange.
