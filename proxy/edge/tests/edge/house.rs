@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 /// What a test may change.
 pub(crate) struct Plan {
+    pub(crate) threads: usize,
     pub(crate) limits: Limits,
     pub(crate) drain_deadline: Duration,
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
@@ -32,6 +33,7 @@ pub(crate) struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
+            threads: 2,
             limits: Limits::default(),
             drain_deadline: Duration::from_millis(200),
             tls: None,
@@ -93,7 +95,7 @@ impl House {
             listen: if tls.is_some() { vec![] } else { vec![address] },
             tls,
             admin_listen: Some(admin),
-            threads: 2,
+            threads: plan.threads,
             limits: plan.limits,
             trusted_proxies: vec![],
             drain_deadline: plan.drain_deadline,

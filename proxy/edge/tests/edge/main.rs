@@ -6,6 +6,9 @@
     clippy::panic,
     clippy::print_stderr
 )]
+// Every task belongs to the runtime of its test and ends with it; a child process is told its part by its
+// environment.
+#![allow(clippy::disallowed_methods)]
 
 mod body;
 mod connections;

@@ -161,7 +161,8 @@ async fn tls_upstream(papers: &Papers) -> std::net::SocketAddr {
     address
 }
 
-#[tokio::test(flavor = "multi_thread")]
+// One thread, as in `connector`.
+#[tokio::test]
 async fn a_target_never_gets_a_connection_that_another_trust_verified() {
     let (right, wrong) = (papers(), papers());
     let dir = tempfile::tempdir().unwrap();
