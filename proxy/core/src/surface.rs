@@ -1,8 +1,12 @@
 //! Surfaces: the wire formats that callers speak. Each is one adapter between bytes and the canonical chat.
 
 pub mod blocks;
+pub mod chat_completions;
 pub mod fields;
+pub mod messages;
+pub mod models;
 pub mod native;
+mod turns;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +15,7 @@ use serde_json::{Value, json};
 use crate::chat::{ChatEvent, ChatReply, Finish, Usage};
 use crate::fault::{Code, Fault};
 use crate::metering::Charge;
+use crate::time::Timestamp;
 
 /// A run as its first event names it.
 #[derive(Clone)]
@@ -21,6 +26,8 @@ pub struct RunHead {
     pub conversation_id: Option<String>,
     /// Catalogue id.
     pub model: String,
+    /// When the run began.
+    pub created: Timestamp,
 }
 
 /// A finished run, besides its content.
@@ -57,7 +64,7 @@ impl PhiMetadata {
 
 /// How a surface writes a reply, streamed and whole. One value per run; it may keep state between events.
 pub trait ReplyEncoder: Send {
-    /// The frames that open a stream.
+    /// The frames that open a stream; none where the surface's first frame waits for the first event.
     fn open(&mut self, head: &RunHead, out: &mut Vec<u8>);
 
     /// The frames of one event.
@@ -134,6 +141,12 @@ impl Surface {
             Self::ChatCompletions => chat_completions_error(fault),
         }
     }
+}
+
+/// A text as a JSON string, without an intermediate value.
+fn json_text(text: &str, out: &mut Vec<u8>) {
+    // A string has a JSON form, and writing to memory does not fail.
+    serde_json::to_writer(out, text).unwrap_or_default();
 }
 
 /// The native envelope (spec, Error envelope).

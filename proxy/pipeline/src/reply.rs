@@ -10,7 +10,9 @@ use http::{HeaderValue, StatusCode};
 use svc_core::chat::{ChatEvent, ChatRequest, Finish, ReplyBuilder};
 use svc_core::fault::{Code, Fault};
 use svc_core::id::IdKind;
-use svc_core::surface::{PhiMetadata, ReplyEncoder, RunHead, RunSummary, Surface, native};
+use svc_core::surface::{
+    PhiMetadata, ReplyEncoder, RunHead, RunSummary, Surface, chat_completions, messages, native,
+};
 
 use crate::exchange::{Exchange, finish_headers, given, log_fault};
 use crate::gateway::Gateway;
@@ -44,10 +46,11 @@ impl Reply {
             message_id: moment::id(IdKind::Message),
             conversation_id: thread.shown_id(),
             model: chat.model.clone(),
+            created: moment::now(),
         };
         exchange.trail.names(&head.message_id);
         let guard = ReplyGuard::new(scan, caller.phi_restore);
-        let encoder = encoder(exchange.route.surface)?;
+        let encoder = encoder(exchange.route.surface);
         Ok(Self {
             head,
             encoder,
@@ -144,13 +147,11 @@ impl Reply {
     }
 }
 
-fn encoder(surface: Surface) -> Result<Box<dyn ReplyEncoder>, Fault> {
+fn encoder(surface: Surface) -> Box<dyn ReplyEncoder> {
     match surface {
-        Surface::Native => Ok(Box::new(native::Encoder::default())),
-        Surface::Messages | Surface::ChatCompletions => Err(Fault::internal(format_args!(
-            "surface {} has no encoder",
-            surface.word()
-        ))),
+        Surface::Native => Box::new(native::Encoder::default()),
+        Surface::Messages => Box::new(messages::Encoder::default()),
+        Surface::ChatCompletions => Box::new(chat_completions::Encoder::default()),
     }
 }
 
@@ -252,6 +253,10 @@ impl ReplyStream {
             self.opened = true;
             self.reply.encoder.open(&self.reply.head, &mut out);
             if matches!(self.phase, Phase::Opening(_)) {
+                if out.is_empty() {
+                    // The surface's first frame waits for the provider; the caller must not.
+                    out.extend_from_slice(self.reply.encoder.heartbeat());
+                }
                 return Some(out.into());
             }
         }

@@ -10,7 +10,7 @@ use crate::chat::{Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
 use crate::fault::Problems;
 
 /// Bounds of one request: more tools or parts than any model takes.
-const MAX_TOOLS: usize = 512;
+pub(super) const MAX_TOOLS: usize = 512;
 /// The strictest provider's rule for tool names (wire.md 2, point 8).
 const MAX_TOOL_NAME_CHARS: usize = 64;
 
@@ -90,12 +90,13 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
     let part = match kind.as_str() {
         "text" => {
             let text = block.required_string("text", problems);
-            let cache_mark = block.take("cache_control");
+            block.only("citations", is_empty_array, problems);
+            let cache_mark = decode_mark(&mut block, problems);
             text.map(|text| Part::Text { text, cache_mark })
         }
         "image" => {
             let source = block.take("source");
-            decode_media(source, &join(path, "source"), problems).map(Part::Image)
+            decode_image(source, &join(path, "source"), problems)
         }
         "document" => {
             let source = block.take("source");
@@ -104,6 +105,8 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
                 block.string("title", problems),
                 block.string("context", problems),
             );
+            let disabled = |value: &Value| *value == json!({"enabled": false});
+            block.only("citations", disabled, problems);
             media.map(|media| Part::Document {
                 media,
                 title,
@@ -113,7 +116,10 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
         "tool_use" => decode_call(&mut block, problems),
         "tool_result" => decode_result(&mut block, path, problems),
         "thinking" => {
-            let signature = block.string("signature", problems);
+            // A reply without a signature is shown with an empty one.
+            let signature = block
+                .string("signature", problems)
+                .filter(|signature| !signature.is_empty());
             block
                 .required_string("thinking", problems)
                 .map(|text| Part::Reasoning { text, signature })
@@ -122,14 +128,61 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
             .required_string("data", problems)
             .map(|data| Part::RedactedReasoning { data }),
         _ => {
-            problems.add(join(path, "type"), "is not a known content block type");
+            problems.add_foreign(join(path, "type"), "is not a known content block type");
             return None;
         }
     };
     // A mark on a block kind that cannot carry one changes nothing at the provider.
-    block.take("cache_control");
+    decode_mark(&mut block, problems);
     block.end(problems);
     part
+}
+
+fn is_empty_array(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// `cache_control`, as the caller gave it.
+pub fn decode_mark(fields: &mut Fields, problems: &mut Problems) -> Option<Value> {
+    let path = fields.path_to("cache_control");
+    let value = fields.take("cache_control")?;
+    let mut mark = Fields::of(value.clone(), &path, problems)?;
+    mark.require("type", problems);
+    mark.word("type", &["ephemeral"], problems);
+    mark.word("ttl", &["5m", "1h"], problems);
+    mark.end(problems);
+    Some(value)
+}
+
+/// What every provider kind takes as an image.
+const IMAGE_TYPES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+fn decode_image(source: Option<Value>, path: &str, problems: &mut Problems) -> Option<Part> {
+    image(decode_media(source, path, problems)?, path, problems)
+}
+
+/// Media as an image.
+pub fn image(media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+    match &media {
+        Media::Inline { media_type, .. } if !IMAGE_TYPES.contains(&media_type.as_str()) => {
+            problems.add(path, format!("must be one of: {}", IMAGE_TYPES.join(", ")));
+            None
+        }
+        Media::Text(_) => {
+            problems.add(path, "must be an image");
+            None
+        }
+        Media::Inline { .. } | Media::Url(_) => Some(Part::Image(media)),
+    }
+}
+
+/// An address that a provider can fetch.
+pub fn web_address(url: String, path: &str, problems: &mut Problems) -> Option<Media> {
+    if url.starts_with("https://") || url.starts_with("http://") {
+        return Some(Media::Url(url));
+    }
+    problems.add(path, "must be an http or https address");
+    None
 }
 
 fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Option<Media> {
@@ -148,13 +201,15 @@ fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Op
                 data: data.into(),
             })
         }
-        "url" => source.required_string("url", problems).map(Media::Url),
+        "url" => source
+            .required_string("url", problems)
+            .and_then(|url| web_address(url, &join(path, "url"), problems)),
         "text" => {
             source.take("media_type");
             source.required_string("data", problems).map(Media::Text)
         }
         _ => {
-            problems.add(join(path, "type"), "must be base64, url or text");
+            problems.add_foreign(join(path, "type"), "must be base64, url or text");
             return None;
         }
     };
@@ -166,11 +221,17 @@ fn decode_call(block: &mut Fields, problems: &mut Problems) -> Option<Part> {
     let id = block.required_string("id", problems);
     let name = block.required_string("name", problems);
     let input = block.object("input", problems).unwrap_or_default();
+    block.only("caller", is_direct, problems);
     Some(Part::ToolCall(ToolCall {
         id: id?,
         name: name?,
         arguments: Value::Object(input),
     }))
+}
+
+/// Calls by the model itself are the only ones there are here.
+fn is_direct(value: &Value) -> bool {
+    *value == json!({"type": "direct"})
 }
 
 fn decode_result(block: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
@@ -229,7 +290,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
         .string("type", problems)
         .is_some_and(|kind| kind != "custom")
     {
-        problems.add(join(path, "type"), "must be custom");
+        problems.add_foreign(join(path, "type"), "must be custom");
         return None;
     }
     let name = fields.required_string("name", problems);
@@ -239,7 +300,15 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
         problems.add(join(path, "input_schema"), "is required");
     }
     let strict = fields.boolean("strict", problems);
-    let cache_mark = fields.take("cache_control");
+    let cache_mark = decode_mark(&mut fields, problems);
+    // How arguments are cut into pieces is no part of what they say.
+    fields.boolean("eager_input_streaming", problems);
+    fields.only("defer_loading", |value| *value == json!(false), problems);
+    fields.only(
+        "allowed_callers",
+        |value| *value == json!(["direct"]),
+        problems,
+    );
     fields.end(problems);
     let name = name?;
     if !tool_name_is_valid(&name) {

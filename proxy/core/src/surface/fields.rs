@@ -1,5 +1,7 @@
 //! Taking a JSON object apart: each field once, by type, every problem noted with its path.
 
+use std::ops::RangeInclusive;
+
 use serde_json::{Map, Value};
 
 use crate::fault::Problems;
@@ -67,6 +69,13 @@ impl Fields {
         self.string(key, problems)
     }
 
+    /// Notes a field that is not there, of whatever type.
+    pub fn require(&self, key: &str, problems: &mut Problems) {
+        if matches!(self.rest.get(key), None | Some(Value::Null)) {
+            problems.add(join(&self.path, key), "is required");
+        }
+    }
+
     pub fn boolean(&mut self, key: &str, problems: &mut Problems) -> Option<bool> {
         match self.take(key)? {
             Value::Bool(value) => Some(value),
@@ -98,6 +107,72 @@ impl Fields {
         }
     }
 
+    pub fn array(&mut self, key: &str, problems: &mut Problems) -> Option<Vec<Value>> {
+        match self.take(key)? {
+            Value::Array(items) => Some(items),
+            other => self.wrong(key, "an array", &other, problems),
+        }
+    }
+
+    /// A number within a range.
+    pub fn number(
+        &mut self,
+        key: &str,
+        range: RangeInclusive<f64>,
+        problems: &mut Problems,
+    ) -> Option<f64> {
+        let found = self.take(key)?;
+        let Value::Number(number) = &found else {
+            return self.wrong(key, "a number", &found, problems);
+        };
+        let value = number.as_f64().filter(|value| range.contains(value));
+        if value.is_none() {
+            let (least, most) = (range.start(), range.end());
+            problems.add(
+                join(&self.path, key),
+                format!("must be a number from {least} to {most}"),
+            );
+        }
+        value
+    }
+
+    /// One of the words that a field may hold.
+    pub fn word(
+        &mut self,
+        key: &str,
+        words: &[&'static str],
+        problems: &mut Problems,
+    ) -> Option<&'static str> {
+        let text = self.string(key, problems)?;
+        let word = words.iter().copied().find(|word| *word == text);
+        if word.is_none() {
+            problems.add(
+                join(&self.path, key),
+                format!("must be one of: {}", words.join(", ")),
+            );
+        }
+        word
+    }
+
+    /// A field whose value must mean nothing: whatever `means_nothing` does not accept is foreign.
+    pub fn only(
+        &mut self,
+        key: &str,
+        means_nothing: impl FnOnce(&Value) -> bool,
+        problems: &mut Problems,
+    ) {
+        if let Some(value) = self.take(key)
+            && !means_nothing(&value)
+        {
+            problems.add_foreign(join(&self.path, key), "cannot be honoured here");
+        }
+    }
+
+    /// Where a field of this object stands.
+    pub fn path_to(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
     /// Names of the fields that nobody took, in document order.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         self.rest.keys().map(String::as_str)
@@ -106,7 +181,7 @@ impl Fields {
     /// Notes every field that nobody took.
     pub fn end(self, problems: &mut Problems) {
         for key in self.rest.keys() {
-            problems.add(join(&self.path, key), "is not a known field");
+            problems.add_foreign(join(&self.path, key), "is not a known field");
         }
     }
 

@@ -164,6 +164,7 @@ impl ReplyEncoder for Encoder {
             message_id,
             conversation_id,
             model,
+            created: _,
         } = head;
         let data = json!({
             "request_id": request_id, "message_id": message_id, "model": model, "conversation_id": conversation_id,

@@ -1,0 +1,222 @@
+//! Replies of the chat-completions surface, streamed and whole.
+//!
+//! Reasoning has no place here. Text before a tool call goes out in a stream and is left out of a whole reply,
+//! whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
+
+use serde_json::{Value, json};
+
+use super::usage;
+use crate::chat::{ChatEvent, ChatReply, Finish, FinishReason, Part};
+use crate::fault::Fault;
+use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, json_text};
+
+/// Writes replies of the chat-completions surface.
+#[derive(Default)]
+pub struct Encoder {
+    /// What every chunk begins with.
+    prefix: Vec<u8>,
+    /// In order of start, which is their index on the wire.
+    calls: Vec<Call>,
+    has_text: bool,
+}
+
+struct Call {
+    /// The canonical index.
+    index: u32,
+    has_arguments: bool,
+    ended: bool,
+}
+
+/// Contract 21: a comment, which every client skips; an event would break some (wire.md 1).
+const HEARTBEAT: &[u8] = b": keep-alive\n\n";
+
+/// The literal line that ends a good stream.
+const DONE: &[u8] = b"data: [DONE]\n\n";
+
+impl ReplyEncoder for Encoder {
+    fn open(&mut self, head: &RunHead, out: &mut Vec<u8>) {
+        let named = named(head, "chat.completion.chunk").to_string();
+        self.prefix = format!("data: {},\"choices\":[", named.trim_end_matches('}')).into_bytes();
+        // The role alone: with a content beside it, clients would show "" where a call makes it null.
+        self.choice(&json!({"role": "assistant"}), None, out);
+    }
+
+    fn event(&mut self, event: &ChatEvent, out: &mut Vec<u8>) -> Result<(), Fault> {
+        match event {
+            ChatEvent::Text(text) => self.text(text, out),
+            ChatEvent::ToolCallStart { index, id, name } => {
+                let at = self.calls.len();
+                self.calls.push(Call {
+                    index: *index,
+                    has_arguments: false,
+                    ended: false,
+                });
+                let call = json!({
+                    "index": at, "id": id, "type": "function", "function": {"name": name, "arguments": ""},
+                });
+                self.choice(&json!({"tool_calls": [call]}), None, out);
+            }
+            ChatEvent::ToolCallDelta { index, fragment } => {
+                if let Some(at) = self.position(*index) {
+                    self.fragment(at, fragment, out);
+                }
+            }
+            ChatEvent::ToolCallEnd { index } => {
+                if let Some(at) = self.position(*index) {
+                    self.end(at, out);
+                }
+            }
+            ChatEvent::Reasoning(_)
+            | ChatEvent::ReasoningSignature(_)
+            | ChatEvent::RedactedReasoning { .. }
+            | ChatEvent::ProviderToolCompleted { .. }
+            | ChatEvent::Started { .. }
+            | ChatEvent::Usage(_)
+            | ChatEvent::KeepAlive
+            | ChatEvent::Finished(_) => {}
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, run: &RunSummary<'_>, out: &mut Vec<u8>) {
+        for at in 0..self.calls.len() {
+            self.end(at, out);
+        }
+        let has_calls = !self.calls.is_empty();
+        if !has_calls && !self.has_text {
+            self.choice(&json!({"content": ""}), None, out);
+        }
+        self.choice(&json!({}), Some(finish_reason(run.finish, has_calls)), out);
+        // Spec: the last chunk before the terminator, asked for or not.
+        out.extend_from_slice(&self.prefix);
+        out.extend_from_slice(b"],\"usage\":");
+        out.extend_from_slice(usage(&run.usage).to_string().as_bytes());
+        out.extend_from_slice(b"}\n\n");
+        out.extend_from_slice(DONE);
+    }
+
+    /// Spec, Events: a terminal line with the error, and no `[DONE]` behind it.
+    fn fail(&mut self, fault: &Fault, request_id: &str, out: &mut Vec<u8>) {
+        let body = Surface::ChatCompletions.error_body(fault, request_id);
+        out.extend_from_slice(b"data: ");
+        out.extend_from_slice(body.to_string().as_bytes());
+        out.extend_from_slice(b"\n\n");
+    }
+
+    fn heartbeat(&self) -> &'static [u8] {
+        HEARTBEAT
+    }
+
+    fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value {
+        let calls: Vec<Value> = reply.content.iter().filter_map(tool_call).collect();
+        let has_calls = !calls.is_empty();
+        let mut message = json!({"role": "assistant", "content": null, "refusal": null});
+        if has_calls {
+            message["tool_calls"] = Value::Array(calls);
+        } else {
+            message["content"] = Value::String(reply.text());
+        }
+        let mut body = named(run.head, "chat.completion");
+        body["choices"] = json!([{
+            "index": 0,
+            "message": message,
+            "logprobs": null,
+            "finish_reason": finish_reason(run.finish, has_calls),
+        }]);
+        body["usage"] = usage(&run.usage);
+        body
+    }
+}
+
+/// What chunks and whole replies name alike.
+fn named(head: &RunHead, object: &str) -> Value {
+    let RunHead {
+        request_id: _,
+        message_id,
+        conversation_id: _,
+        model,
+        created,
+    } = head;
+    let bare = message_id.strip_prefix("msg_").unwrap_or(message_id);
+    json!({
+        "id": format!("chatcmpl_{bare}"),
+        "object": object,
+        "created": created.unix_seconds(),
+        "model": model,
+    })
+}
+
+fn tool_call(part: &Part) -> Option<Value> {
+    match part {
+        Part::ToolCall(call) => Some(json!({
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments.to_string()},
+        })),
+        _ => None,
+    }
+}
+
+/// The wire format's words for the end of a reply (wire.md 3). Calls decide: kind B says `stop` after a forced
+/// one.
+const fn finish_reason(finish: &Finish, has_calls: bool) -> &'static str {
+    match finish.reason {
+        FinishReason::Stop | FinishReason::Other if has_calls => "tool_calls",
+        FinishReason::Stop | FinishReason::Other => "stop",
+        FinishReason::Length => "length",
+        FinishReason::ToolCalls => "tool_calls",
+        FinishReason::Refusal | FinishReason::ContentFilter => "content_filter",
+    }
+}
+
+impl Encoder {
+    /// The frame that comes hundreds of times per reply goes without an intermediate tree.
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        self.has_text = true;
+        out.extend_from_slice(&self.prefix);
+        out.extend_from_slice(b"{\"index\":0,\"delta\":{\"content\":");
+        json_text(text, out);
+        out.extend_from_slice(b"},\"finish_reason\":null}]}\n\n");
+    }
+
+    fn position(&self, index: u32) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.index == index)
+    }
+
+    fn fragment(&mut self, at: usize, fragment: &str, out: &mut Vec<u8>) {
+        if fragment.is_empty() {
+            return;
+        }
+        if let Some(call) = self.calls.get_mut(at) {
+            call.has_arguments = true;
+        }
+        let call = json!({"index": at, "function": {"arguments": fragment}});
+        self.choice(&json!({"tool_calls": [call]}), None, out);
+    }
+
+    /// A call without arguments still needs text that clients can parse (wire.md 2, point 9).
+    fn end(&mut self, at: usize, out: &mut Vec<u8>) {
+        let Some(call) = self.calls.get_mut(at) else {
+            return;
+        };
+        let is_bare = !call.has_arguments && !call.ended;
+        call.ended = true;
+        if is_bare {
+            self.fragment(at, "{}", out);
+        }
+    }
+
+    fn choice(&self, delta: &Value, finish_reason: Option<&str>, out: &mut Vec<u8>) {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
+        out.extend_from_slice(&self.prefix);
+        out.extend_from_slice(choice.to_string().as_bytes());
+        out.extend_from_slice(b"]}\n\n");
+    }
+}
+
+#[cfg(test)]
+#[path = "encoder_tests.rs"]
+mod tests;

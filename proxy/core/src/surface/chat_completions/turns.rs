@@ -1,0 +1,298 @@
+//! `messages` of the chat-completions surface as system prompt and canonical turns.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use crate::chat::{Media, Message, Part, Role, ToolCall, ToolResult};
+use crate::fault::Problems;
+use crate::surface::blocks;
+use crate::surface::fields::{Fields, join};
+use crate::surface::turns::{Turn, into_messages};
+
+/// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
+pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, Vec<Message>) {
+    let mut system = Vec::new();
+    let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let path = format!("messages[{at}]");
+        let Some(mut fields) = Fields::of(item, &path, problems) else {
+            continue;
+        };
+        let role = fields.required_string("role", problems);
+        let name = fields.string("name", problems);
+        if role.as_deref() != Some("assistant") && fields.take("tool_calls").is_some() {
+            problems.add(join(&path, "tool_calls"), "is for assistant messages only");
+        }
+        if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
+            problems.add(join(&path, "tool_call_id"), "is for tool messages only");
+        }
+        let (role, content) = match role.as_deref() {
+            Some("system") => {
+                let mut parts = required(&mut fields, text_part, problems);
+                system.append(&mut parts);
+                fields.end(problems);
+                continue;
+            }
+            Some("user") => {
+                let parts = required(&mut fields, user_part, problems);
+                if parts.is_empty() {
+                    problems.add(join(&path, "content"), "must not be empty");
+                }
+                (Role::User, parts)
+            }
+            Some("assistant") => (Role::Assistant, assistant(&mut fields, problems)),
+            Some("tool") => (Role::User, tool(&mut fields, problems)),
+            // `developer` is no role of this surface (wire.md 2, point 21).
+            Some(_) => {
+                problems.add(
+                    join(&path, "role"),
+                    "must be system, user, assistant or tool",
+                );
+                continue;
+            }
+            None => continue,
+        };
+        fields.end(problems);
+        let message = Message {
+            role,
+            content,
+            name,
+        };
+        turns.push(Turn { at, message });
+    }
+    (system, merge_results(into_messages(turns, problems)))
+}
+
+/// Tool messages in a row are one turn (wire.md 2, point 2). Their names are the tools', not an author's.
+fn merge_results(messages: Vec<Message>) -> Vec<Message> {
+    let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
+    let mut merged: Vec<Message> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        if !message.content.iter().any(is_result) {
+            merged.push(message);
+            continue;
+        }
+        match merged.last_mut() {
+            Some(last) if last.content.last().is_some_and(is_result) => {
+                last.content.append(&mut message.content);
+            }
+            _ => merged.push(Message {
+                name: None,
+                ..message
+            }),
+        }
+    }
+    merged
+}
+
+type ReadPart = fn(&str, &mut Fields, &str, &mut Problems) -> Option<Part>;
+
+/// Content that must be there.
+fn required(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Vec<Part> {
+    fields.require("content", problems);
+    content(fields, read, problems)
+}
+
+/// A string or an array of parts; empty text is left out (wire.md 2, point 15).
+fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Vec<Part> {
+    let path = fields.path_to("content");
+    let mut parts = match fields.take("content") {
+        None => Vec::new(),
+        Some(Value::String(text)) => vec![Part::text(text)],
+        Some(Value::Array(items)) => items
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, item)| part(item, &format!("{path}[{at}]"), read, problems))
+            .collect(),
+        Some(_) => {
+            problems.add(path, "must be a string or an array of content parts");
+            Vec::new()
+        }
+    };
+    parts.retain(|part| !matches!(part, Part::Text { text, .. } if text.is_empty()));
+    parts
+}
+
+fn part(item: Value, path: &str, read: ReadPart, problems: &mut Problems) -> Option<Part> {
+    let mut fields = Fields::of(item, path, problems)?;
+    let kind = fields.required_string("type", problems)?;
+    let part = read(&kind, &mut fields, path, problems);
+    if part.is_some() {
+        fields.end(problems);
+    }
+    part
+}
+
+/// Parts of system and tool messages.
+fn text_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+    if kind != "text" {
+        problems.add_foreign(join(path, "type"), "must be text");
+        return None;
+    }
+    fields.required_string("text", problems).map(Part::text)
+}
+
+/// Parts of assistant messages. A refusal is text (wire.md 2, point 28).
+fn assistant_part(
+    kind: &str,
+    fields: &mut Fields,
+    path: &str,
+    problems: &mut Problems,
+) -> Option<Part> {
+    match kind {
+        "refusal" => fields.required_string("refusal", problems).map(Part::text),
+        _ => text_part(kind, fields, path, problems),
+    }
+}
+
+/// Parts of user messages.
+fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+    match kind {
+        "text" => fields.required_string("text", problems).map(Part::text),
+        "image_url" => {
+            fields.require("image_url", problems);
+            let path = join(path, "image_url");
+            let mut image = Fields::of(fields.take("image_url")?, &path, problems)?;
+            let url = image.required_string("url", problems);
+            // How closely to look is a hint that only kind B takes.
+            image.word("detail", &["auto", "low", "high", "original"], problems);
+            image.end(problems);
+            let path = join(&path, "url");
+            let url = url?;
+            let media = if url.starts_with("data:") {
+                data_url(&url, &path, problems)?
+            } else {
+                blocks::web_address(url, &path, problems)?
+            };
+            blocks::image(media, &path, problems)
+        }
+        "file" => {
+            fields.require("file", problems);
+            let path = join(path, "file");
+            let mut file = Fields::of(fields.take("file")?, &path, problems)?;
+            let title = file.string("filename", problems);
+            // Files are kept by no one here.
+            file.only("file_id", |_| false, problems);
+            let data = file.required_string("file_data", problems);
+            file.end(problems);
+            let media = data_url(&data?, &join(&path, "file_data"), problems)?;
+            Some(Part::Document {
+                media: as_text(media),
+                title,
+                context: None,
+            })
+        }
+        _ => {
+            problems.add_foreign(join(path, "type"), "must be text, image_url or file");
+            None
+        }
+    }
+}
+
+/// `data:<media type>;base64,<data>` (RFC 2397).
+fn data_url(url: &str, path: &str, problems: &mut Problems) -> Option<Media> {
+    let read = || {
+        let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+        let media_type = head.strip_suffix(";base64")?;
+        let essence = media_type.split(';').next()?.to_ascii_lowercase();
+        let data = STANDARD.decode(data).ok()?;
+        (!essence.is_empty()).then(|| Media::Inline {
+            media_type: essence,
+            data: data.into(),
+        })
+    };
+    let media = read();
+    if media.is_none() {
+        problems.add(path, "must be a data URL with a media type and base64 data");
+    }
+    media
+}
+
+/// Plain text as text, which more models take than files of it.
+fn as_text(media: Media) -> Media {
+    match media {
+        Media::Inline { media_type, data } if media_type == "text/plain" => {
+            match std::str::from_utf8(&data) {
+                Ok(text) => Media::Text(text.to_owned()),
+                Err(_) => Media::Inline { media_type, data },
+            }
+        }
+        other => other,
+    }
+}
+
+/// Text, a refusal, and tool calls; the fields that only replies have must say nothing.
+fn assistant(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
+    let mut parts = content(fields, assistant_part, problems);
+    if let Some(refusal) = fields.string("refusal", problems)
+        && !refusal.is_empty()
+    {
+        parts.push(Part::text(refusal));
+    }
+    let calls_path = fields.path_to("tool_calls");
+    let calls = fields.array("tool_calls", problems).unwrap_or_default();
+    for (at, item) in calls.into_iter().enumerate() {
+        let path = format!("{calls_path}[{at}]");
+        parts.extend(tool_call(item, &path, problems).map(Part::ToolCall));
+    }
+    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    fields.only("annotations", is_empty, problems);
+    for name in ["audio", "function_call"] {
+        fields.only(name, |_| false, problems);
+    }
+    parts
+}
+
+fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCall> {
+    let mut call = Fields::of(item, path, problems)?;
+    let id = call.required_string("id", problems);
+    // Clients that put streamed chunks together keep the index.
+    call.count("index", 0, problems);
+    let kind = call.required_string("type", problems)?;
+    if kind != "function" {
+        problems.add_foreign(join(path, "type"), "must be function");
+        return None;
+    }
+    call.require("function", problems);
+    let function = call.take("function")?;
+    call.end(problems);
+    let path = join(path, "function");
+    let mut function = Fields::of(function, &path, problems)?;
+    let name = function.required_string("name", problems);
+    let text = function.required_string("arguments", problems);
+    function.end(problems);
+    let arguments = arguments(&text?);
+    if arguments.is_none() {
+        problems.add(
+            join(&path, "arguments"),
+            "must be the text of a JSON object",
+        );
+    }
+    Some(ToolCall {
+        id: id?,
+        name: name?,
+        arguments: arguments?,
+    })
+}
+
+/// No text is no arguments (wire.md 2, point 9).
+fn arguments(text: &str) -> Option<Value> {
+    if text.trim().is_empty() {
+        return Some(Value::Object(serde_json::Map::new()));
+    }
+    serde_json::from_str(text).ok().filter(Value::is_object)
+}
+
+fn tool(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
+    let call_id = fields.required_string("tool_call_id", problems);
+    let content = required(fields, text_part, problems);
+    let result = call_id.map(|call_id| {
+        Part::ToolResult(ToolResult {
+            call_id,
+            is_error: false,
+            content,
+        })
+    });
+    result.into_iter().collect()
+}

@@ -1,0 +1,384 @@
+//! Request bodies of the messages surface as canonical chats.
+//!
+//! Conforming is what the wire format has (wire.md 3). What no driver could honour is refused by name here;
+//! what only some can goes on in `ext` under a `must-` name.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::chat::{ChatRequest, Message, Part, ResponseFormat, Role, Sampling};
+use crate::fault::{Code, Fault, Problems, invalid};
+use crate::json;
+use crate::surface::blocks;
+use crate::surface::fields::{Fields, join};
+use crate::surface::turns::{Turn, into_messages};
+
+/// Which rules of the wire format a caller speaks: the header `anthropic-version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireVersion {
+    /// `2023-06-01`, and callers that name none.
+    Classic,
+    /// `2026-10-21` and later: no sampling parameters, no documents in assistant turns (wire.md 1).
+    WithoutSampling,
+}
+
+/// Dates of this form compare as text.
+const FIRST_WITHOUT_SAMPLING: &str = "2026-10-21";
+
+impl WireVersion {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// 422 `VALIDATION_FAILED` for what is no date.
+    pub fn of_header(value: Option<&str>) -> Result<Self, Fault> {
+        match value {
+            None => Ok(Self::Classic),
+            Some(date) if !is_date(date) => Err(invalid(
+                "$header.anthropic-version",
+                "must be a date, YYYY-MM-DD",
+            )),
+            Some(date) if date >= FIRST_WITHOUT_SAMPLING => Ok(Self::WithoutSampling),
+            Some(_) => Ok(Self::Classic),
+        }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == "YYYY-MM-DD".len()
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// Reads a body of `POST /v1/messages`.
+///
+/// # Errors
+/// 422 `VALIDATION_FAILED` with every problem; 400 `UNSUPPORTED_PARAMETER` for a field or block kind that this
+/// surface cannot honour.
+pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
+    let mut fields = top(body)?;
+    let mut problems = Problems::default();
+    fields.require("max_tokens", &mut problems);
+    let max_tokens = fields.count("max_tokens", 1, &mut problems);
+    let stream = fields.boolean("stream", &mut problems).unwrap_or(false);
+    let sampling = sampling(&mut fields, version, &mut problems);
+    let stop_sequences = stop_sequences(&mut fields, &mut problems);
+    let metadata = metadata(&mut fields, &mut problems);
+    let mut chat = prompt(&mut fields, version, &mut problems);
+    if let (Some(budget), Some(max)) = (chat.reasoning_tokens, max_tokens)
+        && budget >= max
+    {
+        problems.add("thinking.budget_tokens", "must be less than max_tokens");
+    }
+    if let Some(tier) = fields.word("service_tier", &["auto", "standard_only"], &mut problems)
+        && tier != "auto"
+    {
+        chat.ext.insert("must-service_tier".to_owned(), json!(tier));
+    }
+    if let Some(geo) = fields.string("inference_geo", &mut problems) {
+        chat.ext.insert("must-inference_geo".to_owned(), json!(geo));
+    }
+    fields.end(&mut problems);
+    problems.into_compat_result()?;
+    Ok(ChatRequest {
+        max_tokens,
+        stream,
+        sampling,
+        stop_sequences,
+        metadata,
+        ..chat
+    })
+}
+
+/// Reads a body of `POST /v1/messages/count_tokens`: what a prompt consists of, and nothing about the reply.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_count(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
+    let mut fields = top(body)?;
+    let mut problems = Problems::default();
+    let chat = prompt(&mut fields, version, &mut problems);
+    fields.end(&mut problems);
+    problems.into_compat_result()?;
+    Ok(chat)
+}
+
+/// The body's fields. A `thread` is refused before all else and in the words that let the SDK repeat without
+/// it by itself (wire.md 3).
+fn top(body: &[u8]) -> Result<Fields, Fault> {
+    let mut fields = Fields::top(json::object(body)?);
+    match fields.take("thread") {
+        None => Ok(fields),
+        Some(_) => Err(Fault::new(
+            Code::UnsupportedParameter,
+            "This endpoint does not keep message threads.",
+        )
+        .at("thread")
+        .detail("error_code", "thread_unsupported_request")
+        .detail("unsupported", json!(["thread"]))),
+    }
+}
+
+/// The fields that both calls have.
+fn prompt(fields: &mut Fields, version: WireVersion, problems: &mut Problems) -> ChatRequest {
+    let model = fields
+        .required_string("model", problems)
+        .unwrap_or_default();
+    let mut system = fields
+        .take("system")
+        .map(|value| system_parts(value, "system", problems))
+        .unwrap_or_default();
+    let messages = fields.array("messages", problems).unwrap_or_default();
+    let mut messages = turns(messages, version, &mut system, problems);
+    let tools = fields
+        .take("tools")
+        .map(|value| blocks::decode_tools(value, "tools", problems))
+        .unwrap_or_default();
+    let (tool_choice, parallel_tool_calls) =
+        fields.take("tool_choice").map_or((None, None), |value| {
+            blocks::decode_tool_choice(value, "tool_choice", &tools, problems)
+        });
+    let mut ext = Map::new();
+    let reasoning_tokens = thinking(fields, &mut ext, problems);
+    let response_format = output_config(fields, &mut ext, problems);
+    if let Some(mark) = blocks::decode_mark(fields, problems) {
+        mark_end(&mut messages, mark);
+    }
+    ChatRequest {
+        model,
+        system,
+        messages,
+        tools,
+        tool_choice,
+        parallel_tool_calls,
+        max_tokens: None,
+        sampling: Sampling::default(),
+        stop_sequences: Vec::new(),
+        response_format,
+        reasoning_tokens,
+        metadata: BTreeMap::new(),
+        stream: false,
+        ext,
+    }
+}
+
+/// `cache_control` of the whole request stands for a mark behind the last block. It is a hint: a block that
+/// carries none keeps none.
+fn mark_end(messages: &mut [Message], mark: Value) {
+    let last = messages
+        .last_mut()
+        .and_then(|message| message.content.last_mut());
+    if let Some(Part::Text { cache_mark, .. }) = last {
+        cache_mark.get_or_insert(mark);
+    }
+}
+
+/// A string or text blocks, the empty ones left out (wire.md 2, point 15).
+fn system_parts(value: Value, path: &str, problems: &mut Problems) -> Vec<Part> {
+    let mut parts = blocks::decode_content(value, path, problems);
+    if parts.iter().any(|part| !matches!(part, Part::Text { .. })) {
+        problems.add(path, "may hold text only");
+    }
+    drop_empty_text(&mut parts);
+    parts
+}
+
+fn drop_empty_text(parts: &mut Vec<Part>) {
+    parts.retain(|part| !matches!(part, Part::Text { text, .. } if text.is_empty()));
+}
+
+/// `messages`; those of the role `system` go behind the system prompt, in order (wire.md 2, points 18, 19).
+fn turns(
+    items: Vec<Value>,
+    version: WireVersion,
+    system: &mut Vec<Part>,
+    problems: &mut Problems,
+) -> Vec<Message> {
+    let mut turns = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let path = format!("messages[{at}]");
+        let Some(mut fields) = Fields::of(item, &path, problems) else {
+            continue;
+        };
+        let role = fields.required_string("role", problems);
+        let content_path = join(&path, "content");
+        let Some(content) = fields.take("content") else {
+            problems.add(content_path, "is required");
+            continue;
+        };
+        fields.end(problems);
+        let role = match role.as_deref() {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("system") => {
+                system.append(&mut system_parts(content, &content_path, problems));
+                continue;
+            }
+            Some(_) => {
+                problems.add(join(&path, "role"), "must be user, assistant or system");
+                continue;
+            }
+            None => continue,
+        };
+        let mut content = blocks::decode_content(content, &content_path, problems);
+        check_places(role, &content, version, &content_path, problems);
+        drop_empty_text(&mut content);
+        if role == Role::User && content.is_empty() {
+            problems.add(content_path, "must not be empty");
+        }
+        let message = Message {
+            role,
+            content,
+            name: None,
+        };
+        turns.push(Turn { at, message });
+    }
+    into_messages(turns, problems)
+}
+
+/// Which kind of block may stand in whose turn.
+fn check_places(
+    role: Role,
+    content: &[Part],
+    version: WireVersion,
+    path: &str,
+    problems: &mut Problems,
+) {
+    for part in content {
+        let wrong = match (part, role) {
+            (Part::Text { .. }, _)
+            | (Part::Image(_) | Part::Document { .. } | Part::ToolResult(_), Role::User)
+            | (
+                Part::ToolCall(_) | Part::Reasoning { .. } | Part::RedactedReasoning { .. },
+                Role::Assistant,
+            ) => continue,
+            (Part::Document { .. }, Role::Assistant) if version == WireVersion::Classic => continue,
+            (Part::Document { .. }, Role::Assistant) => "may not hold documents",
+            (Part::Image(_), Role::Assistant) => "may not hold images",
+            (Part::ToolResult(_), Role::Assistant) => "may not hold tool results",
+            (Part::ToolCall(_), Role::User) => "may not hold tool calls",
+            (Part::Reasoning { .. } | Part::RedactedReasoning { .. }, Role::User) => {
+                "may not hold thinking"
+            }
+        };
+        problems.add(path, wrong);
+    }
+}
+
+/// The wire format's own ranges. Newer versions have none of the three, whatever the value (wire.md 1).
+fn sampling(fields: &mut Fields, version: WireVersion, problems: &mut Problems) -> Sampling {
+    if version == WireVersion::WithoutSampling {
+        for name in ["temperature", "top_p", "top_k"] {
+            fields.only(name, |_| false, problems);
+        }
+        return Sampling::default();
+    }
+    Sampling {
+        temperature: fields.number("temperature", 0.0..=1.0, problems),
+        top_p: fields.number("top_p", 0.0..=1.0, problems),
+        top_k: fields.count("top_k", 0, problems),
+    }
+}
+
+fn stop_sequences(fields: &mut Fields, problems: &mut Problems) -> Vec<String> {
+    let items = fields.array("stop_sequences", problems).unwrap_or_default();
+    let mut stops = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        match item {
+            Value::String(text) if !text.trim().is_empty() => stops.push(text),
+            _ => problems.add(
+                format!("stop_sequences[{at}]"),
+                "must be a string that is not blank",
+            ),
+        }
+    }
+    stops
+}
+
+/// `metadata.user_id`, the only entry of the wire format.
+fn metadata(fields: &mut Fields, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut metadata = BTreeMap::new();
+    if let Some(value) = fields.take("metadata")
+        && let Some(mut entries) = Fields::of(value, "metadata", problems)
+    {
+        if let Some(user) = entries.string("user_id", problems) {
+            metadata.insert("user_id".to_owned(), user);
+        }
+        entries.end(problems);
+    }
+    metadata
+}
+
+/// The wire format's smallest budget of thinking.
+const MIN_THINKING_TOKENS: u64 = 1_024;
+
+/// `thinking`. What a token budget cannot say travels whole as `must-thinking`.
+fn thinking(
+    fields: &mut Fields,
+    ext: &mut Map<String, Value>,
+    problems: &mut Problems,
+) -> Option<u32> {
+    let value = fields.take("thinking")?;
+    let mut thinking = Fields::of(value.clone(), "thinking", problems)?;
+    thinking.require("type", problems);
+    let kind = thinking.word("type", &["enabled", "disabled", "adaptive"], problems);
+    let display = thinking.word("display", &["summarized", "omitted"], problems);
+    let mut budget = None;
+    if kind == Some("enabled") {
+        thinking.require("budget_tokens", problems);
+        budget = thinking.count("budget_tokens", MIN_THINKING_TOKENS, problems);
+    }
+    thinking.end(problems);
+    if kind == Some("adaptive") || (kind == Some("enabled") && display.is_some()) {
+        ext.insert("must-thinking".to_owned(), value);
+    }
+    budget
+}
+
+/// Words of `output_config.effort`.
+const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
+
+/// `output_config`, and `output_format`, which older SDKs send in place of its `format`.
+fn output_config(
+    fields: &mut Fields,
+    ext: &mut Map<String, Value>,
+    problems: &mut Problems,
+) -> Option<ResponseFormat> {
+    let mut format = fields
+        .take("output_format")
+        .map(|value| ("output_format", value));
+    if let Some(value) = fields.take("output_config")
+        && let Some(mut config) = Fields::of(value, "output_config", problems)
+    {
+        if let Some(effort) = config.word("effort", EFFORTS, problems) {
+            ext.insert("must-effort".to_owned(), json!(effort));
+        }
+        if let Some(value) = config.take("format") {
+            if format.is_some() {
+                problems.add("output_format", "stands beside output_config.format");
+            }
+            format = Some(("output_config.format", value));
+        }
+        config.end(problems);
+    }
+    let (path, value) = format?;
+    let mut format = Fields::of(value, path, problems)?;
+    format.require("type", problems);
+    format.word("type", &["json_schema"], problems);
+    let schema = format.object("schema", problems);
+    if schema.is_none() {
+        problems.add(join(path, "schema"), "is required");
+    }
+    format.end(problems);
+    Some(ResponseFormat::JsonSchema {
+        name: None,
+        schema: Value::Object(schema?),
+        strict: None,
+    })
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

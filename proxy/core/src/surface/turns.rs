@@ -1,0 +1,178 @@
+//! Turns of a request that carries its whole conversation, before they become messages: each with its place
+//! in the body, so that what is wrong can be named. It reads roles and tool ids and changes nothing.
+
+use std::collections::BTreeMap;
+
+use crate::chat::{Message, Part, Role};
+use crate::fault::Problems;
+
+/// One entry of `messages` that is no system prompt.
+pub(super) struct Turn {
+    /// Its index in the caller's array.
+    pub(super) at: usize,
+    pub(super) message: Message,
+}
+
+/// A tool call of the assistant turn before.
+struct Open {
+    at: usize,
+    answered: bool,
+}
+
+/// Every tool call needs its result in the turn behind it, and every result its call in the turn before: a
+/// dangling one is refused by both provider kinds (wire.md 2, point 5). Neighbours of one role are one turn
+/// (point 17).
+pub(super) fn check_calls(turns: &[Turn], problems: &mut Problems) {
+    let mut open: BTreeMap<&str, Open> = BTreeMap::new();
+    let mut before = Role::User;
+    for turn in turns {
+        let Turn { at, message } = turn;
+        if message.role == Role::Assistant && before == Role::User {
+            unanswered(&open, problems);
+            open.clear();
+        }
+        before = message.role;
+        for part in &message.content {
+            match part {
+                Part::ToolCall(call) => {
+                    let asked = Open {
+                        at: *at,
+                        answered: false,
+                    };
+                    if open.insert(&call.id, asked).is_some() {
+                        problems.add(format!("messages[{at}]"), "has two tool calls of one id");
+                    }
+                }
+                Part::ToolResult(result) => {
+                    let answered = open
+                        .get_mut(result.call_id.as_str())
+                        .map(|call| std::mem::replace(&mut call.answered, true));
+                    let wrong = match answered {
+                        None => "has a tool result without its call in the turn before",
+                        Some(true) => "has a second result for one tool call",
+                        Some(false) => continue,
+                    };
+                    problems.add(format!("messages[{at}]"), wrong);
+                }
+                _ => {}
+            }
+        }
+    }
+    unanswered(&open, problems);
+}
+
+fn unanswered(open: &BTreeMap<&str, Open>, problems: &mut Problems) {
+    for call in open.values().filter(|call| !call.answered) {
+        problems.add(
+            format!("messages[{}]", call.at),
+            "has a tool call without its result in the next turn",
+        );
+    }
+}
+
+/// The turns' own rules, then the turns as canonical messages.
+pub(super) fn into_messages(turns: Vec<Turn>, problems: &mut Problems) -> Vec<Message> {
+    check_calls(&turns, problems);
+    match turns.last() {
+        None => problems.add("messages", "must hold a user message"),
+        // Prefill: newer models of kind A refuse it and kind B has no such thing (wire.md 2, point 46). An
+        // open tool call at the end has its own problem.
+        Some(Turn { at, message })
+            if message.role == Role::Assistant
+                && !message
+                    .content
+                    .iter()
+                    .any(|part| matches!(part, Part::ToolCall(_))) =>
+        {
+            problems.add_foreign(
+                format!("messages[{at}]"),
+                "must not be an assistant message",
+            );
+        }
+        Some(_) => {}
+    }
+    turns.into_iter().map(|turn| turn.message).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::chat::{ToolCall, ToolResult};
+
+    fn turn(at: usize, role: Role, content: Vec<Part>) -> Turn {
+        let message = Message {
+            role,
+            content,
+            name: None,
+        };
+        Turn { at, message }
+    }
+
+    fn call(id: &str) -> Part {
+        Part::ToolCall(ToolCall {
+            id: id.into(),
+            name: "f".into(),
+            arguments: json!({}),
+        })
+    }
+
+    fn result(id: &str) -> Part {
+        Part::ToolResult(ToolResult {
+            call_id: id.into(),
+            is_error: false,
+            content: Vec::new(),
+        })
+    }
+
+    fn problems(turns: &[Turn]) -> Vec<String> {
+        let mut problems = Problems::default();
+        check_calls(turns, &mut problems);
+        problems
+            .into_result()
+            .err()
+            .map_or_else(Vec::new, |fault| fault.details.keys().cloned().collect())
+    }
+
+    #[test]
+    fn answered_calls_pass_in_one_turn_or_several() {
+        let good = [
+            turn(0, Role::User, vec![Part::text("q")]),
+            turn(1, Role::Assistant, vec![call("a")]),
+            turn(2, Role::Assistant, vec![call("b")]),
+            turn(3, Role::User, vec![result("b")]),
+            turn(4, Role::User, vec![result("a")]),
+            turn(5, Role::Assistant, vec![call("a")]),
+            turn(6, Role::User, vec![result("a")]),
+        ];
+        assert!(problems(&good).is_empty());
+    }
+
+    #[test]
+    fn dangling_calls_and_results_are_named() {
+        let user = || turn(0, Role::User, vec![Part::text("q")]);
+        let dangling = [user(), turn(1, Role::Assistant, vec![call("a")])];
+        assert_eq!(problems(&dangling), ["messages[1]"]);
+        let late = [
+            user(),
+            turn(1, Role::Assistant, vec![call("a")]),
+            turn(2, Role::User, vec![Part::text("wait")]),
+            turn(3, Role::Assistant, vec![Part::text("ok")]),
+            turn(4, Role::User, vec![result("a")]),
+        ];
+        assert_eq!(problems(&late), ["messages[1]", "messages[4]"]);
+        let twice = [
+            user(),
+            turn(1, Role::Assistant, vec![call("a")]),
+            turn(2, Role::User, vec![result("a"), result("a")]),
+        ];
+        assert_eq!(problems(&twice), ["messages[2]"]);
+        let same = [
+            user(),
+            turn(1, Role::Assistant, vec![call("a"), call("a")]),
+            turn(2, Role::User, vec![result("a")]),
+        ];
+        assert_eq!(problems(&same), ["messages[1]"]);
+    }
+}
