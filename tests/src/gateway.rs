@@ -77,6 +77,15 @@ impl Setup {
         gateway
     }
 
+    /// As [`Setup::start`], for a gateway that serves and says that it is not ready.
+    pub async fn start_unready(self) -> Gateway {
+        let gateway = self.prepare();
+        let child = gateway.spawn(&["serve"]);
+        *gateway.child.lock().expect("the child") = Some(child);
+        gateway.told(503).await;
+        gateway
+    }
+
     /// Writes the configuration and starts nothing.
     pub fn prepare(mut self) -> Gateway {
         let folder = tempfile::tempdir().expect("a folder");
@@ -195,7 +204,12 @@ impl Gateway {
 
     /// Waits until `/readyz` says so.
     pub async fn ready(&self) {
-        let said = eventually("a ready gateway", async || {
+        self.told(200).await;
+    }
+
+    /// Waits until `/readyz` answers with this status.
+    async fn told(&self, status: u16) {
+        let said = eventually("an answer of /readyz", async || {
             if let Some(status) = self.exited() {
                 return Some(Err(status));
             }
@@ -205,7 +219,8 @@ impl Gateway {
                 .try_send(&Request::new("GET", "/readyz").bytes())
                 .await
                 .ok()?;
-            (connection.reply().await.whole().await.0.status == 200).then_some(Ok(()))
+            let reply = connection.reply_if_any().await?;
+            (reply.whole().await.0.status == status).then_some(Ok(()))
         });
         if let Err(status) = said.await {
             panic!("the gateway ended with {status}:\n{}", self.log());

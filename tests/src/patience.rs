@@ -24,10 +24,7 @@ pub async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
 ///
 /// # Panics
 /// When there never is.
-pub async fn eventually<T, F: Future<Output = Option<T>>>(
-    what: &str,
-    mut look: impl FnMut() -> F,
-) -> T {
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(value) = look().await {

@@ -36,6 +36,14 @@ pub fn repository() -> PathBuf {
         .to_owned()
 }
 
+/// The target folder that all of it was built into.
+pub fn target() -> PathBuf {
+    profile_folder()
+        .parent()
+        .expect("the folder above the profile")
+        .to_owned()
+}
+
 /// `target/<profile>`: test executables lie in `deps` below it, binaries in it.
 fn profile_folder() -> PathBuf {
     let executable = std::env::current_exe().expect("the path of this executable");

@@ -90,6 +90,13 @@ impl World {
         Self { fake, gateway }
     }
 
+    /// As [`World::with`], where what is missing keeps the gateway from being ready.
+    pub async fn unready(further: impl FnOnce(Setup) -> Setup) -> Self {
+        let fake = FakeProvider::start();
+        let gateway = further(Setup::new(&fake.base_url())).start_unready().await;
+        Self { fake, gateway }
+    }
+
     /// A fresh organization.
     pub fn organization(&self) -> Organization {
         bootstrap(&self.gateway, &[])

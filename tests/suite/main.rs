@@ -8,10 +8,18 @@
 )]
 
 mod crash;
+mod departure;
 mod disconnect;
 mod engines;
+// How guests are built stands beside the build script that ships them.
+#[path = "../../proxy/gateway/build/guest.rs"]
+mod guest;
+mod load;
 mod native;
+mod operations;
 mod phi;
 mod refusal;
+mod reload;
+mod structure;
 mod trail;
 mod upstream;

@@ -23,7 +23,12 @@ async fn every_version_keeps_its_shapes(world: &World) {
     let organization = world.organization();
     for version in ApiVersion::ALL {
         let at = |name: &str| format!("{version}_{name}.txt");
-        let body = json!({"message": format!("{} hops", mark())});
+        let mark = mark();
+        world
+            .fake
+            .expect(json!({"contains": mark, "times": 2, "text": "A quokka hops about."}))
+            .await;
+        let body = json!({"message": mark});
         let pinned = |request: Request| request.header("Svc-Version", version.word());
         let answer = world
             .gateway
@@ -47,7 +52,10 @@ async fn every_version_keeps_its_shapes(world: &World) {
             &at("message"),
             &golden::answer(&world.gateway.answer(&pinned(message)).await),
         );
-        let bad = pinned(chat(&organization.key, json!({"message": 7})));
+        let bad = pinned(chat(
+            &organization.key,
+            json!({"message": "x", "max_tokens": 0}),
+        ));
         golden::compare(
             &at("error"),
             &golden::answer(&world.gateway.answer(&bad).await),

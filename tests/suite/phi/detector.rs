@@ -34,7 +34,7 @@ async fn a_missing_detector_refuses() {
         "detectors = [\"phi-patterns\"]",
         "detectors = [\"phi-patterns\", \"phi-nowhere\"]",
     );
-    let world = World::with(|setup| setup.policies(policies.path())).await;
+    let world = World::unready(|setup| setup.policies(policies.path())).await;
     refused(&world).await;
 }
 
@@ -44,7 +44,7 @@ async fn a_broken_detector_refuses() {
     let wasm = folder.path().join("phi-patterns/plugin.wasm");
     let bytes = std::fs::read(&wasm).unwrap();
     replace(&wasm, &bytes[..bytes.len() / 2]);
-    let world = World::with(|setup| setup.plugins(folder.path())).await;
+    let world = World::unready(|setup| setup.plugins(folder.path())).await;
     refused(&world).await;
     let listed = list(&world);
     let detector = listed

@@ -1,0 +1,159 @@
+//! Leaving: SIGTERM drains, an idle gateway goes at once, the deadline ends what is left with a word, and an
+//! upgrade hands the sockets over without a dropped request.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use svc_tests::books;
+use svc_tests::fake::mark;
+use svc_tests::gateway::{chat, signal};
+use svc_tests::patience::eventually;
+use svc_tests::sse;
+use svc_tests::world::World;
+
+use crate::load::under_load;
+
+/// A stream takes its time; the gateway waits for it, and takes nobody else in.
+#[tokio::test]
+async fn a_draining_gateway_finishes_what_it_has_begun() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let mark = mark();
+    world
+        .fake
+        .expect(json!({"contains": mark, "event_count": 10, "delay_between_events_ms": 200}))
+        .await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": mark}))
+        .await;
+    stream.until("message.delta").await;
+    world.gateway.signal("TERM");
+    let events = stream.rest().await;
+    assert_eq!(events.last().unwrap().name, "run.completed");
+    let taken = tokio::net::TcpStream::connect(world.gateway.address).await;
+    assert!(
+        taken.is_err() || events.len() > 1,
+        "still listening after the last stream"
+    );
+    assert!(world.gateway.ended().await.success());
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+#[tokio::test]
+async fn an_idle_gateway_leaves_at_once() {
+    let world = World::with(|setup| setup.key("server", "drain_seconds", 60)).await;
+    let organization = world.organization();
+    // An idle kept connection is no reason to stay.
+    let mut connection = world.gateway.connect().await;
+    connection
+        .send(
+            &chat(
+                &organization.key,
+                json!({"message": mark(), "stream": false}),
+            )
+            .bytes(),
+        )
+        .await;
+    let (_, mut connection) = connection.reply().await.whole().await;
+    let start = Instant::now();
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "took {:?}",
+        start.elapsed()
+    );
+    assert!(connection.closes().await);
+}
+
+#[tokio::test]
+async fn the_deadline_ends_streams_with_a_retryable_error() {
+    let world = World::with(|setup| setup.key("server", "drain_seconds", 1)).await;
+    let organization = world.organization();
+    let (streamed, awaited) = (mark(), mark());
+    world
+        .fake
+        .expect(json!({"contains": streamed, "event_count": 50, "stall_after_events": 8}))
+        .await;
+    world
+        .fake
+        .expect(json!({"contains": awaited, "stall_after_events": 0}))
+        .await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": streamed}))
+        .await;
+    stream.until("message.delta").await;
+    let mut waiting = world.gateway.connect().await;
+    waiting
+        .send(
+            &chat(
+                &organization.key,
+                json!({"message": awaited, "stream": false}),
+            )
+            .bytes(),
+        )
+        .await;
+    world.fake.received(&awaited).await;
+    world.gateway.signal("TERM");
+    let events = stream.rest().await;
+    let last = events.last().unwrap();
+    assert_eq!(last.name, "error", "{:?}", sse::names(&events));
+    assert_eq!(
+        (&last.data["code"], &last.data["retryable"]),
+        (&json!("INFERENCE_UNAVAILABLE"), &json!(true))
+    );
+    assert_eq!(last.data["failure_layer"], "gateway");
+    let answer = waiting.reply().await.whole().await.0;
+    crate::refusal::expect(&answer, "INFERENCE_UNAVAILABLE", None);
+    assert!(world.gateway.ended().await.success());
+    // Everything was settled before the process ended: nobody else could do it now.
+    let sql = "SELECT event FROM audit WHERE org_id = $1 AND phase = 'terminal'";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+#[tokio::test]
+async fn an_upgrade_drops_no_request() {
+    let world = World::start(None).await;
+    let organization = world.organization_with(&["--per-minute", "1000000"]);
+    let slow = mark();
+    world
+        .fake
+        .expect(json!({"contains": slow, "event_count": 20, "delay_between_events_ms": 150}))
+        .await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": slow}))
+        .await;
+    stream.until("message.delta").await;
+    under_load(&world, &organization.key, async |load| {
+        for _ in 0..2 {
+            let mut old = world.gateway.release();
+            let successor = world.gateway.spawn(&["serve", "--upgrade"]);
+            // The successor says when it waits for the sockets, by its own socket.
+            eventually("a successor that waits", async || {
+                world
+                    .gateway
+                    .data()
+                    .join("upgrade.sock")
+                    .exists()
+                    .then_some(())
+            })
+            .await;
+            signal(old.id(), "QUIT");
+            world.gateway.adopt(successor);
+            let ended =
+                eventually("the end of the old one", async || old.try_wait().unwrap()).await;
+            assert!(ended.success(), "{ended}");
+            world.gateway.ready().await;
+            load.more(20).await;
+        }
+    })
+    .await;
+    let events = stream.rest().await;
+    assert_eq!(events.last().unwrap().name, "run.completed");
+    books::check(&world.gateway.database, &organization.id).await;
+}

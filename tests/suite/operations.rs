@@ -1,0 +1,6 @@
+//! What operators see and run: health, metrics, the command line, traces.
+
+mod admin_pages;
+mod command_line;
+mod traces;
+mod welcome;

@@ -1,0 +1,290 @@
+//! `check`, `plugin list`, `phi scan`, `admin bootstrap`.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+use svc_tests::fake::mark;
+use svc_tests::gateway::{Gateway, Setup};
+use svc_tests::organization::bootstrap;
+use svc_tests::policies::Policies;
+use svc_tests::program;
+use svc_tests::world::World;
+
+fn idle(policies: Option<&Policies>) -> Gateway {
+    let setup = Setup::new("http://127.0.0.1:9");
+    policies
+        .map_or_else(
+            || Setup::new("http://127.0.0.1:9"),
+            |policies| setup.policies(policies.path()),
+        )
+        .prepare()
+}
+
+fn run(gateway: &Gateway, arguments: &[&str]) -> Output {
+    program::run(gateway.command().args(arguments))
+}
+
+fn fed(gateway: &Gateway, arguments: &[&str], input: &str) -> Output {
+    let mut command = gateway.command();
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn check_is_content_with_what_is_shipped() {
+    let output = run(&idle(None), &["check"]);
+    assert!(output.status.success(), "{}", program::text(&output.stdout));
+}
+
+#[test]
+fn check_prints_every_problem() {
+    let policies = Policies::copy();
+    policies.edit("pipelines.toml", "\"baa\", ", "");
+    policies.edit(
+        "plans.toml",
+        "monthly_credits = \"1000\"",
+        "monthly_credits = \"many\"",
+    );
+    policies.edit(
+        "phi.toml",
+        "detectors = [\"phi-patterns\"]",
+        "detectors = []",
+    );
+    let output = run(&idle(Some(&policies)), &["check"]);
+    let out = program::text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    for file in ["pipelines.toml", "plans.toml", "phi.toml"] {
+        assert!(out.contains(file), "no word of {file} in:\n{out}");
+    }
+}
+
+/// No inference pipeline without its compliance filters, whatever the order and however it is spelled.
+#[test]
+fn check_refuses_a_pipeline_with_a_hole() {
+    for (from, to) in [
+        (
+            "\"auth\", \"version\", \"scope\", \"limits\",\n",
+            "\"version\", \"scope\", \"limits\",\n",
+        ),
+        ("\"baa\", ", ""),
+        ("\"metering\", ", ""),
+        ("\"phi_guard\", ", ""),
+        (", \"audit\"", ""),
+        ("\"phi_guard\", \"audit\"", "\"audit\", \"phi_guard\""),
+        ("\"phi_guard\"", "\"phi_gaurd\""),
+        ("handler = \"chat\"", "handler = \"chatter\""),
+        ("scope = \"ai:chat\"", "scope = \"ai:talk\""),
+        ("pipeline = \"native_chat\"", "pipeline = \"read\""),
+    ] {
+        let policies = Policies::copy();
+        policies.edit("pipelines.toml", from, to);
+        let output = run(&idle(Some(&policies)), &["check"]);
+        let out = program::text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{from:?} to {to:?}: {out}");
+        assert!(out.contains("pipelines.toml"), "{out}");
+    }
+}
+
+/// Ninety days' notice (spec, Limits).
+#[test]
+fn check_refuses_a_retirement_without_notice() {
+    for (announced, retired, code) in [
+        ("2026-01-01", "2026-04-01", 0),
+        ("2026-01-01", "2026-03-31", 1),
+    ] {
+        let policies = Policies::copy();
+        let line = format!(
+            "id = \"alpha-opus-4-6\"\nretirement = {{ announced_at = \"{announced}T00:00:00Z\", retired_at = \"{retired}T00:00:00Z\", \
+             recommended_replacement = \"alpha-sonnet-4-6\", docs_url = \"https://docs.test\" }}\n"
+        );
+        policies.edit("models.toml", "id = \"alpha-opus-4-6\"\n", &line);
+        let output = run(&idle(Some(&policies)), &["check"]);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{retired}: {}",
+            program::text(&output.stdout)
+        );
+    }
+}
+
+#[test]
+fn a_configuration_with_an_unknown_key_is_refused() {
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .key("limits", "body_mz", 1)
+        .prepare();
+    for arguments in [&["check"][..], &["serve"]] {
+        let output = run(&gateway, arguments);
+        assert!(!output.status.success());
+        assert!(
+            program::text(&output.stderr).contains("body_mz"),
+            "{}",
+            program::text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn plugins_are_listed() {
+    let output = run(&idle(None), &["plugin", "list", "--json"]);
+    assert!(output.status.success());
+    let plugins: Vec<Value> = program::text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ids: Vec<&Value> = plugins.iter().map(|plugin| &plugin["id"]).collect();
+    assert_eq!(ids, ["phi-patterns", "provider-alpha"]);
+    for plugin in &plugins {
+        assert_eq!(
+            (&plugin["state"], &plugin["error"]),
+            (&json!("ready"), &json!(null)),
+            "{plugin}"
+        );
+        assert!(
+            plugin["digest"]
+                .as_str()
+                .is_some_and(|digest| digest.len() == 64),
+            "{plugin}"
+        );
+    }
+    let table = program::text(&run(&idle(None), &["plugin", "list"]).stdout);
+    assert!(
+        table.lines().count() >= 2 && table.contains("provider-alpha"),
+        "{table}"
+    );
+}
+
+/// Offsets are code points, and the text comes back nowhere.
+#[test]
+fn phi_is_found_from_the_command_line() {
+    let lines = [
+        json!({"id": 1, "text": "Größe ß: 536-22-8714."}),
+        json!({"id": "b", "text": "nothing here"}),
+    ];
+    let input = format!("{}\n\n{}\n", lines[0], lines[1]);
+    let output = fed(&idle(None), &["phi", "scan", "--jsonl"], &input);
+    assert!(output.status.success(), "{}", program::text(&output.stderr));
+    let found: Vec<Value> = program::text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(found.len(), 2);
+    let span = &found[0]["spans"][0];
+    assert_eq!(
+        (&found[0]["id"], &span["start"], &span["end"], &span["kind"]),
+        (&json!(1), &json!(9), &json!(20), &json!("SSN"))
+    );
+    assert_eq!(found[1], json!({"id": "b", "spans": []}));
+    assert!(!program::text(&output.stdout).contains("8714"));
+    let bad = fed(
+        &idle(None),
+        &["phi", "scan", "--jsonl"],
+        "{\"id\":1,\"text\":\"536-22-8714\"",
+    );
+    assert!(!bad.status.success());
+    assert!(
+        program::text(&bad.stderr).contains("line 1")
+            && !program::text(&bad.stderr).contains("8714")
+    );
+}
+
+#[test]
+fn bootstrap_refuses_what_it_does_not_know() {
+    let gateway = idle(None);
+    for options in [
+        &["--scopes", "ai:talk"][..],
+        &["--phi-mode", "maybe"],
+        &["--models", "some"],
+        &["--per-minute", "-1"],
+        &["--credits", "many"],
+        &["--credits", "-5"],
+        &["--colour", "red"],
+    ] {
+        let output = run(
+            &gateway,
+            &[&["admin", "bootstrap", "--json"], options].concat(),
+        );
+        assert!(
+            !output.status.success(),
+            "{options:?}: {}",
+            program::text(&output.stdout)
+        );
+        assert!(output.stdout.is_empty(), "{options:?}");
+    }
+}
+
+/// Beside a running gateway, effective with the next request.
+#[tokio::test]
+async fn bootstrap_options_do_what_they_say() {
+    let world = World::sqlite().await;
+    let organization = bootstrap(
+        &world.gateway,
+        &[
+            "--name",
+            "Mercy Clinic \u{e9}",
+            "--credits",
+            "12.5",
+            "--per-minute",
+            "77",
+        ],
+    );
+    let sql =
+        "SELECT name, phi_mode, monthly_credits_micro, per_minute FROM organizations WHERE id = $1";
+    let row = world
+        .gateway
+        .database
+        .rows(sql, &[&organization.id])
+        .await
+        .remove(0);
+    let expected = json!({"name": "Mercy Clinic \u{e9}", "phi_mode": "redact", "monthly_credits_micro": 12_500_000, "per_minute": 77});
+    assert_eq!(row, expected);
+    let sql = "SELECT per_minute, mode, delegating_user_id, digest FROM api_keys WHERE id = $1";
+    let key = world
+        .gateway
+        .database
+        .rows(sql, &[&organization.key_id])
+        .await
+        .remove(0);
+    assert_eq!(
+        (&key["per_minute"], &key["mode"], &key["delegating_user_id"]),
+        (&json!(77), &json!("live"), &json!(organization.user_id))
+    );
+    let digest = <sha2::Sha256 as sha2::Digest>::digest(organization.key.as_bytes());
+    assert_eq!(
+        key["digest"],
+        hex::encode(digest),
+        "the key itself is stored nowhere"
+    );
+    let answer = world
+        .gateway
+        .chat(
+            &organization.key,
+            json!({"message": mark(), "model": "alpha-opus-4-7"}),
+        )
+        .await;
+    assert_eq!(
+        (answer.status, answer.header("x-ratelimit-limit")),
+        (200, Some("77"))
+    );
+    let user = world
+        .gateway
+        .database
+        .rows(
+            "SELECT role, status FROM users WHERE id = $1",
+            &[&organization.user_id],
+        )
+        .await;
+    assert_eq!(user[0], json!({"role": "owner", "status": "active"}));
+}

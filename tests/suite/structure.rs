@@ -1,0 +1,207 @@
+//! What can be checked about the house itself: who may name what, what every file says, what is documented.
+
+use std::path::{Path, PathBuf};
+
+use svc_core::fault::CATALOGUE;
+use svc_tests::program;
+
+/// Every file of the repository below these folders that has this ending, with its text.
+fn files(folders: &[&str], ending: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for folder in folders {
+        walk(&program::repository().join(folder), ending, &mut found);
+    }
+    assert!(!found.is_empty(), "no *{ending} in {folders:?}");
+    found
+}
+
+fn walk(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
+    for entry in
+        std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && name != "dist" {
+            walk(&path, ending, found);
+        } else if name.ends_with(ending) {
+            found.push((path.clone(), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// A file without its comments: they may name anything.
+fn code(text: &str) -> String {
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn names_crate(text: &str, name: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = at
+            .checked_sub(1)
+            .and_then(|before| text.as_bytes().get(before))
+            .is_some_and(|byte| word(*byte));
+        !before
+            && (text[at + name.len()..].starts_with("::")
+                || text[at + name.len()..].starts_with('_'))
+    })
+}
+
+#[test]
+fn heavy_crates_have_one_home() {
+    for (name, home) in [
+        ("sqlx", "store"),
+        ("wasmtime", "plugin"),
+        ("pingora", "edge"),
+    ] {
+        let home = program::repository().join("proxy").join(home);
+        for (path, text) in files(&["proxy"], "Cargo.toml") {
+            let named = text
+                .lines()
+                .any(|line| line.split(['.', ' ', '=', '-', '_']).next() == Some(name));
+            assert_eq!(
+                named,
+                path.starts_with(&home),
+                "{name} in {}",
+                path.display()
+            );
+        }
+        for (path, text) in files(&["proxy"], ".rs") {
+            if !path.starts_with(&home) {
+                assert!(
+                    !names_crate(&code(&text), name),
+                    "{name} is named in {}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
+
+/// The chain of crates (architecture, 1): each may name those before it, never one of its own step.
+#[test]
+fn crates_depend_in_one_direction() {
+    let steps: [&[&str]; 6] = [
+        &["core"],
+        &["store", "plugin", "solver"],
+        &["pipeline"],
+        &["control", "webhook", "edge"],
+        &["gateway"],
+        &["tests"],
+    ];
+    for (step, names) in steps.iter().enumerate() {
+        for name in *names {
+            let folder = if *name == "tests" {
+                "tests".to_owned()
+            } else {
+                format!("proxy/{name}")
+            };
+            let manifest = program::repository().join(folder).join("Cargo.toml");
+            let text = std::fs::read_to_string(manifest).unwrap();
+            for later in steps
+                .iter()
+                .skip(step)
+                .flat_map(|names| names.iter())
+                .filter(|later| later != &name)
+            {
+                assert!(
+                    !text.contains(&format!("svc-{later}.")),
+                    "{name} depends on {later}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_stays_small() {
+    /// Style: most files stay under 400 lines, and 800 is a smell.
+    const MOST_LINES: usize = 800;
+    let unfinished = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["XX", "X:"].concat(),
+    ];
+    for (path, text) in files(&["proxy", "plugins", "tests"], ".rs") {
+        assert!(
+            text.starts_with("//!"),
+            "{} does not say what it is for",
+            path.display()
+        );
+        assert!(
+            text.lines().count() < MOST_LINES,
+            "{} is too long",
+            path.display()
+        );
+        for word in &unfinished {
+            assert!(
+                !text.contains(word.as_str()),
+                "{word} in {}",
+                path.display()
+            );
+        }
+        let ignored = ["#[ign", "ore"].concat();
+        assert!(
+            !text.contains(&ignored),
+            "a test is ignored in {}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn nothing_names_a_machine() {
+    let paths = [
+        ["/wo", "rk/"].concat(),
+        ["/ro", "ot/"].concat(),
+        ["/ho", "me/"].concat(),
+    ];
+    for ending in [".rs", ".toml", ".md", ".wit", ".sql", ".txt", ""] {
+        let folders = [
+            "proxy", "plugins", "policies", "wit", "config", "tests", "docs",
+        ];
+        if ending.is_empty() {
+            for file in ["README.md", "Makefile", "Cargo.toml", "clippy.toml"] {
+                let text =
+                    std::fs::read_to_string(program::repository().join(file)).unwrap_or_default();
+                assert!(
+                    !paths.iter().any(|path| text.contains(path.as_str())),
+                    "{file}"
+                );
+            }
+            continue;
+        }
+        for folder in folders {
+            let mut found = Vec::new();
+            walk(&program::repository().join(folder), ending, &mut found);
+            for (file, text) in found {
+                let named = paths.iter().find(|path| text.contains(path.as_str()));
+                assert!(named.is_none(), "{named:?} in {}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_error_code_is_documented() {
+    let page = program::repository().join("docs/errors.md");
+    let text = std::fs::read_to_string(&page)
+        .unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    for row in CATALOGUE {
+        let line = text
+            .lines()
+            .find(|line| line.contains(&format!("`{}`", row.word)));
+        let line = line.unwrap_or_else(|| panic!("{} is not documented", row.word));
+        assert!(
+            line.contains(&row.status.to_string()),
+            "{}: the status is not {}: {line}",
+            row.word,
+            row.status
+        );
+        let reserved = line.to_lowercase().contains("reserved");
+        assert_eq!(reserved, row.reserved, "{}: {line}", row.word);
+    }
+}
