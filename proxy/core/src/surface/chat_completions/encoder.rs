@@ -216,7 +216,3 @@ impl Encoder {
         out.extend_from_slice(b"]}\n\n");
     }
 }
-
-#[cfg(test)]
-#[path = "encoder_tests.rs"]
-mod tests;

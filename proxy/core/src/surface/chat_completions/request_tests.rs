@@ -1,1 +1,430 @@
+//! Every rule of the decoder with a body that it takes and one that it refuses.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use super::*;
+use crate::chat::{Media, Part, Role};
+use crate::fault::Code;
+
+/// A body that passes, with fields added or replaced.
+fn body(fields: Value) -> Vec<u8> {
+    let mut body = json!({
+        "model": "beta-5.4",
+        "messages": [{"role": "user", "content": "hi"}],
+    });
+    for (name, value) in fields.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    body.to_string().into_bytes()
+}
+
+fn read(fields: Value) -> ChatRequest {
+    match decode(&body(fields)) {
+        Ok(chat) => chat,
+        Err(fault) => unreachable!("{} at {:?}", fault.code.word(), fault.param),
+    }
+}
+
+fn refused(fields: Value) -> (Code, String) {
+    let fault = decode(&body(fields)).err().unwrap();
+    (fault.code, fault.param.unwrap_or_default())
+}
+
+fn invalid_at(param: &str) -> (Code, String) {
+    (Code::ValidationFailed, param.to_owned())
+}
+
+fn foreign_at(param: &str) -> (Code, String) {
+    (Code::UnsupportedParameter, param.to_owned())
+}
+
+fn messages(messages: Value) -> Value {
+    json!({ "messages": messages })
+}
+
+fn tool() -> Value {
+    json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}, "strict": true}}])
+}
+
+#[test]
+fn the_smallest_body_is_read() {
+    let chat = read(json!({}));
+    assert!(!chat.stream && chat.max_tokens.is_none() && chat.ext.is_empty());
+    assert!(chat.messages[0].content == [Part::text("hi")]);
+    let fault = decode(b"{}").err().unwrap();
+    assert_eq!(
+        fault.details.keys().collect::<Vec<_>>(),
+        ["model", "messages"]
+    );
+}
+
+#[test]
+fn limits_have_two_names_and_one_range() {
+    assert_eq!(read(json!({"max_tokens": 32_000})).max_tokens, Some(32_000));
+    assert_eq!(
+        read(json!({"max_completion_tokens": 5})).max_tokens,
+        Some(5)
+    );
+    assert_eq!(
+        read(json!({"max_completion_tokens": 5, "max_tokens": 5})).max_tokens,
+        Some(5)
+    );
+    assert_eq!(
+        refused(json!({"max_tokens": 32_001})),
+        invalid_at("max_tokens")
+    );
+    assert_eq!(
+        refused(json!({"max_completion_tokens": 0})),
+        invalid_at("max_completion_tokens")
+    );
+    let both = json!({"max_completion_tokens": 5, "max_tokens": 6});
+    assert_eq!(refused(both), invalid_at("max_tokens"));
+}
+
+#[test]
+fn inert_parameters_are_checked_and_forgotten() {
+    let chat = read(json!({
+        "top_p": 0.5, "n": 3, "frequency_penalty": -2, "presence_penalty": 2.0, "stop": ["a", "b"], "user": "u",
+        "store": false, "metadata": {"a": "b"}, "logprobs": false, "safety_identifier": "s",
+        "prompt_cache_key": "k", "service_tier": "auto", "modalities": ["text"], "logit_bias": {},
+        "stream": true, "stream_options": {"include_usage": true},
+    }));
+    let plain = read(json!({"stream": true}));
+    assert!(chat == plain, "nothing of it reaches the model");
+    assert!(read(json!({"stop": "x"})).stop_sequences.is_empty());
+
+    for (fields, param) in [
+        (json!({"top_p": 1.5}), "top_p"),
+        (json!({"n": 0}), "n"),
+        (json!({"n": 129}), "n"),
+        (json!({"frequency_penalty": "low"}), "frequency_penalty"),
+        (json!({"presence_penalty": 2.1}), "presence_penalty"),
+        (json!({"stop": ["a", "b", "c", "d", "e"]}), "stop"),
+        (json!({"stop": [1]}), "stop"),
+        (json!({"user": 1}), "user"),
+        (json!({"metadata": {"a": 1}}), "metadata.a"),
+        (
+            json!({"stream_options": {"include_usage": 1}}),
+            "stream_options.include_usage",
+        ),
+    ] {
+        assert_eq!(refused(fields), invalid_at(param));
+    }
+}
+
+#[test]
+fn what_changes_the_meaning_is_refused_by_name() {
+    for (name, value) in [
+        ("store", json!(true)),
+        ("logprobs", json!(true)),
+        ("top_logprobs", json!(2)),
+        ("seed", json!(1)),
+        ("logit_bias", json!({"50256": -100})),
+        ("modalities", json!(["text", "audio"])),
+        ("audio", json!({})),
+        ("prediction", json!({})),
+        ("functions", json!([])),
+        ("function_call", json!("auto")),
+        ("service_tier", json!("flex")),
+        ("web_search_options", json!({})),
+        ("conversation_id", json!("c")),
+        ("anything_else", json!(1)),
+    ] {
+        assert_eq!(refused(json!({name: value})), foreign_at(name));
+    }
+    let options = json!({"stream_options": {"chunk": 1}});
+    assert_eq!(refused(options), foreign_at("stream_options.chunk"));
+}
+
+#[test]
+fn temperature_and_effort() {
+    assert_eq!(
+        read(json!({"temperature": 2})).sampling.temperature,
+        Some(2.0)
+    );
+    assert_eq!(
+        refused(json!({"temperature": 2.1})),
+        invalid_at("temperature")
+    );
+    assert_eq!(
+        read(json!({"reasoning_effort": "low"})).ext["must-effort"],
+        "low"
+    );
+    assert_eq!(
+        refused(json!({"reasoning_effort": "huge"})),
+        invalid_at("reasoning_effort")
+    );
+}
+
+#[test]
+fn roles_are_the_specifications_four() {
+    let chat = read(messages(json!([
+        {"role": "system", "content": "a"},
+        {"role": "user", "content": "q", "name": "ann"},
+        {"role": "system", "content": [{"type": "text", "text": "b"}, {"type": "text", "text": ""}]},
+    ])));
+    assert!(chat.system == [Part::text("a"), Part::text("b")]);
+    assert_eq!(chat.messages[0].name.as_deref(), Some("ann"));
+    for role in ["developer", "function", ""] {
+        let fields = messages(json!([{"role": role, "content": "a"}]));
+        assert_eq!(refused(fields), invalid_at("messages[0].role"));
+    }
+    let alone = messages(json!([{"role": "system", "content": "a"}]));
+    assert_eq!(refused(alone), invalid_at("messages"));
+    let prefill =
+        messages(json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]));
+    assert_eq!(refused(prefill), foreign_at("messages[1]"));
+}
+
+#[test]
+fn content_is_required_where_there_is_nothing_else() {
+    for role in ["system", "user"] {
+        let fields = messages(json!([{"role": role, "content": null}]));
+        assert_eq!(refused(fields), invalid_at("messages[0].content"));
+    }
+    let empty = messages(json!([{"role": "user", "content": ""}]));
+    assert_eq!(refused(empty), invalid_at("messages[0].content"));
+    let number = messages(json!([{"role": "user", "content": 7}]));
+    assert_eq!(refused(number), invalid_at("messages[0].content"));
+    let silent = read(messages(json!([
+        {"role": "user", "content": "a"}, {"role": "assistant", "content": null}, {"role": "user", "content": "b"},
+    ])));
+    assert!(silent.messages[1].content.is_empty());
+}
+
+#[test]
+fn a_tool_round_becomes_one_user_turn() {
+    let chat = read(json!({"tools": tool(), "messages": [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": null, "refusal": null, "annotations": [], "audio": null, "tool_calls": [
+            {"id": "c1", "index": 0, "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}},
+            {"id": "c2", "type": "function", "function": {"name": "f", "arguments": ""}},
+        ]},
+        {"role": "tool", "tool_call_id": "c2", "content": ""},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "x"}], "name": "f"},
+        {"role": "user", "content": "and?"},
+    ]}));
+    let roles: Vec<Role> = chat.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::User, Role::User]);
+    let calls: Vec<&Value> = chat.messages[1]
+        .content
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolCall(call) => Some(&call.arguments),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls, [&json!({"a": 1}), &json!({})]);
+    let results: Vec<(&str, usize)> = chat.messages[2]
+        .content
+        .iter()
+        .filter_map(|part| match part {
+            Part::ToolResult(result) => Some((result.call_id.as_str(), result.content.len())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results, [("c2", 0), ("c1", 1)]);
+    assert_eq!(chat.messages[2].name, None);
+}
+
+#[test]
+fn broken_tool_rounds_are_refused() {
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let ask = json!({"role": "user", "content": "q"});
+    let calling = json!({"role": "assistant", "tool_calls": [call]});
+    assert_eq!(
+        refused(messages(json!([ask, calling]))),
+        invalid_at("messages[1]")
+    );
+    let stray = json!({"role": "tool", "tool_call_id": "c9", "content": "x"});
+    assert_eq!(
+        refused(messages(json!([ask, stray]))),
+        invalid_at("messages[1]")
+    );
+    let nameless = json!({"role": "tool", "content": "x"});
+    assert_eq!(
+        refused(messages(json!([ask, nameless]))),
+        invalid_at("messages[1].tool_call_id")
+    );
+    let mute = json!({"role": "tool", "tool_call_id": "c1"});
+    assert_eq!(
+        refused(messages(json!([ask, calling, mute]))),
+        invalid_at("messages[2].content")
+    );
+    let misplaced = json!({"role": "user", "content": "q", "tool_calls": [call]});
+    assert_eq!(
+        refused(messages(json!([misplaced]))),
+        invalid_at("messages[0].tool_calls")
+    );
+    let misplaced = json!({"role": "user", "content": "q", "tool_call_id": "c1"});
+    assert_eq!(
+        refused(messages(json!([misplaced]))),
+        invalid_at("messages[0].tool_call_id")
+    );
+    let at = "messages[1].tool_calls[0].function.arguments";
+    for text in ["[1]", "{", "7"] {
+        let broken =
+            json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": text}});
+        let calling = json!({"role": "assistant", "tool_calls": [broken]});
+        assert_eq!(
+            refused(messages(json!([ask, calling, ask]))),
+            invalid_at(at)
+        );
+    }
+    let custom =
+        json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {}}]});
+    let at = "messages[1].tool_calls[0].type";
+    assert_eq!(refused(messages(json!([ask, custom, ask]))), foreign_at(at));
+}
+
+#[test]
+fn refusals_are_text() {
+    let chat = read(messages(json!([
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}], "refusal": "never"},
+        {"role": "user", "content": "why?"},
+    ])));
+    assert!(chat.messages[1].content == [Part::text("no"), Part::text("never")]);
+}
+
+#[test]
+fn images_and_files_come_as_addresses_or_data() {
+    let user = |part: Value| messages(json!([{"role": "user", "content": [part]}]));
+    let image =
+        |url: &str| user(json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}}));
+    let chat = read(image("data:image/PNG;base64,AQI="));
+    assert!(matches!(&chat.messages[0].content[0],
+        Part::Image(Media::Inline { media_type, data }) if media_type == "image/png" && data[..] == [1, 2]));
+    let chat = read(image("https://a.b/c.png"));
+    assert!(matches!(
+        &chat.messages[0].content[0],
+        Part::Image(Media::Url(_))
+    ));
+    let file =
+        |data: &str| user(json!({"type": "file", "file": {"filename": "n", "file_data": data}}));
+    let chat = read(file("data:text/plain;charset=utf-8;base64,aGk="));
+    assert!(matches!(&chat.messages[0].content[0],
+        Part::Document { media: Media::Text(text), title: Some(_), .. } if text == "hi"));
+    let chat = read(file("data:application/pdf;base64,AQI="));
+    assert!(matches!(
+        &chat.messages[0].content[0],
+        Part::Document {
+            media: Media::Inline { .. },
+            ..
+        }
+    ));
+
+    let at = "messages[0].content[0]";
+    for url in [
+        "data:image/png,AQI=",
+        "data:;base64,AQI=",
+        "data:image/png;base64,?",
+        "ftp://a",
+        "data:image/tiff;base64,AQI=",
+    ] {
+        assert_eq!(
+            refused(image(url)),
+            invalid_at(&format!("{at}.image_url.url")),
+            "{url}"
+        );
+    }
+    assert_eq!(
+        refused(file("aGk=")),
+        invalid_at(&format!("{at}.file.file_data"))
+    );
+    let kept = user(json!({"type": "file", "file": {"file_id": "file-1"}}));
+    assert_eq!(refused(kept), foreign_at(&format!("{at}.file.file_id")));
+    let audio = user(json!({"type": "input_audio", "input_audio": {}}));
+    assert_eq!(refused(audio), foreign_at(&format!("{at}.type")));
+}
+
+#[test]
+fn tools_and_choices() {
+    let chat =
+        read(json!({"tools": tool(), "tool_choice": "required", "parallel_tool_calls": false}));
+    assert!(chat.tools[0].strict == Some(true) && chat.tool_choice == Some(ToolChoice::Required));
+    assert_eq!(chat.parallel_tool_calls, Some(false));
+    let bare = json!([{"type": "function", "function": {"name": "f"}}]);
+    assert_eq!(
+        read(json!({"tools": bare})).tools[0].input_schema,
+        json!({"type": "object"})
+    );
+    let named = json!({"type": "function", "function": {"name": "f"}});
+    let chat = read(json!({"tools": tool(), "tool_choice": named}));
+    assert!(chat.tool_choice == Some(ToolChoice::Named("f".into())));
+
+    for (fields, param) in [
+        (json!({"tool_choice": "auto"}), "tool_choice"),
+        (
+            json!({"tools": tool(), "tool_choice": "any"}),
+            "tool_choice",
+        ),
+        (
+            json!({"tools": tool(), "tool_choice": {"type": "function", "function": {"name": "g"}}}),
+            "tool_choice.function.name",
+        ),
+        (
+            json!({"tools": [{"type": "function"}]}),
+            "tools[0].function",
+        ),
+        (
+            json!({"tools": [{"type": "function", "function": {"name": "a b"}}]}),
+            "tools[0].function.name",
+        ),
+        (
+            json!({"tools": [tool()[0], tool()[0]]}),
+            "tools[1].function.name",
+        ),
+        (json!({"tools": {}}), "tools"),
+    ] {
+        assert_eq!(refused(fields), invalid_at(param));
+    }
+    assert_eq!(
+        refused(json!({"tools": [{"type": "custom"}]})),
+        foreign_at("tools[0].type")
+    );
+    let allowed = json!({"tools": tool(), "tool_choice": {"type": "allowed_tools"}});
+    assert_eq!(refused(allowed), foreign_at("tool_choice.type"));
+}
+
+#[test]
+fn response_formats() {
+    let format = |value: Value| json!({ "response_format": value });
+    assert!(
+        read(format(json!({"type": "text"})))
+            .response_format
+            .is_none()
+    );
+    let object = read(format(json!({"type": "json_object"})));
+    assert!(object.response_format == Some(ResponseFormat::JsonObject));
+    let schema =
+        json!({"name": "n", "description": "d", "schema": {"type": "object"}, "strict": true});
+    let chat = read(format(
+        json!({"type": "json_schema", "json_schema": schema}),
+    ));
+    let expected = ResponseFormat::JsonSchema {
+        name: Some("n".into()),
+        schema: json!({"type": "object", "description": "d"}),
+        strict: Some(true),
+    };
+    assert!(chat.response_format == Some(expected));
+
+    for (value, param) in [
+        (json!({"type": "xml"}), "response_format.type"),
+        (
+            json!({"type": "json_schema"}),
+            "response_format.json_schema",
+        ),
+        (
+            json!({"type": "json_schema", "json_schema": {"name": "n"}}),
+            "response_format.json_schema.schema",
+        ),
+        (
+            json!({"type": "json_schema", "json_schema": {"name": "a b", "schema": {}}}),
+            "response_format.json_schema.name",
+        ),
+    ] {
+        assert_eq!(refused(format(value)), invalid_at(param));
+    }
+}

@@ -348,7 +348,3 @@ fn delta(index: u32, (kind, field): (&str, &str), text: &mut String, out: &mut V
 fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
     sse::encode(name, data.to_string().as_bytes(), out);
 }
-
-#[cfg(test)]
-#[path = "encoder_tests.rs"]
-mod tests;
