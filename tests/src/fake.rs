@@ -99,6 +99,14 @@ impl FakeProvider {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
+    /// Takes back every behaviour that waits.
+    pub async fn forget(&self) {
+        let answer = self
+            .control(&Request::new("DELETE", "/_control/script"))
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+
     /// Every request so far whose body contains `mark`, the oldest first.
     pub async fn seen(&self, mark: &str) -> Vec<Value> {
         let (_, requests) = self.requests("").await;

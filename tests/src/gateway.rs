@@ -26,7 +26,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// A gateway on SQLite, with the shipped policies and plugins, in front of this provider.
+    /// A gateway on SQLite, with the shipped policies and plugins, in front of this provider; no address leaves
+    /// it without one.
     pub fn new(provider: &str) -> Self {
         let (tables, provider) = (toml::Table::new(), provider.to_owned());
         Self {
@@ -165,9 +166,11 @@ impl Gateway {
         command.env("SVC_BASE_URL", format!("http://{}", self.address));
         command.env("SVC_DATA_DIR", self.folder.path().join("data"));
         command.env("SVC_THREADS", "2");
-        command
-            .env("ALPHA_BASE_URL", &self.provider)
-            .env("ALPHA_API_KEY", PROVIDER_KEY);
+        if !self.provider.is_empty() {
+            command
+                .env("ALPHA_BASE_URL", &self.provider)
+                .env("ALPHA_API_KEY", PROVIDER_KEY);
+        }
         if let Some(url) = &self.postgres {
             command.env("DATABASE_URL", url);
         }

@@ -50,7 +50,9 @@ pub fn headers(headers: &[(String, String)]) -> String {
     let mut lines: Vec<String> = headers
         .iter()
         .map(|(name, value)| match name.as_str() {
-            "date" | "x-ratelimit-reset" | "content-length" => format!("{name}: *\n"),
+            "date" | "x-ratelimit-reset" | "x-ratelimit-remaining" | "content-length" => {
+                format!("{name}: *\n")
+            }
             _ => format!("{name}: {}\n", masked(value)),
         })
         .collect();

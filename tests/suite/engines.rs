@@ -35,4 +35,14 @@ macro_rules! on_impatient {
     })* };
 }
 
-pub(crate) use {on_both_engines, on_impatient, on_sqlite};
+/// The same on SQLite, each test against a gateway that no other test can disturb.
+macro_rules! on_worlds_of_their_own {
+    ($($name:ident),* $(,)?) => { $(mod $name {
+        #[tokio::test]
+        async fn sqlite() {
+            super::$name(&svc_tests::world::World::start(None).await).await;
+        }
+    })* };
+}
+
+pub(crate) use {on_both_engines, on_impatient, on_sqlite, on_worlds_of_their_own};

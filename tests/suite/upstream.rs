@@ -6,22 +6,24 @@ use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, whole};
+use svc_tests::patience::eventually;
 use svc_tests::sse;
 use svc_tests::wire::Answer;
 use svc_tests::world::{PROVIDER_HEAD_MS, PROVIDER_IDLE_MS, World};
 
-use crate::engines::{on_both_engines, on_impatient, on_sqlite};
+use crate::engines::{on_both_engines, on_impatient, on_worlds_of_their_own};
 use crate::refusal::error_of;
 
-on_both_engines! { a_truncated_stream_is_an_error_and_no_success }
+on_both_engines! { every_odd_but_legal_framing_is_read }
 
-on_sqlite! {
+on_worlds_of_their_own! {
+    a_truncated_stream_is_an_error_and_no_success,
     every_status_of_a_provider_is_mapped,
     a_page_of_a_proxy_is_never_relayed,
-    every_odd_but_legal_framing_is_read,
     a_cut_off_whole_answer_is_an_error,
     a_stale_connection_is_replaced_without_a_second_request,
     an_event_of_failure_ends_the_stream,
+    an_open_circuit_refuses_at_once,
 }
 
 on_impatient! {
@@ -37,6 +39,40 @@ async fn with(world: &World, key: &str, mut behaviour: Value, streamed: bool) ->
     world.fake.expect(behaviour).await;
     let body = json!({"message": mark, "stream": streamed});
     (world.gateway.answer(&chat(key, body)).await, mark)
+}
+
+/// A good call: failures in a row would open the circuit, which has a test of its own.
+async fn sound(world: &World, key: &str) {
+    let answer = world.gateway.chat(key, json!({"message": mark()})).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
+/// Contract 21: an open circuit is INFERENCE_UNAVAILABLE, and the provider is left alone.
+async fn an_open_circuit_refuses_at_once(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let refused = eventually("an open circuit", async || {
+        let (answer, mark) = with(world, key, json!({"status": 500}), false).await;
+        (answer.status != 502).then_some((answer, mark))
+    });
+    let (answer, unheard) = refused.await;
+    let error = error_of(&answer);
+    assert_eq!(
+        (answer.status, &error["code"], &error["retryable"]),
+        (503, &json!("INFERENCE_UNAVAILABLE"), &json!(true))
+    );
+    assert!(world.fake.seen(&unheard).await.is_empty());
+    let (_, terminal) = books::pair(&world.gateway.database, answer.request_id()).await;
+    assert_eq!(terminal["event"], "inference.failed");
+    // It closes again by itself once the provider is well; what was ordered and not fetched is the first answer.
+    world.fake.forget().await;
+    eventually("a closed circuit", async || {
+        let answer = world.gateway.chat(key, json!({"message": mark()})).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    sound(world, key).await;
+    books::check(&world.gateway.database, &organization.id).await;
 }
 
 async fn every_status_of_a_provider_is_mapped(world: &World) {
@@ -84,6 +120,7 @@ async fn every_status_of_a_provider_is_mapped(world: &World) {
             }
             // Content was sent: no second attempt, whatever the status says.
             assert_eq!(world.fake.seen(&mark).await.len(), 1, "{status}");
+            sound(world, key).await;
         }
     }
     let (answer, _) = with(world, key, json!({"status": 429, "retry_after": "7"}), true).await;
@@ -99,6 +136,7 @@ async fn a_page_of_a_proxy_is_never_relayed(world: &World) {
         json!({"raw_body": "{\"type\":", "content_type": "application/json"}),
     ] {
         for streamed in [true, false] {
+            sound(world, &organization.key).await;
             let (answer, _) = with(world, &organization.key, behaviour.clone(), streamed).await;
             assert!(
                 !answer.text().contains("This page is not an answer"),
@@ -136,6 +174,7 @@ async fn a_truncated_stream_is_an_error_and_no_success(world: &World) {
     ];
     for mut behaviour in broken {
         let mark = mark();
+        sound(world, &organization.key).await;
         behaviour["event_count"] = json!(12);
         behaviour["contains"] = json!(mark);
         world.fake.expect(behaviour.clone()).await;

@@ -57,7 +57,7 @@ async fn metrics_have_their_names_after_one_chat() {
         "svc_filter_duration_seconds_count{filter=\"phi_guard\"} 1",
         "svc_filter_duration_seconds_count{filter=\"audit\"} 1",
         "svc_requests_total{route=\"/v1/ai/chat\",status=\"200\"} 1",
-        "svc_phi_entities_total{action=\"redact\",kind=\"SSN\"} 1",
+        "svc_phi_entities_total{action=\"redacted\",kind=\"SSN\"} 1",
         "svc_phi_scan_seconds_count 1",
         "svc_unsettled_runs 0",
         "svc_policy_epoch ",

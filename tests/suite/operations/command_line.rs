@@ -271,7 +271,7 @@ async fn bootstrap_options_do_what_they_say() {
         .gateway
         .chat(
             &organization.key,
-            json!({"message": mark(), "model": "alpha-opus-4-7"}),
+            json!({"message": mark(), "model": "alpha-opus-4-7", "max_tokens": 100}),
         )
         .await;
     assert_eq!(

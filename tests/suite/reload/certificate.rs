@@ -47,7 +47,7 @@ async fn a_renewed_certificate_is_shown_and_a_broken_one_never() {
     assert_eq!(connection.reply().await.whole().await.0.status, 200);
 
     files.put_nonsense();
-    let refused = "svc_edge_certificate_loads_total{outcome=\"refused\"}";
+    let refused = "svc_edge_certificate_loads_total{result=\"rejected\"}";
     eventually(refused, async || {
         (world.gateway.metric(refused).await >= 1.0).then_some(())
     })

@@ -73,17 +73,13 @@ fn copy_sources(from: &Path, to: &Path) {
     }
 }
 
-/// Replaces the first `from` behind `anchor`, or nothing where the version is the workspace's.
+/// Replaces the first `from` behind `anchor`.
 fn edit(path: &Path, from: &str, to: &str, anchor: &str) {
     let text = std::fs::read_to_string(path).unwrap();
     let (before, behind) = text
         .split_once(anchor)
         .unwrap_or_else(|| panic!("{anchor} in {}", path.display()));
-    let behind = if behind.contains("version.workspace = true") && path.ends_with("Cargo.toml") {
-        behind.replacen("version.workspace = true", to, 1)
-    } else {
-        behind.replacen(from, to, 1)
-    };
+    let behind = behind.replacen(from, to, 1);
     std::fs::write(path, format!("{before}{anchor}{behind}")).unwrap();
 }
 

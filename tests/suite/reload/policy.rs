@@ -96,12 +96,13 @@ async fn a_changed_policy_takes_effect_without_a_failed_request() {
         assert!(world.gateway.log().contains("policy set refused"));
 
         // A good change beside a broken file waits: the set is taken whole.
+        let detectors = policies.read("phi.toml");
         policies.write("phi.toml", "detectors = []");
         metric_reaches(&world, REFUSED, 4.0).await;
         policies.write("models.toml", &good);
         metric_reaches(&world, REFUSED, 5.0).await;
         assert_eq!(cap(&world, key).await, 777);
-        policies.write("phi.toml", "detectors = [\"phi-patterns\"]\n");
+        policies.write("phi.toml", &detectors);
         metric_reaches(&world, ACCEPTED, 2.0).await;
         assert_eq!(cap(&world, key).await, 8_000);
     })
