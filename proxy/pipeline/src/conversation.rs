@@ -66,6 +66,19 @@ impl Thread {
         }
     }
 
+    /// A surface whose callers bring their whole conversation: nothing is loaded and nothing is stored.
+    pub fn stateless() -> Self {
+        Self {
+            id: moment::id(IdKind::Conversation),
+            continues: false,
+            store: false,
+            overrides_system: true,
+            placeholders: PlaceholderMap::default(),
+            known: PlaceholderMap::default(),
+            handle: None,
+        }
+    }
+
     /// Takes the loaded conversation in and gives its turns.
     pub(crate) fn resume(&mut self, stored: Stored) -> Vec<Message> {
         let Stored {

@@ -3,7 +3,10 @@
 mod audit;
 mod auth;
 mod baa;
+mod body;
 mod conversation;
+mod decode_chat_completions;
+mod decode_messages;
 mod decode_native;
 mod eligibility;
 mod limits;
@@ -45,6 +48,8 @@ static FILTERS: &[&dyn Filter] = &[
     &scope::ScopeGate,
     &limits::Limits,
     &decode_native::DecodeNative,
+    &decode_messages::DecodeMessages,
+    &decode_chat_completions::DecodeChatCompletions,
     &conversation::Conversation,
     &pause::Pause,
     &model_access::ModelAccess,
