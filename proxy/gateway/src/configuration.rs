@@ -329,7 +329,7 @@ impl Configuration {
     }
 }
 
-/// The master key as the environment gives it (64 hex digits), where it does.
+/// The master key as the environment gives it (the text of a key file), where it does.
 pub(crate) fn master_key() -> Option<String> {
     variable("SVC_MASTER_KEY")
 }
