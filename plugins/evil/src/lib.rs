@@ -15,6 +15,7 @@ use std::hint::black_box;
 use bindings::exports::gateway::phi::detector::{self, DetectError, Segment, Span};
 use bindings::exports::gateway::plugin::lifecycle;
 use bindings::gateway::phi::types::{DetectorInfo, EntityKind, OffsetUnit, SpanHints};
+use bindings::gateway::plugin::counters;
 use bindings::gateway::plugin::types::PluginKind;
 
 struct Evil;
@@ -32,7 +33,7 @@ impl lifecycle::Guest for Evil {
             kind: PluginKind::PhiDetector,
             api: "0.1.0".to_owned(),
             config_schema: Vec::new(),
-            counters: Vec::new(),
+            counters: vec!["loud".to_owned(), "quiet".to_owned()],
             ext: Vec::new(),
         }
     }
@@ -48,6 +49,8 @@ impl lifecycle::Guest for Evil {
     }
 
     fn self_test() -> Result<(), String> {
+        // Not counted: nothing is served yet.
+        counters::add(1, 1);
         if last_digit() == BROKEN_MARK {
             Err("broken on purpose".to_owned())
         } else {
@@ -85,6 +88,7 @@ impl detector::Guest for Evil {
                 score: u16::from(last_digit() - b'0') * 50,
                 ..span(0, 7, 0)
             }]),
+            "count" => count(),
             "trap" => trap(),
             "loop" => spin(),
             "memory" => hoard(),
@@ -109,6 +113,16 @@ const fn span(start: u32, end: u32, kind: u16) -> Span {
         score: 900,
         hints: SpanHints::empty(),
     }
+}
+
+/// Once a counter that is not there, once as it should be, then too much and too often.
+fn count() -> Result<Vec<Span>, DetectError> {
+    counters::add(2, 1);
+    counters::add(1, 3);
+    for _ in 0..1_000 {
+        counters::add(0, u32::MAX);
+    }
+    Ok(Vec::new())
 }
 
 fn trap() -> Result<Vec<Span>, DetectError> {

@@ -72,9 +72,13 @@ impl Gate {
             .map_err(|error| AdmissionError::new("compile", error))??;
         let manifest = Arc::new(manifest);
         examine(&mould, &manifest).await?;
-        let metrics = self
-            .metrics
-            .version(&manifest.id, &manifest.version.to_string());
+        let version = manifest.version.to_string();
+        let metrics = self.metrics.version(&manifest.id, &version);
+        let mould = mould.counting(self.metrics.counters(
+            &manifest.id,
+            &version,
+            &manifest.counters,
+        ));
         let plugin = match manifest.kind {
             PluginKind::PhiDetector => Plugin::Detector(Arc::new(
                 Detector::admit(mould, Arc::clone(&manifest), metrics).await?,

@@ -10,7 +10,7 @@ use crate::error::{AdmissionError, PluginError};
 use crate::manifest::Manifest;
 use crate::metrics::{Outcome, VersionMetrics};
 use crate::offsets::{self, Unit};
-use crate::sandbox::{Cell, Mould, classify};
+use crate::sandbox::{Cell, Mould, begin_serving, classify};
 use crate::windows::{Window, windows};
 
 /// Where a piece of the text came from.
@@ -184,7 +184,7 @@ impl Detector {
             limits,
             ..
         } = &mut cell;
-        store.set_epoch_deadline(1);
+        begin_serving(store);
         let answer = budget
             .within(limits.call, guest.call_detect(&mut *store, part, &sent))
             .await;

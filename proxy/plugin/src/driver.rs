@@ -18,7 +18,7 @@ use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
 use crate::manifest::{Auth, Manifest};
 use crate::metrics::{Outcome, VersionMetrics};
-use crate::sandbox::{Cell, Mould, classify};
+use crate::sandbox::{Cell, Mould, begin_serving, classify};
 
 pub use run::DriverRun;
 
@@ -229,7 +229,7 @@ impl Driver {
             limits,
             ..
         } = &mut cell;
-        store.set_epoch_deadline(1);
+        begin_serving(store);
         let run = guest.run();
         let call = run.call_start(&mut *store, &sent);
         let answer = budget

@@ -1,6 +1,8 @@
 //! `plugin.toml`: what a plugin is, what it may import and what it asks for. The signed word on a plugin; what the
 //! guest says about itself has to agree with it.
 
+use std::collections::BTreeSet;
+
 use semver::Version;
 use serde::Deserialize;
 
@@ -138,12 +140,29 @@ impl Manifest {
         {
             return Err("component.sha256 must be 64 hex digits".to_owned());
         }
-        if self.counters.len() > MAX_COUNTERS {
-            return Err(format!("at most {MAX_COUNTERS} counters"));
-        }
+        self.check_counters()?;
         match self.kind {
             PluginKind::PhiDetector => self.check_detector(),
             PluginKind::ProviderDriver => self.check_driver(),
+        }
+    }
+
+    /// The names become labels of metrics.
+    fn check_counters(&self) -> Result<(), String> {
+        if self.counters.len() > MAX_COUNTERS {
+            return Err(format!("at most {MAX_COUNTERS} counters"));
+        }
+        let mut seen = BTreeSet::new();
+        if self
+            .counters
+            .iter()
+            .all(|name| is_counter(name) && seen.insert(name))
+        {
+            Ok(())
+        } else {
+            Err(format!(
+                "counters must be different names of 1 to {MAX_ID_CHARS} of [a-z0-9_.-]"
+            ))
         }
     }
 
@@ -195,6 +214,13 @@ fn is_id(id: &str) -> bool {
     (1..=MAX_ID_CHARS).contains(&id.len())
         && id.bytes().all(|byte| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
+        })
+}
+
+fn is_counter(name: &str) -> bool {
+    (1..=MAX_ID_CHARS).contains(&name.len())
+        && name.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte)
         })
 }
 
@@ -253,6 +279,16 @@ output-kib = 512
                 "policy",
             ),
             ("1.4.0", "1.4", "version"),
+            (
+                "[component]",
+                "counters = [\"John Doe\"]\n[component]",
+                "counters",
+            ),
+            (
+                "[component]",
+                "counters = [\"a\", \"a\"]\n[component]",
+                "counters",
+            ),
         ] {
             let broken = GOOD.replacen(from, to, 1);
             let error = Manifest::parse(broken.as_bytes()).unwrap_err();

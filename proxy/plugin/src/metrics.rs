@@ -1,8 +1,12 @@
-//! Metrics per plugin and version. Labels are ids, versions and words of our own; no guest can name one.
+//! Metrics per plugin and version. Labels are words of our own and of the manifest (ids, versions, names of
+//! counters); no guest can name one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry};
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
+};
 
 use crate::error::PluginError;
 
@@ -19,6 +23,7 @@ pub(crate) struct Families {
     latency: HistogramVec,
     instantiate: HistogramVec,
     kills: IntCounterVec,
+    counters: IntCounterVec,
 }
 
 /// The metrics of one version.
@@ -65,6 +70,13 @@ impl Families {
                 ),
                 &["plugin", "version", "reason"],
             )?,
+            counters: IntCounterVec::new(
+                Opts::new(
+                    "svc_plugin_counter_total",
+                    "What plugins counted themselves, by the names of their manifests.",
+                ),
+                &["plugin", "version", "counter"],
+            )?,
         })
     }
 
@@ -72,7 +84,16 @@ impl Families {
         registry.register(Box::new(self.calls.clone()))?;
         registry.register(Box::new(self.latency.clone()))?;
         registry.register(Box::new(self.instantiate.clone()))?;
-        registry.register(Box::new(self.kills.clone()))
+        registry.register(Box::new(self.kills.clone()))?;
+        registry.register(Box::new(self.counters.clone()))
+    }
+
+    /// The counters of one version, in the order of their names.
+    pub(crate) fn counters(&self, id: &str, version: &str, names: &[String]) -> Arc<[IntCounter]> {
+        names
+            .iter()
+            .map(|name| self.counters.with_label_values(&[id, version, name]))
+            .collect()
     }
 
     pub(crate) fn version(&self, id: &str, version: &str) -> VersionMetrics {

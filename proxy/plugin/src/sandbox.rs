@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use prometheus::IntCounter;
 use wasmtime::component::{Instance, InstancePre, Linker};
 use wasmtime::{
     Engine, Error, PoolConcurrencyLimitError, ResourceLimiter, Store, Trap, UpdateDeadline,
@@ -26,7 +27,15 @@ pub(crate) struct Limits {
 pub(crate) struct Inside {
     memory_bytes: usize,
     budget: Arc<Budget>,
+    counters: Arc<[IntCounter]>,
+    /// How often the running call may still count; 0 outside serving calls, where no import may be called.
+    counts_left: u32,
 }
+
+/// Counter calls of one guest call that are taken; the rest is dropped (plugin.wit).
+const MAX_COUNTS_PER_CALL: u32 = 64;
+/// What one counter call adds at most (plugin.wit).
+const MAX_COUNT_DELTA: u32 = 1_000;
 
 /// A component that is linked and checked, ready for instances.
 pub(crate) struct Mould {
@@ -35,6 +44,8 @@ pub(crate) struct Mould {
     lifecycle: wit::exports::gateway::plugin::lifecycle::GuestIndices,
     limits: Limits,
     configuration: Vec<u8>,
+    /// By the index that `counters.add` takes; empty until admission is over.
+    counters: Arc<[IntCounter]>,
 }
 
 /// One live instance.
@@ -45,7 +56,7 @@ pub(crate) struct Cell {
     pub(crate) limits: Limits,
 }
 
-/// Links the two imports that a guest may have; both do nothing in a serving gateway.
+/// Links the two imports that a guest may have.
 pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>, Error> {
     let mut linker = Linker::new(engine);
     wit::EveryPlugin::add_to_linker::<_, wasmtime::component::HasSelf<_>>(
@@ -58,9 +69,18 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<Inside>, Error> {
 impl wit::gateway::plugin::types::Host for Inside {}
 
 impl wit::gateway::plugin::counters::Host for Inside {
-    fn add(&mut self, _id: u16, _delta: u32) {}
+    fn add(&mut self, id: u16, delta: u32) {
+        let Some(left) = self.counts_left.checked_sub(1) else {
+            return;
+        };
+        self.counts_left = left;
+        if let Some(counter) = self.counters.get(usize::from(id)) {
+            counter.inc_by(u64::from(delta.min(MAX_COUNT_DELTA)));
+        }
+    }
 }
 
+/// Does nothing in a serving gateway: text of a guest that saw content goes nowhere (plugin.wit).
 impl wit::gateway::plugin::devlog::Host for Inside {
     fn log(&mut self, _level: wit::gateway::plugin::devlog::Level, _message: String) {}
 }
@@ -78,7 +98,13 @@ impl Mould {
             lifecycle,
             limits,
             configuration,
+            counters: Arc::default(),
         })
+    }
+
+    /// The same mould, whose instances count.
+    pub(crate) fn counting(self, counters: Arc<[IntCounter]>) -> Self {
+        Self { counters, ..self }
     }
 
     pub(crate) fn pre(&self) -> &InstancePre<Inside> {
@@ -91,6 +117,8 @@ impl Mould {
         let inside = Inside {
             memory_bytes: self.limits.memory_bytes,
             budget: Arc::clone(&budget),
+            counters: Arc::clone(&self.counters),
+            counts_left: 0,
         };
         let mut store = Store::new(&self.engine, inside);
         store.limiter(|inside| inside);
@@ -145,6 +173,12 @@ impl Mould {
     ) -> Result<wit::exports::gateway::plugin::lifecycle::Guest, Error> {
         self.lifecycle.load(&mut cell.store, &cell.instance)
     }
+}
+
+/// Readies a store for a call that serves a request.
+pub(crate) fn begin_serving(store: &mut Store<Inside>) {
+    store.set_epoch_deadline(1);
+    store.data_mut().counts_left = MAX_COUNTS_PER_CALL;
 }
 
 #[derive(Debug, thiserror::Error)]

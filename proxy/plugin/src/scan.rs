@@ -77,7 +77,11 @@ pub(crate) async fn scan(shared: Arc<Shared>) {
     }
     for path in folders {
         let at = path.clone();
-        let Ok(read) = tokio::task::spawn_blocking(move || read(&at)).await else {
+        let Ok(read) = tokio::task::spawn_blocking(move || present(&at)).await else {
+            continue;
+        };
+        let Some(read) = read else {
+            seen.remove(&path);
             continue;
         };
         look(&shared, &mut seen, path, read).await;
@@ -263,6 +267,12 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
 const MANIFEST: &str = "plugin.toml";
 const COMPONENT: &str = "plugin.wasm";
 const SIGNATURE: &str = "plugin.toml.sig";
+
+/// As [`read`]; none for a folder that has gone since it was listed.
+fn present(folder: &Path) -> Option<Result<Package, AdmissionError>> {
+    let package = read(folder);
+    (package.is_ok() || folder.join(MANIFEST).is_file()).then_some(package)
+}
 
 fn read(folder: &Path) -> Result<Package, AdmissionError> {
     let load = |name: &str, limit: u64| {

@@ -14,8 +14,14 @@ mod guest;
 mod admission;
 #[path = "plugins/alpha.rs"]
 mod alpha;
+#[path = "plugins/counters.rs"]
+mod counters;
+#[path = "plugins/exchange.rs"]
+mod exchange;
 #[path = "plugins/hostile.rs"]
 mod hostile;
+#[path = "plugins/hostile_driver.rs"]
+mod hostile_driver;
 #[path = "plugins/patterns.rs"]
 mod patterns;
 #[path = "plugins/reload.rs"]

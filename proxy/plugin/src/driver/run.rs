@@ -13,7 +13,7 @@ use super::upstream::framing_from_wit;
 use super::{DriverFailure, Framing, StreamEnd, outcome, wit, wit_types};
 use crate::error::PluginError;
 use crate::metrics::VersionMetrics;
-use crate::sandbox::{Cell, classify};
+use crate::sandbox::{Cell, begin_serving, classify};
 
 /// One inference run. Dropping it ends the guest.
 pub struct DriverRun {
@@ -94,7 +94,7 @@ impl DriverRun {
             guest,
             resource,
         } = &mut live;
-        store.set_epoch_deadline(1);
+        begin_serving(store);
         let run = guest.run();
         let call = run.call_head(&mut *store, *resource, status, shown);
         let answer = budget
@@ -185,7 +185,7 @@ impl DriverRun {
             guest,
             resource,
         } = &mut live;
-        store.set_epoch_deadline(1);
+        begin_serving(store);
         let run = guest.run();
         let call = run.call_push(&mut *store, *resource, data, frames);
         let answer = budget
@@ -242,7 +242,7 @@ impl DriverRun {
             guest,
             resource,
         } = &mut live;
-        store.set_epoch_deadline(1);
+        begin_serving(store);
         let run = guest.run();
         let call = run.call_close(&mut *store, *resource, how);
         let answer = budget

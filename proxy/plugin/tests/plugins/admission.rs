@@ -64,11 +64,7 @@ async fn what_the_guest_says_has_to_agree_with_the_manifest() {
             "",
             "imports: gateway:phi/types@0.1.0 is not in the manifest",
         ),
-        (
-            "schema = 1",
-            "schema = 1\ncounters = [\"x\"]",
-            "differ in counters",
-        ),
+        ("[\"loud\", \"quiet\"]", "[\"loud\"]", "differ in counters"),
     ] {
         let error = refusal(&Stage::new(), &EVIL_MANIFEST.replacen(from, to, 1))
             .await

@@ -3,115 +3,22 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue};
-use serde_json::{Map, Value, json};
-use svc_core::chat::{
-    ChatEvent, ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall,
-    ToolChoice, ToolResult,
-};
+use http::HeaderValue;
+use serde_json::json;
+use svc_core::chat::{Media, Part, ResponseFormat, Role, Sampling, ToolChoice, ToolResult};
 use svc_core::sse::Frame;
 use svc_plugin::{
-    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
-    Framing, ProviderKind, StreamEnd,
+    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Framing, ProviderKind,
+    StreamEnd,
 };
 
-use crate::stage::{ALPHA, Stage, shipped_manifest};
+use crate::exchange::{
+    body, call, chat, content_type, driver_of, fault, result, run, start, tool, turn, user, words,
+};
+use crate::stage::ALPHA;
 
 async fn driver() -> Arc<Driver> {
-    let stage = Stage::new();
-    stage.install(
-        "provider-alpha",
-        &ALPHA,
-        &shipped_manifest("provider-alpha"),
-    );
-    let host = stage.open().await;
-    host.driver("provider-alpha")
-        .unwrap_or_else(|_| panic!("{:?}", host.status()))
-}
-
-fn chat(messages: Vec<Message>) -> ChatRequest {
-    ChatRequest {
-        model: "catalogue-id".to_owned(),
-        system: Vec::new(),
-        messages,
-        tools: Vec::new(),
-        tool_choice: None,
-        parallel_tool_calls: None,
-        max_tokens: Some(100),
-        sampling: Sampling::default(),
-        stop_sequences: Vec::new(),
-        response_format: None,
-        reasoning_tokens: None,
-        metadata: std::collections::BTreeMap::new(),
-        stream: true,
-        ext: Map::new(),
-    }
-}
-
-fn turn(role: Role, content: Vec<Part>) -> Message {
-    Message {
-        role,
-        content,
-        name: None,
-    }
-}
-
-fn user(text: &str) -> Message {
-    turn(Role::User, vec![Part::text(text)])
-}
-
-fn call(id: &str, name: &str) -> Part {
-    Part::ToolCall(ToolCall {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        arguments: json!({"q": 1}),
-    })
-}
-
-fn result(call_id: &str, text: &str) -> Part {
-    Part::ToolResult(ToolResult {
-        call_id: call_id.to_owned(),
-        is_error: false,
-        content: vec![Part::text(text)],
-    })
-}
-
-fn tool(name: &str) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        description: Some("looks up".to_owned()),
-        input_schema: json!({"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}}),
-        strict: Some(true),
-        cache_mark: Some(json!({"type": "ephemeral"})),
-    }
-}
-
-async fn start(
-    driver: &Driver,
-    chat: &ChatRequest,
-) -> Result<(DriverRun, svc_plugin::UpstreamRequest), DriverFailure> {
-    driver
-        .start(&DriverRequest {
-            chat,
-            model: "model-a",
-            extra: &Map::new(),
-        })
-        .await
-}
-
-async fn body(driver: &Driver, chat: &ChatRequest) -> Value {
-    let (_, upstream) = start(driver, chat)
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"));
-    serde_json::from_slice(&upstream.body).unwrap()
-}
-
-async fn fault(driver: &Driver, chat: &ChatRequest) -> DriverFault {
-    match start(driver, chat).await {
-        Err(DriverFailure::Fault(fault)) => fault,
-        Err(failure) => panic!("{failure}"),
-        Ok(_) => panic!("the request was built"),
-    }
+    driver_of("provider-alpha", &ALPHA).await
 }
 
 #[tokio::test]
@@ -328,45 +235,6 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
     );
 }
 
-/// Events as words: they have no `Debug`.
-fn words(events: &[ChatEvent]) -> Vec<String> {
-    events
-        .iter()
-        .map(|event| match event {
-            ChatEvent::Started {
-                provider_id,
-                provider_model,
-            } => format!("started {provider_id} {provider_model}"),
-            ChatEvent::Text(text) => format!("text {text}"),
-            ChatEvent::Reasoning(text) => format!("reasoning {text}"),
-            ChatEvent::ReasoningSignature(text) => format!("signature {text}"),
-            ChatEvent::RedactedReasoning { data } => format!("redacted {data}"),
-            ChatEvent::ToolCallStart { index, id, name } => format!("call {index} {id} {name}"),
-            ChatEvent::ToolCallDelta { index, fragment } => format!("delta {index} {fragment}"),
-            ChatEvent::ToolCallEnd { index } => format!("end {index}"),
-            ChatEvent::ProviderToolCompleted { tool_type, item_id } => {
-                format!("tool {tool_type} {item_id}")
-            }
-            ChatEvent::Usage(usage) => format!(
-                "usage {} {} {} {}",
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cache_read_input_tokens,
-                usage.cache_creation_input_tokens
-            ),
-            ChatEvent::KeepAlive => "alive".to_owned(),
-            ChatEvent::Finished(finish) => {
-                format!(
-                    "finished {} {} {:?}",
-                    finish.reason.word(),
-                    finish.raw,
-                    finish.stop_sequence
-                )
-            }
-        })
-        .collect()
-}
-
 const TRANSCRIPT: [(&str, &str); 20] = [
     ("ping", r#"{"type":"ping"}"#),
     (
@@ -455,17 +323,6 @@ const EVENTS: [&str; 15] = [
     "usage 9 31 4 0",
     "finished tool_calls tool_use None",
 ];
-
-fn content_type(value: &'static str) -> HeaderMap {
-    HeaderMap::from_iter([(http::header::CONTENT_TYPE, HeaderValue::from_static(value))])
-}
-
-async fn run(driver: &Driver) -> DriverRun {
-    start(driver, &chat(vec![user("a")]))
-        .await
-        .unwrap_or_else(|failure| panic!("{failure}"))
-        .0
-}
 
 #[tokio::test]
 async fn a_transcript_gives_the_same_events_in_batches_of_any_size() {

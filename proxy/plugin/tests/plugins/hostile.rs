@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use svc_plugin::{Detector, KillReason, Origin, PluginError, Segment, Span};
 
-use crate::stage::{EVIL, EVIL_MANIFEST, Stage};
+use crate::stage::{EVIL, EVIL_MANIFEST, Stage, patient};
 
 async fn ask(detector: &Detector, text: &str) -> Result<Vec<Span>, PluginError> {
     let segment = Segment {
@@ -101,7 +101,7 @@ async fn a_looping_guest_leaves_its_thread_to_others() {
 #[tokio::test]
 async fn a_dropped_call_leaves_nothing_behind() {
     let stage = Stage::new();
-    stage.install("evil", &EVIL, EVIL_MANIFEST);
+    stage.install("evil", &EVIL, &patient(EVIL_MANIFEST));
     let detector = stage.open().await.detector("evil").unwrap();
     // More calls than there are instances: each dropped one has to give its own back.
     for _ in 0..200 {

@@ -2,7 +2,7 @@
 
 use svc_plugin::{Origin, Segment, State};
 
-use crate::stage::{PATTERNS, Stage, shipped_manifest};
+use crate::stage::{PATTERNS, Stage, patient, shipped_manifest};
 
 #[tokio::test]
 async fn findings_come_back_with_their_kind_and_place() {
@@ -42,7 +42,11 @@ async fn findings_come_back_with_their_kind_and_place() {
 #[tokio::test]
 async fn a_text_longer_than_one_call_is_scanned_whole() {
     let stage = Stage::new();
-    stage.install("phi-patterns", &PATTERNS, &shipped_manifest("phi-patterns"));
+    stage.install(
+        "phi-patterns",
+        &PATTERNS,
+        &patient(&shipped_manifest("phi-patterns")),
+    );
     let host = stage.open().await;
     let detector = host.detector("phi-patterns").unwrap();
     let mut text = String::new();

@@ -28,8 +28,10 @@ fn component(package: &str) -> Vec<u8> {
 }
 
 pub(crate) static ALPHA: LazyLock<Vec<u8>> = LazyLock::new(|| component("provider-alpha"));
+pub(crate) static BETA: LazyLock<Vec<u8>> = LazyLock::new(|| component("provider-beta"));
 pub(crate) static PATTERNS: LazyLock<Vec<u8>> = LazyLock::new(|| component("phi-patterns"));
 pub(crate) static EVIL: LazyLock<Vec<u8>> = LazyLock::new(|| component("evil"));
+pub(crate) static EVIL_DRIVER: LazyLock<Vec<u8>> = LazyLock::new(|| component("evil-driver"));
 /// Compiled code is shared by the tests; which of them compiles first does not matter.
 static CACHE: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
 
@@ -39,10 +41,11 @@ id = "evil"
 version = "7.7.1"
 kind = "phi-detector"
 world = "gateway:phi/phi-detector@0.1.0"
+counters = ["loud", "quiet"]
 [component]
 sha256 = ""
 size = 0
-imports = ["gateway:plugin/types@0.1.0", "gateway:phi/types@0.1.0"]
+imports = ["gateway:plugin/types@0.1.0", "gateway:plugin/counters@0.1.0", "gateway:phi/types@0.1.0"]
 [entity-kinds]
 names = ["SSN"]
 [limits]
@@ -50,6 +53,28 @@ memory-mib = 32
 call-ms = 100
 configure-ms = 1000
 output-kib = 4096
+"#;
+
+pub(crate) const EVIL_DRIVER_MANIFEST: &str = r#"
+schema = 1
+id = "evil-driver"
+version = "0.1.0"
+kind = "provider-driver"
+world = "gateway:provider/provider-driver@0.1.0"
+counters = ["frames"]
+[component]
+sha256 = ""
+size = 0
+imports = ["gateway:plugin/types@0.1.0", "gateway:plugin/counters@0.1.0", "gateway:provider/types@0.1.0"]
+[limits]
+memory-mib = 32
+call-ms = 1000
+configure-ms = 1000
+output-kib = 4096
+[auth]
+kind = "header"
+name = "authorization"
+template = "Bearer {secret}"
 "#;
 
 /// The evil guest under another version of the same length.
@@ -67,6 +92,15 @@ pub(crate) fn evil(version: &str) -> (Vec<u8>, String) {
 
 pub(crate) fn shipped_manifest(id: &str) -> String {
     fs::read_to_string(repository().join("plugins").join(id).join("plugin.toml")).unwrap()
+}
+
+/// The same manifest with time enough for a busy machine, for tests that are not about time.
+pub(crate) fn patient(manifest: &str) -> String {
+    let asked = manifest
+        .lines()
+        .find(|line| line.starts_with("call-ms"))
+        .unwrap();
+    manifest.replacen(asked, "call-ms = 2000", 1)
 }
 
 /// A folder to put plugins into.
@@ -107,6 +141,7 @@ impl Stage {
             trust_roots: self.trust_roots.clone(),
             ceilings: Ceilings {
                 instances: 64,
+                call_ms: 2_000,
                 ..Ceilings::default()
             },
             configuration: self.configuration.clone(),

@@ -1,0 +1,189 @@
+//! The canonical request as a chat-completions request.
+
+use serde_json::value::RawValue;
+
+use crate::bindings::gateway::provider::types::{
+    ChatRequest, DriverError, ErrorKind, Framing, Header, Method, ResponseFormat, ToolChoice,
+    UpstreamRequest,
+};
+use crate::fault::{invalid, plain, unsupported};
+use crate::messages::{ids, messages};
+use crate::wire;
+
+const PATH: &str = "/v1/chat/completions";
+/// Longest name of a tool or a schema (wire notes 2, point 8).
+const MAX_NAME_BYTES: usize = 64;
+/// Most stop sequences (wire notes 2, mapping).
+const MAX_STOP_SEQUENCES: usize = 4;
+/// Highest temperature; lower than 0 is none (wire notes 2, point 22).
+const MAX_TEMPERATURE: f64 = 2.0;
+/// Kind B wants a name for every schema.
+const SCHEMA_NAME: &str = "response";
+/// Parameters that pass as they came.
+const PASSED: [&str; 4] = ["reasoning_effort", "seed", "service_tier", "verbosity"];
+
+/// Builds the upstream request.
+pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
+    let ids = ids(&chat.messages);
+    let request = wire::Request {
+        model: &chat.model,
+        messages: messages(chat, &ids)?,
+        tools: tools(chat)?,
+        tool_choice: tool_choice(chat)?,
+        // Without tools it is a 400.
+        parallel_tool_calls: chat.parallel_tool_calls.filter(|_| !chat.tools.is_empty()),
+        max_completion_tokens: chat.max_output_tokens,
+        temperature: chat
+            .temperature
+            .map(|value| value.clamp(0.0, MAX_TEMPERATURE)),
+        top_p: chat.top_p,
+        stop: stop(chat)?,
+        response_format: response_format(chat)?,
+        user: chat
+            .metadata
+            .iter()
+            .find(|(name, _)| name == "user_id")
+            .map(|(_, value)| value.as_str()),
+        stream: chat.streaming,
+        // Without it a stream says nothing of usage (wire notes 2, point 32).
+        stream_options: chat.streaming.then_some(wire::StreamOptions {
+            include_usage: true,
+        }),
+        passed: wire::Passed(passed(chat)?),
+    };
+    refuse_unknown(chat)?;
+    let body =
+        serde_json::to_vec(&request).map_err(|_| plain(ErrorKind::Internal, Some("encode")))?;
+    let (accept, framing) = if chat.streaming {
+        ("text/event-stream", Framing::Sse)
+    } else {
+        ("application/json", Framing::WholeBody)
+    };
+    Ok(UpstreamRequest {
+        method: Method::Post,
+        path: PATH.to_owned(),
+        headers: vec![
+            header("content-type", "application/json"),
+            header("accept", accept),
+        ],
+        body,
+        framing,
+    })
+}
+
+/// Parameters that have no place at kind B.
+fn refuse_unknown(chat: &ChatRequest) -> Result<(), DriverError> {
+    if chat.top_k.is_some() {
+        return Err(unsupported("top_k"));
+    }
+    if chat.reasoning_tokens.is_some() {
+        return Err(unsupported("reasoning_tokens"));
+    }
+    Ok(())
+}
+
+fn header(name: &str, value: &str) -> Header {
+    Header {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+    let mut tools = Vec::with_capacity(chat.tools.len());
+    for (index, tool) in chat.tools.iter().enumerate() {
+        if !is_name(&tool.name) {
+            return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
+        }
+        tools.push(wire::Tool {
+            kind: "function",
+            function: wire::Function {
+                name: &tool.name,
+                description: tool.description.as_deref(),
+                parameters: raw(&tool.input_schema, &format!("tools[{index}].input_schema"))?,
+                strict: tool.strict,
+            },
+        });
+    }
+    Ok(tools)
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, DriverError> {
+    let word = |word| Ok(Some(wire::ToolChoice::Word(word)));
+    let no_tools = chat.tools.is_empty();
+    match &chat.tool_choice {
+        None => Ok(None),
+        // Without tools any choice is a 400; auto and none mean the same as no choice at all.
+        Some(ToolChoice::Auto | ToolChoice::None) if no_tools => Ok(None),
+        Some(_) if no_tools => Err(invalid("tool_choice", "no_tools")),
+        Some(ToolChoice::Auto) => word("auto"),
+        Some(ToolChoice::None) => word("none"),
+        Some(ToolChoice::Required) => word("required"),
+        Some(ToolChoice::Named(name)) if chat.tools.iter().any(|tool| &tool.name == name) => {
+            Ok(Some(wire::ToolChoice::Named {
+                kind: "function",
+                function: wire::Named { name },
+            }))
+        }
+        Some(ToolChoice::Named(_)) => Err(invalid("tool_choice", "unknown_tool")),
+        Some(ToolChoice::Other(_)) => Err(unsupported("tool_choice")),
+    }
+}
+
+fn stop(chat: &ChatRequest) -> Result<&[String], DriverError> {
+    if chat.stop_sequences.len() > MAX_STOP_SEQUENCES {
+        return Err(unsupported("stop_sequences"));
+    }
+    Ok(&chat.stop_sequences)
+}
+
+fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>>, DriverError> {
+    match &chat.response_format {
+        None => Ok(None),
+        Some(ResponseFormat::JsonObject) => Ok(Some(wire::ResponseFormat::JsonObject)),
+        Some(ResponseFormat::JsonSchema(format)) => {
+            let name = format.name.as_deref().unwrap_or(SCHEMA_NAME);
+            if !is_name(name) {
+                return Err(invalid("response_format", "schema_name"));
+            }
+            Ok(Some(wire::ResponseFormat::JsonSchema {
+                json_schema: wire::JsonSchema {
+                    name,
+                    schema: raw(&format.schema, "response_format")?,
+                    strict: format.strict,
+                },
+            }))
+        }
+        Some(ResponseFormat::Other(_)) => Err(unsupported("response_format")),
+    }
+}
+
+/// The last one of a name wins: the request's own stands behind the catalogue's.
+fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError> {
+    let mut passed: Vec<(&str, Box<RawValue>)> = Vec::new();
+    for (name, value) in &chat.ext {
+        let (required, bare) = match name.strip_prefix("must-") {
+            Some(bare) => (true, bare),
+            None => (false, name.as_str()),
+        };
+        if PASSED.contains(&bare) {
+            passed.retain(|(earlier, _)| *earlier != bare);
+            passed.push((bare, raw(value, bare)?));
+        } else if required {
+            return Err(unsupported(bare));
+        }
+    }
+    Ok(passed)
+}
+
+/// JSON that passes untouched.
+fn raw(bytes: &[u8], param: &str) -> Result<Box<RawValue>, DriverError> {
+    serde_json::from_slice(bytes).map_err(|_| invalid(param, "bad_json"))
+}

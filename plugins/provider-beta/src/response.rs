@@ -1,0 +1,159 @@
+//! The provider's answer, streamed or whole, as canonical events. Both forms go through the same few steps, so
+//! that they come out the same.
+
+use crate::bindings::gateway::provider::types::{DriverError, Event, Finish, FinishReason, Usage};
+use crate::calls::Calls;
+use crate::fault::{from_body, protocol};
+use crate::wire::{self, Answer, Choice, Delta};
+
+/// What ends a stream.
+const DONE: &[u8] = b"[DONE]";
+
+/// What is known of the reply so far.
+#[derive(Default)]
+pub struct Reply {
+    started: bool,
+    calls: Calls,
+    /// The model declined, in words of their own field.
+    declined: bool,
+    /// The provider's word for the end, once it has come.
+    stop: Option<String>,
+    done: bool,
+}
+
+impl Reply {
+    /// Ends the reply badly, unless it has ended.
+    pub fn fail(&mut self, error: DriverError, events: &mut Vec<Event>) {
+        if !self.done {
+            self.done = true;
+            events.push(Event::Failed(error));
+        }
+    }
+
+    /// One stream event.
+    pub fn stream(&mut self, data: &[u8], events: &mut Vec<Event>) {
+        if self.done {
+            return;
+        }
+        if data.trim_ascii() == DONE {
+            return self.finish(events);
+        }
+        match serde_json::from_slice::<Answer<'_>>(data) {
+            Ok(answer) => self.take(&answer, events),
+            Err(_) => self.fail(protocol("bad_json"), events),
+        }
+    }
+
+    /// A whole answer.
+    pub fn whole(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+        let choices = answer.choices.as_deref().unwrap_or_default();
+        if answer.error.is_none() && !choices.iter().any(is_first) {
+            return self.fail(protocol("no_choices"), events);
+        }
+        self.take(answer, events);
+        self.finish(events);
+    }
+
+    fn take(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+        if let Some(error) = &answer.error {
+            return self.fail(from_body(error), events);
+        }
+        let choices = answer.choices.as_deref().unwrap_or_default();
+        let id = answer.id.as_deref().unwrap_or("");
+        // Some endpoints send verdicts on the prompt first, in a chunk of nobody.
+        if !self.started && (!id.is_empty() || !choices.is_empty()) {
+            self.started = true;
+            let model = answer.model.as_deref().unwrap_or("");
+            events.push(Event::Started((id.to_owned(), model.to_owned())));
+        }
+        // One choice was asked for.
+        for choice in choices.iter().filter(|choice| is_first(choice)) {
+            if let Some(delta) = &choice.delta {
+                self.delta(delta, events);
+            }
+            let reason = choice.finish_reason.as_deref().unwrap_or("");
+            if !reason.is_empty() && self.stop.is_none() {
+                self.stop(reason, events);
+            }
+        }
+        if let Some(counts) = answer.usage.as_ref().filter(|_| self.started && !self.done) {
+            events.push(Event::Usage(usage(counts)));
+        }
+    }
+
+    fn delta(&mut self, delta: &Delta<'_>, events: &mut Vec<Event>) {
+        if let Some(text) = delta.content.as_deref().filter(|text| !text.is_empty()) {
+            events.push(Event::Text(text.to_owned()));
+        }
+        // A refusal must not vanish (wire notes 2, point 28).
+        if let Some(text) = delta.refusal.as_deref().filter(|text| !text.is_empty()) {
+            self.declined = true;
+            events.push(Event::Text(text.to_owned()));
+        }
+        let calls = delta.tool_calls.as_deref().unwrap_or_default();
+        if self.stop.is_some() && !calls.is_empty() {
+            return self.fail(protocol("late_tool_call"), events);
+        }
+        for call in calls {
+            self.calls.take(call.index, call, events);
+        }
+    }
+
+    fn stop(&mut self, reason: &str, events: &mut Vec<Event>) {
+        if self.calls.end(events) {
+            self.stop = Some(reason.to_owned());
+        } else {
+            self.fail(protocol("incomplete_tool_call"), events);
+        }
+    }
+
+    fn finish(&mut self, events: &mut Vec<Event>) {
+        let Some(raw) = self.stop.take().filter(|_| self.started) else {
+            return self.fail(protocol("early_done"), events);
+        };
+        if self.done {
+            return;
+        }
+        self.done = true;
+        events.push(Event::Finished(Finish {
+            reason: self.reason(&raw),
+            raw,
+            stop_sequence: None,
+            ext: Vec::new(),
+        }));
+    }
+
+    fn reason(&self, raw: &str) -> FinishReason {
+        match raw {
+            // A call that the request forced ends with this word too.
+            "stop" if self.calls.any() => FinishReason::ToolCalls,
+            "stop" if self.declined => FinishReason::Refusal,
+            "stop" => FinishReason::End,
+            "length" => FinishReason::MaxTokens,
+            "tool_calls" | "function_call" => FinishReason::ToolCalls,
+            "content_filter" => FinishReason::ContentFilter,
+            _ => FinishReason::Other,
+        }
+    }
+}
+
+fn is_first(choice: &Choice<'_>) -> bool {
+    choice.index == 0
+}
+
+/// Kind B counts what it read from the cache as part of the prompt.
+fn usage(counts: &wire::Usage) -> Usage {
+    let prompt = counts.prompt_tokens.unwrap_or(0);
+    let details = counts.prompt_tokens_details.as_ref();
+    let cached = details
+        .and_then(|details| details.cached_tokens)
+        .unwrap_or(0)
+        .min(prompt);
+    Usage {
+        input_tokens: prompt - cached,
+        output_tokens: counts.completion_tokens.unwrap_or(0),
+        cache_read_input_tokens: cached,
+        cache_creation_input_tokens: 0,
+        ext: Vec::new(),
+    }
+}
