@@ -14,6 +14,8 @@ mod guest;
 mod admission;
 #[path = "plugins/alpha.rs"]
 mod alpha;
+#[path = "plugins/beta.rs"]
+mod beta;
 #[path = "plugins/counters.rs"]
 mod counters;
 #[path = "plugins/exchange.rs"]
@@ -22,6 +24,8 @@ mod exchange;
 mod hostile;
 #[path = "plugins/hostile_driver.rs"]
 mod hostile_driver;
+#[path = "plugins/pair.rs"]
+mod pair;
 #[path = "plugins/patterns.rs"]
 mod patterns;
 #[path = "plugins/reload.rs"]
