@@ -5,7 +5,9 @@ use std::io::IsTerminal;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::trace::{BatchSpanProcessor, SdkTracerProvider};
+use opentelemetry_sdk::runtime::Tokio;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use svc_pipeline::service::TRACES;
 use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -26,7 +28,8 @@ impl Drop for Exporter {
     }
 }
 
-/// Starts logging to stderr and, where an endpoint is set, OTLP traces.
+/// Starts logging to stderr and, where an endpoint is set, OTLP traces. Call it inside the runtime that is to
+/// send them.
 ///
 /// # Errors
 /// A filter that does not parse, or an exporter that cannot be made.
@@ -69,7 +72,8 @@ fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
         .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
         .build()?;
     let resource = Resource::builder().with_service_name("svc-gateway").build();
-    let processor = BatchSpanProcessor::builder(exporter).build();
+    // The exporter's HTTP client needs tokio; the processor's own thread has none.
+    let processor = BatchSpanProcessor::builder(exporter, Tokio).build();
     Ok(Some(
         SdkTracerProvider::builder()
             .with_span_processor(processor)
