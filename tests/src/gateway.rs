@@ -1,6 +1,6 @@
 //! A gateway as a process of its own: how it is set up, started, asked, signalled, killed and started again.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -198,7 +198,7 @@ impl Gateway {
         command
             .args(arguments)
             .stdin(Stdio::null())
-            .stdout(File::from(log()))
+            .stdout(log())
             .stderr(log());
         let child = command.spawn().expect("starting the gateway");
         guardian::watch(child.id());
@@ -335,6 +335,18 @@ impl Gateway {
         let mut connection = Connection::open(self.admin).await;
         connection.send(&Request::new("GET", path).bytes()).await;
         connection.reply().await.whole().await.0
+    }
+
+    /// The sum of all samples of a metric that have these labels, `name="value"` each.
+    pub async fn metric_sum(&self, name: &str, labels: &[&str]) -> f64 {
+        let page = self.admin_page("/metrics").await.text();
+        let samples = page
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.strip_prefix('{'));
+        let samples = samples.filter(|rest| labels.iter().all(|label| rest.contains(label)));
+        samples
+            .filter_map(|rest| rest.rsplit_once(' ')?.1.parse::<f64>().ok())
+            .sum()
     }
 
     /// One sample of `/metrics`, by its name and labels as they stand there; 0 when it is not there.
