@@ -87,6 +87,17 @@ fn foreign_fields_are_refused_by_name_at_any_depth() {
 }
 
 #[test]
+fn replies_come_back_with_all_their_nulls() {
+    let reply = json!([{"type": "text", "text": "a", "citations": null, "parsed_output": null}]);
+    let chat = read(json!({"messages": [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": reply, "stop_reason": null},
+        {"role": "user", "content": "r"},
+    ]}));
+    assert_eq!(chat.messages.len(), 3);
+}
+
+#[test]
 fn a_thread_is_refused_in_the_words_that_let_the_sdk_repeat() {
     let fault = decode(br#"{"thread":{"type":"create"}}"#, WireVersion::Classic);
     let fault = fault.err().unwrap();
