@@ -7,6 +7,7 @@
 //! least one.
 
 mod answer;
+mod chat;
 mod control;
 mod directive;
 mod format;

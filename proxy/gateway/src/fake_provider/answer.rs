@@ -28,8 +28,6 @@ const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 const MAX_FLUSH_LOOKS: u32 = 30_000;
 const FLUSH_LOOK: Duration = Duration::from_millis(1);
 
-const REQUEST_ID: &str = "request-id";
-
 /// What a route answers.
 #[derive(Clone)]
 pub(crate) struct Route {
@@ -131,7 +129,7 @@ fn check_credential(expected: Option<&str>, key: Option<&str>) -> Result<(), Ref
     match (key, expected) {
         (Some(key), Some(expected)) if key == expected => Ok(()),
         (Some(key), None) if !key.is_empty() => Ok(()),
-        _ => Err(Refusal::new(401, "invalid x-api-key")),
+        _ => Err(Refusal::new(401, "invalid credential")),
     }
 }
 
@@ -216,7 +214,7 @@ async fn carry_out(
     *response.status_mut() = StatusCode::from_u16(plan.status).unwrap_or(StatusCode::OK);
     let headers = response.headers_mut();
     put(headers, CONTENT_TYPE.as_str(), &plan.content_type);
-    put(headers, REQUEST_ID, &request_id);
+    put(headers, format.request_id_header, &request_id);
     if let Some(length) = plan.content_length {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     } else {

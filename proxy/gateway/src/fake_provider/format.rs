@@ -5,11 +5,11 @@
 use http::HeaderMap;
 use serde_json::Value;
 
-use crate::fake_provider::messages;
 use crate::fake_provider::reply::{Ask, Reply};
+use crate::fake_provider::{chat, messages};
 
 /// Every wire format the fake speaks.
-pub(crate) static FORMATS: &[&Format] = &[&messages::FORMAT];
+pub(crate) static FORMATS: &[&Format] = &[&messages::FORMAT, &chat::FORMAT];
 
 /// What a route of a format does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(crate) struct Format {
     pub(crate) credential_headers: &'static [&'static str],
     /// Headers of every answer: noise a real provider sends and a gateway must not pass on.
     pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// The header of every answer that has the request's id.
+    pub(crate) request_id_header: &'static str,
     /// Refuses what the real one refuses, and reads the rest.
     pub(crate) read: fn(Operation, &HeaderMap, &Value) -> Result<Ask, Refusal>,
     /// The answer in one piece.
@@ -48,9 +50,34 @@ pub(crate) struct Format {
 pub(crate) struct Event {
     /// Empty: the event has no name line.
     pub(crate) name: &'static str,
-    pub(crate) data: Value,
+    pub(crate) data: Data,
     /// Whether it belongs to the regular end of a stream.
     pub(crate) terminal: bool,
+}
+
+/// What an event carries.
+pub(crate) enum Data {
+    Json(Value),
+    /// A word that is no JSON.
+    Word(&'static str),
+}
+
+impl Data {
+    /// On one line.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Json(value) => value.to_string(),
+            Self::Word(word) => (*word).to_owned(),
+        }
+    }
+
+    /// JSON over several lines: line ends stand between values, never inside a string.
+    pub(crate) fn lines(&self) -> String {
+        match self {
+            Self::Json(value) => format!("{value:#}"),
+            Self::Word(word) => (*word).to_owned(),
+        }
+    }
 }
 
 /// Why the fake does not answer.

@@ -9,7 +9,7 @@ const BOM: &str = "\u{FEFF}";
 
 /// An event as most providers write it.
 pub(crate) fn plain(event: &Event) -> Bytes {
-    let data = event.data.to_string();
+    let data = event.data.line();
     let mut out = String::with_capacity(event.name.len() + data.len() + 16);
     if !event.name.is_empty() {
         out.push_str("event: ");
@@ -45,10 +45,9 @@ pub(crate) fn odd(event: &Event, behaviour: &Behaviour, place: Place) -> Bytes {
         lines.push(format!("event:{space}{}", event.name));
     }
     let data = if behaviour.multi_line_data {
-        // Line ends of the pretty form stand between values, never inside a string.
-        format!("{:#}", event.data)
+        event.data.lines()
     } else {
-        event.data.to_string()
+        event.data.line()
     };
     lines.extend(data.lines().map(|line| format!("data:{space}{line}")));
     let end = match behaviour.line_end {

@@ -3,12 +3,12 @@
 //! What is refused stands in [`validation`] and [`turns`]; this file trusts what passed them.
 
 mod turns;
-mod validation;
+pub(crate) mod validation;
 
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use crate::fake_provider::format::{Event, Format, Operation, Refusal};
+use crate::fake_provider::format::{Data, Event, Format, Operation, Refusal};
 use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, pieces};
 
 pub(crate) static FORMAT: Format = Format {
@@ -16,6 +16,7 @@ pub(crate) static FORMAT: Format = Format {
     path: "/v1/messages",
     count_path: Some("/v1/messages/count_tokens"),
     credential_headers: &["x-api-key", "authorization"],
+    request_id_header: "request-id",
     headers: &[
         ("anthropic-organization-id", "org_of_the_operator"),
         ("anthropic-ratelimit-requests-limit", "4000"),
@@ -47,6 +48,7 @@ fn read(operation: Operation, headers: &HeaderMap, body: &Value) -> Result<Ask, 
     Ok(Ask {
         model: text("model").to_owned(),
         stream: body.get("stream") == Some(&Value::Bool(true)),
+        stream_usage: true,
         said: content.map(said).unwrap_or_default(),
         tool_answer: content.and_then(tool_answer),
         forced_tool: forced_tool(body),
@@ -303,7 +305,7 @@ fn usage(usage: Usage) -> Value {
 const fn event(name: &'static str, data: Value, terminal: bool) -> Event {
     Event {
         name,
-        data,
+        data: Data::Json(data),
         terminal,
     }
 }

@@ -136,9 +136,12 @@ fn encode(events: &[Event], behaviour: &Behaviour) -> Vec<Bytes> {
 
 /// An event whose JSON ends in the middle.
 fn malformed(event: &Event) -> Bytes {
-    let data = event.data.to_string();
+    let data = event.data.line();
     let half: String = data.chars().take(data.chars().count() / 2).collect();
-    format!("event: {}\ndata: {half}\n\n", event.name).into()
+    match event.name {
+        "" => format!("data: {half}\n\n").into(),
+        name => format!("event: {name}\ndata: {half}\n\n").into(),
+    }
 }
 
 /// A body with a known length. Where it has to break, it breaks between its halves.

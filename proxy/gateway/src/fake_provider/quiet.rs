@@ -38,6 +38,7 @@ impl Canned {
         let ask = Ask {
             model: "canned".into(),
             input_chars: 400,
+            stream_usage: true,
             ..Ask::default()
         };
         let behaviour = Behaviour {

@@ -11,6 +11,8 @@ use crate::fake_provider::script::{Behaviour, UsageOrder};
 pub(crate) struct Ask {
     pub(crate) model: String,
     pub(crate) stream: bool,
+    /// Whether a stream is to say its usage, where the format leaves that to the caller.
+    pub(crate) stream_usage: bool,
     /// Text of the last user turn.
     pub(crate) said: String,
     /// Text of the tool results of the last turn, when it has any.
@@ -34,6 +36,8 @@ pub(crate) struct Reply {
     pub(crate) blocks: Vec<Block>,
     pub(crate) stop: Stop,
     pub(crate) usage: Usage,
+    /// As asked.
+    pub(crate) stream_usage: bool,
 }
 
 /// A part of an answer; streamed parts come in pieces.
@@ -103,6 +107,7 @@ pub(crate) fn compose(ask: &Ask, behaviour: &Behaviour, seq: u64) -> Reply {
         blocks,
         stop,
         usage,
+        stream_usage: ask.stream_usage,
     }
 }
 

@@ -8,6 +8,7 @@
     clippy::unwrap_used
 )]
 
+mod chat;
 mod content;
 mod control;
 mod fault;
