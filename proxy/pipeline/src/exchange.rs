@@ -25,6 +25,7 @@ use crate::trail::Trail;
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 pub const SVC_VERSION: HeaderName = HeaderName::from_static("svc-version");
 
 /// One request, from its head to its response. Dropping it is a disconnect: the trail then settles by itself.
@@ -33,6 +34,8 @@ pub struct Exchange {
     /// Pinned for the whole request: a reload never changes the rules under way.
     pub policy: Arc<PolicySet>,
     pub route: Arc<Route>,
+    /// What the caller speaks, and what its errors look like.
+    pub surface: Surface,
     pub parameters: Vec<(String, String)>,
     pub request_id: String,
     pub started_at: Timestamp,
@@ -69,7 +72,7 @@ impl Exchange {
     /// A fault as a response, after its audit rows are written. A refusal that cannot be audited is
     /// answered as unavailable: audit fails closed.
     pub async fn refuse(mut self, fault: Fault) -> Response {
-        let fault = match self.trail.refuse(&fault, self.route.surface).await {
+        let fault = match self.trail.refuse(&fault, self.surface).await {
             Ok(()) => fault,
             Err(unavailable) => unavailable,
         };
@@ -79,7 +82,7 @@ impl Exchange {
     /// A fault as a response, without any audit.
     pub fn fault_response(&self, fault: &Fault) -> Response {
         log_fault(fault, &self.request_id, &self.route.path);
-        let mut response = fault_response(self.route.surface, fault, &self.request_id);
+        let mut response = fault_response(self.surface, fault, &self.request_id);
         for (name, value) in &self.headers {
             response.headers.insert(name, value.clone());
         }
@@ -90,7 +93,7 @@ impl Exchange {
     pub fn json(&self, status: StatusCode, body: &Value) -> Response {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        finish_headers(&mut headers, &self.request_id, self.route.surface);
+        finish_headers(&mut headers, &self.request_id, self.surface);
         Response {
             status,
             headers,
@@ -128,6 +131,9 @@ pub fn fault_response(surface: Surface, fault: &Fault, request_id: &str) -> Resp
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     let status = surface.status(fault.code);
+    if surface != Surface::Native && !worth_retrying(fault, status) {
+        headers.insert(X_SHOULD_RETRY, HeaderValue::from_static("false"));
+    }
     if status == StatusCode::UNAUTHORIZED {
         headers.insert(
             WWW_AUTHENTICATE,
@@ -141,6 +147,16 @@ pub fn fault_response(surface: Surface, fault: &Fault, request_id: &str) -> Resp
         body: Body::Full(surface.error_body(fault, request_id).to_string().into()),
     }
 }
+
+/// Official SDKs retry 409, 429 and 5xx by themselves, and some sleep for as long as they are told; the header
+/// says where that helps nobody (wire.md 3).
+fn worth_retrying(fault: &Fault, status: u16) -> bool {
+    let retried_by_sdks = status == 409 || status == 429 || status >= 500;
+    let wait_seconds = fault.retry_after_seconds().unwrap_or_default();
+    !retried_by_sdks || fault.retryable && wait_seconds <= LONGEST_USEFUL_WAIT_SECONDS
+}
+
+const LONGEST_USEFUL_WAIT_SECONDS: u64 = 60;
 
 /// The answer to a path without a route (contract 2.1).
 pub fn not_found(request_id: &str, path: &str) -> Response {

@@ -2,6 +2,7 @@
 
 mod chat;
 mod message;
+mod models;
 
 pub(crate) use chat::Opening;
 
@@ -24,7 +25,7 @@ pub trait Handler: Send + Sync {
 }
 
 /// Every handler of the gateway.
-static HANDLERS: &[&dyn Handler] = &[&chat::Chat, &message::Message];
+static HANDLERS: &[&dyn Handler] = &[&chat::Chat, &message::Message, &models::Models];
 
 /// The handler of this name.
 pub fn find(name: &str) -> Option<&'static dyn Handler> {

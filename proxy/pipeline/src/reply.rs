@@ -50,7 +50,7 @@ impl Reply {
         };
         exchange.trail.names(&head.message_id);
         let guard = ReplyGuard::new(scan, caller.phi_restore);
-        let encoder = encoder(exchange.route.surface);
+        let encoder = encoder(exchange.surface);
         Ok(Self {
             head,
             encoder,
@@ -238,7 +238,7 @@ impl ReplyStream {
         finish_headers(
             &mut headers,
             &self.exchange.request_id,
-            self.exchange.route.surface,
+            self.exchange.surface,
         );
         Response {
             status: StatusCode::OK,
@@ -322,7 +322,7 @@ impl ReplyStream {
     /// The run failed after the stream had opened: settled, then said in the surface's own event.
     async fn fail(&mut self, fault: Fault, out: &mut Vec<u8>) {
         self.phase = Phase::Over;
-        let surface = self.exchange.route.surface;
+        let surface = self.exchange.surface;
         let fault = match self.exchange.trail.refuse(&fault, surface).await {
             Ok(()) => fault,
             Err(unavailable) => unavailable,

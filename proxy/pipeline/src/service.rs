@@ -31,9 +31,11 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
         ),
         Matched::Route { route, parameters } => {
             let started_at = moment::now();
+            let surface = route.surface(&head.headers);
             let trail = Trail::new(
                 Arc::clone(&gateway),
                 &route,
+                surface,
                 &request_id,
                 &head,
                 policy.epoch,
@@ -42,6 +44,7 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
                 gateway: Arc::clone(&gateway),
                 policy,
                 route: Arc::clone(&route),
+                surface,
                 parameters,
                 request_id,
                 started_at,

@@ -109,6 +109,7 @@ impl Trail {
     pub(crate) fn new(
         gateway: Arc<Gateway>,
         route: &Route,
+        surface: Surface,
         request_id: &str,
         head: &RequestHead,
         policy_epoch: i64,
@@ -121,7 +122,7 @@ impl Trail {
             request_id: request_id.to_owned(),
             method: head.method.to_string(),
             path: head.path.clone(),
-            surface: route.surface,
+            surface,
             version: None,
             client: head.client.to_string(),
             user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, CACHE_CONTROL};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use moka::future::Cache;
 use svc_core::fault::{Code, Fault};
 use svc_core::gcra::Quota;
 use svc_core::secret;
+use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 use svc_store::api_key::{self, LAST_USED_STEP_MS, Status};
 use svc_store::{Store, StoreError};
@@ -21,6 +22,8 @@ use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
 use crate::moment;
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 const MINUTE_MS: u32 = 60_000;
 
@@ -96,7 +99,7 @@ fn refused(reason: &'static str) -> Refusal {
 }
 
 async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
-    let token = bearer(&exchange.head.headers)?;
+    let token = token(&exchange.head.headers, exchange.surface)?;
     if token.starts_with(secret::AGENT_PREFIX) {
         return Err(Refusal::Unknown(Code::AgentCredentialNotFound, "unknown"));
     }
@@ -118,6 +121,18 @@ async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
         return Err(refused("expired"));
     }
     Ok(caller)
+}
+
+/// The bearer token; where there is none, the key that SDKs of the messages format send (contract 7).
+fn token(headers: &HeaderMap, surface: Surface) -> Result<&str, Refusal> {
+    if surface != Surface::Messages || headers.contains_key(AUTHORIZATION) {
+        return bearer(headers);
+    }
+    let mut sent = headers.get_all(X_API_KEY).iter();
+    match (sent.next(), sent.next()) {
+        (Some(value), None) => value.to_str().map_err(|_| refused("malformed")),
+        _ => Err(refused("missing")),
+    }
 }
 
 /// The token of exactly one `Authorization: Bearer` header; the scheme's case does not matter.
@@ -269,6 +284,16 @@ mod tests {
         ] {
             assert_eq!(token(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn the_messages_sdks_key_counts_where_authorization_is_absent() {
+        let mut headers = HeaderMap::new();
+        headers.insert(X_API_KEY, HeaderValue::from_static("abc"));
+        assert_eq!(super::token(&headers, Surface::Messages).ok(), Some("abc"));
+        assert!(super::token(&headers, Surface::ChatCompletions).is_err());
+        headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer def"));
+        assert_eq!(super::token(&headers, Surface::Messages).ok(), Some("def"));
     }
 
     #[test]

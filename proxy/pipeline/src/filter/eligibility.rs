@@ -41,7 +41,7 @@ impl Filter for Eligibility {
 }
 
 /// The marked features that a request uses.
-fn features(chat: &ChatRequest) -> Vec<&'static str> {
+pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
     let mut features = Vec::new();
     if !chat.tools.is_empty() {
         features.push("tools");

@@ -2,11 +2,11 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::ChatRequest;
+use svc_core::chat::{ChatRequest, Sampling};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::time::Timestamp;
 
-use super::Filter;
+use super::{Filter, eligibility};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::policy::models::{Access, Model, Retirement};
@@ -54,6 +54,7 @@ impl Filter for ModelAccess {
             if least_tokens(chat) > model.context_window_tokens {
                 return Err(invalid("messages", "cannot fit the model's context window"));
             }
+            representable(chat, model)?;
             chat.max_tokens = Some(capped(
                 chat.max_tokens,
                 caller.per_request_max_tokens,
@@ -98,6 +99,49 @@ fn announce(retirement: &Retirement, headers: &mut http::HeaderMap) {
     if let Ok(value) = HeaderValue::from_str(&retirement.retired_at.http_date()) {
         headers.insert("sunset", value);
     }
+}
+
+/// What the model cannot take is refused by name, never dropped (wire.md 3). Sampling inside another range is
+/// brought to the nearest value that the model has.
+fn representable(chat: &mut ChatRequest, model: &Model) -> Result<(), Fault> {
+    let lacks = |feature: &str| !model.features.iter().any(|name| name == feature);
+    if let Some(feature) = eligibility::features(chat)
+        .into_iter()
+        .find(|name| lacks(name))
+    {
+        let param = if feature == "tools" {
+            "tools"
+        } else {
+            "messages"
+        };
+        return Err(unsupported(param).detail("feature", feature));
+    }
+    let sampling = &mut chat.sampling;
+    if let Some((low, high)) = model.temperature {
+        sampling.temperature = sampling.temperature.map(|asked| asked.clamp(low, high));
+        return Ok(());
+    }
+    // Such a model takes its default alone, as its own API does.
+    let other = |asked: Option<f64>| asked.is_some_and(|asked| (asked - 1.0).abs() > f64::EPSILON);
+    if other(sampling.temperature) {
+        return Err(unsupported("temperature"));
+    }
+    if other(sampling.top_p) {
+        return Err(unsupported("top_p"));
+    }
+    if sampling.top_k.is_some() {
+        return Err(unsupported("top_k"));
+    }
+    *sampling = Sampling::default();
+    Ok(())
+}
+
+fn unsupported(param: &'static str) -> Fault {
+    Fault::new(
+        Code::UnsupportedParameter,
+        "The model does not take this parameter.",
+    )
+    .at(param)
 }
 
 /// Text that is certain not to fit is refused before any upstream call. No tokenizer packs ordinary text

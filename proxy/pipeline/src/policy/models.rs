@@ -32,6 +32,7 @@ struct Entry {
     id: String,
     provider: String,
     kind: ProviderKind,
+    released_at: String,
     upstream_model: String,
     /// Id of the driver plugin where it is not `provider-<provider>`.
     driver: Option<String>,
@@ -122,6 +123,8 @@ pub struct Model {
     /// Ways to the model in the order in which they are tried; at least one.
     pub routes: Vec<ModelRoute>,
     pub kind: ProviderKind,
+    /// When the model came into the catalogue.
+    pub released_at: Timestamp,
     pub access: Access,
     pub price: Price,
     pub context_window_tokens: u64,
@@ -240,6 +243,10 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
             &entry.usd_per_million.cache_write,
         ),
     };
+    let released_at = Timestamp::parse(&entry.released_at).unwrap_or_else(|| {
+        findings.add(name, format!("model {id}: released_at must be RFC 3339"));
+        Timestamp(0)
+    });
     let temperature = temperature(&entry.temperature).unwrap_or_else(|| {
         findings.add(
             name,
@@ -262,6 +269,7 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         id,
         routes,
         kind: entry.kind,
+        released_at,
         access: entry.access,
         price,
         context_window_tokens: entry.context_window_tokens,

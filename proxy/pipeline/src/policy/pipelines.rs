@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http::Method;
+use http::{HeaderMap, HeaderName, Method};
 use serde::Deserialize;
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
@@ -26,6 +26,8 @@ struct Entry {
     method: String,
     path: String,
     surface: String,
+    /// The surface of callers that send `anthropic-version`, where it is another one.
+    with_anthropic_version: Option<String>,
     scope: String,
     pipeline: String,
     handler: String,
@@ -36,18 +38,31 @@ pub struct Route {
     pub method: Method,
     /// As written, with its parameters: the label of metrics and audit rows.
     pub path: String,
-    pub surface: Surface,
+    surface: Surface,
+    with_anthropic_version: Surface,
     pub scope: Scope,
     pub filters: Vec<&'static dyn Filter>,
     pub handler: &'static dyn Handler,
 }
 
 impl Route {
+    /// The surface that this caller speaks.
+    pub fn surface(&self, headers: &HeaderMap) -> Surface {
+        if headers.contains_key(ANTHROPIC_VERSION) {
+            self.with_anthropic_version
+        } else {
+            self.surface
+        }
+    }
+
     /// Whether this route runs a model: it then has the two audit rows of contract 14.2.
     pub fn is_inference(&self) -> bool {
         self.handler.needs().contains(&Fact::Intent)
     }
 }
+
+/// Every SDK of the messages format sends it (wire.md 1).
+const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
 /// What the router says of a request line.
 pub enum Matched {
@@ -150,6 +165,16 @@ fn route(
     if surface.is_none() {
         findings.add(name, format!("{label}: unknown surface {}", entry.surface));
     }
+    let with_anthropic_version = match &entry.with_anthropic_version {
+        None => surface,
+        Some(word) => {
+            let other = Surface::parse(word);
+            if other.is_none() {
+                findings.add(name, format!("{label}: unknown surface {word}"));
+            }
+            other
+        }
+    };
     let scope = Scope::parse(&entry.scope);
     if scope.is_none() {
         findings.add(name, format!("{label}: unknown scope {}", entry.scope));
@@ -176,11 +201,13 @@ fn route(
         return None;
     }
     let (surface, scope, handler) = (surface?, scope?, handler?);
+    let with_anthropic_version = with_anthropic_version?;
     check_facts(&label, &filters, handler, name, findings);
     Some(Route {
         method,
         path: entry.path.clone(),
         surface,
+        with_anthropic_version,
         scope,
         filters,
         handler,

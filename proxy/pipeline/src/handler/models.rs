@@ -1,0 +1,84 @@
+//! `models`: the catalogue as far as the caller may use it, in the shape of the caller's SDK (contract 21).
+
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use serde_json::Value;
+use svc_core::fault::{Code, Fault};
+use svc_core::surface::Surface;
+use svc_core::surface::models::{
+    Listed, chat_completions_list, chat_completions_model, messages_list, messages_model,
+};
+
+use super::Handler;
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+use crate::policy::models::{Access, Model};
+use crate::response::Response;
+
+pub(super) struct Models;
+
+impl Handler for Models {
+    fn name(&self) -> &'static str {
+        "models"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[
+            Fact::Caller,
+            Fact::Version,
+            Fact::Authorized,
+            Fact::Admitted,
+        ]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            match shown(&exchange) {
+                Ok(body) => exchange.json(StatusCode::OK, &body),
+                Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+/// The list, or the one model that the path names. A model that the caller may not use does not exist.
+fn shown(exchange: &Exchange) -> Result<Value, Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let usable = |model: &&Model| {
+        let retired = |at| exchange.started_at >= at;
+        let open = model.access == Access::Standard || caller.premium_models.contains(&model.id);
+        open && !model
+            .retirement
+            .as_ref()
+            .is_some_and(|end| retired(end.retired_at))
+    };
+    let models: Vec<Listed<'_>> = exchange
+        .policy
+        .catalogue
+        .models
+        .iter()
+        .filter(usable)
+        .map(|model| Listed {
+            id: &model.id,
+            created: model.released_at,
+        })
+        .collect();
+    let messages = exchange.surface == Surface::Messages;
+    if exchange.parameters.is_empty() {
+        let list = if messages {
+            messages_list
+        } else {
+            chat_completions_list
+        };
+        return Ok(list(&models));
+    }
+    let wanted = exchange.parameter("id");
+    let found = models.iter().find(|model| model.id == wanted);
+    let found = found.ok_or_else(|| Code::ResourceNotFound.fault())?;
+    let one = if messages {
+        messages_model
+    } else {
+        chat_completions_model
+    };
+    Ok(one(found))
+}
