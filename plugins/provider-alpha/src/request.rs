@@ -20,6 +20,10 @@ const MIN_REASONING_TOKENS: u32 = 1_024;
 const MAX_TOOL_NAME_BYTES: usize = 64;
 /// Parameters that pass as they came.
 const PASSED: [&str; 2] = ["service_tier", "inference_geo"];
+/// Parameters that have a place of their own in the body.
+const PLACED: [&str; 2] = [EFFORT, THINKING];
+const EFFORT: &str = "effort";
+const THINKING: &str = "thinking";
 /// What stands in for the definition of a tool that only the history knows.
 const ANY_OBJECT: &[u8] = br#"{"type":"object"}"#;
 
@@ -195,45 +199,83 @@ fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, Drive
     Ok(Some(choice))
 }
 
-fn thinking(chat: &ChatRequest, max_tokens: u32) -> Result<Option<wire::Thinking>, DriverError> {
+fn thinking(
+    chat: &ChatRequest,
+    max_tokens: u32,
+) -> Result<Option<wire::Thinking<'_>>, DriverError> {
     match chat.reasoning_tokens {
-        None => Ok(None),
+        None => whole_thinking(chat),
         Some(budget) if budget < MIN_REASONING_TOKENS || budget >= max_tokens => {
             Err(invalid("reasoning_tokens", "reasoning_budget"))
         }
-        Some(budget_tokens) => Ok(Some(wire::Thinking {
-            kind: "enabled",
-            budget_tokens,
-        })),
+        Some(budget_tokens) => Ok(Some(whole_thinking(chat)?.unwrap_or(
+            wire::Thinking::Budget {
+                kind: "enabled",
+                budget_tokens,
+            },
+        ))),
     }
 }
 
-fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig>, DriverError> {
-    match &chat.response_format {
-        None => Ok(None),
-        Some(ResponseFormat::JsonSchema(format)) => Ok(Some(wire::OutputConfig {
-            format: wire::OutputFormat {
-                kind: "json_schema",
-                schema: raw(&format.schema, "response_format")?,
-            },
-        })),
+/// What the caller said beyond a budget.
+fn whole_thinking(chat: &ChatRequest) -> Result<Option<wire::Thinking<'_>>, DriverError> {
+    let value = extra(chat, THINKING).map(serde_json::from_slice::<&RawValue>);
+    let value = value.transpose();
+    Ok(value
+        .map_err(|_| invalid(THINKING, "bad_json"))?
+        .map(wire::Thinking::Whole))
+}
+
+/// The words of kind A for an effort; less than its lowest is its lowest, and none is not asking for any.
+fn effort(chat: &ChatRequest) -> Result<Option<&str>, DriverError> {
+    let Some(value) = extra(chat, EFFORT) else {
+        return Ok(None);
+    };
+    let word: &str = serde_json::from_slice(value).map_err(|_| invalid(EFFORT, "bad_json"))?;
+    Ok(match word {
+        "none" => None,
+        "minimal" => Some("low"),
+        word => Some(word),
+    })
+}
+
+/// A parameter without a field of its own; the request's stands behind the catalogue's and wins.
+fn extra<'a>(chat: &'a ChatRequest, wanted: &str) -> Option<&'a [u8]> {
+    let found = chat.ext.iter().rfind(|(name, _)| bare(name) == wanted);
+    found.map(|(_, value)| value.as_slice())
+}
+
+/// The name of a parameter, whether or not it must be honoured.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("must-").unwrap_or(name)
+}
+
+fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig<'_>>, DriverError> {
+    let format = match &chat.response_format {
+        None => None,
+        Some(ResponseFormat::JsonSchema(format)) => Some(wire::OutputFormat {
+            kind: "json_schema",
+            schema: raw(&format.schema, "response_format")?,
+        }),
         // Kind A has no plain JSON mode.
         Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => {
-            Err(unsupported("response_format"))
+            return Err(unsupported("response_format"));
         }
-    }
+    };
+    let effort = effort(chat)?;
+    let is_given = format.is_some() || effort.is_some();
+    Ok(is_given.then_some(wire::OutputConfig { format, effort }))
 }
 
 fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError> {
     let mut passed = Vec::new();
     for (name, value) in &chat.ext {
-        let (required, bare) = match name.strip_prefix("must-") {
-            Some(bare) => (true, bare),
-            None => (false, name.as_str()),
-        };
+        let bare = bare(name);
         if PASSED.contains(&bare) {
+            // The request's own stands behind the catalogue's and wins.
+            passed.retain(|(earlier, _): &(&str, _)| *earlier != bare);
             passed.push((bare, raw(value, bare)?));
-        } else if required {
+        } else if bare != name.as_str() && !PLACED.contains(&bare) {
             return Err(unsupported(bare));
         }
     }

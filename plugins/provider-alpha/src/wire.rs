@@ -27,9 +27,9 @@ pub struct Request<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub stop_sequences: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<Thinking>,
+    pub thinking: Option<Thinking<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_config: Option<OutputConfig>,
+    pub output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata<'a>>,
     pub stream: bool,
@@ -152,15 +152,23 @@ pub struct ToolChoice<'a> {
 }
 
 #[derive(Serialize)]
-pub struct Thinking {
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    pub budget_tokens: u32,
+#[serde(untagged)]
+pub enum Thinking<'a> {
+    Budget {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        budget_tokens: u32,
+    },
+    /// As the caller gave it.
+    Whole(&'a RawValue),
 }
 
 #[derive(Serialize)]
-pub struct OutputConfig {
-    pub format: OutputFormat,
+pub struct OutputConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<OutputFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<&'a str>,
 }
 
 #[derive(Serialize)]

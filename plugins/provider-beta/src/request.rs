@@ -21,6 +21,10 @@ const MAX_TEMPERATURE: f64 = 2.0;
 const SCHEMA_NAME: &str = "response";
 /// Parameters that pass as they came.
 const PASSED: [&str; 4] = ["reasoning_effort", "seed", "service_tier", "verbosity"];
+/// The canonical name of `reasoning_effort`, whose words are the same.
+const EFFORT: &str = "effort";
+/// Kind A's word for the ordinary tier, and kind B's.
+const ORDINARY_TIER: [&[u8]; 2] = [br#""standard_only""#, br#""default""#];
 
 /// Builds the upstream request.
 pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
@@ -77,7 +81,7 @@ fn refuse_unknown(chat: &ChatRequest) -> Result<(), DriverError> {
         return Err(unsupported("top_k"));
     }
     if chat.reasoning_tokens.is_some() {
-        return Err(unsupported("reasoning_tokens"));
+        return Err(unsupported("thinking"));
     }
     Ok(())
 }
@@ -173,6 +177,13 @@ fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError>
             Some(bare) => (true, bare),
             None => (false, name.as_str()),
         };
+        let bare = if bare == EFFORT {
+            "reasoning_effort"
+        } else {
+            bare
+        };
+        let [of_a, of_b] = ORDINARY_TIER;
+        let value = if value == of_a { of_b } else { value };
         if PASSED.contains(&bare) {
             passed.retain(|(earlier, _)| *earlier != bare);
             passed.push((bare, raw(value, bare)?));

@@ -227,6 +227,20 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
         Some("logprobs")
     );
 
+    let mut tuned = chat(vec![user("a")]);
+    let thinking = json!({"type": "adaptive", "display": "omitted"});
+    tuned
+        .ext
+        .insert("must-thinking".to_owned(), thinking.clone());
+    for (word, sent) in [("minimal", "low"), ("max", "max")] {
+        tuned.ext.insert("must-effort".to_owned(), json!(word));
+        let body = body(&driver, &tuned).await;
+        assert_eq!(body["thinking"], thinking);
+        assert_eq!(body["output_config"], json!({"effort": sent}));
+    }
+    tuned.ext.insert("must-effort".to_owned(), json!("none"));
+    assert!(body(&driver, &tuned).await.get("output_config").is_none());
+
     let mut forced = chat(vec![user("a")]);
     forced.tool_choice = Some(ToolChoice::Required);
     assert_eq!(

@@ -251,7 +251,7 @@ async fn what_kind_b_cannot_take_is_refused_by_name() {
     type Spoil = fn(&mut ChatRequest);
     let cases: [(DriverFaultKind, &str, Spoil); 12] = [
         (unsupported, "top_k", |chat| chat.sampling.top_k = Some(3)),
-        (unsupported, "reasoning_tokens", |chat| {
+        (unsupported, "thinking", |chat| {
             chat.reasoning_tokens = Some(2_000)
         }),
         (unsupported, "stop_sequences", |chat| {
@@ -312,6 +312,15 @@ async fn what_kind_b_cannot_take_is_refused_by_name() {
         );
         assert!(!refused.retryable);
     }
+    let mut tuned = chat(vec![user("a")]);
+    tuned.ext.insert("must-effort".to_owned(), json!("low"));
+    tuned
+        .ext
+        .insert("must-service_tier".to_owned(), json!("standard_only"));
+    let sent = body(&driver, &tuned).await;
+    assert_eq!(sent["reasoning_effort"], "low");
+    assert_eq!(sent["service_tier"], "default");
+
     let mut inert = chat(vec![user("a")]);
     inert.ext.insert("logprobs".to_owned(), json!(true));
     inert.tool_choice = Some(ToolChoice::Auto);
