@@ -16,6 +16,14 @@ pub enum Database {
 }
 
 impl Database {
+    /// The address, as `DATABASE_URL` takes it.
+    pub fn url(&self) -> String {
+        match self {
+            Self::Sqlite(path) => format!("sqlite://{}", path.display()),
+            Self::Postgres(url) => url.clone(),
+        }
+    }
+
     /// The rows of a query; `$1`, `$2` … are texts.
     ///
     /// # Panics

@@ -1,6 +1,6 @@
 //! The harness of the integration tests: starts the real programs (gateway, fake provider, PostgreSQL) and
-//! looks at what they do from the outside: bytes on sockets, rows in databases, lines in logs. It links
-//! nothing of the gateway but the pure core, for its tables.
+//! looks at what they do from the outside: bytes on sockets, rows in databases, lines in logs. Of the gateway it
+//! links the pure core, for its tables, and the store, for settings that are sealed.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,10 @@
 //! Fresh organizations, made by `svc-gateway admin bootstrap` beside the running gateway.
 
 use serde_json::Value;
+use svc_core::time::Timestamp;
+use svc_store::master_key::MasterKey;
+use svc_store::seal::Content;
+use svc_store::{Store, StoreOptions};
 
 use crate::gateway::Gateway;
 use crate::program;
@@ -39,4 +43,24 @@ pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
         key_id: text("api_key_id"),
         key: text("api_key"),
     }
+}
+
+/// Gives an organization a system prompt of its own, which is sealed in the database.
+pub async fn set_system_prompt(gateway: &Gateway, organization: &Organization, prompt: &str) {
+    let master =
+        MasterKey::load_or_create(&gateway.data().join("master.key")).expect("the master key");
+    let url = gateway.database.url();
+    let runtime = tokio::runtime::Handle::current();
+    let store = Store::open(&url, StoreOptions::default(), master, &runtime)
+        .await
+        .expect("the store");
+    let found = svc_store::organization::find(&store, &organization.id)
+        .await
+        .expect("a query");
+    let mut settings = found.expect("the organization").settings;
+    settings.default_system_prompt = Some(Content::new(prompt));
+    let saved =
+        svc_store::organization::save_settings(&store, &organization.id, &settings, Timestamp(1));
+    saved.await.expect("saving the settings");
+    store.close().await;
 }

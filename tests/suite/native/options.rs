@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 use svc_tests::fake::{PROVIDER_KEY, mark};
+use svc_tests::organization::set_system_prompt;
 use svc_tests::world::World;
 
 use crate::engines::{on_both_engines, on_sqlite};
 
-on_both_engines! { max_tokens_are_capped_by_organization_and_model }
+on_both_engines! {
+    max_tokens_are_capped_by_organization_and_model,
+    the_organizations_system_prompt_is_the_default,
+}
 
 on_sqlite! {
     the_system_prompt_reaches_the_provider,
@@ -53,13 +57,23 @@ async fn max_tokens_are_capped_by_organization_and_model(world: &World) {
     );
 }
 
+/// The system prompt that the provider got, in whichever of its two forms.
+fn system_of(body: &Value) -> String {
+    match body.get("system") {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(blocks) => {
+            let blocks = blocks.as_array().expect("blocks").iter();
+            blocks.filter_map(|block| block["text"].as_str()).collect()
+        }
+    }
+}
+
 async fn the_system_prompt_reaches_the_provider(world: &World) {
     let organization = world.organization();
-    let none = sent(world, &organization.key, json!({})).await;
-    assert!(
-        none.get("system")
-            .is_none_or(|system| system == "" || system == &json!([])),
-        "{none}"
+    assert_eq!(
+        system_of(&sent(world, &organization.key, json!({})).await),
+        ""
     );
     let body = sent(
         world,
@@ -67,11 +81,35 @@ async fn the_system_prompt_reaches_the_provider(world: &World) {
         json!({"system": "Answer in rhymes."}),
     )
     .await;
-    let system = match &body["system"] {
-        Value::String(text) => text.clone(),
-        blocks => blocks[0]["text"].as_str().unwrap_or_default().to_owned(),
-    };
-    assert_eq!(system, "Answer in rhymes.");
+    assert_eq!(system_of(&body), "Answer in rhymes.");
+}
+
+/// The body's own prompt overrides it, an empty one included (spec, POST /v1/ai/chat).
+async fn the_organizations_system_prompt_is_the_default(world: &World) {
+    let organization = world.organization();
+    set_system_prompt(&world.gateway, &organization, "Speak as a nurse would.").await;
+    let key = &organization.key;
+    assert_eq!(
+        system_of(&sent(world, key, json!({})).await),
+        "Speak as a nurse would."
+    );
+    assert_eq!(
+        system_of(&sent(world, key, json!({"system": "Sing."})).await),
+        "Sing."
+    );
+    assert_eq!(
+        system_of(&sent(world, key, json!({"system": ""})).await),
+        ""
+    );
+    let sql = "SELECT default_system_prompt FROM organizations WHERE id = $1";
+    let row = world
+        .gateway
+        .database
+        .rows(sql, &[&organization.id])
+        .await
+        .remove(0);
+    let sealed = row["default_system_prompt"].as_str().expect("bytes");
+    assert!(!sealed.contains(&hex::encode("nurse")), "stored in clear");
 }
 
 async fn the_provider_gets_the_operators_credential_and_nothing_of_the_callers(world: &World) {

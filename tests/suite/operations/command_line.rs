@@ -145,7 +145,16 @@ fn plugins_are_listed() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let ids: Vec<&Value> = plugins.iter().map(|plugin| &plugin["id"]).collect();
-    assert_eq!(ids, ["phi-patterns", "provider-alpha"]);
+    // What is shipped is what has a manifest among the guests.
+    let guests = std::fs::read_dir(program::repository().join("plugins"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let shipped = guests.filter(|folder| folder.join("plugin.toml").is_file());
+    let mut shipped: Vec<String> = shipped
+        .map(|folder| folder.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    shipped.sort();
+    assert_eq!(ids, shipped);
     for plugin in &plugins {
         assert_eq!(
             (&plugin["state"], &plugin["error"]),
