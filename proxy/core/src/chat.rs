@@ -33,7 +33,13 @@ pub struct ChatRequest {
     /// Whether the caller wants a stream.
     pub stream: bool,
     /// Parameters without a field above, by canonical name. Names that start with `must-` are honoured by
-    /// the driver or refused.
+    /// the driver or refused. The surfaces give:
+    ///
+    /// - `must-effort`: how much to reason, `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`;
+    /// - `must-thinking`: the `thinking` object of the messages surface, where it says more than
+    ///   `reasoning_tokens` can; it then stands in place of that budget;
+    /// - `must-seed` and `must-verbosity`: a whole number, and `low`, `medium` or `high`;
+    /// - `must-service_tier` and `must-inference_geo`: words of the messages surface.
     pub ext: Map<String, Value>,
 }
 

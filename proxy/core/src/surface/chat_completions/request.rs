@@ -44,10 +44,7 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Fault> {
     let stream = fields.boolean("stream", &mut problems).unwrap_or(false);
     let temperature = fields.number("temperature", 0.0..=MAX_TEMPERATURE, &mut problems);
     let response_format = response_format(&mut fields, &mut problems);
-    let mut ext = Map::new();
-    if let Some(effort) = fields.word("reasoning_effort", EFFORTS, &mut problems) {
-        ext.insert("must-effort".to_owned(), json!(effort));
-    }
+    let ext = only_some(&mut fields, &mut problems);
     inert(&mut fields, &mut problems);
     meaningless(&mut fields, &mut problems);
     fields.end(&mut problems);
@@ -72,6 +69,25 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Fault> {
         stream,
         ext,
     })
+}
+
+/// Parameters that some drivers honour and the others refuse by name.
+fn only_some(fields: &mut Fields, problems: &mut Problems) -> Map<String, Value> {
+    let mut ext = Map::new();
+    if let Some(effort) = fields.word("reasoning_effort", EFFORTS, problems) {
+        ext.insert("must-effort".to_owned(), json!(effort));
+    }
+    if let Some(verbosity) = fields.word("verbosity", &["low", "medium", "high"], problems) {
+        ext.insert("must-verbosity".to_owned(), json!(verbosity));
+    }
+    match fields.take("seed") {
+        None => {}
+        Some(seed) if seed.is_i64() => {
+            ext.insert("must-seed".to_owned(), seed);
+        }
+        Some(_) => problems.add("seed", "must be a whole number"),
+    }
+    ext
 }
 
 /// Words of `reasoning_effort`.
@@ -164,10 +180,8 @@ fn meaningless(fields: &mut Fields, problems: &mut Problems) {
     );
     for name in [
         "top_logprobs",
-        "seed",
         "audio",
         "prediction",
-        "verbosity",
         "web_search_options",
         "functions",
         "function_call",

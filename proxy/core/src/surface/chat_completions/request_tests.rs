@@ -118,7 +118,6 @@ fn what_changes_the_meaning_is_refused_by_name() {
         ("store", json!(true)),
         ("logprobs", json!(true)),
         ("top_logprobs", json!(2)),
-        ("seed", json!(1)),
         ("logit_bias", json!({"50256": -100})),
         ("modalities", json!(["text", "audio"])),
         ("audio", json!({})),
@@ -153,6 +152,20 @@ fn temperature_and_effort() {
     assert_eq!(
         refused(json!({"reasoning_effort": "huge"})),
         invalid_at("reasoning_effort")
+    );
+}
+
+#[test]
+fn what_only_some_drivers_honour_travels_under_its_name() {
+    let chat = read(json!({"seed": -7, "verbosity": "low"}));
+    assert_eq!(
+        (&chat.ext["must-seed"], &chat.ext["must-verbosity"]),
+        (&json!(-7), &json!("low"))
+    );
+    assert_eq!(refused(json!({"seed": 1.5})), invalid_at("seed"));
+    assert_eq!(
+        refused(json!({"verbosity": "loud"})),
+        invalid_at("verbosity")
     );
 }
 
