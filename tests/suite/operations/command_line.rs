@@ -144,7 +144,10 @@ fn plugins_are_listed() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let ids: Vec<&Value> = plugins.iter().map(|plugin| &plugin["id"]).collect();
+    let ids: Vec<&str> = plugins
+        .iter()
+        .map(|plugin| plugin["id"].as_str().unwrap())
+        .collect();
     // What is shipped is what has a manifest among the guests.
     let guests = std::fs::read_dir(program::repository().join("plugins"))
         .unwrap()
