@@ -33,6 +33,8 @@ pub(crate) enum After {
     Abandon,
 }
 
+/// The reason, in metrics, for refusing a head. Where it speaks of framing, nothing behind it can be trusted.
+const BAD_HEAD: &str = "header_limits";
 /// The reason, in metrics, for refusing a body that breaks its own framing.
 const MISFRAMED: &str = "body_invalid";
 
@@ -56,14 +58,14 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     let mut downstream = Downstream::new(session, pace, gate.limits.write);
     let outcome = match head {
         Ok(head) => outcome(gate, &mut downstream, &mut intake, head).await,
-        Err(fault) => Outcome::Refused("header_limits", *fault),
+        Err(fault) => Outcome::Refused(BAD_HEAD, *fault),
     };
     let (response, misframed) = match outcome {
         Outcome::Answered(response) => (response, false),
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
             let response = refusal::response(&fault, &(gate.request_ids)());
-            (response, reason == MISFRAMED)
+            (response, reason == MISFRAMED || reason == BAD_HEAD)
         }
         Outcome::Gone(stage) => return gone(gate, stage),
     };

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use http::header::{HOST, HeaderName, HeaderValue};
+use http::header::{HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use http::{HeaderMap, Method};
 use pingora::http::RequestHeader;
 use pingora::protocols::http::ServerSession;
@@ -31,6 +31,10 @@ pub(crate) fn build(
     }
     if header.headers.len() > limits.header_count {
         return Err(refused("$header", "has too many fields"));
+    }
+    // RFC 9112, 6.1: chunked is applied once. A front that reads two codings would frame the body otherwise.
+    if header.headers.get_all(TRANSFER_ENCODING).iter().count() > 1 {
+        return Err(refused("$header", "has more than one Transfer-Encoding"));
     }
     if header.method == Method::CONNECT {
         return Err(refused("$header", "CONNECT is not served"));

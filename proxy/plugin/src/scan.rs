@@ -55,6 +55,8 @@ pub(crate) struct Seen {
     /// From the manifest, else empty.
     version: String,
     outcome: Result<Admitted, AdmissionError>,
+    /// What this folder offered last and, while its files are broken, still offers.
+    last_good: Option<Admitted>,
 }
 
 /// Looks once. Only one runs at a time; a second waits and then looks again.
@@ -133,6 +135,8 @@ async fn look(
         tracing::error!(plugin = id, version, %error, "plugin refused");
         note(shared, &id, &version, error.to_string());
     }
+    let earlier = seen.remove(&path).and_then(|before| before.last_good);
+    let last_good = outcome.as_ref().ok().cloned().or(earlier);
     seen.insert(
         path,
         Seen {
@@ -140,6 +144,7 @@ async fn look(
             id,
             version,
             outcome,
+            last_good,
         },
     );
 }
@@ -149,9 +154,10 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
     let before = shared.serving.load_full();
     let mut after = BTreeMap::clone(&before);
     let mut best: BTreeMap<&str, &Admitted> = BTreeMap::new();
-    for Seen { id, outcome, .. } in seen.values() {
-        let Ok(admitted) = outcome else { continue };
-        let chosen = best.entry(id).or_insert(admitted);
+    for admitted in seen.values().filter_map(|seen| seen.last_good.as_ref()) {
+        let chosen = best
+            .entry(admitted.manifest.id.as_str())
+            .or_insert(admitted);
         if admitted.manifest.version > chosen.manifest.version {
             *chosen = admitted;
         }

@@ -48,6 +48,11 @@ impl Fields {
         }
     }
 
+    /// Whether the field is there, with any value but null.
+    pub fn has(&self, key: &str) -> bool {
+        self.rest.get(key).is_some_and(|value| !value.is_null())
+    }
+
     /// The field whatever its type. An explicit null is an absent field.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())

@@ -41,6 +41,7 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     let mut fields = Fields::top(json::object(body)?);
     let mut problems = Problems::default();
 
+    let has_message = fields.has("message");
     let message = fields.string("message", &mut problems);
     let model = fields
         .string("model", &mut problems)
@@ -70,7 +71,9 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         )
         .at(unknown));
     }
-    if results.is_empty() && message.as_deref().is_none_or(str::is_empty) {
+    // A message of the wrong type is one problem, not two.
+    let is_empty = message.as_deref().map_or(!has_message, str::is_empty);
+    if results.is_empty() && is_empty {
         problems.add("message", "is required");
     }
     if !results.is_empty() && conversation.is_none() {

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use http::StatusCode;
 use serde_json::Value;
 use svc_core::chat::{Part, Role};
-use svc_core::fault::{Code, Fault};
+use svc_core::fault::{Code, Fault, Problems};
 use svc_core::id::IdKind;
 use svc_core::phi::{Channel, RestoreTable, restore};
 use svc_core::surface::native::{self, MessageRecord};
@@ -44,8 +44,29 @@ impl Handler for Message {
     }
 }
 
+/// This endpoint takes no query parameter; an unknown one is refused, never ignored (contract 1.2).
+fn check_query(query: Option<&str>) -> Result<(), Fault> {
+    let mut problems = Problems::default();
+    for pair in query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
+        let name = pair.split('=').next().unwrap_or_default();
+        let known_form =
+            name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic());
+        let name = if known_form { name } else { "…" };
+        problems.add(format!("$query.{name}"), "is not a known parameter");
+    }
+    problems.into_result()
+}
+
+/// Longest parameter name that an error repeats.
+const MAX_NAME_BYTES: usize = 64;
+
 /// A message of another organization or mode does not exist (contract 7, tenancy).
 async fn find(exchange: &Exchange) -> Result<Value, Fault> {
+    check_query(exchange.head.query.as_deref())?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let Some(id) = IdKind::Message.accept(exchange.parameter("id")) else {
         return Err(missing());
