@@ -47,11 +47,14 @@ impl ResolvesServerCert for Current {
 }
 
 impl Current {
+    /// The pair, and the stamp of the files from before they were read: whatever changes after it is seen.
+    ///
     /// # Errors
     /// When the first pair does not load: there is nothing to serve with.
-    pub(crate) fn load(files: &TlsListener) -> Result<Arc<Self>, CertificateError> {
+    pub(crate) fn load(files: &TlsListener) -> Result<(Arc<Self>, Stamp), CertificateError> {
+        let seen = stamp(files);
         let pair = read(&files.certificate, &files.key)?;
-        Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
+        Ok((Arc::new(Self(ArcSwap::from_pointee(pair))), seen))
     }
 }
 
@@ -75,11 +78,13 @@ fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, CertificateError
 pub(crate) struct Renewal {
     pub(crate) files: TlsListener,
     pub(crate) current: Arc<Current>,
+    /// The files as they were when `current` was read.
+    pub(crate) seen: Stamp,
     pub(crate) metrics: EdgeMetrics,
 }
 
 /// Time of change and length of both files.
-type Stamp = [Option<(SystemTime, u64)>; 2];
+pub(crate) type Stamp = [Option<(SystemTime, u64)>; 2];
 
 #[async_trait]
 impl Service for Renewal {
@@ -89,15 +94,17 @@ impl Service for Renewal {
         mut shutdown: ShutdownWatch,
         _listeners_per_fd: usize,
     ) {
-        let mut seen = self.stamp().await;
         loop {
             tokio::select! {
                 () = tokio::time::sleep(self.files.check_every) => {}
                 _ = shutdown.changed() => return,
             }
-            let now = self.stamp().await;
-            if now != seen {
-                seen = now;
+            let files = self.files.clone();
+            let Ok(now) = tokio::task::spawn_blocking(move || stamp(&files)).await else {
+                continue;
+            };
+            if now != self.seen {
+                self.seen = now;
                 self.renew().await;
             }
         }
@@ -116,18 +123,15 @@ impl Service for Renewal {
     }
 }
 
-impl Renewal {
-    async fn stamp(&self) -> Stamp {
-        let one = async |path: &Path| {
-            let metadata = tokio::fs::metadata(path).await.ok()?;
-            Some((metadata.modified().ok()?, metadata.len()))
-        };
-        [
-            one(&self.files.certificate).await,
-            one(&self.files.key).await,
-        ]
-    }
+fn stamp(files: &TlsListener) -> Stamp {
+    let one = |path: &Path| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    };
+    [one(&files.certificate), one(&files.key)]
+}
 
+impl Renewal {
     async fn renew(&self) {
         let (certificate, key) = (self.files.certificate.clone(), self.files.key.clone());
         let pair = tokio::task::spawn_blocking(move || read(&certificate, &key)).await;

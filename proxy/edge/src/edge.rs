@@ -242,7 +242,7 @@ impl House {
             doors.push(listener);
         }
         if let Some(tls) = &options.tls {
-            let current =
+            let (current, seen) =
                 Current::load(tls).map_err(|error| EdgeError::Certificate(error.to_string()))?;
             let door = Door {
                 gate: Arc::clone(gate),
@@ -252,6 +252,7 @@ impl House {
             server.add_service(Renewal {
                 files: tls.clone(),
                 current,
+                seen,
                 metrics: metrics.clone(),
             });
         }
