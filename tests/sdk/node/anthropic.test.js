@@ -164,7 +164,8 @@ for (const model of world.MODELS) {
         const word = `${world.mark()}end`;
         assert.ok(textOf(await client.messages.stream(asked(`Say ${word}.`)).finalMessage()).includes(word));
       };
-      await Promise.all(Array.from({ length: world.STREAMS }, one));
+      const ended = await Promise.allSettled(Array.from({ length: world.STREAMS }, one));
+      assert.deepEqual(ended.filter((stream) => stream.status === "rejected"), []);
     });
 
     test("leaving a stream stops the provider", async () => {
