@@ -1,18 +1,19 @@
 //! Computing time of a guest call.
 //!
-//! Only the time in which the guest's future is being polled counts: a guest that yields its thread every tick is
-//! not charged for what others do meanwhile.
+//! Only the processor time of the thread counts, and only while it polls the guest's future: neither what others do
+//! between two polls nor a busy machine that takes the processor away is the guest's doing.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// The clock of one store, shared between the caller's side and the epoch callback. Both run on the thread that
 /// polls; the atomics are there for `Sync` alone.
 pub(crate) struct Budget {
-    origin: Instant,
     limit_ns: AtomicU64,
     spent_ns: AtomicU64,
     resumed_ns: AtomicU64,
@@ -21,7 +22,6 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new() -> Self {
         Self {
-            origin: Instant::now(),
             limit_ns: AtomicU64::new(0),
             spent_ns: AtomicU64::new(0),
             resumed_ns: AtomicU64::new(0),
@@ -34,7 +34,7 @@ impl Budget {
         self.spent_ns.store(0, Ordering::Relaxed);
         let mut call = pin!(call);
         poll_fn(|cx| {
-            self.resumed_ns.store(self.now_ns(), Ordering::Relaxed);
+            self.resumed_ns.store(thread_ns(), Ordering::Relaxed);
             let poll: Poll<F::Output> = call.as_mut().poll(cx);
             self.spent_ns
                 .fetch_add(self.running_ns(), Ordering::Relaxed);
@@ -53,14 +53,19 @@ impl Budget {
     }
 
     fn running_ns(&self) -> u64 {
-        self.now_ns()
-            .saturating_sub(self.resumed_ns.load(Ordering::Relaxed))
-    }
-
-    fn now_ns(&self) -> u64 {
-        nanoseconds(self.origin.elapsed())
+        thread_ns().saturating_sub(self.resumed_ns.load(Ordering::Relaxed))
     }
 }
+
+/// Processor time of this thread. A poll never moves to another one half-way.
+fn thread_ns() -> u64 {
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(spent.tv_sec).unwrap_or_default();
+    let rest = u64::try_from(spent.tv_nsec).unwrap_or_default();
+    seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest)
+}
+
+const NS_PER_SECOND: u64 = 1_000_000_000;
 
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
