@@ -103,17 +103,8 @@ macro_rules! catalogue {
         impl Code {
             /// The row of this code.
             pub const fn row(self) -> &'static Row {
-                const ROWS: &[Row] = &[$(Row {
-                    code: Code::$variant,
-                    word: $word,
-                    status: $status,
-                    kind: Kind::$kind,
-                    retryable: catalogue!(@retry $retry),
-                    chat_completions: catalogue!(@chat $chat),
-                    reserved: catalogue!(@use $use),
-                    meaning: $meaning,
-                }),*];
-                &ROWS[self as usize]
+                // The enum and the catalogue come from the same lines, in the same order.
+                &CATALOGUE[self as usize]
             }
         }
     };

@@ -1,9 +1,10 @@
 //! Request bodies for the decoders: read within the limit, checked for their media type, and parsed where that
 //! takes nobody else's time.
 
-use svc_core::fault::Fault;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use svc_core::fault::{Fault, invalid};
 
-use super::decode_native::json_media_type;
 use crate::exchange::Exchange;
 
 /// Parsing this much takes about a millisecond; more is not for a thread that serves others.
@@ -30,4 +31,17 @@ pub(super) async fn parsed<T: Send + 'static>(
     parsing
         .await
         .map_err(|error| Fault::internal(format_args!("decoding a body: {error}")))?
+}
+
+/// Contract 1.2: a wrong media type is a validation failure.
+fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(invalid("$header.Content-Type", "must be application/json"))
 }
