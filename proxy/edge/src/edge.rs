@@ -412,9 +412,12 @@ impl DepartureWatch {
 
     /// Stops accepting and waits for what is in flight, to its end or to the deadline.
     async fn drain(&self, phase: Phase) -> Departure {
+        // Before the listeners go: an answer that is sent once they are gone tells its client to close.
+        self.lifecycle.enter(Phase::Leaving);
         self.lifecycle.stop_public();
-        self.lifecycle.enter(phase);
-        if phase == Phase::Leaving {
+        if phase > Phase::Leaving {
+            self.lifecycle.enter(phase);
+        } else {
             self.lifecycle.stop_admin();
             // 5 s: a client that reuses its connection meanwhile is told to close it with the answer, and
             // none is cut off while it sends.
