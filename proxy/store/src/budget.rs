@@ -48,7 +48,8 @@ pub struct HoldRequest {
     /// Credits that the plan includes in this cycle; `None` is without limit.
     pub allotment: Option<Micro>,
     /// The most that the run can cost. Less than one millionth counts as one, so that a limit of zero blocks.
-    pub worst_case: Charge,
+    /// `None` for what costs nothing: no limit refuses it, and its hold only keeps the lease on the request.
+    pub worst_case: Option<Charge>,
     /// Whose lease keeps the hold alive ([`crate::replica`]).
     pub replica_id: String,
     pub now: Timestamp,
@@ -255,13 +256,13 @@ fn sums_from(row: &Row) -> Result<Sums, StoreError> {
 }
 
 /// The amounts that a hold takes: at least one millionth of each.
-fn amounts(request: &HoldRequest) -> (Micro, Micro) {
+fn amounts(worst_case: Charge) -> (Micro, Micro) {
     let least = Micro(1);
     let Charge {
         sonnet_equivalent_tokens: _,
         credits,
         cost_usd,
-    } = request.worst_case;
+    } = worst_case;
     (credits.max(least), cost_usd.max(least))
 }
 
@@ -270,17 +271,22 @@ pub(crate) async fn take(
     cx: &mut Connection,
     request: &HoldRequest,
 ) -> Result<Reservation, StoreError> {
-    let (credits, spend) = amounts(request);
     let HoldRequest {
-        request_id,
+        request_id: _,
         org_id,
         mode,
         cycle,
         allotment,
-        worst_case: _,
-        replica_id,
-        now,
+        worst_case,
+        replica_id: _,
+        now: _,
     } = request;
+    let Some(worst_case) = worst_case else {
+        open_cycle(cx, org_id, *mode, *cycle).await?;
+        insert_hold(cx, request, (Micro::ZERO, Micro::ZERO)).await?;
+        return Ok(Reservation::Held);
+    };
+    let (credits, spend) = amounts(*worst_case);
     for _ in 0..RESERVE_ATTEMPTS {
         let taken = cx
             .row(
@@ -296,20 +302,7 @@ pub(crate) async fn take(
             )
             .await?;
         if taken.is_some() {
-            let sql = "INSERT INTO holds (request_id, org_id, mode, cycle_start, credits_micro, spend_micro, \
-                       replica_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-                       ON CONFLICT (request_id) DO NOTHING";
-            let values = args![
-                request_id,
-                org_id,
-                *mode,
-                cycle.start,
-                credits,
-                spend,
-                replica_id,
-                *now
-            ];
-            if cx.execute(sql, values).await? == 0 {
+            if !insert_hold(cx, request, (credits, spend)).await? {
                 // The request has its hold already; that one counts, this one does not.
                 let hold = Hold {
                     org_id: org_id.clone(),
@@ -327,7 +320,7 @@ pub(crate) async fn take(
         }
         // A repeat of a request that has its hold is not a second request.
         let sql = "SELECT 1 FROM holds WHERE request_id = $1";
-        if cx.row(sql, args![request_id]).await?.is_some() {
+        if cx.row(sql, args![&request.request_id]).await?.is_some() {
             return Ok(Reservation::Held);
         }
         // On PostgreSQL another request may have given back its hold by now; then nothing refuses any more.
@@ -340,9 +333,44 @@ pub(crate) async fn take(
     ))
 }
 
+/// Writes the hold of a request; `false` when it has one already.
+async fn insert_hold(
+    cx: &mut Connection,
+    request: &HoldRequest,
+    (credits, spend): (Micro, Micro),
+) -> Result<bool, StoreError> {
+    let HoldRequest {
+        request_id,
+        org_id,
+        mode,
+        cycle,
+        allotment: _,
+        worst_case: _,
+        replica_id,
+        now,
+    } = request;
+    let sql = "INSERT INTO holds (request_id, org_id, mode, cycle_start, credits_micro, spend_micro, \
+               replica_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+               ON CONFLICT (request_id) DO NOTHING";
+    let values = args![
+        request_id,
+        org_id,
+        *mode,
+        cycle.start,
+        credits,
+        spend,
+        replica_id,
+        *now
+    ];
+    Ok(cx.execute(sql, values).await? == 1)
+}
+
 /// Reads whether a hold would be taken, in the order of the checks: plan, credit cap, spend cap.
 async fn judge(cx: &mut Connection, request: &HoldRequest) -> Result<Reservation, StoreError> {
-    let (credits, spend) = amounts(request);
+    let Some(worst_case) = request.worst_case else {
+        return Ok(Reservation::Held);
+    };
+    let (credits, spend) = amounts(worst_case);
     let sums = read_sums(cx, &request.org_id, request.mode, request.cycle.start).await?;
     let caps = read_caps(cx, &request.org_id, request.mode).await?;
     let credits_then = sums.used_credits + sums.held_credits + credits;
@@ -390,6 +418,13 @@ pub(crate) struct Hold {
     pub(crate) cycle_start: Timestamp,
     pub(crate) credits: Micro,
     pub(crate) spend: Micro,
+}
+
+impl Hold {
+    /// Whether it is the hold of a request that costs nothing.
+    pub(crate) fn is_free(&self) -> bool {
+        self.credits == Micro::ZERO && self.spend == Micro::ZERO
+    }
 }
 
 /// Takes the hold of a request away, if it still has one. Only one of several that try gets it.

@@ -7,6 +7,7 @@
 mod connection;
 mod group;
 mod migrate;
+mod writer;
 
 use std::panic::AssertUnwindSafe;
 use std::str::FromStr;
@@ -26,6 +27,7 @@ pub(crate) use connection::{Arg, Connection, Row, args};
 
 use crate::error::StoreError;
 use group::Order;
+use writer::Writer;
 
 /// How much of the machine the store may use.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +95,9 @@ impl Db {
             size,
             closing: AtomicBool::new(false),
         });
-        let on = runtime.clone();
         let opening = runtime.spawn(async move {
             if url.starts_with("sqlite:") {
-                open_sqlite(&url, options, &on).await
+                open_sqlite(&url, options).await
             } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
                 open_postgres(&url, options).await
             } else {
@@ -225,11 +226,7 @@ where
     Ok(value)
 }
 
-async fn open_sqlite(
-    url: &str,
-    options: StoreOptions,
-    runtime: &Handle,
-) -> Result<Engine, StoreError> {
+async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {
     let address = |error: &dyn std::fmt::Display| StoreError::Address(error.to_string());
     let connect = SqliteConnectOptions::from_str(url)
         .map_err(|error| address(&error))?
@@ -255,13 +252,18 @@ async fn open_sqlite(
             .idle_timeout(None)
             .max_lifetime(None)
     };
-    let writer = pool(1).connect_with(connect.clone()).await?;
-    migrate::run(&mut Connection::Sqlite(writer.acquire().await?)).await?;
+    let migrating = pool(1).connect_with(connect.clone()).await?;
+    migrate::run(&mut Connection::Sqlite(migrating.acquire().await?)).await?;
+    migrating.close().await;
     let readers = pool(options.connections.max(1))
         .connect_with(connect.pragma("query_only", "ON"))
         .await?;
     let (orders, queue) = mpsc::channel(options.queue_jobs.max(1));
-    runtime.spawn(group::run(writer, queue));
+    let writer = Writer::open(&path)?;
+    std::thread::Builder::new()
+        .name("sqlite-writer".to_owned())
+        .spawn(move || group::run(path, writer, queue))
+        .map_err(|error| address(&error))?;
     Ok(Engine::Sqlite {
         readers,
         writer: orders,

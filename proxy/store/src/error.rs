@@ -14,6 +14,9 @@ pub enum StoreError {
     /// One piece of work ran past [`crate::engine::JOB_TIMEOUT`].
     #[error("the work took too long and was rolled back")]
     TimedOut,
+    /// One piece of work on SQLite's writer waited for something that is not the database.
+    #[error("the work waited inside a transaction and was rolled back")]
+    Waited,
     /// One piece of work panicked.
     #[error("the work panicked and was rolled back")]
     Panicked,
@@ -54,6 +57,37 @@ impl StoreError {
         )
     }
 }
+
+/// As the writer's SQLite reports them: the same codes by another library.
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+        let rusqlite::Error::SqliteFailure(failure, message) = &error else {
+            return Self::Refused {
+                code: "client".to_owned(),
+                message: error.to_string(),
+            };
+        };
+        let message = message.clone().unwrap_or_else(|| failure.to_string());
+        let code = failure.extended_code;
+        if [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE].contains(&code) {
+            return Self::Exists {
+                constraint: message,
+            };
+        }
+        if SQLITE_OUTAGES.contains(&(code & PRIMARY_CODE).to_string().as_str()) {
+            Self::Unavailable(message)
+        } else {
+            Self::Refused {
+                code: code.to_string(),
+                message,
+            }
+        }
+    }
+}
+
+/// The part of an extended result code of SQLite that is the primary one.
+const PRIMARY_CODE: i32 = 0xff;
 
 /// SQLSTATE classes of PostgreSQL that speak of the server, not of the statement: connection (08), resources
 /// (53), operator intervention and statement timeout (57), system (58), lost in a race (40), lock or transaction held

@@ -28,9 +28,9 @@ pub struct Settlement {
     pub request_id: String,
     pub org_id: String,
     pub mode: Mode,
-    /// `inference.completed`, `.blocked`, `.failed` or `.cancelled`.
+    /// `.completed`, `.blocked`, `.failed` or `.cancelled` of what the intent calls it (`inference`).
     pub terminal: audit::Row,
-    /// `None` where the provider was never reached.
+    /// `None` where the provider was never reached, or nothing is charged.
     pub entry: Option<Entry>,
     /// What is stored of the conversation.
     pub turn: Option<Turn>,

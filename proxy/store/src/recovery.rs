@@ -1,5 +1,5 @@
-//! Recovery: closes what replicas that are no longer alive have left open, with one `inference.abandoned` row
-//! each, and gives their holds back (contract 14.2). Any number of replicas may run it at once.
+//! Recovery: closes what replicas that are no longer alive have left open, with one `.abandoned` row each
+//! (`inference.abandoned` for an inference), and gives their holds back (contract 14.2). Any number of replicas may run it at once.
 
 use serde_json::{Value, json};
 use svc_core::chat::Usage;
@@ -17,7 +17,7 @@ use crate::{Store, StoreError};
 /// What one pass did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Requests that got their `inference.abandoned` row.
+    /// Requests that got their `.abandoned` row.
     pub abandoned: u64,
     /// Holds of requests that never wrote an intent.
     pub released: u64,
@@ -95,7 +95,8 @@ async fn close(
         .await?;
     let closed = match intent {
         Some(intent) => {
-            if audit::insert_columns(cx, abandoned(&intent, now)?).await? {
+            let is_written = audit::insert_columns(cx, abandoned(&intent, now)?).await?;
+            if is_written && !hold.is_free() {
                 let entry = entry(cx, &intent, &hold).await?;
                 ledger::post(cx, &hold.org_id, hold.mode, request_id, &entry, now).await?;
             }
@@ -110,7 +111,9 @@ async fn close(
 /// The terminal row: what the intent says, with an outcome that nobody knows.
 fn abandoned(intent: &Row, now: Timestamp) -> Result<Columns, StoreError> {
     let id = IdKind::Audit.make(now, rand::random());
-    let event = "inference.abandoned";
+    let requested: String = intent.get("event")?;
+    let family = requested.split('.').next().unwrap_or_default();
+    let event = format!("{family}.abandoned");
     let model: Option<String> = intent.get("model")?;
     let mut document: Value = intent.get("document")?;
     let outcome = json!({"result": Outcome::Unknown.word(), "status": null, "code": null});
@@ -132,7 +135,7 @@ fn abandoned(intent: &Row, now: Timestamp) -> Result<Columns, StoreError> {
         mode: intent.get::<Option<Mode>>("mode")?,
         request_id: intent.get("request_id")?,
         phase: Phase::Terminal,
-        event: event.to_owned(),
+        event,
         occurred_at: now,
         actor_type: intent.get("actor_type")?,
         actor_id: intent.get("actor_id")?,

@@ -1,5 +1,8 @@
 //! One typed way to run a statement on either engine. `$1` placeholders work on both; values are bound from
 //! [`Arg`] and read through [`Field`], so that a statement is written once.
+//!
+//! SQLite has two kinds of connection: sqlx's, on which a statement is a trip to another thread and back, for
+//! reads; and the writer's own ([`Writer`]), whose statements run where they are asked for (decision 8).
 
 use serde_json::Value;
 use sqlx::pool::PoolConnection;
@@ -10,11 +13,14 @@ use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
+use super::writer::{Writer, WriterRow};
 use crate::error::StoreError;
 
 /// A connection of either engine, inside a transaction where [`super::Db::write`] gave it.
 pub(crate) enum Connection {
     Sqlite(PoolConnection<Sqlite>),
+    /// SQLite's one writer: nothing that is asked of it ever waits for another task.
+    Writer(Writer),
     Postgres(PoolConnection<Postgres>),
 }
 
@@ -34,8 +40,9 @@ pub(crate) use args;
 
 /// Both engines differ only in the type of the connection.
 macro_rules! on_either {
-    ($cx:expr, $sql:expr, $args:expr, $run:ident) => {
+    ($cx:expr, $sql:expr, $args:expr, $run:ident, $writer:expr) => {
         match $cx {
+            Connection::Writer(writer) => return $writer(writer, $sql, $args),
             Connection::Sqlite(connection) => bind!(Sqlite, $sql, $args)
                 .$run(&mut **connection)
                 .await
@@ -75,10 +82,12 @@ impl Connection {
         sql: &'static str,
         args: Vec<Arg>,
     ) -> Result<u64, StoreError> {
-        Ok(match on_either!(self, sql, args, execute)? {
-            Either::Sqlite(done) => done.rows_affected(),
-            Either::Postgres(done) => done.rows_affected(),
-        })
+        Ok(
+            match on_either!(self, sql, args, execute, Writer::execute)? {
+                Either::Sqlite(done) => done.rows_affected(),
+                Either::Postgres(done) => done.rows_affected(),
+            },
+        )
     }
 
     /// Runs a statement that must change exactly one row.
@@ -100,10 +109,12 @@ impl Connection {
         sql: &'static str,
         args: Vec<Arg>,
     ) -> Result<Vec<Row>, StoreError> {
-        Ok(match on_either!(self, sql, args, fetch_all)? {
-            Either::Sqlite(rows) => rows.into_iter().map(Row::Sqlite).collect(),
-            Either::Postgres(rows) => rows.into_iter().map(Row::Postgres).collect(),
-        })
+        Ok(
+            match on_either!(self, sql, args, fetch_all, Writer::rows)? {
+                Either::Sqlite(rows) => rows.into_iter().map(Row::Sqlite).collect(),
+                Either::Postgres(rows) => rows.into_iter().map(Row::Postgres).collect(),
+            },
+        )
     }
 
     /// The only row of a query, if there is one.
@@ -112,10 +123,12 @@ impl Connection {
         sql: &'static str,
         args: Vec<Arg>,
     ) -> Result<Option<Row>, StoreError> {
-        Ok(match on_either!(self, sql, args, fetch_optional)? {
-            Either::Sqlite(row) => row.map(Row::Sqlite),
-            Either::Postgres(row) => row.map(Row::Postgres),
-        })
+        Ok(
+            match on_either!(self, sql, args, fetch_optional, Writer::row)? {
+                Either::Sqlite(row) => row.map(Row::Sqlite),
+                Either::Postgres(row) => row.map(Row::Postgres),
+            },
+        )
     }
 
     /// Runs statements without arguments, several if they are separated by semicolons. Only for text of this
@@ -123,6 +136,7 @@ impl Connection {
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let statement = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         match self {
+            Self::Writer(writer) => writer.batch(sql)?,
             Self::Sqlite(connection) => statement.execute(&mut **connection).await.map(drop)?,
             Self::Postgres(connection) => statement.execute(&mut **connection).await.map(drop)?,
         }
@@ -133,6 +147,8 @@ impl Connection {
     pub(crate) fn close_on_drop(&mut self) {
         match self {
             Self::Sqlite(connection) => connection.close_on_drop(),
+            // Its thread opens another one ([`super::group`]).
+            Self::Writer(_) => {}
             Self::Postgres(connection) => connection.close_on_drop(),
         }
     }
@@ -149,6 +165,7 @@ impl Connection {
 /// A row of either engine.
 pub(crate) enum Row {
     Sqlite(SqliteRow),
+    Writer(WriterRow),
     Postgres(PgRow),
 }
 
@@ -169,6 +186,7 @@ macro_rules! plain_fields {
         impl Field for $plain {
             fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
                 match row {
+                    Row::Writer(row) => return row.get(column),
                     Row::Sqlite(row) => row.try_get(column),
                     Row::Postgres(row) => row.try_get(column),
                 }
@@ -178,6 +196,7 @@ macro_rules! plain_fields {
         impl Field for Option<$plain> {
             fn read(row: &Row, column: &'static str) -> Result<Self, StoreError> {
                 match row {
+                    Row::Writer(row) => return row.get(column),
                     Row::Sqlite(row) => row.try_get(column),
                     Row::Postgres(row) => row.try_get(column),
                 }

@@ -43,7 +43,7 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(8319669998029566836)";
 pub(super) async fn run(cx: &mut Connection) -> Result<(), StoreError> {
     match cx {
         // The write lock of SQLite is the migration lock.
-        Connection::Sqlite(_) => cx.batch("BEGIN IMMEDIATE").await?,
+        Connection::Sqlite(_) | Connection::Writer(_) => cx.batch("BEGIN IMMEDIATE").await?,
         Connection::Postgres(_) => {
             cx.batch("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
                 .await?;
@@ -101,7 +101,7 @@ fn checksum(sql: &str) -> String {
 /// The text of a migration that one engine gets.
 fn for_engine(sql: &str, cx: &Connection) -> String {
     let (engine, bytes) = match cx {
-        Connection::Sqlite(_) => ("sqlite", "BLOB"),
+        Connection::Sqlite(_) | Connection::Writer(_) => ("sqlite", "BLOB"),
         Connection::Postgres(_) => ("postgres", "BYTEA"),
     };
     let mut text = String::with_capacity(sql.len());

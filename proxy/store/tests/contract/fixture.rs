@@ -119,7 +119,7 @@ pub(crate) fn hold(org_id: &str, request_id: &str, credits: i64) -> HoldRequest 
         mode: Mode::Live,
         cycle: cycle(),
         allotment: Some(Micro(1_000)),
-        worst_case: charge(credits, credits * 2),
+        worst_case: Some(charge(credits, credits * 2)),
         replica_id: REPLICA.to_owned(),
         now: NOW,
     }

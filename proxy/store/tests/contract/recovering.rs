@@ -4,7 +4,8 @@ use futures_util::future::join_all;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::MS_PER_DAY;
-use svc_store::budget::{self, Sums};
+use svc_store::audit::Phase;
+use svc_store::budget::{self, HoldRequest, Sums};
 use svc_store::inference::{self, Opened, Settled};
 use svc_store::recovery::{self, Recovered};
 use svc_store::{Store, audit, ledger, replica};
@@ -14,6 +15,7 @@ use crate::fixture::{self, LEASE_END, NOW, REPLICA};
 
 on_both! {
     open_requests_of_a_dead_replica_are_abandoned_once,
+    an_abandoned_request_that_costs_nothing_has_no_posting,
     a_living_replica_keeps_what_is_its_own,
     a_hold_without_an_intent_is_given_back_silently,
     a_late_settlement_changes_nothing,
@@ -79,6 +81,35 @@ async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
         );
         assert_eq!(postings.len(), 2);
     }
+}
+
+async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let intent = fixture::row(&org, "req_1", Phase::Requested, "token_count.requested");
+    let free = HoldRequest {
+        allotment: Some(Micro::ZERO),
+        worst_case: None,
+        ..fixture::hold(&org, "req_1", 0)
+    };
+    // An allotment of nothing refuses everything but what costs nothing.
+    let opened = inference::open(&store, &intent, &free).await.unwrap();
+    assert_eq!(opened, Opened::Held);
+    assert_eq!(sums(&store, &org).await, Sums::default());
+    let recovered = recovery::recover_abandoned(&store, LEASE_END)
+        .await
+        .unwrap();
+    assert_eq!((recovered.abandoned, recovered.released), (1, 0));
+    let rows = audit::by_request(&store, &org, Mode::Live, "req_1")
+        .await
+        .unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1]["event"], "token_count.abandoned");
+    let postings = ledger::by_request(&store, &org, Mode::Live, "req_1")
+        .await
+        .unwrap();
+    assert_eq!(postings, []);
+    assert_eq!(sums(&store, &org).await, Sums::default());
 }
 
 async fn a_living_replica_keeps_what_is_its_own(db: TestDb) {

@@ -1,0 +1,160 @@
+//! The connection of SQLite's one writer. Statements run on the thread that asks, at once: inside a group
+//! commit there is nothing to wait for but the disk. Knows no transaction; [`super::group`] does.
+
+use std::path::Path;
+
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
+use rusqlite::{CachedStatement, OpenFlags};
+
+use super::WAIT_TIMEOUT;
+use super::connection::{Arg, Row};
+use crate::error::StoreError;
+
+/// Prepared statements that are kept; the store has fewer that write.
+const CACHED_STATEMENTS: usize = 256;
+
+/// What every connection that writes is set to. FULL: a commit is on the disk before it is reported. Foreign keys
+/// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers.
+const SETTINGS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
+                        PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384";
+
+pub(crate) struct Writer(rusqlite::Connection);
+
+impl Writer {
+    /// Opens a database file that exists.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = rusqlite::Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(WAIT_TIMEOUT)?;
+        connection.execute_batch(SETTINGS)?;
+        connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        Ok(Self(connection))
+    }
+
+    /// Whether a transaction is open.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.0.is_autocommit()
+    }
+
+    pub(super) fn execute(&mut self, sql: &'static str, args: Vec<Arg>) -> Result<u64, StoreError> {
+        let mut statement = self.prepared(sql, &args)?;
+        Ok(statement.raw_execute()? as u64)
+    }
+
+    pub(super) fn rows(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let mut statement = self.prepared(sql, &args)?;
+        collect(&mut statement, usize::MAX)
+    }
+
+    pub(super) fn row(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<Option<Row>, StoreError> {
+        let mut statement = self.prepared(sql, &args)?;
+        Ok(collect(&mut statement, 1)?.pop())
+    }
+
+    pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.0.execute_batch(sql)?)
+    }
+
+    /// A statement with its arguments bound. SQLite numbers `$3` by where it first stands, not by its digit.
+    fn prepared(&self, sql: &'static str, args: &[Arg]) -> Result<CachedStatement<'_>, StoreError> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        for at in 1..=statement.parameter_count() {
+            let argument = statement
+                .parameter_name(at)
+                .and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok())
+                .and_then(|number| args.get(number.checked_sub(1)?));
+            let argument = argument.ok_or_else(|| StoreError::Refused {
+                code: "client".to_owned(),
+                message: "a statement has a placeholder without an argument".to_owned(),
+            })?;
+            statement.raw_bind_parameter(at, argument)?;
+        }
+        Ok(statement)
+    }
+}
+
+impl ToSql for Arg {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
+            Self::Int(Some(number)) => ValueRef::Integer(*number),
+            Self::Bool(word) => ValueRef::Integer(i64::from(*word)),
+            Self::Bytes(Some(bytes)) => ValueRef::Blob(bytes),
+            Self::Text(None) | Self::Int(None) | Self::Bytes(None) => ValueRef::Null,
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+fn collect(statement: &mut CachedStatement<'_>, most: usize) -> Result<Vec<Row>, StoreError> {
+    let columns: Vec<String> = statement
+        .column_names()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let mut found = Vec::new();
+    let mut rows = statement.raw_query();
+    while found.len() < most {
+        let Some(row) = rows.next()? else { break };
+        let values = columns.iter().enumerate().map(|(at, column)| {
+            let value = row.get_ref(at)?;
+            Ok((column.clone(), value.try_into()?))
+        });
+        let values: Result<Vec<(String, Value)>, rusqlite::Error> = values.collect();
+        found.push(Row::Writer(WriterRow(values?)));
+    }
+    Ok(found)
+}
+
+/// A row that has left its statement.
+pub(crate) struct WriterRow(Vec<(String, Value)>);
+
+impl WriterRow {
+    pub(super) fn get<T: Plain>(&self, column: &'static str) -> Result<T, StoreError> {
+        let value = self.0.iter().find(|(name, _)| name == column);
+        value
+            .and_then(|(_, value)| T::from_value(value))
+            .ok_or(StoreError::Corrupt { column })
+    }
+}
+
+/// The types that a column has by itself.
+pub(super) trait Plain: Sized {
+    /// `None` where the value is none of this type.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! plain {
+    ($($type:ty, $pattern:pat => $value:expr;)*) => {$(
+        impl Plain for $type {
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    $pattern => Some($value),
+                    _ => None,
+                }
+            }
+        }
+        impl Plain for Option<$type> {
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Null => Some(None),
+                    other => <$type>::from_value(other).map(Some),
+                }
+            }
+        }
+    )*};
+}
+plain! {
+    String, Value::Text(text) => text.clone();
+    i64, Value::Integer(number) => *number;
+    bool, Value::Integer(number) => *number != 0;
+    Vec<u8>, Value::Blob(bytes) => bytes.clone();
+}
