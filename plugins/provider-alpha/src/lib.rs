@@ -3,20 +3,21 @@
 //! A pure translation: canonical request to upstream request, upstream frames to canonical events. It knows no
 //! address and no credential, and no word of the provider's error texts leaves it.
 
-mod bindings {
+pub mod bindings {
     wit_bindgen::generate!({
         path: ["../../wit/v0.1/plugin", "../../wit/v0.1/provider"],
-        world: "gateway:provider/provider-driver",
+        world: "gateway:provider/provider-driver-counting",
         generate_all,
     });
 }
 
 mod config;
+mod count;
 mod fault;
 mod ids;
 mod request;
 mod response;
-mod run;
+pub mod run;
 mod turns;
 mod wire;
 
@@ -56,7 +57,7 @@ impl driver::Guest for Alpha {
         DriverInfo {
             kind: ProviderKind::A,
             auth: AuthScheme::Header(("x-api-key".to_owned(), "{secret}".to_owned())),
-            features: Features::all() - Features::JSON_OBJECT - Features::TOKEN_COUNT,
+            features: Features::all() - Features::JSON_OBJECT,
             wants_headers: vec![
                 response::CONTENT_TYPE.to_owned(),
                 fault::RETRY_AFTER.to_owned(),

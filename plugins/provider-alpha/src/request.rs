@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, Framing, Header, Method, PartBody, ResponseFormat, ToolChoice,
-    UpstreamRequest,
+    ChatRequest, DriverError, ErrorKind, Framing, Header, Method, PartBody, ResponseFormat,
+    ToolChoice, UpstreamRequest,
 };
 use crate::config::{self, Config};
 use crate::fault::{invalid, plain, unsupported};
@@ -12,6 +12,8 @@ use crate::turns::{mark, raw, system, turns};
 use crate::wire;
 
 const PATH: &str = "/v1/messages";
+const COUNT_PATH: &str = "/v1/messages/count_tokens";
+const JSON: &str = "application/json";
 /// Kind A requires a limit; for a caller without one, what most clients send on their own (wire notes 1).
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
 /// Kind A's smallest reasoning budget.
@@ -34,33 +36,62 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         version if has_sampling && version >= config::FIRST_WITHOUT_SAMPLING => config::OLDEST,
         version => version,
     };
-    let body = serde_json::to_vec(&request(chat)?).map_err(|_| {
-        plain(
-            crate::bindings::gateway::provider::types::ErrorKind::Internal,
-            Some("encode"),
-        )
-    })?;
+    let (accept, framing) = if chat.streaming {
+        ("text/event-stream", Framing::Sse)
+    } else {
+        (JSON, Framing::WholeBody)
+    };
+    let max_tokens = chat.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let body = wire::Request {
+        max_tokens: Some(max_tokens),
+        // Canonical 0 to 2, kind A 0 to 1: clamped, not scaled (wire notes 2, point 22).
+        temperature: chat.temperature.map(|value| value.clamp(0.0, 1.0)),
+        top_p: chat.top_p,
+        top_k: chat.top_k,
+        stop_sequences: &chat.stop_sequences,
+        metadata: chat
+            .metadata
+            .iter()
+            .find(|(name, _)| name == "user_id")
+            .map(|(_, value)| wire::Metadata { user_id: value }),
+        stream: Some(chat.streaming),
+        passed: wire::Passed(passed(chat)?),
+        ..prompt(chat, max_tokens)?
+    };
+    post(PATH, api_version, accept, framing, &body)
+}
+
+/// Builds the request that counts the tokens of the same prompt.
+pub fn build_count(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, DriverError> {
+    // Nothing is answered, so no reasoning budget can be too large for the answer.
+    let body = prompt(chat, u32::MAX)?;
+    post(
+        COUNT_PATH,
+        &config.api_version,
+        JSON,
+        Framing::WholeBody,
+        &body,
+    )
+}
+
+fn post(
+    path: &str,
+    api_version: &str,
+    accept: &str,
+    framing: Framing,
+    body: &wire::Request<'_>,
+) -> Result<UpstreamRequest, DriverError> {
+    let body = serde_json::to_vec(body).map_err(|_| plain(ErrorKind::Internal, Some("encode")))?;
     Ok(UpstreamRequest {
         method: Method::Post,
-        path: PATH.to_owned(),
+        path: path.to_owned(),
         headers: vec![
-            header("content-type", "application/json"),
+            header("content-type", JSON),
             header("anthropic-version", api_version),
-            header(
-                "accept",
-                if chat.streaming {
-                    "text/event-stream"
-                } else {
-                    "application/json"
-                },
-            ),
+            header("accept", accept),
         ],
         body,
-        framing: if chat.streaming {
-            Framing::Sse
-        } else {
-            Framing::WholeBody
-        },
+        framing,
     })
 }
 
@@ -71,8 +102,8 @@ fn header(name: &str, value: &str) -> Header {
     }
 }
 
-fn request(chat: &ChatRequest) -> Result<wire::Request<'_>, DriverError> {
-    let max_tokens = chat.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+/// What the prompt consists of, and nothing about the answer.
+fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, DriverError> {
     let mut tools = tools(chat)?;
     let mut tool_choice = tool_choice(chat)?;
     if tools.is_empty() {
@@ -84,25 +115,20 @@ fn request(chat: &ChatRequest) -> Result<wire::Request<'_>, DriverError> {
     }
     Ok(wire::Request {
         model: &chat.model,
-        max_tokens,
+        max_tokens: None,
         system: system_field(chat)?,
         messages: turns(&chat.messages)?,
         tools,
         tool_choice,
-        // Canonical 0 to 2, kind A 0 to 1: clamped, not scaled (wire notes 2, point 22).
-        temperature: chat.temperature.map(|value| value.clamp(0.0, 1.0)),
-        top_p: chat.top_p,
-        top_k: chat.top_k,
-        stop_sequences: &chat.stop_sequences,
+        temperature: None,
+        top_p: None,
+        top_k: None,
+        stop_sequences: &[],
         thinking: thinking(chat, max_tokens)?,
         output_config: output_config(chat)?,
-        metadata: chat
-            .metadata
-            .iter()
-            .find(|(name, _)| name == "user_id")
-            .map(|(_, value)| wire::Metadata { user_id: value }),
-        stream: chat.streaming,
-        passed: wire::Passed(passed(chat)?),
+        metadata: None,
+        stream: None,
+        passed: wire::Passed(Vec::new()),
     })
 }
 

@@ -12,6 +12,7 @@ use crate::response::{CONTENT_TYPE, Reply};
 use crate::wire::Answer;
 use crate::{config, request};
 
+#[derive(Default)]
 pub struct Run(RefCell<State>);
 
 #[derive(Default)]
@@ -34,7 +35,7 @@ enum Body {
 impl GuestRun for Run {
     fn start(request: ChatRequest) -> Result<(driver::Run, UpstreamRequest), DriverError> {
         let upstream = request::build(&request, config::get())?;
-        Ok((driver::Run::new(Self(RefCell::default())), upstream))
+        Ok((driver::Run::new(Self::default()), upstream))
     }
 
     fn head(&self, status: u16, headers: Vec<Header>) -> Result<Framing, DriverError> {

@@ -7,10 +7,12 @@ use serde_json::value::RawValue;
 
 // ------------------------------------------------------------------- request
 
+/// Counting tokens takes the same fields, less those that say how to answer.
 #[derive(Serialize)]
 pub struct Request<'a> {
     pub model: &'a str,
-    pub max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "System::is_empty")]
     pub system: System<'a>,
     pub messages: Vec<Turn<'a>>,
@@ -32,7 +34,8 @@ pub struct Request<'a> {
     pub output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata<'a>>,
-    pub stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<bool>,
     #[serde(flatten)]
     pub passed: Passed<'a>,
 }
@@ -269,6 +272,14 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     pub cache_read_input_tokens: Option<u64>,
     pub cache_creation_input_tokens: Option<u64>,
+}
+
+/// The answer to counting: a number or an error.
+#[derive(Deserialize)]
+pub struct TokenCount<'a> {
+    pub input_tokens: Option<u64>,
+    #[serde(borrow)]
+    pub error: Option<ErrorBody<'a>>,
 }
 
 #[derive(Deserialize)]

@@ -16,11 +16,17 @@ use crate::policy::plans::Plans;
 pub(crate) struct Reservation {
     pub(crate) cycle: Cycle,
     pub(crate) allotment: Option<Micro>,
-    pub(crate) worst_case: Charge,
+    /// `None` for what costs nothing.
+    pub(crate) worst_case: Option<Charge>,
 }
 
 impl Reservation {
-    pub(crate) fn new(caller: &Caller, plans: &Plans, worst_case: Charge, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        caller: &Caller,
+        plans: &Plans,
+        worst_case: Option<Charge>,
+        now: Timestamp,
+    ) -> Self {
         let (start, end) = now.cycle(caller.cycle_anchor_day);
         // A tier that the policy does not know includes nothing: metering fails closed.
         let plan = || {

@@ -19,6 +19,7 @@ pub enum Fact {
     Eligible,
     Baa,
     Reservation,
+    Metered,
     PhiScan,
     Intent,
 }
@@ -37,6 +38,7 @@ impl fmt::Display for Fact {
             Self::Eligible => "the HIPAA eligibility",
             Self::Baa => "the BAA",
             Self::Reservation => "the credit reservation",
+            Self::Metered => "the metering",
             Self::PhiScan => "the PHI scan",
             Self::Intent => "the audit intent",
         })

@@ -6,6 +6,7 @@ mod baa;
 mod body;
 mod conversation;
 mod decode_chat_completions;
+mod decode_count;
 mod decode_messages;
 mod decode_native;
 mod eligibility;
@@ -50,12 +51,14 @@ static FILTERS: &[&dyn Filter] = &[
     &decode_native::DecodeNative,
     &decode_messages::DecodeMessages,
     &decode_chat_completions::DecodeChatCompletions,
+    &decode_count::DecodeCount,
     &conversation::Conversation,
     &pause::Pause,
     &model_access::ModelAccess,
     &eligibility::Eligibility,
     &baa::Baa,
     &metering::Metering,
+    &metering::Unmetered,
     &phi_guard::PhiGuard,
     &audit::Audit,
 ];

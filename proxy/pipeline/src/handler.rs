@@ -1,6 +1,7 @@
 //! Handlers end the chain: they turn an exchange that passed every filter into a response.
 
 mod chat;
+mod count_tokens;
 mod message;
 mod models;
 
@@ -25,7 +26,12 @@ pub trait Handler: Send + Sync {
 }
 
 /// Every handler of the gateway.
-static HANDLERS: &[&dyn Handler] = &[&chat::Chat, &message::Message, &models::Models];
+static HANDLERS: &[&dyn Handler] = &[
+    &chat::Chat,
+    &count_tokens::CountTokens,
+    &message::Message,
+    &models::Models,
+];
 
 /// The handler of this name.
 pub fn find(name: &str) -> Option<&'static dyn Handler> {

@@ -6,6 +6,7 @@
 mod budget;
 pub mod caller;
 pub mod conversation;
+mod estimate;
 pub mod exchange;
 pub mod fact;
 pub mod filter;

@@ -39,6 +39,27 @@ enum Stage {
     Settled,
 }
 
+/// What a route asks of a model. Its audit rows are named after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Runs a model: two audit rows (contract 14.2), a charge and its postings.
+    Inference,
+    /// Content goes to a provider, but no model runs: two audit rows and no charge (contract X30).
+    TokenCount,
+    /// Asks nothing of a model, and has no rows.
+    Read,
+}
+
+impl Operation {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Inference => "inference",
+            Self::TokenCount => "token_count",
+            Self::Read => "read",
+        }
+    }
+}
+
 /// How a run ended, as its terminal row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -60,6 +81,7 @@ pub(crate) struct Finished {
 /// Everything that rows are made of. Ids, counts and codes; never content.
 #[derive(Clone)]
 pub(crate) struct Record {
+    operation: Operation,
     request_id: String,
     method: String,
     path: String,
@@ -98,7 +120,6 @@ struct ScanRecord {
 pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,
-    inference: bool,
     record: Box<Record>,
 }
 
@@ -119,6 +140,7 @@ impl Trail {
             .get(http::header::USER_AGENT)
             .and_then(|value| value.to_str().ok());
         let record = Record {
+            operation: route.operation(),
             request_id: request_id.to_owned(),
             method: head.method.to_string(),
             path: head.path.clone(),
@@ -140,7 +162,6 @@ impl Trail {
         Self {
             gateway,
             stage: Stage::Anonymous,
-            inference: route.is_inference(),
             record: Box::new(record),
         }
     }
@@ -242,16 +263,25 @@ impl Trail {
             scan.phi = phi.clone();
         }
         estimate_missing(record);
-        let finished = settle::complete(
-            Arc::clone(&self.gateway),
-            Record::clone(record),
-            finish.clone(),
-            turn,
-        )
-        .await?;
+        let finished = settle::complete(&self.gateway, record, finish, turn).await?;
         self.stage = Stage::Settled;
         self.gateway.metrics.unsettled.dec();
         Ok(finished)
+    }
+
+    /// Settles a count: its audit row, and nothing in the ledger.
+    ///
+    /// # Errors
+    /// 503 when the row could not be written: audit fails closed.
+    pub(crate) async fn counted(&mut self, input_tokens: u64) -> Result<(), Fault> {
+        if self.stage != Stage::Open {
+            return Err(Fault::internal("a count ended without an open intent"));
+        }
+        self.record.usage.input_tokens = input_tokens;
+        settle::count(&self.gateway, &self.record).await?;
+        self.stage = Stage::Settled;
+        self.gateway.metrics.unsettled.dec();
+        Ok(())
     }
 
     /// Settles a refusal or failure with the rows that its stage asks for.
@@ -271,14 +301,18 @@ impl Trail {
                 self.gateway.metrics.unsettled.dec();
                 settled
             }
-            Stage::Admitted if self.inference => {
+            Stage::Admitted if self.is_audited() => {
                 settle::refuse(gateway, record, ending, status, code).await
             }
-            Stage::Known if self.inference => {
+            Stage::Known if self.is_audited() => {
                 settle::deny(gateway, record, status, fault.code).await
             }
             Stage::Anonymous | Stage::Known | Stage::Admitted | Stage::Settled => Ok(()),
         }
+    }
+
+    fn is_audited(&self) -> bool {
+        self.record.operation != Operation::Read
     }
 }
 
@@ -310,7 +344,7 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 impl Drop for Trail {
     fn drop(&mut self) {
         let stage = std::mem::replace(&mut self.stage, Stage::Settled);
-        if stage < Stage::Admitted || stage == Stage::Settled || !self.inference {
+        if stage < Stage::Admitted || stage == Stage::Settled || !self.is_audited() {
             return;
         }
         let (ending, status, code) = if std::thread::panicking() {

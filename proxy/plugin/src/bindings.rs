@@ -34,7 +34,10 @@ pub(crate) mod provider {
     wasmtime::component::bindgen!({
         inline: "
             package gateway:host;
-            world provider-only { export gateway:provider/driver@0.1.0; }
+            world provider-only {
+                export gateway:provider/driver@0.1.0;
+                export gateway:provider/token-count@0.1.0;
+            }
         ",
         path: ["../../wit/v0.1/plugin", "../../wit/v0.1/provider"],
         exports: { default: async },

@@ -1,5 +1,6 @@
 //! Provider drivers: the canonical request in, the upstream request out; frames in, canonical events out.
 
+mod count;
 mod events;
 mod request;
 mod run;
@@ -13,13 +14,14 @@ use http::{HeaderMap, HeaderName, Method};
 use serde_json::{Map, Value};
 use svc_core::chat::ChatRequest;
 
-use crate::bindings::provider::exports::gateway::provider::driver as wit;
+use crate::bindings::provider::exports::gateway::provider::{driver as wit, token_count};
 use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
 use crate::manifest::{Auth, Manifest};
 use crate::metrics::{Outcome, VersionMetrics};
 use crate::sandbox::{Cell, Mould, begin_serving, classify};
 
+pub use count::TokenAnswer;
 pub use run::DriverRun;
 
 /// What a driver starts from.
@@ -166,6 +168,8 @@ pub struct Driver {
     version: String,
     mould: Mould,
     indices: wit::GuestIndices,
+    /// None for a driver that cannot count.
+    counting: Option<token_count::GuestIndices>,
     kind: ProviderKind,
     features: Features,
     auth: AuthPlacement,
@@ -255,8 +259,13 @@ impl Driver {
         metrics: VersionMetrics,
     ) -> Result<Self, AdmissionError> {
         let failed = |error: wasmtime::Error| AdmissionError::new("info", format!("{error:#}"));
-        let indices = wit::GuestIndices::new(mould.pre())
-            .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
+        let missing = |error: wasmtime::Error| AdmissionError::new("exports", format!("{error:#}"));
+        let indices = wit::GuestIndices::new(mould.pre()).map_err(missing)?;
+        let counting = manifest
+            .counts_tokens()
+            .then(|| token_count::GuestIndices::new(mould.pre()))
+            .transpose()
+            .map_err(missing)?;
         let mut cell = mould.blank().await.map_err(failed)?;
         let guest = indices
             .load(&mut cell.store, &cell.instance)
@@ -304,6 +313,7 @@ impl Driver {
             manifest,
             mould,
             indices,
+            counting,
             kind: match kind {
                 wit_types::ProviderKind::A => ProviderKind::A,
                 wit_types::ProviderKind::B => ProviderKind::B,

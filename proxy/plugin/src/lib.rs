@@ -26,7 +26,7 @@ mod windows;
 pub use detector::{Detector, Hints, Kind, Origin, Segment, Span};
 pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
-    Features, Framing, ProviderKind, StreamEnd, UpstreamRequest,
+    Features, Framing, ProviderKind, StreamEnd, TokenAnswer, UpstreamRequest,
 };
 pub use error::{AdmissionError, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};

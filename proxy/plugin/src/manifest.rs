@@ -26,6 +26,8 @@ const OFFERED: [&str; 5] = [
 ];
 /// The interface family of `wit/v0.1`.
 pub(crate) const API: &str = "0.1.0";
+/// Of drivers that count tokens too.
+const COUNTING_WORLD: &str = "gateway:provider/provider-driver-counting@0.1.0";
 const WORLDS: [(&str, PluginKind); 4] = [
     ("gateway:phi/phi-detector@0.1.0", PluginKind::PhiDetector),
     (
@@ -36,10 +38,7 @@ const WORLDS: [(&str, PluginKind); 4] = [
         "gateway:provider/provider-driver@0.1.0",
         PluginKind::ProviderDriver,
     ),
-    (
-        "gateway:provider/provider-driver-counting@0.1.0",
-        PluginKind::ProviderDriver,
-    ),
+    (COUNTING_WORLD, PluginKind::ProviderDriver),
 ];
 /// What stands for the secret in a header template.
 pub const SECRET: &str = "{secret}";
@@ -107,6 +106,11 @@ impl Manifest {
         let manifest: Self = toml::from_str(text).map_err(|error| refuse(&error))?;
         manifest.check().map_err(|rule| refuse(&rule))?;
         Ok(manifest)
+    }
+
+    /// Whether the plugin exports `token-count`.
+    pub(crate) fn counts_tokens(&self) -> bool {
+        self.world == COUNTING_WORLD
     }
 
     fn check(&self) -> Result<(), String> {

@@ -38,7 +38,7 @@ impl Filter for DecodeMessages {
 }
 
 /// A header that is no text is no date either.
-fn wire_version(headers: &HeaderMap) -> Result<WireVersion, Fault> {
+pub(super) fn wire_version(headers: &HeaderMap) -> Result<WireVersion, Fault> {
     let value = headers.get("anthropic-version");
     WireVersion::of_header(value.map(|value| value.to_str().unwrap_or_default()))
 }

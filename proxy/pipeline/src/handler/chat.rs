@@ -38,6 +38,7 @@ impl Handler for Chat {
             Fact::Eligible,
             Fact::Baa,
             Fact::Reservation,
+            Fact::Metered,
             Fact::PhiScan,
             Fact::Intent,
         ]
@@ -86,7 +87,7 @@ async fn run(mut exchange: Exchange) -> Response {
 pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
-fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
+pub(super) fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let chat = exchange.facts.chat.take();
     let chat = chat.ok_or_else(|| Fault::internal("no filter gave the chat"))?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;

@@ -1,21 +1,21 @@
 //! Opening a run and pulling its events.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
-use serde_json::Map;
+use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
-use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd};
+use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd, UpstreamRequest};
 
 use super::breaker::Health;
 use super::failure::Failure;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
-use crate::upstream::{Connector, InboundBody, OutboundRequest, UpstreamError};
+use crate::upstream::{Connector, InboundBody, InboundResponse, OutboundRequest, UpstreamError};
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
 const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -59,12 +59,20 @@ pub struct EventSource {
 
 /// Opens the run on the first route that answers, and waits for its first events.
 ///
-/// A route whose circuit is open is passed over. The next route is tried only where a provider failed in a way
-/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice.
-///
 /// # Errors
 /// The fault of the last route that was tried; 503 where every circuit is open.
 pub async fn open(call: Call) -> Result<Opened, Fault> {
+    on_a_route(&call, attempt).await
+}
+
+/// What the first route gives that answers.
+///
+/// A route whose circuit is open is passed over. The next route is tried only where a provider failed in a way
+/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice.
+pub(super) async fn on_a_route<T>(
+    call: &Call,
+    attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
+) -> Result<T, Fault> {
     let mut last: Option<Fault> = None;
     for route in &call.routes {
         let breaker = &route.provider.breaker;
@@ -75,10 +83,10 @@ pub async fn open(call: Call) -> Result<Opened, Fault> {
             });
             continue;
         }
-        match attempt(&call, route).await {
-            Ok(opened) => {
-                breaker.report(Health::Sound, Instant::now());
-                return Ok(opened);
+        match attempt(call, route).await {
+            Ok((answer, health)) => {
+                breaker.report(health, Instant::now());
+                return Ok(answer);
             }
             Err(Failure { fault, health }) => {
                 breaker.report(health, Instant::now());
@@ -93,40 +101,12 @@ pub async fn open(call: Call) -> Result<Opened, Fault> {
     Err(last.unwrap_or_else(|| Fault::internal("a call without a route")))
 }
 
-async fn attempt(call: &Call, route: &Route) -> Result<Opened, Failure> {
-    let Route {
-        driver,
-        provider,
-        upstream_model,
-    } = route;
-    let extra = Map::new();
-    let request = DriverRequest {
-        chat: &call.chat,
-        model: upstream_model,
-        extra: &extra,
-    };
-    let (mut run, upstream) = driver.start(&request).await?;
-    let mut headers = upstream.headers;
-    let mut path = upstream.path;
-    defaults(&mut headers, upstream.framing);
-    provider.authorize(driver.auth(), &mut headers, &mut path)?;
-    let outbound = OutboundRequest {
-        method: upstream.method,
-        path_and_query: path,
-        headers,
-        body: upstream.body,
-    };
-    let overhead = call.received.elapsed();
-    call.metrics
-        .overhead_seconds
-        .observe(overhead.as_secs_f64());
-    let answer = call
-        .connector
-        .send(Arc::clone(&provider.target), outbound)
-        .await?;
+async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure> {
+    let (mut run, upstream) = route.driver.start(&route.request(&call.chat)).await?;
+    let answer = send(call, route, upstream).await?;
     let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
     let mut source = EventSource {
-        provider: Arc::clone(provider),
+        provider: Arc::clone(&route.provider),
         run: Some(run),
         body: answer.body,
         framing,
@@ -136,7 +116,55 @@ async fn attempt(call: &Call, route: &Route) -> Result<Opened, Failure> {
     };
     let mut events = Vec::new();
     source.pull(&mut events).await?;
-    Ok((source, events))
+    Ok(((source, events), Health::Sound))
+}
+
+impl Route {
+    /// What the driver starts from.
+    pub(super) fn request<'a>(&'a self, chat: &'a ChatRequest) -> DriverRequest<'a> {
+        DriverRequest {
+            chat,
+            model: &self.upstream_model,
+            extra: &NOTHING,
+        }
+    }
+}
+
+/// The catalogue adds no parameters.
+static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+/// Sends a driver's request with the provider's credential, and waits for the head of the answer.
+pub(super) async fn send(
+    call: &Call,
+    route: &Route,
+    upstream: UpstreamRequest,
+) -> Result<InboundResponse, Failure> {
+    let Route {
+        driver,
+        provider,
+        upstream_model: _,
+    } = route;
+    let UpstreamRequest {
+        method,
+        mut path,
+        mut headers,
+        body,
+        framing,
+    } = upstream;
+    defaults(&mut headers, framing);
+    provider.authorize(driver.auth(), &mut headers, &mut path)?;
+    let outbound = OutboundRequest {
+        method,
+        path_and_query: path,
+        headers,
+        body,
+    };
+    let overhead = call.received.elapsed();
+    call.metrics
+        .overhead_seconds
+        .observe(overhead.as_secs_f64());
+    let sending = call.connector.send(Arc::clone(&provider.target), outbound);
+    Ok(sending.await?)
 }
 
 /// Headers of ours that no driver needs to think of. An encoded answer would only be decoded again.
@@ -294,7 +322,7 @@ impl EventSource {
     }
 }
 
-fn protocol(cause: impl std::fmt::Display) -> Failure {
+pub(super) fn protocol(cause: impl std::fmt::Display) -> Failure {
     let fault = Code::InferenceUpstreamFailure.fault().from_provider();
     Failure {
         fault: fault.because(cause),

@@ -12,6 +12,7 @@ use super::Findings;
 use crate::fact::Fact;
 use crate::filter::{self, Filter};
 use crate::handler::{self, Handler};
+use crate::trail::Operation;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,9 +56,17 @@ impl Route {
         }
     }
 
-    /// Whether this route runs a model: it then has the two audit rows of contract 14.2.
-    pub fn is_inference(&self) -> bool {
-        self.handler.needs().contains(&Fact::Intent)
+    /// What the route asks of a model, as its handler's needs tell.
+    pub fn operation(&self) -> Operation {
+        let needs = self.handler.needs();
+        match (
+            needs.contains(&Fact::Intent),
+            needs.contains(&Fact::Metered),
+        ) {
+            (false, _) => Operation::Read,
+            (true, false) => Operation::TokenCount,
+            (true, true) => Operation::Inference,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Audit rows of an inference request (contract 14.1): counts, codes and ids.
+//! Audit rows of what is asked of a model (contract 14.1): counts, codes and ids.
 
 use serde_json::{Map, Value};
 use svc_core::fault::Code;
@@ -12,12 +12,12 @@ use super::{Ending, Record};
 use crate::moment;
 
 impl Ending {
-    pub(super) const fn event(self) -> &'static str {
+    pub(super) const fn word(self) -> &'static str {
         match self {
-            Self::Completed => "inference.completed",
-            Self::Blocked => "inference.blocked",
-            Self::Failed => "inference.failed",
-            Self::Cancelled => "inference.cancelled",
+            Self::Completed => "completed",
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 
@@ -42,13 +42,11 @@ pub(super) struct End {
 /// The row of the intent. Its outcome is not known yet.
 pub(super) fn requested(record: &Record, at: Timestamp) -> Row {
     let mut details = common(record);
-    if let Some(reservation) = &record.reservation {
-        details.insert(
-            "credits_held".into(),
-            reservation.worst_case.credits.to_json(),
-        );
+    let reservation = record.reservation.as_ref();
+    if let Some(charge) = reservation.and_then(|reservation| reservation.worst_case) {
+        details.insert("credits_held".into(), charge.credits.to_json());
     }
-    let row = row(record, Phase::Requested, "inference.requested", at, details);
+    let row = row(record, Phase::Requested, "requested", at, details);
     Row {
         outcome: Outcome::Unknown,
         ..row
@@ -79,7 +77,7 @@ pub(super) fn terminal(
     details.insert("credits".into(), charge.credits.to_json());
     details.insert("cost_usd".into(), charge.cost_usd.to_json());
     ended(
-        row(record, Phase::Terminal, end.ending.event(), at, details),
+        row(record, Phase::Terminal, end.ending.word(), at, details),
         end,
     )
 }
@@ -87,13 +85,7 @@ pub(super) fn terminal(
 /// The one row of a request that was refused at steps 5 to 8 of the order of checks.
 pub(super) fn denied(record: &Record, at: Timestamp, end: End) -> Row {
     ended(
-        row(
-            record,
-            Phase::Single,
-            "inference.denied",
-            at,
-            common(record),
-        ),
+        row(record, Phase::Single, "denied", at, common(record)),
         end,
     )
 }
@@ -110,7 +102,7 @@ fn ended(row: Row, end: End) -> Row {
 fn row(
     record: &Record,
     phase: Phase,
-    event: &str,
+    happened: &str,
     at: Timestamp,
     details: Map<String, Value>,
 ) -> Row {
@@ -118,7 +110,7 @@ fn row(
     Row {
         id: moment::id(IdKind::Audit),
         phase,
-        event: event.to_owned(),
+        event: format!("{}.{happened}", record.operation.word()),
         occurred_at: at,
         org_id: caller.map(|caller| caller.organization_id.clone()),
         mode: caller.map(|caller| caller.mode),

@@ -1,4 +1,5 @@
-//! The transactions of a trail. Each runs on the background runtime: a caller who leaves cannot cancel it.
+//! The transactions of a trail. What is handed to the store is finished there, whether or not its caller waits;
+//! the ends of runs that did not complete run on the background runtime as a whole.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use svc_store::ledger::{BilledTo, Entry};
 use svc_store::{StoreError, audit};
 
 use super::row::{self, End};
-use super::{Ending, Finished, Record};
+use super::{Ending, Finished, Operation, Record};
 use crate::budget;
 use crate::caller::Caller;
 use crate::conversation::{ReplyFacts, Turn};
@@ -38,64 +39,64 @@ pub(super) async fn open(gateway: &Arc<Gateway>, record: &Record) -> Result<(), 
     }
 }
 
-/// A good run: charge, terminal row, postings, released hold and stored turn.
+/// A good run: charge, terminal row, postings, released hold and stored turn. It runs where it is called: a caller
+/// who leaves meanwhile drops it, and the trail then settles what was not handed to the store yet.
 pub(super) async fn complete(
-    gateway: Arc<Gateway>,
-    record: Record,
-    finish: Finish,
+    gateway: &Gateway,
+    record: &Record,
+    finish: &Finish,
     turn: Option<Turn>,
 ) -> Result<Finished, Fault> {
-    let background = gateway.background.clone();
-    let settling = background.spawn(async move {
-        let charge = charge(&record);
-        let finished = Finished {
+    let charge = charge(record);
+    let end = End {
+        ending: Ending::Completed,
+        status: 200,
+        code: None,
+    };
+    let mut settlement = settlement(record, end, charge, turn.is_some())?;
+    let none = PhiMetadata::default();
+    settlement.turn = turn.map(|turn| {
+        turn.settled(&ReplyFacts {
+            message_id: record.message_id.as_deref().unwrap_or_default(),
+            model: record.model.as_ref().map_or("", |model| &model.id),
             usage: record.usage,
-            charge,
-        };
-        let end = End {
-            ending: Ending::Completed,
-            status: 200,
-            code: None,
-        };
-        let mut settlement = settlement(&record, end, charge, turn.is_some())?;
-        let phi = record
-            .scan
-            .as_ref()
-            .map_or_else(PhiMetadata::default, |scan| scan.phi.clone());
-        settlement.turn = turn.map(|turn| {
-            turn.settled(&ReplyFacts {
-                message_id: record.message_id.as_deref().unwrap_or_default(),
-                model: record.model.as_ref().map_or("", |model| &model.id),
-                usage: record.usage,
-                credits: charge.credits,
-                finish: &finish,
-                phi: &phi,
-                audit_id: &settlement.terminal.id,
-            })
-        });
-        let mut settled = settle(&gateway, &settlement).await?;
-        if settled == Settled::TurnRefused(TurnRefusal::Gone) {
-            // Erased while the model was speaking: the run is billed, and nothing of it is kept.
-            settlement.turn = None;
-            settlement
-                .terminal
-                .details
-                .insert("stored".into(), false.into());
-            settled = settle(&gateway, &settlement).await?;
-        }
-        match settled {
-            Settled::Done | Settled::AlreadySettled => {
-                observe(&gateway, &record, "");
-                Ok(finished)
-            }
-            Settled::TurnRefused(_) => Err(Fault::unavailable(
-                "another turn of the conversation was stored meanwhile",
-            )),
-        }
+            credits: charge.credits,
+            finish,
+            phi: record.scan.as_ref().map_or(&none, |scan| &scan.phi),
+            audit_id: &settlement.terminal.id,
+        })
     });
-    settling
-        .await
-        .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
+    let mut settled = settle(gateway, &settlement).await?;
+    if settled == Settled::TurnRefused(TurnRefusal::Gone) {
+        // Erased while the model was speaking: the run is billed, and nothing of it is kept.
+        settlement.turn = None;
+        let details = &mut settlement.terminal.details;
+        details.insert("stored".into(), false.into());
+        settled = settle(gateway, &settlement).await?;
+    }
+    match settled {
+        Settled::Done | Settled::AlreadySettled => {
+            observe(gateway, record, "");
+            Ok(Finished {
+                usage: record.usage,
+                charge,
+            })
+        }
+        Settled::TurnRefused(_) => Err(Fault::unavailable(
+            "another turn of the conversation was stored meanwhile",
+        )),
+    }
+}
+
+/// A count: its terminal row. It runs where it is called, as [`complete`].
+pub(super) async fn count(gateway: &Gateway, record: &Record) -> Result<(), Fault> {
+    let end = End {
+        ending: Ending::Completed,
+        status: 200,
+        code: None,
+    };
+    let settlement = settlement(record, end, Charge::default(), false)?;
+    settle(gateway, &settlement).await.map(drop)
 }
 
 /// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost.
@@ -181,10 +182,10 @@ pub(super) async fn deny(
 }
 
 fn charge(record: &Record) -> Charge {
-    record
-        .model
-        .as_ref()
-        .map_or_else(Charge::default, |model| model.price.charge(record.usage))
+    match &record.model {
+        Some(model) if record.operation == Operation::Inference => model.price.charge(record.usage),
+        _ => Charge::default(),
+    }
 }
 
 fn settlement(
@@ -197,23 +198,24 @@ fn settlement(
     let reservation = given(record.reservation.as_ref(), "the reservation")?;
     let model = given(record.model.as_ref(), "the model")?;
     let now = moment::now();
+    let entry = || Entry {
+        cycle: reservation.cycle,
+        result: end.ending.outcome().word().to_owned(),
+        model: model.id.clone(),
+        surface: record.surface.word().to_owned(),
+        actor_type: ActorKind::ApiKey.word().to_owned(),
+        actor_id: caller.key_id.clone(),
+        billed_to: BilledTo::Operator,
+        price_list: model.price_list.clone(),
+        charge,
+        usage: record.usage,
+    };
     Ok(Settlement {
         request_id: record.request_id.clone(),
         org_id: caller.organization_id.clone(),
         mode: caller.mode,
         terminal: row::terminal(record, now, end, charge, stored),
-        entry: Some(Entry {
-            cycle: reservation.cycle,
-            result: end.ending.outcome().word().to_owned(),
-            model: model.id.clone(),
-            surface: record.surface.word().to_owned(),
-            actor_type: ActorKind::ApiKey.word().to_owned(),
-            actor_id: caller.key_id.clone(),
-            billed_to: BilledTo::Operator,
-            price_list: model.price_list.clone(),
-            charge,
-            usage: record.usage,
-        }),
+        entry: (record.operation == Operation::Inference).then(entry),
         turn: None,
         now,
     })
@@ -266,6 +268,9 @@ fn unwritten(what: &str, error: &StoreError) -> Fault {
 
 fn observe(gateway: &Gateway, record: &Record, error_type: &str) {
     let Some(model) = &record.model else { return };
+    if record.operation != Operation::Inference {
+        return;
+    }
     let timing = Timing {
         total: record.received.elapsed(),
         first_token: record.first_token,

@@ -1,0 +1,55 @@
+//! Counting the tokens of a prompt: the driver's way where it has one, else the gateway's own estimate, which no
+//! provider hears of.
+
+use svc_core::fault::Fault;
+use svc_plugin::TokenAnswer;
+
+use super::breaker::Health;
+use super::failure::Failure;
+use super::run::{Call, Route, on_a_route, protocol, send};
+use crate::estimate::estimated_input_tokens;
+use crate::upstream::InboundBody;
+
+/// An answer that holds one number, or an error, fits many times over.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Counts on the first route that answers.
+///
+/// # Errors
+/// As [`super::open`].
+pub async fn count(call: Call) -> Result<u64, Fault> {
+    let counts = |route: &Route| route.driver.counts_tokens();
+    if !call.routes.iter().any(counts) {
+        return Ok(estimated_input_tokens(&call.chat));
+    }
+    on_a_route(&call, attempt).await
+}
+
+async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
+    if !route.driver.counts_tokens() {
+        return Ok((estimated_input_tokens(&call.chat), Health::Unknown));
+    }
+    let request = route.request(&call.chat);
+    let upstream = match route.driver.count_tokens(&request).await? {
+        TokenAnswer::Known(tokens) => return Ok((tokens, Health::Unknown)),
+        TokenAnswer::Ask(upstream) => upstream,
+    };
+    let answer = send(call, route, upstream).await?;
+    let body = whole(answer.body).await?;
+    let tokens = route
+        .driver
+        .read_token_count(answer.status.as_u16(), &body)
+        .await?;
+    Ok((tokens, Health::Sound))
+}
+
+async fn whole(mut body: Box<dyn InboundBody>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    while let Some(more) = body.next().await? {
+        if bytes.len() + more.len() > MAX_ANSWER_BYTES {
+            return Err(protocol("the answer is too long"));
+        }
+        bytes.extend_from_slice(&more);
+    }
+    Ok(bytes)
+}

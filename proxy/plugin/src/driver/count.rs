@@ -1,0 +1,107 @@
+//! Counting the tokens of a prompt: a driver knows the number, or asks its provider and reads the answer. Each
+//! call has an instance of its own, so that nothing is held while the provider thinks.
+
+use std::time::Instant;
+
+use super::{
+    Driver, DriverFailure, DriverRequest, UpstreamRequest, events, outcome, request, token_count,
+    upstream,
+};
+use crate::error::PluginError;
+use crate::sandbox::{Cell, begin_serving, classify};
+
+/// What a driver makes of the question.
+pub enum TokenAnswer {
+    /// It has counted, or estimated, by itself.
+    Known(u64),
+    /// Send this, and give [`Driver::read_token_count`] what comes back.
+    Ask(UpstreamRequest),
+}
+
+impl Driver {
+    /// Whether the driver can count at all.
+    pub fn counts_tokens(&self) -> bool {
+        self.counting.is_some()
+    }
+
+    /// Counts the tokens of a prompt, or says what to ask the provider.
+    ///
+    /// # Errors
+    /// As [`Driver::start`]; [`PluginError::Contract`] where the driver cannot count.
+    pub async fn count_tokens(
+        &self,
+        request: &DriverRequest<'_>,
+    ) -> Result<TokenAnswer, DriverFailure> {
+        let began = Instant::now();
+        let answer = self.ask(request).await;
+        self.metrics
+            .called("count", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    /// Reads the provider's answer: the whole body, and a status that may be an error's.
+    ///
+    /// # Errors
+    /// [`DriverFailure::Fault`] for an answer that is no count.
+    pub async fn read_token_count(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
+        let began = Instant::now();
+        let answer = self.read(status, body).await;
+        self.metrics
+            .called("parse", began.elapsed(), outcome(answer.as_ref().err()));
+        answer
+    }
+
+    async fn ask(&self, request: &DriverRequest<'_>) -> Result<TokenAnswer, DriverFailure> {
+        let sent = request::to_wit(request);
+        let (mut cell, guest) = self.counter().await?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        begin_serving(store);
+        let answer = budget
+            .within(limits.call, guest.call_count(&mut *store, &sent))
+            .await
+            .map_err(|error| classify(&error))?;
+        Ok(match answer.map_err(events::fault)? {
+            token_count::TokenAnswer::Exact(tokens)
+            | token_count::TokenAnswer::Estimate(tokens) => TokenAnswer::Known(tokens),
+            token_count::TokenAnswer::Ask(asked) => {
+                TokenAnswer::Ask(upstream::check(asked, &self.auth)?)
+            }
+        })
+    }
+
+    async fn read(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
+        let (mut cell, guest) = self.counter().await?;
+        let Cell {
+            store,
+            budget,
+            limits,
+            ..
+        } = &mut cell;
+        begin_serving(store);
+        let answer = budget
+            .within(limits.call, guest.call_parse(&mut *store, status, body))
+            .await
+            .map_err(|error| classify(&error))?;
+        Ok(answer.map_err(events::fault)?)
+    }
+
+    /// A fresh instance and its counting half.
+    async fn counter(&self) -> Result<(Cell, token_count::Guest), PluginError> {
+        let indices = self
+            .counting
+            .as_ref()
+            .ok_or(PluginError::Contract("the driver cannot count tokens"))?;
+        let began = Instant::now();
+        let mut cell = self.mould.ready().await?;
+        self.metrics.instantiated(began.elapsed());
+        let guest = indices
+            .load(&mut cell.store, &cell.instance)
+            .map_err(|error| classify(&error))?;
+        Ok((cell, guest))
+    }
+}
