@@ -6,12 +6,14 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { afterEach, beforeEach } from "node:test";
 
-const { SDK_BROKEN_CONFIG, SDK_BROKEN_DATA, SDK_FAKE, SDK_PROGRAM } = process.env;
+const { SDK_BROKEN_CONFIG, SDK_BROKEN_DATA, SDK_CONFIG, SDK_FAKE, SDK_PROGRAM } = process.env;
 export const GATEWAY = process.env.SDK_GATEWAY;
 export const BROKEN_GATEWAY = process.env.SDK_BROKEN_GATEWAY;
 
 // One model of each provider kind, both with tools and images.
 export const MODELS = ["alpha-sonnet-4-6", "beta-5.4"];
+// A model that nobody serves any more.
+export const RETIRED_MODEL = "alpha-retired";
 // Milliseconds for any single call; the fake answers at once, a busy machine does not.
 export const TIMEOUT_MS = 30_000;
 // Streams at once: more than any pool or connection limit is by default.
@@ -54,17 +56,17 @@ export function mark() {
 
 /** The key of a fresh organization; `options` as `admin bootstrap` takes them. */
 export function organization(...options) {
-  return bootstrap(process.env, [], options);
+  return bootstrap(process.env, SDK_CONFIG, options);
 }
 
 /** A key at the gateway whose detector is missing. */
 export function organizationOfBrokenGateway() {
-  return bootstrap({ ...process.env, SVC_DATA_DIR: SDK_BROKEN_DATA }, ["--config", SDK_BROKEN_CONFIG], []);
+  return bootstrap({ ...process.env, SVC_DATA_DIR: SDK_BROKEN_DATA }, SDK_BROKEN_CONFIG, []);
 }
 
 function bootstrap(env, config, options) {
   const limit = options.includes("--per-minute") ? [] : ["--per-minute", UNLIMITED_PER_MINUTE];
-  const command = [...config, "admin", "bootstrap", "--json", ...options, ...limit];
+  const command = ["--config", config, "admin", "bootstrap", "--json", ...options, ...limit];
   return JSON.parse(execFileSync(SDK_PROGRAM, command, { env, timeout: TIMEOUT_MS, stdio: "pipe" })).api_key;
 }
 

@@ -17,6 +17,8 @@ PROGRAM = os.environ["SDK_PROGRAM"]
 
 # One model of each provider kind, both with sampling, tools and images.
 MODELS = ["alpha-sonnet-4-6", "beta-5.4"]
+# A model that nobody serves any more.
+RETIRED_MODEL = "alpha-retired"
 # Seconds for any single call; the fake answers at once, a busy machine does not.
 TIMEOUT_S = 30.0
 # More requests in a minute than the suites send.
@@ -78,19 +80,19 @@ class Fake:
 
 def organization(*options: str) -> str:
     """The key of a fresh organization; `options` as `admin bootstrap` takes them."""
-    return _bootstrap(os.environ, [], options)
+    return _bootstrap(os.environ, os.environ["SDK_CONFIG"], options)
 
 
 def organization_of_broken_gateway() -> str:
     """A key at the gateway whose detector is missing."""
     environment = os.environ | {"SVC_DATA_DIR": os.environ["SDK_BROKEN_DATA"]}
-    return _bootstrap(environment, ["--config", os.environ["SDK_BROKEN_CONFIG"]], ())
+    return _bootstrap(environment, os.environ["SDK_BROKEN_CONFIG"], ())
 
 
-def _bootstrap(environment, config: list[str], options) -> str:
+def _bootstrap(environment, config: str, options) -> str:
     if "--per-minute" not in options:
         options = (*options, "--per-minute", UNLIMITED_PER_MINUTE)
-    command = [PROGRAM, *config, "admin", "bootstrap", "--json", *options]
+    command = [PROGRAM, "--config", config, "admin", "bootstrap", "--json", *options]
     said = subprocess.run(command, env=environment, check=True, capture_output=True, timeout=TIMEOUT_S)
     return json.loads(said.stdout)["api_key"]
 
