@@ -18,6 +18,8 @@ mod alpha;
 mod beta;
 #[path = "plugins/counters.rs"]
 mod counters;
+#[path = "plugins/counting.rs"]
+mod counting;
 #[path = "plugins/exchange.rs"]
 mod exchange;
 #[path = "plugins/hostile.rs"]
