@@ -3,7 +3,7 @@
 //! A pure translation: canonical request to upstream request, upstream chunks to canonical events. It knows no
 //! address and no credential, and no word of the provider's error texts leaves it.
 
-mod bindings {
+pub mod bindings {
     wit_bindgen::generate!({
         path: ["../../wit/v0.1/plugin", "../../wit/v0.1/provider"],
         world: "gateway:provider/provider-driver",
@@ -18,7 +18,7 @@ mod media;
 mod messages;
 mod request;
 mod response;
-mod run;
+pub mod run;
 mod wire;
 
 use bindings::exports::gateway::plugin::lifecycle;

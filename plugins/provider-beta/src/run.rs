@@ -14,6 +14,7 @@ use crate::wire::Answer;
 
 pub const CONTENT_TYPE: &str = "content-type";
 
+#[derive(Default)]
 pub struct Run(RefCell<State>);
 
 #[derive(Default)]
@@ -36,7 +37,7 @@ enum Body {
 impl GuestRun for Run {
     fn start(request: ChatRequest) -> Result<(driver::Run, UpstreamRequest), DriverError> {
         let upstream = request::build(&request)?;
-        Ok((driver::Run::new(Self(RefCell::default())), upstream))
+        Ok((driver::Run::new(Self::default()), upstream))
     }
 
     fn head(&self, status: u16, headers: Vec<Header>) -> Result<Framing, DriverError> {
