@@ -1,0 +1,63 @@
+//! What a text reads as: the same words without disguise, and the way back to the bytes that stand there.
+//!
+//! A text has up to two readings beside itself. The *folded* one takes away what no reader sees (zero-width
+//! characters, direction marks, compatibility forms, look-alike letters, other scripts' digits). The *decoded*
+//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`]. Both are for reading only: what
+//! is rewritten is always the original, and an encoded blob goes as a whole.
+
+mod bidi;
+mod blob;
+mod calm;
+mod escape;
+mod fold;
+mod look_alike;
+mod rewrite;
+mod spaced;
+
+pub(super) use rewrite::Rewrite;
+
+/// Encodings that are opened inside one another (architecture, section 4).
+pub(super) const MAX_DEPTH: usize = 2;
+
+/// The readings of a text that differ from it. Both are absent for nearly every text.
+#[derive(Default)]
+pub(super) struct Readings {
+    pub(super) folded: Option<Rewrite>,
+    pub(super) decoded: Option<Rewrite>,
+}
+
+/// Reads a text. Costs one look at each byte where nothing is disguised, and allocates nothing then.
+pub(super) fn readings(text: &str) -> Readings {
+    if calm::is_calm(text) {
+        return Readings::default();
+    }
+    let folded = fold::fold(text);
+    let mut decoded = bidi::unreverse(text).map(|straight| straight.and_then(fold::fold));
+    for _ in 0..MAX_DEPTH {
+        let base = decoded.as_ref().or(folded.as_ref());
+        let Some(opened) = escape::open(base.map_or(text, Rewrite::text)) else {
+            break;
+        };
+        let opened = match base {
+            Some(base) => base.then(&opened),
+            None => opened,
+        };
+        decoded = Some(opened.and_then(fold::fold));
+    }
+    let base = decoded.as_ref().or(folded.as_ref());
+    if let Some(joined) = spaced::join(base.map_or(text, Rewrite::text)) {
+        decoded = Some(match base {
+            Some(base) => base.then(&joined),
+            None => joined,
+        });
+    }
+    Readings { folded, decoded }
+}
+
+/// Whether a text that looks like sealed data is text in an encoding that anybody can open.
+pub(super) fn is_readable_blob(text: &str) -> bool {
+    blob::reads_as_text(text)
+}
+
+#[cfg(test)]
+mod tests;

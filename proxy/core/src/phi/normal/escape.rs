@@ -1,0 +1,202 @@
+//! Opens one layer of escapes and encodings: percent, HTML, backslash, quoted-printable; blobs beside.
+
+use super::blob;
+use super::rewrite::{Rewrite, Rewriter};
+
+/// Longest HTML reference looked at, in bytes: the longest name of HTML 5 has 32 letters.
+const MAX_REFERENCE_BYTES: usize = 34;
+
+/// Opens what is encoded in `text`, one layer; nothing where nothing is.
+pub(super) fn open(text: &str) -> Option<Rewrite> {
+    let bytes = text.as_bytes();
+    let mut rewriter = Rewriter::new(text);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if blob::is_blob_byte(*byte) {
+            at = blob::open_run(text, at, &mut rewriter);
+            continue;
+        }
+        let read = match byte {
+            b'%' => encoded_bytes(bytes, at, b'%', is_any_hex),
+            b'=' => quoted_printable(bytes, at),
+            b'\\' => backslash(text, at),
+            b'&' => reference(text, at),
+            _ => None,
+        };
+        match read {
+            Some(Read { length, reads }) => {
+                match reads {
+                    Some(letter) => {
+                        let mut utf8 = [0; 4];
+                        rewriter.replace(at..at + length, letter.encode_utf8(&mut utf8));
+                    }
+                    None => rewriter.replace(at..at + length, ""),
+                }
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    rewriter.finish()
+}
+
+/// One escape: its length in bytes and the character it stands for, if any.
+struct Read {
+    length: usize,
+    reads: Option<char>,
+}
+
+fn read(length: usize, reads: char) -> Option<Read> {
+    Some(Read {
+        length,
+        reads: Some(reads),
+    })
+}
+
+/// `%C3%A9`, `=C3=A9` and `\xC3\xA9`: bytes of one character, each behind a mark.
+fn encoded_bytes(bytes: &[u8], at: usize, mark: u8, is_digit: fn(&u8) -> bool) -> Option<Read> {
+    let mark_length = if mark == b'\\' { 2 } else { 1 };
+    let byte_at = |index: usize| {
+        let from = at + index * (mark_length + 2);
+        let is_marked = bytes.get(from) == Some(&mark)
+            && (mark_length == 1 || bytes.get(from + 1) == Some(&b'x'));
+        let digits = bytes.get(from + mark_length..from + mark_length + 2)?;
+        (is_marked && digits.iter().all(is_digit)).then(|| hex_value(digits))?
+    };
+    let first = byte_at(0)?;
+    let wanted = match first {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let sequence: Vec<u8> = (0..wanted).map_while(byte_at).collect();
+    let whole = std::str::from_utf8(&sequence).ok();
+    match whole.and_then(|text| text.chars().next()) {
+        Some(letter) => read(sequence.len() * (mark_length + 2), letter),
+        // No UTF-8: a byte of Latin-1.
+        None => read(mark_length + 2, char::from(first)),
+    }
+}
+
+/// RFC 2045, 6.7; digits are capitals there. A soft line break reads as nothing.
+///
+/// `id=A123` must stay: a lone escape counts where it stands for a sign, or for a letter of Latin-1 that small
+/// letters go on from.
+fn quoted_printable(bytes: &[u8], at: usize) -> Option<Read> {
+    let length = match bytes.get(at + 1..)? {
+        [b'\r', b'\n', ..] => 3,
+        [b'\n', ..] => 2,
+        _ => {
+            let escape = encoded_bytes(bytes, at, b'=', is_capital_hex)?;
+            let next = bytes.get(at + escape.length);
+            let is_escape = |at: usize| {
+                bytes.get(at) == Some(&b'=')
+                    && bytes
+                        .get(at + 1..at + 3)
+                        .is_some_and(|digits| digits.iter().all(is_capital_hex))
+            };
+            let is_one_of_many =
+                escape.length > 3 || is_escape(at + 3) || at.checked_sub(3).is_some_and(is_escape);
+            let stands = match escape.reads {
+                Some(letter) if letter.is_ascii() => letter == ' ' || letter.is_ascii_punctuation(),
+                _ => next.is_none_or(|byte| !byte.is_ascii_digit() && !byte.is_ascii_uppercase()),
+            };
+            return (is_one_of_many || stands).then_some(escape);
+        }
+    };
+    Some(Read {
+        length,
+        reads: None,
+    })
+}
+
+/// Escapes of JSON, JavaScript, C, Rust and Markdown.
+fn backslash(text: &str, at: usize) -> Option<Read> {
+    let rest = text.get(at + 1..)?;
+    let kind = rest.chars().next()?;
+    match kind {
+        'n' | 'r' | 'v' | 'f' => read(2, '\n'),
+        't' => read(2, '\t'),
+        'b' | '0' if !rest.get(1..)?.starts_with(|c: char| c.is_ascii_digit()) => read(2, ' '),
+        'x' => encoded_bytes(text.as_bytes(), at, b'\\', is_any_hex),
+        'u' => unicode(rest).map(|(length, letter)| Read {
+            length: length + 1,
+            reads: Some(letter),
+        }),
+        'U' => fixed(rest.get(1..)?, 8).and_then(|letter| read(10, char::from_u32(letter)?)),
+        '0'..='3' => {
+            let digits = rest.get(..3)?;
+            let value = u8::from_str_radix(digits, 8).ok()?;
+            read(4, char::from(value))
+        }
+        _ if kind.is_ascii_punctuation() => read(2, kind),
+        _ => None,
+    }
+}
+
+/// `uXXXX`, a pair of them, or `u{X…}`: length and character.
+fn unicode(rest: &str) -> Option<(usize, char)> {
+    let digits = rest.get(1..)?;
+    if let Some(inside) = digits.strip_prefix('{') {
+        let length = inside.find('}').filter(|length| (1..=6).contains(length))?;
+        let letter = fixed(inside, length)?;
+        return Some((length + 3, char::from_u32(letter)?));
+    }
+    let high = fixed(digits, 4)?;
+    if let Some(letter) = char::from_u32(high) {
+        return Some((5, letter));
+    }
+    let low = fixed(digits.get(4..)?.strip_prefix("\\u")?, 4)?;
+    let pair = [u16::try_from(high).ok()?, u16::try_from(low).ok()?];
+    let letter = char::decode_utf16(pair).next()?.ok()?;
+    Some((11, letter))
+}
+
+/// `&#65;`, `&#x41;` (the semicolon may be missing) and `&eacute;`.
+fn reference(text: &str, at: usize) -> Option<Read> {
+    let rest = text.get(at + 1..)?;
+    if let Some(number) = rest.strip_prefix('#') {
+        let (radix, digits, before) = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => (16, digits, 3),
+            None => (10, number, 2),
+        };
+        let length = digits
+            .bytes()
+            .take(8)
+            .take_while(|byte| char::from(*byte).is_digit(radix))
+            .count();
+        let code = u32::from_str_radix(digits.get(..length)?, radix).ok()?;
+        let closed = usize::from(digits.as_bytes().get(length) == Some(&b';'));
+        return read(before + length + closed, char::from_u32(code)?);
+    }
+    let length = rest
+        .bytes()
+        .take(MAX_REFERENCE_BYTES)
+        .position(|byte| byte == b';')?;
+    let whole = text.get(at..at + 1 + length + 1)?;
+    let is_name = length > 0 && rest.bytes().take(length).all(|b| b.is_ascii_alphanumeric());
+    let decoded = is_name.then(|| html_escape::decode_html_entities(whole))?;
+    let letter = decoded.chars().next().filter(|_| decoded != whole)?;
+    read(whole.len(), letter)
+}
+
+fn fixed(text: &str, length: usize) -> Option<u32> {
+    let digits = text.get(..length)?;
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+fn hex_value(digits: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+fn is_any_hex(byte: &u8) -> bool {
+    byte.is_ascii_hexdigit()
+}
+
+fn is_capital_hex(byte: &u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'A'..=b'F')
+}
