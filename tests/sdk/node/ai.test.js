@@ -82,6 +82,13 @@ for (const [surface, connect] of Object.entries(SURFACES)) {
         assert.ok((await world.bodies())[0].includes(world.PIXEL_PNG));
       });
 
+      test("document", async () => {
+        const page = { type: "file", data: world.PAGE_PDF, mediaType: "application/pdf", filename: "page.pdf" };
+        const content = [{ type: "text", text: "What is this?" }, page];
+        await generateText(asked(undefined, { messages: [{ role: "user", content }] }));
+        assert.ok((await world.bodies())[0].includes(world.PAGE_PDF));
+      });
+
       test("structured output", async () => {
         const output = Output.object({ schema: z.object({ city: z.string(), degrees: z.number() }) });
         const reply = await generateText(asked("Weather?", { output }));

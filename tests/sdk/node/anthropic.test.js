@@ -79,10 +79,32 @@ for (const model of world.MODELS) {
       assert.deepEqual(callsOf(reply).map((call) => call.input.city), ["Oslo", "Rome"]);
     });
 
+    test("tokens are counted", async () => {
+      const word = world.mark();
+      const said = (content) => ({ model, system: "Be brief.", messages: [user(content)], tools: [TOOL] });
+      const plain = await client.messages.countTokens(said(`Say ${word}.`));
+      const longer = await client.messages.countTokens(said(`Say ${word} to ${world.SSN}. `.repeat(20)));
+      const beta = await client.beta.messages.countTokens(said(`Say ${word}.`));
+      assert.ok(plain.input_tokens > 0 && plain.input_tokens < longer.input_tokens);
+      assert.equal(beta.input_tokens, plain.input_tokens);
+      const sent = await world.requests();
+      // The other provider kind cannot count; the gateway estimates, and nobody else hears of it.
+      const paths = model === world.MODELS[0] ? Array(3).fill("/v1/messages/count_tokens") : [];
+      assert.deepEqual(sent.map((request) => request.path), paths);
+      const error = await world.failure(() => connect("svc_api_live_unknown").messages.countTokens(said("Hello.")));
+      assert.ok(error instanceof anthropic.AuthenticationError, `${error}`);
+    });
+
     test("image", async () => {
       const source = { type: "base64", media_type: "image/png", data: world.PIXEL_PNG };
       await client.messages.create(asked([{ type: "image", source }, { type: "text", text: "What is this?" }]));
       assert.ok((await world.bodies())[0].includes(world.PIXEL_PNG));
+    });
+
+    test("document", async () => {
+      const source = { type: "base64", media_type: "application/pdf", data: world.PAGE_PDF };
+      await client.messages.create(asked([{ type: "document", source }, { type: "text", text: "What is this?" }]));
+      assert.ok((await world.bodies())[0].includes(world.PAGE_PDF));
     });
 
     test("structured output", async () => {
@@ -102,7 +124,11 @@ for (const model of world.MODELS) {
       await connect(limited).messages.create(asked("Hello."));
       const blocking = world.organization("--phi-mode", "block");
       const unscoped = world.organization("--scopes", "control:read");
+      const retired = { model: world.RETIRED_MODEL };
+      const tooLong = "a".repeat(world.TOO_LONG_CHARS);
       const cases = [
+        [await refused(world.key, "Hello.", retired), anthropic.APIError, 410, "MODEL_RETIRED"],
+        [await refused(world.key, tooLong), anthropic.ContentTooLargeError, 413, "PAYLOAD_TOO_LARGE"],
         [await refused("svc_api_live_unknown"), anthropic.AuthenticationError, 401, "INVALID_API_KEY"],
         [await refused(world.organization("--no-baa")), anthropic.PaymentRequiredError, 402, "BAA_REQUIRED"],
         [await refused(unscoped), anthropic.PermissionDeniedError, 403, "MISSING_SCOPE"],

@@ -98,6 +98,12 @@ for (const model of world.MODELS) {
       assert.ok((await world.bodies())[0].includes(world.PIXEL_PNG));
     });
 
+    test("document", async () => {
+      const file = { filename: "page.pdf", file_data: `data:application/pdf;base64,${world.PAGE_PDF}` };
+      await create([{ type: "text", text: "What is this?" }, { type: "file", file }]);
+      assert.ok((await world.bodies())[0].includes(world.PAGE_PDF));
+    });
+
     test("structured output", async () => {
       const schema = z.object({ city: z.string(), degrees: z.number() });
       const reply = await client.chat.completions.parse({
@@ -118,7 +124,11 @@ for (const model of world.MODELS) {
       await connect(limited).chat.completions.create({ model, messages: [user("Hello.")] });
       const blocking = world.organization("--phi-mode", "block");
       const unscoped = world.organization("--scopes", "control:read");
+      const retired = { model: world.RETIRED_MODEL };
+      const tooLong = "a".repeat(world.TOO_LONG_CHARS);
       const cases = [
+        [await refused(world.key, "Hello.", retired), openai.BadRequestError, 400, "model_retired"],
+        [await refused(world.key, tooLong), openai.BadRequestError, 400, "payload_too_large"],
         [await refused("svc_api_live_unknown"), openai.AuthenticationError, 401, "invalid_api_key"],
         [await refused(world.organization("--no-baa")), openai.PermissionDeniedError, 403, "baa_required"],
         [await refused(unscoped), openai.PermissionDeniedError, 403, "missing_scope"],

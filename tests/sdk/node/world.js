@@ -23,6 +23,13 @@ export const SSN = "536-22-8714";
 // A picture of one pixel.
 export const PIXEL_PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+// A document of one empty page.
+export const PAGE_PDF = Buffer.from(
+  "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+    "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n",
+).toString("base64");
+// More than the 32 MiB that the inference surfaces read.
+export const TOO_LONG_CHARS = 33 * 1024 * 1024;
 export const WEATHER_SCHEMA = {
   type: "object",
   properties: { city: { type: "string" } },

@@ -146,6 +146,31 @@ def test_thinking_goes_back_unchanged(client, fake):
     assert (sent["thinking"], sent["signature"]) == ("Hmm.", first.signature)
 
 
+def test_tokens_are_counted(client, fake, model):
+    said = {"model": model, "system": "Be brief.", "tools": [TOOL]}
+    word = world.mark()
+    plain = client.messages.count_tokens(messages=[user(f"Say {word}.")], **said)
+    longer = client.messages.count_tokens(messages=[user(f"Say {word} to {world.SSN}. " * 20)], **said)
+    beta = client.beta.messages.count_tokens(messages=[user(f"Say {word}.")], **said)
+    assert 0 < plain.input_tokens == beta.input_tokens < longer.input_tokens
+    assert plain._request_id.startswith("req_")
+    sent = fake.requests()
+    if model == world.MODELS[0]:
+        assert {request["path"] for request in sent} == {"/v1/messages/count_tokens"}
+        assert "[SSN_1]" in json.dumps(sent[1]["body"])
+    else:
+        # This provider kind cannot count; the gateway estimates, and nobody else hears of it.
+        assert sent == []
+    error = refused_count(client, model="no-such-model", messages=[user("Hello.")])
+    assert (type(error), error.body["error"]["code"]) == (anthropic.PermissionDeniedError, "MODEL_ACCESS_DENIED")
+
+
+def refused_count(client, **asked) -> anthropic.APIStatusError:
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        client.messages.count_tokens(**asked)
+    return caught.value
+
+
 def test_image(client, fake, model):
     source = {"type": "base64", "media_type": "image/png", "data": world.PIXEL_PNG}
     parts = [{"type": "image", "source": source}, {"type": "text", "text": "What is this?"}]
@@ -153,6 +178,22 @@ def test_image(client, fake, model):
     assert text_of(reply)
     [body] = fake.bodies()
     assert world.PIXEL_PNG in json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "base64", "media_type": "application/pdf", "data": world.PAGE_PDF},
+        {"type": "text", "media_type": "text/plain", "data": "An old letter."},
+    ],
+    ids=["pdf", "text"],
+)
+def test_document(client, fake, model, source):
+    page = {"type": "document", "source": source, "title": "page"}
+    parts = [page, {"type": "text", "text": "What is this?"}]
+    assert text_of(client.messages.create(model=model, messages=[user(parts)], max_tokens=200))
+    [body] = fake.bodies()
+    assert source["data"] in json.dumps(body) and "page" in json.dumps(body)
 
 
 def test_structured_output(client, model):
@@ -197,6 +238,8 @@ def test_refusals_raise_the_right_class(key, model):
         (refused(unscoped, model), anthropic.PermissionDeniedError, 403, "MISSING_SCOPE"),
         (refused(blocking, model, f"SSN {world.SSN}"), anthropic.PermissionDeniedError, 403, "PHI_BLOCKED"),
         (refused(key, "no-such-model"), anthropic.PermissionDeniedError, 403, "MODEL_ACCESS_DENIED"),
+        (refused(key, world.RETIRED_MODEL), anthropic.APIStatusError, 410, "MODEL_RETIRED"),
+        (refused(key, model, "a" * world.TOO_LONG_CHARS), anthropic.RequestTooLargeError, 413, "PAYLOAD_TOO_LARGE"),
         (refused(key, model, max_tokens=0), anthropic.UnprocessableEntityError, 422, "VALIDATION_FAILED"),
         (refused(key, model, extra_body={"store": True}), anthropic.BadRequestError, 400, "UNSUPPORTED_PARAMETER"),
     ]

@@ -118,6 +118,13 @@ def test_image(chat, fake):
     assert world.PIXEL_PNG in json.dumps(body)
 
 
+def test_document(chat, fake):
+    page = {"type": "file", "base64": world.PAGE_PDF, "mime_type": "application/pdf", "filename": "page.pdf"}
+    assert chat.invoke([HumanMessage([{"type": "text", "text": "What is this?"}, page])]).text
+    [body] = fake.bodies()
+    assert world.PAGE_PDF in json.dumps(body)
+
+
 def test_structured_output(chat):
     parsed = chat.with_structured_output(Weather).invoke("Weather?")
     assert isinstance(parsed, Weather) and parsed.city

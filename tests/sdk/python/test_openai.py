@@ -116,6 +116,15 @@ def test_image(client, fake, model):
     assert world.PIXEL_PNG in json.dumps(body)
 
 
+def test_document(client, fake, model):
+    page = {"type": "file", "file": {"filename": "page.pdf", "file_data": f"data:application/pdf;base64,{world.PAGE_PDF}"}}
+    parts = [{"type": "text", "text": "What is this?"}, page]
+    reply = client.chat.completions.create(model=model, messages=[{"role": "user", "content": parts}])
+    assert reply.choices[0].message.content
+    [body] = fake.bodies()
+    assert world.PAGE_PDF in json.dumps(body) and "page.pdf" in json.dumps(body)
+
+
 def test_structured_output(client, model):
     reply = client.chat.completions.parse(model=model, messages=[user("Weather?")], response_format=Weather)
     parsed = reply.choices[0].message.parsed
@@ -159,6 +168,8 @@ def test_refusals_raise_the_right_class(key, model):
         (refused(unscoped, model), openai.PermissionDeniedError, 403, "missing_scope"),
         (refused(blocking, model, f"SSN {world.SSN}"), openai.BadRequestError, 400, "phi_blocked"),
         (refused(key, "no-such-model"), openai.BadRequestError, 400, "model_access_denied"),
+        (refused(key, world.RETIRED_MODEL), openai.BadRequestError, 400, "model_retired"),
+        (refused(key, model, "a" * world.TOO_LONG_CHARS), openai.BadRequestError, 400, "payload_too_large"),
         (refused(key, model, temperature=7), openai.BadRequestError, 400, "validation_failed"),
         (refused(key, model, logprobs=True), openai.BadRequestError, 400, "unsupported_parameter"),
     ]

@@ -100,6 +100,13 @@ def test_image(chat, fake):
     assert world.PIXEL_PNG in json.dumps(body)
 
 
+def test_document(chat, fake):
+    page = BinaryContent(data=base64.b64decode(world.PAGE_PDF), media_type="application/pdf")
+    assert Agent(chat).run_sync(["What is this?", page]).output
+    [body] = fake.bodies()
+    assert world.PAGE_PDF in json.dumps(body)
+
+
 @pytest.mark.parametrize("output", [Weather, NativeOutput(Weather)], ids=["by a tool", "native"])
 def test_structured_output(chat, output):
     result = Agent(chat, output_type=output).run_sync("Weather?")

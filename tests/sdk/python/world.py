@@ -3,6 +3,7 @@
 Tests run one after the other: the fake's script and journal belong to the test that runs.
 """
 
+import base64
 import itertools
 import json
 import os
@@ -30,6 +31,13 @@ PHONE = "(415) 823-4467"
 PIXEL_PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+# A document of one empty page.
+PAGE_PDF = base64.b64encode(
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+).decode()
+# More than the 32 MiB that the inference surfaces read.
+TOO_LONG_CHARS = 33 * 1024 * 1024
 WEATHER_SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
