@@ -1,8 +1,8 @@
-//! PHI detector for identifiers with a shape: dates, telephone and fax numbers, e-mail addresses, social security
-//! numbers, medical record numbers, card numbers.
+//! PHI detector for identifiers with a shape or a label: dates, ages above 89, telephone and fax numbers, e-mail
+//! addresses, numbers of persons, plans, accounts, cards, licences, vehicles and devices, addresses of the web.
 //!
-//! It finds candidates by byte class and decides by hand-written rules and the words around; it knows no names
-//! and no places. No text leaves it, only offsets.
+//! It finds candidates by byte class and decides by hand-written rules, check digits and the words around; it knows
+//! no names and no places. No text leaves it, only offsets.
 
 mod bindings {
     wit_bindgen::generate!({
@@ -12,14 +12,20 @@ mod bindings {
     });
 }
 
+pub mod field;
 pub mod kind;
 pub mod number;
+pub mod sample;
 pub mod scan;
-pub mod text;
+pub mod trigger;
+
+pub use phi_text::text;
 
 use bindings::exports::gateway::phi::detector::{self, DetectError, Segment, Span};
 use bindings::exports::gateway::plugin::lifecycle;
-use bindings::gateway::phi::types::{DetectorInfo, EntityKind, OffsetUnit, SpanHints};
+use bindings::gateway::phi::types::{
+    DetectorInfo, EntityKind, OffsetUnit, SegmentOrigin, SpanHints,
+};
 use bindings::gateway::plugin::types::PluginKind;
 
 struct Patterns;
@@ -82,17 +88,65 @@ impl detector::Guest for Patterns {
         }
         let mut spans = Vec::new();
         let mut findings = Vec::new();
-        for segment in segments {
+        for (at, segment) in segments.iter().enumerate() {
             let part = text
                 .as_bytes()
                 .get(segment.start as usize..segment.end as usize)
                 .ok_or(DetectError::Internal)?;
             findings.clear();
             scan::scan(part, &mut findings);
+            if is_structured(segment.origin) {
+                let earlier = segments.get(..at).unwrap_or_default();
+                if let Some(found) = keyed(text.as_bytes(), part, earlier) {
+                    findings.push(found);
+                    findings.sort_by_key(|finding| finding.start);
+                }
+            }
+            if is_definition(segment.origin) {
+                findings.retain(|finding| !sample::is_sample(part, finding));
+            }
             spans.extend(findings.iter().map(|finding| span(segment.start, finding)));
         }
         Ok(spans)
     }
+}
+
+/// Segments back to the key of a value: `{"system": …, "value": …}` has its meaning three before.
+const MAX_KEY_DISTANCE: usize = 3;
+
+/// Keys and values are segments of their own, in the order in which they stand.
+const fn is_structured(origin: SegmentOrigin) -> bool {
+    matches!(
+        origin,
+        SegmentOrigin::ToolArguments
+            | SegmentOrigin::ToolSchema
+            | SegmentOrigin::Metadata
+            | SegmentOrigin::Other
+    )
+}
+
+const fn is_definition(origin: SegmentOrigin) -> bool {
+    matches!(
+        origin,
+        SegmentOrigin::ToolName | SegmentOrigin::ToolDescription | SegmentOrigin::ToolSchema
+    )
+}
+
+/// What `value` is under the key in the segment before it, or under what an earlier one says about a bare `value`.
+fn keyed(text: &[u8], value: &[u8], earlier: &[Segment]) -> Option<kind::Finding> {
+    let mut keys = earlier
+        .iter()
+        .rev()
+        .take(MAX_KEY_DISTANCE)
+        .filter_map(|segment| text.get(segment.start as usize..segment.end as usize))
+        .filter(|key| key.len() <= phi_text::fields::MAX_LABEL_BYTES);
+    let key = keys.next()?;
+    if key == b"value" {
+        let meaning = keys.next()?;
+        let last = meaning.rsplit(|byte| matches!(byte, b'/' | b':')).next()?;
+        return field::find_value(value, last, 0, value.len());
+    }
+    field::find_value(value, key, 0, value.len())
 }
 
 /// Lengths fit 32 bits: the text is at most [`MAX_TEXT_BYTES`].

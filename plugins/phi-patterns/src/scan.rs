@@ -1,33 +1,41 @@
 //! One pass over a text: the class of each byte says which finders are worth asking.
 
-use crate::kind::{self, Finding, NUMBER_FINDERS, WORD_FINDERS};
+use std::cmp::Reverse;
+
+use crate::kind::{self, CODE_FINDERS, Finding, NUMBER_FINDERS};
 use crate::number::Numbers;
-use crate::text::{byte_before, is_word};
+use crate::text::{byte, byte_before, is_word};
+use crate::trigger::{TRIGGERS, Trigger};
 
 /// Nothing starts here.
 const NOTHING: u8 = 0;
 const DIGIT: u8 = 1;
-/// A letter that a label or the name of a month begins with.
 const LETTER: u8 = 2;
 const AT: u8 = 3;
-
-/// First letters of the months and of the labels in `kind/mrn.rs`.
-const LETTERS: &[u8] = b"jfmasondcphru";
+const DOT: u8 = 4;
+/// Part of a character beyond ASCII.
+const BEYOND: u8 = 5;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [NOTHING; 256];
-    let mut digit = b'0';
-    while digit <= b'9' {
-        classes[digit as usize] = DIGIT;
-        digit += 1;
+    let mut byte = 0;
+    while byte < 256 {
+        let value = byte as u8;
+        classes[byte] = if value.is_ascii_digit() {
+            DIGIT
+        } else if value.is_ascii_alphabetic() {
+            LETTER
+        } else if value >= 0x80 {
+            BEYOND
+        } else {
+            match value {
+                b'@' => AT,
+                b'.' => DOT,
+                _ => NOTHING,
+            }
+        };
+        byte += 1;
     }
-    let mut at = 0;
-    while at < LETTERS.len() {
-        classes[LETTERS[at] as usize] = LETTER;
-        classes[LETTERS[at].to_ascii_uppercase() as usize] = LETTER;
-        at += 1;
-    }
-    classes[b'@' as usize] = AT;
     classes
 };
 
@@ -39,25 +47,59 @@ pub fn scan(text: &[u8], findings: &mut Vec<Finding>) {
         at = match CLASSES.get(byte as usize) {
             Some(&DIGIT) => digits(text, at, findings),
             Some(&LETTER) => word(text, at, findings),
-            Some(&AT) => {
-                let found = kind::email::find(text, at);
-                take(found, findings).unwrap_or(at + 1)
-            }
+            Some(&AT) => take(kind::email::find(text, at), findings).unwrap_or(at + 1),
+            Some(&DOT) => take(kind::url::find_bare(text, at), findings).unwrap_or(at + 1),
+            // Letters right behind are no word of their own.
+            Some(&BEYOND) => word_end(text, at),
             _ => at + 1,
         };
     }
+    crate::field::find(text, findings);
     // A finding may begin before the place that gave it away.
     if let Some(found) = findings.get_mut(first..) {
-        found.sort_by_key(|finding| (finding.start, finding.end));
+        found.sort_by_key(|finding| (finding.start, Reverse(finding.end), finding.kind));
     }
+    // A field may be seen under its place and under its words.
+    let mut kept = first;
+    for at in first..findings.len() {
+        let Some(&finding) = findings.get(at) else {
+            continue;
+        };
+        let is_double = findings.get(first..kept).is_some_and(|kept| {
+            kept.iter().rev().take(MAX_DOUBLES).any(|other| {
+                other.kind == finding.kind
+                    && other.start <= finding.start
+                    && finding.end <= other.end
+            })
+        });
+        if !is_double {
+            if let Some(slot) = findings.get_mut(kept) {
+                *slot = finding;
+            }
+            kept += 1;
+        }
+    }
+    findings.truncate(kept);
 }
+
+/// Findings of one place: a value is found at most this often.
+const MAX_DOUBLES: usize = 4;
 
 /// Asks for each group of digits in turn; gives the place to go on from.
 fn digits(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
+    if let Some(end) = code(text, at, findings) {
+        return end;
+    }
     let numbers = Numbers::read(text, at);
     for index in 0..numbers.count() {
         let found = NUMBER_FINDERS.iter().find_map(|find| find(&numbers, index));
         if let Some(end) = take(found, findings) {
+            return end;
+        }
+        // A later group may begin a code of its own: `12 1EG4-TE5-MK73`.
+        if index > 0
+            && let Some(end) = code(text, numbers.group(index).start, findings)
+        {
             return end;
         }
     }
@@ -68,21 +110,106 @@ fn digits(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
         .max(at + 1)
 }
 
-fn word(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
+/// Asks for the run of letters and digits at `at`, where one begins there.
+fn code(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> Option<usize> {
     let head = byte_before(text, at);
-    // `patientMrn` has its label behind a small letter; a digit before a month is `03MAR2024`.
-    let is_inside = is_word(head)
-        && !head.is_ascii_digit()
-        && !(head.is_ascii_lowercase() && is_upper(text, at));
-    if is_inside {
-        return at + 1;
+    if is_word(head) || head == b'_' {
+        return None;
     }
-    let found = WORD_FINDERS.iter().find_map(|find| find(text, at));
-    take(found, findings).unwrap_or(at + 1)
+    let end = run_end(text, at);
+    // Shorter ones only where a sign goes on.
+    let may_be_one = end - at >= 4 || matches!(byte(text, end), b':' | b'-');
+    if !may_be_one || is_word(byte(text, end)) {
+        return None;
+    }
+    let found = CODE_FINDERS.iter().find_map(|find| find(text, at, end));
+    take(found, findings)
 }
 
-fn is_upper(text: &[u8], at: usize) -> bool {
-    text.get(at).is_some_and(u8::is_ascii_uppercase)
+/// The word at `at`: a code, or the sign of one. Gives the place to go on from.
+fn word(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
+    let letters = text.get(at..).unwrap_or_default();
+    let end = at
+        + letters
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+    // Words without a digit are no codes, but for hexadecimal ones.
+    let may_be_code =
+        byte(text, end).is_ascii_digit() || matches!(byte(text, end), b':' | b'-') && end - at <= 8;
+    if may_be_code && let Some(end) = code(text, at, findings) {
+        return end;
+    }
+    let mut part = at;
+    while part < end {
+        if let Some(end) = triggered(text, part, end, findings) {
+            return end;
+        }
+        part = next_part(text, part, end);
+    }
+    if byte(text, end) >= 0x80 {
+        word_end(text, end)
+    } else {
+        end
+    }
+}
+
+/// `patientMrn` has its label behind a small letter.
+fn next_part(text: &[u8], part: usize, end: usize) -> usize {
+    let mut at = part + 1;
+    while at < end {
+        if byte(text, at).is_ascii_uppercase() && byte(text, at - 1).is_ascii_lowercase() {
+            return at;
+        }
+        at += 1;
+    }
+    end
+}
+
+fn triggered(
+    text: &[u8],
+    at: usize,
+    word_end: usize,
+    findings: &mut Vec<Finding>,
+) -> Option<usize> {
+    let (label_end, trigger) = TRIGGERS.longest_at(text, at)?;
+    match trigger {
+        Trigger::Month => {
+            let found = kind::date::find_named(text, at).or_else(|| {
+                (label_end == word_end)
+                    .then(|| kind::spoken::find(text, at, word_end))
+                    .flatten()
+            });
+            take(found, findings)
+        }
+        Trigger::Url => take(kind::url::find(text, at, label_end), findings),
+        Trigger::Ninety => take(kind::age::find_spelt(text, at, label_end), findings),
+        Trigger::Label(..) | Trigger::Word(..) => {
+            // A label goes on in small letters only where it is a longer word.
+            if byte(text, label_end).is_ascii_lowercase() || byte(text, label_end) >= 0x80 {
+                return None;
+            }
+            kind::labelled::find_all(text, at, label_end, *trigger, findings)
+        }
+    }
+}
+
+fn run_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count()
+}
+
+/// Where the word ends that `at` is inside of.
+fn word_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take_while(|byte| **byte >= 0x80 || byte.is_ascii_alphabetic())
+        .count();
+    at + len.max(1)
 }
 
 fn take(found: Option<Finding>, findings: &mut Vec<Finding>) -> Option<usize> {
@@ -116,14 +243,24 @@ pub fn self_test() -> Result<(), String> {
 }
 
 /// In the order of `kind::KINDS`.
-const SAMPLES: [&str; 7] = [
+const SAMPLES: [&str; 17] = [
     "DOB 03/14/1962",
+    "a 93-year-old man",
     "call (212) 555-0142",
     "fax: 212-555-0143",
     "mail to jane@example.org",
     "SSN 219-09-9999",
     "MRN: 00482913",
+    "MBI 1EG4-TE5-MK73",
+    "account number 88120394",
     "card 4111 1111 1111 1111",
+    "NPI 1234567893",
+    "VIN 1M8GDM9AXKP042788",
+    "pacemaker serial number PX4420913",
+    "see https://portal.lakeside-clinic.com/u/jane",
+    "from 203.0.113.54",
+    "fingerprint id FP-448120",
+    "accession number S24-10233",
 ];
 
 #[cfg(test)]

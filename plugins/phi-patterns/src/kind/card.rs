@@ -109,7 +109,7 @@ fn is_card(digits: &[u8]) -> bool {
     is_known && luhn(digits)
 }
 
-fn luhn(digits: &[u8]) -> bool {
+pub(super) fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()
         .rev()

@@ -371,10 +371,24 @@ fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
     }
     // `March 5.2` and `May 3:30` are no days, `5%` is no day either.
     let tail = (byte(rest, end), byte(rest, end + 1));
+    if matches!(tail.0, b'-') && tail.1.is_ascii_digit() {
+        end = range_end(rest, end);
+    }
+    let tail = (byte(rest, end), byte(rest, end + 1));
     let goes_on = is_word(tail.0)
         || matches!(tail.0, b'%' | b':')
         || matches!(tail, (b'.' | b'/', b'0'..=b'9'));
     (is_day(value) && !goes_on).then_some(name_end + end)
+}
+
+/// Where the second day of `14-17` ends; `end` where there is none.
+fn range_end(rest: &[u8], end: usize) -> usize {
+    let digits = rest
+        .iter()
+        .skip(end + 1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if digits <= 2 { end + 1 + digits } else { end }
 }
 
 fn is_ordinal(text: &[u8], end: usize) -> bool {

@@ -85,7 +85,6 @@ fn telephone_and_fax_numbers() {
     leaves_alone(&[
         "555-0142",
         "2125550142",
-        "NPI 1234567893",
         "range 100-200",
         "platelets 212 thousand",
         "0.212-555",
@@ -181,6 +180,274 @@ fn dates() {
         "A1c 7.2",
         "ICD-10 E11.9",
         "NDC 0002-8215-01",
+    ]);
+}
+
+#[test]
+fn ranges_and_spoken_dates() {
+    finds(&[
+        ("admitted March 14-17, 2024", &["DATE:March 14-17, 2024"]),
+        ("july thirty first", &["DATE:july thirty first"]),
+        (
+            "July thirty first, O eight",
+            &["DATE:July thirty first, O eight"],
+        ),
+        ("the third of march", &["DATE:third of march"]),
+        (
+            "march second nineteen sixty two",
+            &["DATE:march second nineteen sixty two"],
+        ),
+        (
+            "in june two thousand eight",
+            &["DATE:june two thousand eight"],
+        ),
+        ("on august twenty two", &["DATE:august twenty two"]),
+    ]);
+    leaves_alone(&[
+        "may one day help",
+        "march on",
+        "in june",
+        "the second of two doses",
+        "may second that",
+    ]);
+}
+
+#[test]
+fn ages_above_89() {
+    finds(&[
+        ("a 92-year-old man", &["AGE_OVER_89:92"]),
+        ("92 y/o F", &["AGE_OVER_89:92"]),
+        ("94yo female", &["AGE_OVER_89:94"]),
+        ("age: 101", &["AGE_OVER_89:101"]),
+        ("she is 93 and frail", &["AGE_OVER_89:93"]),
+        ("95F with pneumonia", &["AGE_OVER_89:95"]),
+        ("in her 90s", &["AGE_OVER_89:90"]),
+        ("a ninety-two year old", &["AGE_OVER_89:ninety-two"]),
+        (
+            "one hundred and two years old",
+            &["AGE_OVER_89:one hundred and two"],
+        ),
+        ("{\"age\": 97}", &["AGE_OVER_89:97"]),
+    ]);
+    leaves_alone(&[
+        "a 89-year-old man",
+        "76 y/o",
+        "BP 92/60",
+        "sat 92%",
+        "temp 98F",
+        "she is 95 kg",
+        "92 mg",
+        "pulse 92",
+        "he was 98 percent",
+        "ninety minutes",
+        "a hundred times",
+    ]);
+}
+
+#[test]
+fn plans_and_accounts() {
+    finds(&[
+        ("MBI 1EG4-TE5-MK73", &["HEALTH_PLAN_ID:1EG4-TE5-MK73"]),
+        ("1EG4TE5MK73", &["HEALTH_PLAN_ID:1EG4TE5MK73"]),
+        ("Member ID: XJB123A45678", &["HEALTH_PLAN_ID:XJB123A45678"]),
+        (
+            "policy number is POL-88-1234",
+            &["HEALTH_PLAN_ID:POL-88-1234"],
+        ),
+        ("group # 0045512", &["HEALTH_PLAN_ID:0045512"]),
+        (
+            "subscriber id W123 456 789",
+            &["HEALTH_PLAN_ID:W123 456 789"],
+        ),
+        ("Account # 88120394", &["ACCOUNT_NUMBER:88120394"]),
+        (
+            "GB82 WEST 1234 5698 7654 32",
+            &["ACCOUNT_NUMBER:GB82 WEST 1234 5698 7654 32"],
+        ),
+        (
+            "DE89370400440532013000",
+            &["ACCOUNT_NUMBER:DE89370400440532013000"],
+        ),
+        ("routing number 021000021", &["ACCOUNT_NUMBER:021000021"]),
+        ("card ending in 4242", &["CREDIT_CARD:4242"]),
+    ]);
+    leaves_alone(&[
+        "1EG4-TE5-MK7",
+        "0EG4TE5MK73",
+        "GB82 WEST 1234 5698 7654 33",
+        "account of 4 visits",
+        "her policy 2024",
+        "member of 3 teams",
+        "the group number was small",
+    ]);
+}
+
+#[test]
+fn licences_vehicles_and_devices() {
+    finds(&[
+        ("NPI 1234567893", &["LICENSE_NUMBER:1234567893"]),
+        ("DEA AB1234563", &["LICENSE_NUMBER:AB1234563"]),
+        ("BS1234563", &["LICENSE_NUMBER:BS1234563"]),
+        (
+            "driver's license D123-4567-8901",
+            &["LICENSE_NUMBER:D123-4567-8901"],
+        ),
+        ("DL# F25592150094", &["LICENSE_NUMBER:F25592150094"]),
+        ("VIN: 1M8GDM9AXKP042788", &["VEHICLE_ID:1M8GDM9AXKP042788"]),
+        (
+            "drives 1M8GDM9AXKP042788 now",
+            &["VEHICLE_ID:1M8GDM9AXKP042788"],
+        ),
+        ("license plate 7ABC123", &["VEHICLE_ID:7ABC123"]),
+        ("plate: KLM 4821", &["VEHICLE_ID:KLM 4821"]),
+        ("serial number PX4420913", &["DEVICE_ID:PX4420913"]),
+        ("S/N: 88-1123-A", &["DEVICE_ID:88-1123-A"]),
+        (
+            "(01)00844588003288(17)141120(21)10987654d321",
+            &["DEVICE_ID:(01)00844588003288(17)141120(21)10987654d321"],
+        ),
+        ("IMEI 490154203237518", &["DEVICE_ID:490154203237518"]),
+        ("00:1B:44:11:3A:B7", &["DEVICE_ID:00:1B:44:11:3A:B7"]),
+    ]);
+    leaves_alone(&[
+        "AB1234567",
+        "1M8GDM9A1KP042788",
+        "(01)00844588003288(17)141120",
+        "plate 4 holes",
+        "serial exams every 3 months",
+        "licensed in 1998",
+        "dl 4.2",
+        "sn 12",
+    ]);
+}
+
+#[test]
+fn addresses_of_the_web() {
+    finds(&[
+        (
+            "see https://portal.lakeside.com/u/jane?x=1.",
+            &["URL:https://portal.lakeside.com/u/jane?x=1"],
+        ),
+        ("(www.jane-doe.net)", &["URL:www.jane-doe.net"]),
+        (
+            "facebook.com/jane.doe.52",
+            &["URL:facebook.com/jane.doe.52"],
+        ),
+        ("from 203.0.113.54:443", &["IP_ADDRESS:203.0.113.54"]),
+        (
+            "2001:db8:85a3::8a2e:370:7334",
+            &["IP_ADDRESS:2001:db8:85a3::8a2e:370:7334"],
+        ),
+        (
+            "fe80::1ff:fe23:4567:890a",
+            &["IP_ADDRESS:fe80::1ff:fe23:4567:890a"],
+        ),
+    ]);
+    leaves_alone(&[
+        "http://hl7.org/fhir/sid/icd-10",
+        "https://www.cdc.gov/flu",
+        "127.0.0.1",
+        "version 10.2.3.40",
+        "1.2.840.113619.2.5",
+        "1.2.3.4",
+        "12:30:45",
+        "std::fmt",
+        "aa:bb",
+        "and/or w/o",
+    ]);
+}
+
+#[test]
+fn other_codes() {
+    finds(&[
+        ("accession S24-10233", &["OTHER_ID:S24-10233"]),
+        (
+            "id 7c9e6679-7425-40de-944b-e07fc1f90ae7",
+            &["OTHER_ID:7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+        ),
+        ("username: jdoe92", &["OTHER_ID:jdoe92"]),
+        ("study ID: ONC-0042-117", &["OTHER_ID:ONC-0042-117"]),
+        ("passport no. X1234567", &["OTHER_ID:X1234567"]),
+        ("claim # 2024CL88123", &["OTHER_ID:2024CL88123"]),
+        ("fingerprint ID: FP-448120", &["BIOMETRIC_ID:FP-448120"]),
+    ]);
+    leaves_alone(&[
+        "ICD-10 E11.9",
+        "CPT 99213",
+        "LOINC 4548-4",
+        "SNOMED 44054006",
+        "NCT04280705",
+        "NDC 0002-8215-01",
+        "the user name field",
+        "user story 12",
+        "login page",
+        "00000000-0000-0000-0000-000000000000",
+        "claims that 3 of 4",
+        "encounter with 2 bears",
+        "specimen 2 of 3",
+        "RxNorm 860975",
+        "HbA1c 7.2",
+        "q12h",
+        "COVID19",
+        "B12 level",
+        "L4-L5",
+    ]);
+}
+
+#[test]
+fn labels_on_both_sides_and_lists() {
+    finds(&[
+        ("482913 (MRN)", &["MRN:482913"]),
+        ("482913 is her medical record number", &["MRN:482913"]),
+        ("219099999 (SSN)", &["SSN:219099999"]),
+        ("2125550142 is my cell", &["PHONE:2125550142"]),
+        (
+            "MRNs 48291, 48292 and 48293",
+            &["MRN:48291", "MRN:48292", "MRN:48293"],
+        ),
+        ("MRN\n482913", &["MRN:482913"]),
+    ]);
+}
+
+#[test]
+fn fields_of_formats() {
+    finds(&[
+        (
+            "PID|1||482913^^^H^MR||DOE^ANN||19620314|F|||||2125550142|||||ACC9912|219099999",
+            &[
+                "MRN:482913",
+                "DATE:19620314",
+                "PHONE:2125550142",
+                "ACCOUNT_NUMBER:ACC9912",
+                "SSN:219099999",
+            ],
+        ),
+        (
+            "NM1*IL*1*DOE*ANN****MI*W88123~REF*SY*219099999~DMG*D8*19620314*F~",
+            &["HEALTH_PLAN_ID:W88123", "SSN:219099999", "DATE:19620314"],
+        ),
+        (
+            "{\"system\":\"http://hl7.org/fhir/sid/us-ssn\",\"value\":\"219099999\"}",
+            &["SSN:219099999"],
+        ),
+        (
+            "name,mrn,ssn\nx,482913,219099999\ny,482914,219099998",
+            &["MRN:482913", "SSN:219099999", "MRN:482914", "SSN:219099998"],
+        ),
+        (
+            "INSERT INTO p (mrn, phone) VALUES ('482913', '2125550142')",
+            &["MRN:482913", "PHONE:2125550142"],
+        ),
+        (
+            "level=info user=jdoe92 mrn=482913",
+            &["OTHER_ID:jdoe92", "MRN:482913"],
+        ),
+        ("<mrn>482913</mrn>", &["MRN:482913"]),
+    ]);
+    leaves_alone(&[
+        "{\"code\":\"4548-4\",\"system\":\"http://loinc.org\",\"value\":7.2}",
+        "a,b,c\n1,2,3",
+        "role=user x=1",
     ]);
 }
 

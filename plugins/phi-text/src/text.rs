@@ -51,6 +51,19 @@ pub fn begins_with(text: &[u8], words: &[&str]) -> bool {
     })
 }
 
+/// Whether `text`, without the white space at its end, ends with one of `words` as a whole word.
+pub fn ends_with(text: &[u8], words: &[&str]) -> bool {
+    let text = text.trim_ascii_end();
+    words.iter().any(|word| {
+        let word = word.trim_ascii_end().as_bytes();
+        text.len().checked_sub(word.len()).is_some_and(|at| {
+            starts(text.get(at..).unwrap_or_default(), word)
+                && !(word.first().is_some_and(|first| is_word(*first))
+                    && is_word(byte_before(text, at)))
+        })
+    })
+}
+
 /// Whether `text` starts with `word` (lower case), whatever the case.
 pub fn starts(text: &[u8], word: &[u8]) -> bool {
     text.get(..word.len())

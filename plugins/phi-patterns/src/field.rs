@@ -1,0 +1,69 @@
+//! Identifiers that a format labels by their place: JSON keys, columns, HL7 v2 and X12 positions.
+
+use phi_text::fields;
+
+use crate::kind::{DATE, Finding, labelled};
+use crate::text::byte;
+use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
+
+/// Appends the findings in the fields of `text`.
+pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
+    fields::each(text, &mut |label, start, end| {
+        if let Some(found) = find_value(text, label, start, end) {
+            findings.push(found);
+        }
+    });
+}
+
+/// What the value at `start..end` is under its label.
+pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option<Finding> {
+    if is_birth(label) {
+        return date(text, start, end);
+    }
+    let (kind, form) = match FIELDS.get(label) {
+        Some((kind, form)) => (*kind, *form),
+        None => match TRIGGERS.get(without_owner(label))? {
+            Trigger::Label(kind, form) | Trigger::Word(kind, form) => (*kind, *form),
+            Trigger::Month | Trigger::Url | Trigger::Ninety => return None,
+        },
+    };
+    // What is short or a word of every day under these labels stays: `"user": "assistant"`.
+    labelled::find_field(text, start, end, kind, form)
+        .filter(|found| form != Form::Code || found.end > found.start + 3)
+}
+
+/// `patient_mrn` and `pt.mrn` are about the `mrn`.
+fn without_owner(label: &[u8]) -> &[u8] {
+    if TRIGGERS.get(label).is_some() {
+        return label;
+    }
+    let split = label
+        .iter()
+        .position(|byte| matches!(byte, b'_' | b'.' | b' ' | b'-'));
+    split.and_then(|at| label.get(at + 1..)).unwrap_or(label)
+}
+
+fn is_birth(label: &[u8]) -> bool {
+    [
+        "dob",
+        "birthdate",
+        "birth_date",
+        "dateofbirth",
+        "date_of_birth",
+        "deceaseddatetime",
+        "PID-7",
+        "DMG-D8",
+        "DTP-D8",
+    ]
+    .iter()
+    .any(|word| label.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Six or eight digits that are a date because the field is one.
+fn date(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    let len = (start..end)
+        .take_while(|at| byte(text, *at).is_ascii_digit())
+        .count();
+    (matches!(len, 6 | 8 | 12 | 14) && start + len == end)
+        .then_some(Finding::new(DATE, start, end, 920))
+}

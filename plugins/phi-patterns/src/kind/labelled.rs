@@ -1,0 +1,364 @@
+//! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
+
+use super::licence::is_npi;
+use super::{DEVICE_ID, FAX, Finding, LICENSE_NUMBER, PHONE, SSN};
+use crate::number::Numbers;
+use crate::text::{byte, byte_before, is_word, starts};
+use crate::trigger::{Form, TRIGGERS, Trigger};
+
+/// What may stand between a label and its code.
+const FILLERS: [&str; 22] = [
+    "number", "numbers", "num", "no", "nr", "id", "ids", "code", "is", "was", "are", "value", "of",
+    "as", "listed", "on", "file", "ending", "in", "the", "reads", "string",
+];
+/// Bytes between a label and its code.
+const MAX_FILLER_BYTES: usize = 28;
+/// Bytes of the longest code.
+const MAX_CODE_BYTES: usize = 40;
+/// Further codes of a list behind one label.
+const MAX_LISTED: usize = 16;
+/// Digits that a code behind a word of every day has, where no sign stands between.
+const MIN_BARE_DIGITS: usize = 6;
+
+const LABEL_SCORE: u16 = 900;
+const WORD_SCORE: u16 = 800;
+const BEHIND_SCORE: u16 = 750;
+
+/// The code behind the label that begins at `at` and ends at `label_end`.
+pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Option<Finding> {
+    let (kind, form, is_word_of_every_day) = match trigger {
+        Trigger::Label(kind, form) => (kind, form, false),
+        Trigger::Word(kind, form) => (kind, form, true),
+        Trigger::Month | Trigger::Url | Trigger::Ninety => return None,
+    };
+    if byte_before(text, at) == b'@' {
+        return None;
+    }
+    let gap = Gap::behind(text, label_end);
+    let end = code_end(text, gap.end, form)?;
+    let code = text.get(gap.end..end)?;
+    let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS {
+        return None;
+    }
+    // `chart 2024` and `MRN in 2024` are about a year.
+    if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
+        return None;
+    }
+    if form == Form::Handle && (!gap.is_said || is_nobody(code) || !gap.has_sign && digits == 0) {
+        return None;
+    }
+    let score = if is_word_of_every_day {
+        WORD_SCORE
+    } else {
+        LABEL_SCORE
+    };
+    Some(finding(kind, gap.end, end, score, code))
+}
+
+/// The next code of a list: `MRNs 48291, 48292 and 48293`.
+pub fn find_next(text: &[u8], last: &Finding, form: Form) -> Option<Finding> {
+    let rest = text.get(last.end..)?;
+    let sign = [", and ", " and ", ", ", "; ", " & ", "/", ","];
+    let sign = sign.iter().find(|sign| starts(rest, sign.as_bytes()))?;
+    let start = last.end + sign.len();
+    let end = code_end(text, start, form)?;
+    let is_alike = (end - start).abs_diff(last.end - last.start) <= 1
+        && byte(text, start).is_ascii_digit() == byte(text, last.start).is_ascii_digit();
+    is_alike.then_some(Finding::new(last.kind, start, end, last.score).contextual())
+}
+
+/// All codes behind the label at `at`, the first first.
+pub fn find_all(
+    text: &[u8],
+    at: usize,
+    label_end: usize,
+    trigger: Trigger,
+    findings: &mut Vec<Finding>,
+) -> Option<usize> {
+    let (Trigger::Label(_, form) | Trigger::Word(_, form)) = trigger else {
+        return None;
+    };
+    let mut last = find(text, at, label_end, trigger)?;
+    findings.push(last);
+    for _ in 0..MAX_LISTED {
+        let Some(next) = find_next(text, &last, form) else {
+            break;
+        };
+        findings.push(next);
+        last = next;
+    }
+    Some(last.end)
+}
+
+/// A number of five digits or more with its label behind it.
+pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    /// Digits of the shortest number whose label is looked for behind it.
+    const MIN_DIGITS: usize = 5;
+    let group = numbers.group(at);
+    if group.len() < MIN_DIGITS
+        || is_word(byte_before(numbers.text, group.start))
+        || is_word(byte(numbers.text, group.end))
+    {
+        return None;
+    }
+    let text = numbers.text;
+    let mut label = group.end;
+    if byte(text, label) == b'"' {
+        label += 1;
+    }
+    label += usize::from(byte(text, label) == b' ');
+    if byte(text, label) == b'(' {
+        label += 1;
+    } else {
+        let said = ["is ", "was ", "= ", "as ", "- "]
+            .iter()
+            .find(|said| starts(text.get(label..).unwrap_or_default(), said.as_bytes()))?;
+        label += said.len();
+    }
+    for word in [
+        "the ",
+        "her ",
+        "his ",
+        "my ",
+        "their ",
+        "patient's ",
+        "patient ",
+        "your ",
+    ] {
+        if starts(text.get(label..).unwrap_or_default(), word.as_bytes()) {
+            label += word.len();
+            break;
+        }
+    }
+    let rest = text.get(label..).unwrap_or_default();
+    if ["ssn", "social"]
+        .iter()
+        .any(|word| starts(rest, word.as_bytes()))
+        && group.len() == 9
+    {
+        return Some(Finding::new(SSN, group.start, group.end, BEHIND_SCORE).contextual());
+    }
+    if ["cell", "phone", "mobile", "tel"]
+        .iter()
+        .any(|word| starts(rest, word.as_bytes()))
+        && group.len() >= 7
+    {
+        return Some(Finding::new(PHONE, group.start, group.end, BEHIND_SCORE).contextual());
+    }
+    if starts(rest, b"fax") && group.len() >= 7 {
+        return Some(Finding::new(FAX, group.start, group.end, BEHIND_SCORE).contextual());
+    }
+    match TRIGGERS.longest_at(text, label)? {
+        (_, Trigger::Label(kind, _) | Trigger::Word(kind, _)) => {
+            Some(Finding::new(*kind, group.start, group.end, BEHIND_SCORE).contextual())
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &[u8]) -> Finding {
+    let finding = Finding::new(kind, start, end, score).contextual();
+    let is_verified =
+        kind == LICENSE_NUMBER && is_npi(code) || kind == DEVICE_ID && super::device::is_imei(code);
+    if is_verified {
+        finding.verified()
+    } else {
+        finding
+    }
+}
+
+/// What stands between a label and its code.
+struct Gap {
+    end: usize,
+    /// `:`, `#`, `=` or a quote.
+    has_sign: bool,
+    /// A sign, or a word such as `is`.
+    is_said: bool,
+}
+
+impl Gap {
+    fn behind(text: &[u8], label_end: usize) -> Self {
+        let mut gap = Self {
+            end: label_end,
+            // `MR#` ends with its sign.
+            has_sign: byte_before(text, label_end) == b'#',
+            is_said: byte_before(text, label_end) == b'#',
+        };
+        let limit = label_end + MAX_FILLER_BYTES;
+        let mut closed_line = false;
+        while gap.end < limit {
+            let rest = text.get(gap.end..).unwrap_or_default();
+            let is_fresh = gap.end > label_end || !is_word(byte(rest, 0));
+            let word = FILLERS.iter().find(|word| {
+                is_fresh && starts(rest, word.as_bytes()) && !is_word(byte(rest, word.len()))
+            });
+            let sign = byte(rest, 0);
+            if let Some(word) = word {
+                gap.end += word.len();
+                gap.is_said = true;
+            } else if b":#=\"'>|".contains(&sign) {
+                gap.end += 1;
+                gap.has_sign = true;
+                gap.is_said = true;
+            } else if b" -_.()[]*\t\\,@".contains(&sign) {
+                gap.end += 1;
+            } else if matches!(sign, b'\n' | b'\r') && !closed_line {
+                // A code may stand on the line below its label.
+                closed_line = true;
+                gap.end += 1;
+            } else {
+                break;
+            }
+        }
+        gap
+    }
+}
+
+/// Where a code of the form ends that begins at `start`; nothing where none does.
+pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
+    let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
+    let is_code: fn(u8) -> bool = match form {
+        Form::Code | Form::Mixed | Form::Plate => {
+            |byte| byte.is_ascii_alphanumeric() || byte == b'-'
+        }
+        Form::Nine | Form::Card => |byte| byte.is_ascii_digit() || byte == b'-',
+        Form::Dial => |byte| byte.is_ascii_digit() || b"-.+() ".contains(&byte),
+        Form::Handle => |byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte),
+    };
+    let mut len = rest.iter().take_while(|byte| is_code(**byte)).count();
+    while len > 0 && !byte(rest, len - 1).is_ascii_alphanumeric() {
+        len -= 1;
+    }
+    if matches!(form, Form::Mixed | Form::Plate) {
+        len = with_groups(rest, len, form);
+    }
+    let code = rest.get(..len)?;
+    let tail = byte(rest, len);
+    if is_word(tail)
+        || tail == b'_'
+        || tail == b'@'
+        || !is_word(byte(code, 0)) && form != Form::Dial
+    {
+        return None;
+    }
+    fits(code, form).then_some(start + len)
+}
+
+/// `ABC 123 456` and `1234 5678` are one code: short groups behind the first, of digits or of capitals with digits.
+fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
+    let groups = if form == Form::Plate { 1 } else { 3 };
+    for _ in 0..groups {
+        let group: &[u8] = rest.get(len + 1..).unwrap_or_default();
+        let size = group
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+            .count();
+        let has_digit = group.iter().take(size).any(u8::is_ascii_digit);
+        let tail = byte(group, size);
+        let goes_on = matches!(byte(rest, len), b' ')
+            && len > 0
+            && (2..=6).contains(&size)
+            && has_digit
+            && !is_word(tail)
+            && !matches!(tail, b'/' | b'.' | b'%' | b'-')
+            // Counts, years and units follow codes as well.
+            && (form == Form::Plate || size <= 4 || byte(rest, 0).is_ascii_alphabetic());
+        if !goes_on || size == 4 && group.starts_with(b"20") {
+            break;
+        }
+        len += 1 + size;
+    }
+    len
+}
+
+fn fits(code: &[u8], form: Form) -> bool {
+    let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = code
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    match form {
+        Form::Code => digits >= 4 && letters <= digits,
+        Form::Mixed => {
+            let is_shouted = !code.iter().any(u8::is_ascii_lowercase);
+            digits >= 3 && digits + letters >= 4 && (is_shouted || digits * 2 >= letters)
+        }
+        Form::Nine => digits == 9 && letters == 0,
+        Form::Plate => {
+            digits >= 1
+                && (4..=8).contains(&(digits + letters))
+                && !code.iter().any(u8::is_ascii_lowercase)
+        }
+        Form::Handle => code.len() >= 3 && letters > 0,
+        Form::Dial => (7..=15).contains(&digits),
+        Form::Card => matches!(digits, 4 | 13..=19),
+    }
+}
+
+/// What stands where an account's name does and is nobody's.
+fn is_nobody(code: &[u8]) -> bool {
+    [
+        "admin",
+        "root",
+        "system",
+        "anonymous",
+        "null",
+        "none",
+        "nil",
+        "true",
+        "false",
+        "guest",
+        "user",
+        "assistant",
+        "unknown",
+        "string",
+        "text",
+        "value",
+        "name",
+        "not",
+        "and",
+        "for",
+        "the",
+        "story",
+        "agent",
+        "input",
+        "message",
+        "interface",
+    ]
+    .iter()
+    .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// A field that is labelled by its place: the whole value, as far as it is of the form.
+pub fn find_field(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    kind: usize,
+    form: Form,
+) -> Option<Finding> {
+    let value = text.get(start..end)?;
+    // HL7 components: the first is the identifier.
+    let value = value.split(|byte| matches!(byte, b'^' | b'&')).next()?;
+    let value = value.trim_ascii();
+    let value = value.strip_prefix(b"+").unwrap_or(value);
+    let from = start
+        + text
+            .get(start..end)?
+            .windows(value.len().max(1))
+            .position(|part| part == value)?;
+    let first = if form == Form::Dial {
+        from
+    } else {
+        from + value.iter().position(|byte| is_word(*byte))?
+    };
+    let found = code_end(text.get(..from + value.len())?, first, form)?;
+    let code = text.get(first..found)?;
+    if form == Form::Handle && (is_nobody(code) || found < from + value.len()) {
+        return None;
+    }
+    // The rest of the value would be something else than the code: `12 of 14`.
+    let is_whole = found + 2 >= from + value.len() || form == Form::Dial;
+    is_whole.then(|| finding(kind, first, found, LABEL_SCORE + 20, code))
+}

@@ -1,0 +1,107 @@
+//! Addresses of the web: `https://…`, `www.…`, and `facebook.com/…`. Those of public reference works are left alone.
+
+use super::{Finding, URL};
+use crate::text::{byte, byte_before, is_word, starts};
+
+const MAX_BYTES: usize = 2048;
+
+/// Hosts, and all below them, that publish standards and knowledge and know nothing of a patient.
+const PUBLIC_HOSTS: &[&str] = &[
+    "hl7.org",
+    "loinc.org",
+    "snomed.info",
+    "unitsofmeasure.org",
+    "nubc.org",
+    "ama-assn.org",
+    "who.int",
+    "w3.org",
+    "ietf.org",
+    "rfc-editor.org",
+    "iana.org",
+    "json-schema.org",
+    "schema.org",
+    "doi.org",
+    "wikipedia.org",
+    "uptodate.com",
+    "medscape.com",
+    "nejm.org",
+    "bmj.com",
+    "thelancet.com",
+    "jamanetwork.com",
+    "cochrane.org",
+    "heart.org",
+    "cancer.org",
+    "diabetes.org",
+    "aafp.org",
+    "acog.org",
+    "nccn.org",
+    "nice.org.uk",
+    "xmlsoap.org",
+    "opengis.net",
+    "python.org",
+    "rust-lang.org",
+    "localhost",
+];
+
+/// From the word that an address begins with, which ends at `word_end`.
+pub fn find(text: &[u8], start: usize, word_end: usize) -> Option<Finding> {
+    let rest = text.get(word_end..)?;
+    let host = if starts(rest, b"://") {
+        word_end + 3
+    } else if starts(rest, b".") && byte(text, word_end + 1).is_ascii_alphanumeric() {
+        start
+    } else {
+        return None;
+    };
+    let end = end(text, host)?;
+    let host = text.get(host..end)?;
+    let has_host = host.iter().take_while(|byte| is_host(**byte)).count() > 3;
+    (has_host && !is_public(host)).then_some(Finding::new(URL, start, end, 900))
+}
+
+/// From the dot before a top-level domain with a path behind it.
+pub fn find_bare(text: &[u8], dot: usize) -> Option<Finding> {
+    let rest = text.get(dot + 1..)?;
+    let top = ["com/", "org/", "net/", "edu/", "io/", "me/", "co/"];
+    let top = top.iter().find(|top| starts(rest, top.as_bytes()))?;
+    let head = text.get(dot.saturating_sub(64)..dot)?;
+    let host_len = head.iter().rev().take_while(|byte| is_host(**byte)).count();
+    let start = dot - host_len;
+    let is_other = matches!(byte_before(text, start), b'@' | b'/' | b':') || host_len == 0;
+    let path = dot + 1 + top.len();
+    if is_other || !byte(text, path).is_ascii_alphanumeric() && byte(text, path) != b'@' {
+        return None;
+    }
+    let end = end(text, start)?;
+    let is_public = is_public(text.get(start..end)?);
+    (!is_public && is_word(byte(text, start))).then_some(Finding::new(URL, start, end, 850))
+}
+
+/// Where the address ends; the signs of the sentence around it are no part of it.
+fn end(text: &[u8], start: usize) -> Option<usize> {
+    let rest = text.get(start..text.len().min(start + MAX_BYTES))?;
+    let ends = |byte: &u8| *byte <= b' ' || b"\"<>`|\\^{}".contains(byte);
+    let mut len = rest.iter().position(ends).unwrap_or(rest.len());
+    while len > 0 && b".,;:!?)]'*".contains(&byte(rest, len - 1)) {
+        len -= 1;
+    }
+    (len > 0).then_some(start + len)
+}
+
+const fn is_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')
+}
+
+/// Whether the address that begins with its host is one of a public work.
+fn is_public(address: &[u8]) -> bool {
+    let len = address.iter().take_while(|byte| is_host(**byte)).count();
+    let host = address.get(..len).unwrap_or_default();
+    let is_below = |top: &str| {
+        let Some(head) = host.len().checked_sub(top.len()) else {
+            return false;
+        };
+        starts(host.get(head..).unwrap_or_default(), top.as_bytes())
+            && (head == 0 || byte(host, head - 1) == b'.')
+    };
+    PUBLIC_HOSTS.iter().any(|top| is_below(top)) || is_below("gov")
+}

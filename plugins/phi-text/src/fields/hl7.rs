@@ -1,0 +1,91 @@
+//! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself.
+
+use super::Visit;
+use crate::text::byte;
+
+/// Fields of one segment.
+const MAX_FIELDS: usize = 64;
+
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while at < text.len() {
+        let end = line_end(text, at);
+        if let Some(name) = segment_name(text, at) {
+            segment(text, name, at + 3, end, visit);
+        }
+        at = end + 1;
+    }
+}
+
+fn line_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    // `\n` and `\r` may come as escapes inside of JSON.
+    let mut end = rest.len();
+    for (index, found) in rest.iter().enumerate() {
+        let is_end = matches!(found, b'\n' | b'\r')
+            || *found == b'\\' && matches!(rest.get(index + 1), Some(b'n' | b'r'));
+        if is_end {
+            end = index + usize::from(*found == b'\\');
+            break;
+        }
+    }
+    at + end
+}
+
+/// `PID|`, perhaps behind the white space or quote that a message is wrapped in.
+fn segment_name(text: &[u8], at: usize) -> Option<&[u8]> {
+    let name = text.get(at..at + 3)?;
+    let is_name = name.first()?.is_ascii_uppercase()
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        && byte(text, at + 3) == b'|';
+    is_name.then_some(name)
+}
+
+fn segment(text: &[u8], name: &[u8], first: usize, end: usize, visit: &mut Visit<'_>) {
+    // MSH-1 is the separator itself.
+    let mut number = usize::from(name == b"MSH");
+    let mut start = first;
+    while number < MAX_FIELDS && start < end {
+        let stop = until(text, start, end, b'|');
+        let mut part = start;
+        while part < stop && number > 0 {
+            let part_end = until(text, part, stop, b'~');
+            if part < part_end {
+                let mut label = [0; 8];
+                visit(numbered(&mut label, name, number), part, part_end);
+            }
+            part = part_end + 1;
+        }
+        number += 1;
+        start = stop + 1;
+    }
+}
+
+/// `PID-5` in `label`.
+pub(super) fn numbered<'l>(label: &'l mut [u8; 8], name: &[u8], number: usize) -> &'l [u8] {
+    let mut len = 0;
+    let mut push = |byte: u8| {
+        if let Some(slot) = label.get_mut(len) {
+            *slot = byte;
+            len += 1;
+        }
+    };
+    name.iter().for_each(|byte| push(*byte));
+    push(b'-');
+    // Two digits at most: numbers are below `MAX_FIELDS`.
+    let (tens, ones) = (number / 10 % 10, number % 10);
+    if tens > 0 {
+        push(b'0' + u8::try_from(tens).unwrap_or_default());
+    }
+    push(b'0' + u8::try_from(ones).unwrap_or_default());
+    label.get(..len).unwrap_or_default()
+}
+
+/// Where `sign` stands next in `start..end`, else `end`.
+pub(super) fn until(text: &[u8], start: usize, end: usize, sign: u8) -> usize {
+    text.get(start..end)
+        .and_then(|part| part.iter().position(|byte| *byte == sign))
+        .map_or(end, |found| start + found)
+}

@@ -1,0 +1,148 @@
+//! JSON and what looks like it (also with single quotes, and with quotes escaped inside of another string):
+//! `"key": "value"`, numbers, and the strings of an array under its key.
+
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
+use crate::text::byte;
+
+/// Items of an array that are visited under its key.
+const MAX_ITEMS: usize = 64;
+
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
+    let mut hint: Option<(usize, usize)> = None;
+    let mut at = 0;
+    while at < text.len() {
+        let Some((start, end, after)) = string(text, at) else {
+            at += 1;
+            continue;
+        };
+        let colon = skip_space(text, after);
+        let key = text.get(start..end).unwrap_or_default();
+        if byte(text, colon) != b':' || !is_label(key) {
+            at = after;
+            continue;
+        }
+        at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
+    }
+}
+
+/// Visits the value at `at`; gives the place to go on from.
+fn value(
+    text: &[u8],
+    key: &[u8],
+    at: usize,
+    hint: &mut Option<(usize, usize)>,
+    visit: &mut Visit<'_>,
+) -> usize {
+    if let Some((start, end, after)) = string(text, at) {
+        hinted(text, key, start, end, hint, visit);
+        return after;
+    }
+    if byte(text, at) == b'[' {
+        return array(text, key, at + 1, visit);
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take(MAX_VALUE_BYTES)
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.' || **byte == b'-')
+        .count();
+    if len > 0 {
+        hinted(text, key, at, at + len, hint, visit);
+    }
+    at + len.max(usize::from(
+        len == 0 && at < text.len() && byte(text, at) != b'"',
+    ))
+}
+
+fn hinted(
+    text: &[u8],
+    key: &[u8],
+    start: usize,
+    end: usize,
+    hint: &mut Option<(usize, usize)>,
+    visit: &mut Visit<'_>,
+) {
+    if start == end {
+        return;
+    }
+    match key {
+        b"system" | b"code" | b"type" => *hint = Some((start, end)),
+        b"value" | b"valueString" => {
+            if let Some(label) = hint.take().and_then(|(start, end)| text.get(start..end)) {
+                visit(last_step(label), start, end);
+            }
+        }
+        _ => {}
+    }
+    visit(key, start, end);
+}
+
+/// The last step of a URL or a URN, which is what it is about: `…/sid/us-ssn`.
+fn last_step(system: &[u8]) -> &[u8] {
+    system
+        .rsplit(|byte| matches!(byte, b'/' | b':'))
+        .next()
+        .unwrap_or(system)
+}
+
+/// Strings directly inside of an array. Other items are left to the walk.
+fn array(text: &[u8], key: &[u8], mut at: usize, visit: &mut Visit<'_>) -> usize {
+    for _ in 0..MAX_ITEMS {
+        at = skip_space(text, at);
+        let Some((start, end, after)) = string(text, at) else {
+            return at;
+        };
+        if byte(text, skip_space(text, after)) == b':' {
+            return at;
+        }
+        if start < end {
+            visit(key, start, end);
+        }
+        at = skip_space(text, after);
+        if byte(text, at) != b',' {
+            return at;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// The string whose quote is at `at`: its text, and where the quote behind it ends.
+fn string(text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+    let (quote, depth) = match (byte(text, at), byte(text, at + 1)) {
+        (b'"', _) => (b'"', 0),
+        (b'\'', _) => (b'\'', 0),
+        (b'\\', b'"') => (b'"', 1),
+        _ => return None,
+    };
+    let start = at + 1 + depth;
+    let limit = text.len().min(start + MAX_LABEL_BYTES.max(MAX_VALUE_BYTES));
+    let mut end = start;
+    while end < limit {
+        match byte(text, end) {
+            b'\\' if depth == 1 && byte(text, end + 1) == quote => {
+                return Some((start, end, end + 2));
+            }
+            b'\\' => end += 2,
+            // An apostrophe inside of a word ends nothing.
+            found if found == quote && depth == 0 => {
+                if quote == b'\'' && byte(text, end + 1).is_ascii_alphabetic() {
+                    end += 1;
+                    continue;
+                }
+                return Some((start, end, end + 1));
+            }
+            b'\n' if quote == b'\'' => return None,
+            _ => end += 1,
+        }
+    }
+    None
+}
+
+fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r') {
+        at += 1;
+    }
+    at
+}

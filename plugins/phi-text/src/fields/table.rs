@@ -1,0 +1,186 @@
+//! Tables: lines of cells under a header (CSV, tabs, pipes, Markdown), and the columns of an SQL `INSERT`.
+
+use super::{MAX_LABEL_BYTES, Visit, is_label, trimmed};
+use crate::text::{byte, starts};
+
+/// Columns of one table; those behind it have no label.
+const MAX_COLUMNS: usize = 48;
+/// Fewest columns that make a table of lines.
+const MIN_COLUMNS: usize = 3;
+
+/// Bytes of one tuple of values; a longer one is not read, so that a lost quote costs little.
+const MAX_TUPLE_BYTES: usize = 8 * 1024;
+
+type Cells = [(usize, usize); MAX_COLUMNS];
+
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    for separator in *b",|\t;" {
+        lines(text, separator, visit);
+    }
+    inserts(text, visit);
+}
+
+/// A line of labels with lines of as many cells below it, until one has not as many.
+fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
+    let mut header: Option<(Cells, usize)> = None;
+    let mut at = 0;
+    while at < text.len() {
+        let end = line_end(text, at);
+        let mut cells = [(0, 0); MAX_COLUMNS];
+        let count = split(text, at, end, separator, &mut cells);
+        at = end + 1;
+        if count < MIN_COLUMNS {
+            header = None;
+            continue;
+        }
+        match &header {
+            Some((labels, columns)) if *columns == count => {
+                for (label, cell) in labels.iter().zip(&cells).take(count) {
+                    if let (Some(label), Some((start, end))) =
+                        (text.get(label.0..label.1), trimmed(text, cell.0, cell.1))
+                        && !label.is_empty()
+                    {
+                        visit(label, start, end);
+                    }
+                }
+            }
+            _ => {
+                header = is_header(text, &mut cells, count).then_some((cells, count));
+            }
+        }
+    }
+}
+
+fn line_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .unwrap_or(rest.len())
+}
+
+/// Cells of a line; separators inside of quotes divide nothing. Gives how many there are.
+fn split(text: &[u8], start: usize, end: usize, separator: u8, cells: &mut Cells) -> usize {
+    let mut count = 0;
+    let mut from = start;
+    let mut quoted = false;
+    for at in start..=end {
+        let found = if at == end { separator } else { byte(text, at) };
+        if found == b'"' && at < end {
+            quoted = !quoted;
+        }
+        if found == separator && (!quoted || at == end) {
+            if let Some(slot) = cells.get_mut(count) {
+                *slot = (from, at);
+            }
+            count += 1;
+            from = at + 1;
+        }
+    }
+    count.min(MAX_COLUMNS)
+}
+
+/// Whether every cell can be a label; trims them to it.
+fn is_header(text: &[u8], cells: &mut Cells, count: usize) -> bool {
+    let mut labels = 0;
+    for cell in cells.iter_mut().take(count) {
+        *cell = trimmed(text, cell.0, cell.1).unwrap_or((0, 0));
+        let label = text.get(cell.0..cell.1).unwrap_or_default();
+        if label.is_empty() {
+            continue;
+        }
+        let words = label.split(|byte| *byte == b' ').count();
+        if !is_label(label) || label.len() > MAX_LABEL_BYTES / 2 || words > 4 {
+            return false;
+        }
+        labels += 1;
+    }
+    labels + 2 >= count && labels >= 2
+}
+
+/// `INSERT INTO t (a, b) VALUES ('x', 'y'), ('z', 'w')`.
+fn inserts(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(found) = find(text, at, b"insert into") {
+        at = found + 1;
+        let Some(open) = position(text, found, b'(', MAX_LABEL_BYTES * 2) else {
+            continue;
+        };
+        let Some(close) = position(text, open, b')', MAX_LABEL_BYTES * MAX_COLUMNS) else {
+            continue;
+        };
+        let mut labels = [(0, 0); MAX_COLUMNS];
+        let columns = split(text, open + 1, close, b',', &mut labels);
+        let mut values = close + 1;
+        while byte(text, values).is_ascii_whitespace() {
+            values += 1;
+        }
+        if !starts(text.get(values..).unwrap_or_default(), b"values") {
+            continue;
+        }
+        let mut row = values + b"values".len();
+        while let Some(end) = tuple(text, row, &labels, columns, visit) {
+            row = end;
+        }
+    }
+}
+
+/// Visits the values of the tuple that begins behind `at`; gives where it ends.
+fn tuple(
+    text: &[u8],
+    at: usize,
+    labels: &Cells,
+    columns: usize,
+    visit: &mut Visit<'_>,
+) -> Option<usize> {
+    let mut start = at;
+    while matches!(byte(text, start), b' ' | b'\n' | b'\r' | b'\t' | b',') {
+        start += 1;
+    }
+    if byte(text, start) != b'(' {
+        return None;
+    }
+    let (mut column, mut from, mut quoted) = (0, start + 1, false);
+    let rest = text.get(start + 1..)?;
+    for (index, found) in rest.iter().take(MAX_TUPLE_BYTES).enumerate() {
+        let here = start + 1 + index;
+        match found {
+            b'\'' => quoted = !quoted,
+            b',' | b')' if !quoted => {
+                let label = labels.get(column).filter(|_| column < columns);
+                if let (Some(label), Some((value, end))) = (
+                    label.and_then(|label| trimmed(text, label.0, label.1)),
+                    trimmed(text, from, here),
+                ) {
+                    visit(text.get(label.0..label.1)?, value, end);
+                }
+                column += 1;
+                from = here + 1;
+                if *found == b')' {
+                    return Some(here + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn position(text: &[u8], from: usize, sign: u8, within: usize) -> Option<usize> {
+    let part = text.get(from..text.len().min(from + within))?;
+    part.iter()
+        .position(|byte| *byte == sign)
+        .map(|found| from + found)
+}
+
+/// Where `words` (small letters) stand next, whatever the case.
+fn find(text: &[u8], from: usize, words: &[u8]) -> Option<usize> {
+    let first = *words.first()?;
+    let rest = text.get(from..)?;
+    rest.iter()
+        .enumerate()
+        .find(|(at, byte)| {
+            byte.to_ascii_lowercase() == first && starts(rest.get(*at..).unwrap_or_default(), words)
+        })
+        .map(|(at, _)| from + at)
+}

@@ -1,0 +1,211 @@
+//! Tables of labels (`medical record number`) that are looked up without allocation and cost nothing to make:
+//! they are built at compile time.
+//!
+//! Labels are equal when their letters are: `medicalRecordNumber`, `medical_record_number` and
+//! `Medical Record Number` are one label. A `#` at the end counts as a letter.
+
+use crate::text::byte;
+
+/// Words of the longest label.
+const MAX_WORDS: usize = 5;
+/// Bits of the filter that most words of a text fail at.
+const FILTER_BITS: u32 = 4_096;
+const FILTER_WORDS: usize = (FILTER_BITS / 64) as usize;
+
+const FNV_OFFSET: u32 = 0x811c_9dc5;
+const FNV_PRIME: u32 = 0x0100_0193;
+
+/// Goes on with a hash (FNV-1a) over one more byte, whatever its case.
+const fn mix(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte.to_ascii_lowercase() as u32).wrapping_mul(FNV_PRIME)
+}
+
+const fn counts(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'#' || byte >= 0x80
+}
+
+/// The hash of the letters and digits of `label`.
+const fn hash(label: &[u8]) -> u32 {
+    let mut hash = FNV_OFFSET;
+    let mut at = 0;
+    while at < label.len() {
+        if counts(label[at]) {
+            hash = mix(hash, label[at]);
+        }
+        at += 1;
+    }
+    hash
+}
+
+/// Labels with what they mean. `SLOTS` is a power of two, at least twice the number of entries.
+pub struct Labels<T: 'static, const SLOTS: usize> {
+    entries: &'static [(&'static str, T)],
+    /// Position of an entry plus one; 0 is free.
+    slots: [u16; SLOTS],
+    hashes: [u32; SLOTS],
+    filter: [u64; FILTER_WORDS],
+}
+
+impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
+    /// Entries are written in small letters, words apart by a space.
+    ///
+    /// # Panics
+    /// At compile time, when the table is too small.
+    #[must_use]
+    pub const fn new(entries: &'static [(&'static str, T)]) -> Self {
+        assert!(SLOTS.is_power_of_two() && entries.len() * 2 <= SLOTS);
+        let mut slots = [0; SLOTS];
+        let mut hashes = [0; SLOTS];
+        let mut filter = [0; FILTER_WORDS];
+        let mut at = 0;
+        while at < entries.len() {
+            let label = entries[at].0.as_bytes();
+            let whole = hash(label);
+            let mut slot = whole as usize % SLOTS;
+            while slots[slot] != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            // Fewer than 2^15 entries fit the table.
+            #[allow(clippy::cast_possible_truncation)]
+            {
+                slots[slot] = at as u16 + 1;
+            }
+            hashes[slot] = whole;
+            filter = mark(filter, whole);
+            // The first word alone, and with the `#` that may follow it.
+            let mut first = FNV_OFFSET;
+            let mut end = 0;
+            while end < label.len() && label[end] != b' ' && label[end] != b'#' {
+                first = mix(first, label[end]);
+                end += 1;
+            }
+            filter = mark(filter, first);
+            at += 1;
+        }
+        Self {
+            entries,
+            slots,
+            hashes,
+            filter,
+        }
+    }
+
+    /// What the label means, whatever separates its words.
+    pub fn get(&self, label: &[u8]) -> Option<&'static T> {
+        self.by_hash(hash(label))
+    }
+
+    /// The longest label whose first word begins at `at`, and where it ends. Words of a label are apart by one or
+    /// two of ` _-./'` or by nothing.
+    pub fn longest_at(&self, text: &[u8], at: usize) -> Option<(usize, &'static T)> {
+        let mut found = None;
+        let mut hash = FNV_OFFSET;
+        let mut end = at;
+        for word in 0..MAX_WORDS {
+            let start = end;
+            while byte(text, end).is_ascii_alphabetic() || byte(text, end) >= 0x80 {
+                hash = mix(hash, byte(text, end));
+                end += 1;
+            }
+            if end == start {
+                break;
+            }
+            if word == 0 && !self.may_begin(hash) {
+                return None;
+            }
+            let sign = end + usize::from(byte(text, end) == b' ');
+            if byte(text, sign) == b'#'
+                && let Some(meaning) = self.by_hash(mix(hash, b'#'))
+            {
+                found = Some((sign + 1, meaning));
+            } else if let Some(meaning) = self.by_hash(hash) {
+                found = Some((end, meaning));
+            }
+            let gap = gap_len(text, end);
+            if gap == 0 {
+                break;
+            }
+            end += gap;
+        }
+        found
+    }
+
+    fn may_begin(&self, hash: u32) -> bool {
+        let bit = hash % FILTER_BITS;
+        self.filter
+            .get((bit / 64) as usize)
+            .is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    fn by_hash(&self, hash: u32) -> Option<&'static T> {
+        let mut slot = hash as usize % SLOTS;
+        loop {
+            let entry = *self.slots.get(slot)?;
+            if entry == 0 {
+                return None;
+            }
+            if *self.hashes.get(slot)? == hash {
+                return self
+                    .entries
+                    .get(usize::from(entry) - 1)
+                    .map(|entry| &entry.1);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+    }
+}
+
+const fn mark(mut filter: [u64; FILTER_WORDS], hash: u32) -> [u64; FILTER_WORDS] {
+    let bit = hash % FILTER_BITS;
+    filter[(bit / 64) as usize] |= 1 << (bit % 64);
+    filter
+}
+
+fn gap_len(text: &[u8], at: usize) -> usize {
+    let is_gap = |at: usize| matches!(byte(text, at), b' ' | b'_' | b'-' | b'.' | b'/' | b'\'');
+    match (is_gap(at), is_gap(at + 1)) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    static TABLE: Labels<u8, 8> = Labels::new(&[
+        ("medical record number", 1),
+        ("medical record", 2),
+        ("mr#", 3),
+    ]);
+
+    #[test]
+    fn spellings_of_one_label_meet() {
+        for spelling in [
+            "medicalRecordNumber",
+            "Medical Record Number",
+            "MEDICAL_RECORD-NUMBER",
+        ] {
+            assert_eq!(TABLE.get(spelling.as_bytes()), Some(&1), "{spelling}");
+            assert_eq!(
+                TABLE.longest_at(spelling.as_bytes(), 0),
+                Some((spelling.len(), &1))
+            );
+        }
+        assert_eq!(TABLE.get(b"record"), None);
+    }
+
+    #[test]
+    fn the_longest_label_counts_and_ends_with_its_last_word() {
+        assert_eq!(
+            TABLE.longest_at(b"medical record is 1", 0).unwrap(),
+            (14, &2)
+        );
+        assert_eq!(TABLE.longest_at(b"MR# 12", 0).unwrap(), (3, &3));
+        assert_eq!(TABLE.longest_at(b"Mr Smith", 0), None);
+        assert_eq!(TABLE.longest_at(b"medical", 0), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! What the shipped PHI detectors share: words around a place, tables of labels, and the fields of structured
+//! text. A library, no plugin: it decides nothing about PHI.
+
+pub mod fields;
+pub mod label;
+pub mod text;
