@@ -8,6 +8,7 @@ mod counts;
 mod kind;
 mod map;
 mod merge;
+mod normal;
 mod redact;
 pub mod refusal;
 mod reply;

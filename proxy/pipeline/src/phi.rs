@@ -75,11 +75,12 @@ impl Detectors {
     /// # Errors
     /// 503 when any detector fails.
     pub async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
-        let segments: Vec<Segment> = scan.segments().iter().map(segment).collect();
+        let (text, segments) = scan.reading();
+        let segments: Vec<Segment> = segments.iter().map(segment).collect();
         let calls = self
             .0
             .iter()
-            .map(|detector| detector.detect(scan.text(), &segments));
+            .map(|detector| detector.detect(text, &segments));
         let spans = try_join_all(calls).await;
         let spans =
             spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;

@@ -15,6 +15,24 @@ pub enum Speaker {
     /// The system prompt: values from there are never restored.
     Operator,
     Caller,
+    /// A reply: what is new there is taken out, and stays out.
+    Model,
+}
+
+impl Speaker {
+    const ALL: [Self; 3] = [Self::Operator, Self::Caller, Self::Model];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Caller => "caller",
+            Self::Model => "model",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|speaker| speaker.word() == word)
+    }
 }
 
 /// Placeholders of one conversation, by kind and number.
@@ -33,8 +51,12 @@ struct Ledger {
 
 #[derive(Clone, PartialEq)]
 enum Entry {
-    /// A value as it was first written, and who wrote it.
-    Value { original: String, speaker: Speaker },
+    /// A value as it was first written, what it reads as where that differs, and who wrote it.
+    Value {
+        original: String,
+        reads: Option<String>,
+        speaker: Speaker,
+    },
     /// Somebody wrote this placeholder who had it not from us; the number belongs to their text.
     Literal,
 }
@@ -57,19 +79,27 @@ impl PlaceholderMap {
         self.kinds.is_empty()
     }
 
-    /// The number of a value; a value that is new gets the next free one. A value that the caller sends
-    /// after the operator is the caller's from then on.
-    pub(super) fn issue(&mut self, kind: &Kind, value: &str, speaker: Speaker) -> u32 {
+    /// The number of a value that reads as `reads` and is written as `original`; a value that is new gets the
+    /// next free one. A value that the caller sends after the operator is the caller's from then on.
+    pub(super) fn issue(
+        &mut self,
+        kind: &Kind,
+        reads: &str,
+        original: &str,
+        speaker: Speaker,
+    ) -> u32 {
         let ledger = self.kinds.entry(kind.clone()).or_default();
-        let normal = kind.normal(value);
+        let normal = kind.normal(reads);
         if let Some(number) = ledger.numbers.get(&normal) {
             if let Some(Entry::Value {
-                original,
-                speaker: first @ Speaker::Operator,
+                original: first_written,
+                reads: _,
+                speaker: first,
             }) = ledger.entries.get_mut(number)
+                && *first != Speaker::Caller
                 && speaker == Speaker::Caller
             {
-                value.clone_into(original);
+                original.clone_into(first_written);
                 *first = Speaker::Caller;
             }
             return *number;
@@ -80,10 +110,12 @@ impl PlaceholderMap {
         }
         ledger.last = number;
         ledger.numbers.insert(normal, number);
-        let original = value.to_owned();
-        ledger
-            .entries
-            .insert(number, Entry::Value { original, speaker });
+        let entry = Entry::Value {
+            original: original.to_owned(),
+            reads: (reads != original).then(|| reads.to_owned()),
+            speaker,
+        };
+        ledger.entries.insert(number, entry);
         number
     }
 
@@ -104,14 +136,18 @@ impl PlaceholderMap {
         self.kinds.contains_key(kind)
     }
 
-    /// Every value with its kind.
+    /// Every value with its kind, as it reads.
     pub(super) fn values(&self) -> impl Iterator<Item = (&Kind, &str)> {
         self.kinds.iter().flat_map(|(kind, ledger)| {
             ledger
                 .entries
                 .values()
                 .filter_map(move |entry| match entry {
-                    Entry::Value { original, .. } => Some((kind, original.as_str())),
+                    Entry::Value {
+                        original,
+                        reads,
+                        speaker: _,
+                    } => Some((kind, reads.as_deref().unwrap_or(original))),
                     Entry::Literal => None,
                 })
         })
@@ -126,6 +162,7 @@ impl PlaceholderMap {
                 .filter_map(move |(number, entry)| match entry {
                     Entry::Value {
                         original,
+                        reads: _,
                         speaker: Speaker::Caller,
                     } => Some((token::bare(kind, *number), original.clone())),
                     Entry::Value { .. } | Entry::Literal => None,
@@ -140,12 +177,18 @@ impl PlaceholderMap {
             .iter()
             .map(|(kind, ledger)| {
                 let entries = ledger.entries.iter().map(|(number, entry)| match entry {
-                    Entry::Value { original, speaker } => {
-                        let speaker = match speaker {
-                            Speaker::Operator => "operator",
-                            Speaker::Caller => "caller",
-                        };
-                        json!({"n": number, "value": original, "from": speaker})
+                    Entry::Value {
+                        original,
+                        reads,
+                        speaker,
+                    } => {
+                        let speaker = speaker.word();
+                        match reads {
+                            None => json!({"n": number, "value": original, "from": speaker}),
+                            Some(reads) => {
+                                json!({"n": number, "value": original, "reads": reads, "from": speaker})
+                            }
+                        }
                     }
                     Entry::Literal => json!({"n": number}),
                 });
@@ -190,16 +233,18 @@ impl Ledger {
         let entry = match (stored.get("value"), stored.get("from")) {
             (None, None) => Entry::Literal,
             (Some(Value::String(original)), Some(Value::String(from))) => {
-                let speaker = match from.as_str() {
-                    "operator" => Speaker::Operator,
-                    "caller" => Speaker::Caller,
-                    _ => return Err(BadMap::Layout),
+                let reads = match stored.get("reads") {
+                    None => None,
+                    Some(Value::String(reads)) => Some(reads.clone()),
+                    Some(_) => return Err(BadMap::Layout),
                 };
-                self.numbers.entry(kind.normal(original)).or_insert(number);
+                let normal = kind.normal(reads.as_ref().unwrap_or(original));
+                self.numbers.entry(normal).or_insert(number);
                 self.last = self.last.max(number);
                 Entry::Value {
                     original: original.clone(),
-                    speaker,
+                    reads,
+                    speaker: Speaker::from_word(from).ok_or(BadMap::Layout)?,
                 }
             }
             _ => return Err(BadMap::Layout),

@@ -5,11 +5,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::kind::Kind;
 use super::scan::TextScan;
 
-/// What one detector claims about bytes `start..end` of [`TextScan::text`].
+/// What one detector claims about bytes `start..end` of [`TextScan::reading`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<'a> {
     pub start: usize,
@@ -26,7 +27,7 @@ pub struct Candidate<'a> {
     pub detector: usize,
 }
 
-/// PHI inside one segment, on character borders.
+/// PHI inside one segment of [`TextScan::text`], on character borders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub start: usize,
@@ -36,6 +37,8 @@ pub struct Finding {
     pub score: u16,
     /// Position in [`TextScan::segments`].
     pub segment: usize,
+    /// Where [`TextScan::reading`] says it, if that is not all that can be read here: part of a blob.
+    pub(super) reads: Option<Range<usize>>,
 }
 
 /// Merges the claims of all detectors. `threshold` gives the least score per mille of a kind, or `None` for
@@ -51,13 +54,14 @@ pub fn merge(
             let kind = Kind::named(candidate.kind);
             threshold(kind.as_str())
                 .is_some_and(|least| candidate.score >= least)
-                .then(|| Claim::new(scan, candidate, kind))
+                .then(|| claims_of(scan, candidate, kind))
         })
+        .flatten()
         .collect();
     resolve(scan, claims)
 }
 
-/// A claim on its way through the merge.
+/// A claim on bytes of one segment of [`TextScan::text`], on its way through the merge.
 #[derive(Clone)]
 pub(super) struct Claim {
     pub(super) start: usize,
@@ -65,6 +69,8 @@ pub(super) struct Claim {
     pub(super) kind: Kind,
     pub(super) standing: Standing,
     pub(super) partial: bool,
+    /// See [`Finding::reads`].
+    pub(super) reads: Option<Range<usize>>,
 }
 
 /// Who wins between claims of one length; less is better.
@@ -75,41 +81,69 @@ pub(super) struct Standing {
     pub(super) detector: usize,
 }
 
-impl Claim {
-    /// Widens to whole characters: too much is covered rather than too little.
-    fn new(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Self {
-        Self {
-            start: scan.text().floor_char_boundary(candidate.start),
-            end: scan.text().ceil_char_boundary(candidate.end),
-            kind,
-            standing: Standing {
-                verified: Reverse(candidate.verified),
-                score: Reverse(candidate.score),
-                detector: candidate.detector,
-            },
+/// A candidate as claims on the text itself. Widens to whole characters and to what cannot be divided: too
+/// much is covered rather than too little.
+fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Claim> {
+    let (text, _) = scan.reading();
+    let start = text.floor_char_boundary(candidate.start);
+    let end = text.ceil_char_boundary(candidate.end);
+    let standing = Standing {
+        verified: Reverse(candidate.verified),
+        score: Reverse(candidate.score),
+        detector: candidate.detector,
+    };
+    pieces(scan, start..end)
+        .map(|(reads, source)| Claim {
+            start: source.start,
+            end: source.end,
+            kind: kind.clone(),
+            standing,
             partial: candidate.partial,
-        }
-    }
+            reads: Some(reads),
+        })
+        .collect()
 }
 
-/// Makes findings of claims: joined by kind, cut to segments, freed of overlaps, trimmed.
+/// A stretch of [`TextScan::reading`], cut at its segments, with the bytes of the text behind each piece.
+pub(super) fn pieces(
+    scan: &TextScan,
+    reads: Range<usize>,
+) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let (_, segments) = scan.reading();
+    let first = scan.read_segment_at(reads.start);
+    let ahead = segments.iter().enumerate().skip(first);
+    let end = reads.end;
+    ahead
+        .take_while(move |(_, segment)| segment.start < end)
+        .map(move |(at, segment)| {
+            let piece = reads.start.max(segment.start)..reads.end.min(segment.end);
+            (piece.clone(), scan.source_of(at, piece))
+        })
+}
+
+/// Makes findings of claims: joined by kind, freed of overlaps, trimmed.
 pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
     if claims.is_empty() {
         return Vec::new();
     }
-    let claims = cut(scan, join(scan, claims));
+    let claims = join(scan, claims);
     contest(&claims)
         .into_iter()
         .filter_map(|piece| {
             let claim = claims.get(piece.claim)?;
             let (start, end) = trim(scan.text(), piece.start, piece.end)?;
-            Some(Finding {
+            let is_whole = (start, end) == (claim.start, claim.end);
+            let finding = Finding {
                 start,
                 end,
                 kind: claim.kind.clone(),
                 score: claim.standing.score.0,
                 segment: scan.segment_at(start),
-            })
+                reads: claim.reads.clone().filter(|_| is_whole),
+            };
+            scan.value(&finding)
+                .contains(char::is_alphanumeric)
+                .then_some(finding)
         })
         .collect()
 }
@@ -122,6 +156,9 @@ fn join(scan: &TextScan, mut claims: Vec<Claim>) -> Vec<Claim> {
     for claim in claims {
         match joined.last_mut() {
             Some(last) if last.kind == claim.kind && belongs(scan.text(), last, &claim) => {
+                if (last.start, last.end) != (claim.start, claim.end) {
+                    last.reads = None;
+                }
                 last.end = last.end.max(claim.end);
                 last.standing = last.standing.min(claim.standing);
                 last.partial |= claim.partial;
@@ -138,26 +175,6 @@ fn belongs(text: &str, last: &Claim, next: &Claim) -> bool {
             .is_some_and(|gap| gap.chars().all(|c| c == ' ' || c == '\t'))
     };
     next.start < last.end || (last.partial && next.partial && gap_is_white())
-}
-
-/// Cuts claims at the borders of segments. Linear: claims of one kind no longer overlap.
-fn cut(scan: &TextScan, claims: Vec<Claim>) -> Vec<Claim> {
-    let mut pieces = Vec::with_capacity(claims.len());
-    for claim in claims {
-        let first = scan.segment_at(claim.start);
-        let segments = scan.segments().get(first..).unwrap_or_default();
-        for segment in segments
-            .iter()
-            .take_while(|segment| segment.start < claim.end)
-        {
-            pieces.push(Claim {
-                start: claim.start.max(segment.start),
-                end: claim.end.min(segment.end),
-                ..claim.clone()
-            });
-        }
-    }
-    pieces
 }
 
 struct Piece {
@@ -208,13 +225,32 @@ fn contest(claims: &[Claim]) -> Vec<Piece> {
     pieces
 }
 
-/// Without white space at the ends; nothing where no letter or digit is left.
-pub(super) fn trim(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+/// Without white space at the ends; nothing where nothing else is left.
+fn trim(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let piece = text.get(start..end)?;
-    if !piece.contains(char::is_alphanumeric) {
-        return None;
-    }
     let head = piece.len() - piece.trim_start().len();
     let tail = piece.len() - piece.trim_end().len();
-    Some((start + head, end - tail))
+    (head < piece.len()).then(|| (start + head, end - tail))
+}
+
+/// The part `start..end` of a finding, trimmed; nothing where no letter or digit can be read in it.
+pub(super) fn part(
+    scan: &TextScan,
+    finding: &Finding,
+    start: usize,
+    end: usize,
+) -> Option<Finding> {
+    let (start, end) = trim(scan.text(), start, end)?;
+    if (start, end) == (finding.start, finding.end) {
+        return Some(finding.clone());
+    }
+    let part = Finding {
+        start,
+        end,
+        reads: None,
+        ..finding.clone()
+    };
+    scan.value(&part)
+        .contains(char::is_alphanumeric)
+        .then_some(part)
 }

@@ -13,7 +13,7 @@ use super::Origin;
 use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{PlaceholderMap, Speaker};
-use super::merge::Finding;
+use super::merge::{Finding, pieces};
 use super::scan::{Segment, TextScan};
 use super::token::{self, Token};
 use super::visit::{Form, visit};
@@ -38,7 +38,7 @@ pub fn redact(
     map: &mut PlaceholderMap,
 ) -> Result<Counts, Shifted> {
     let tokens = look_alikes(scan, findings, map);
-    let findings = token::divide(scan.text(), findings, &tokens);
+    let findings = token::divide(scan, findings, &tokens);
     let (edits, counts) = plan(scan, &findings, &tokens, map);
     if !edits.is_empty() {
         rewrite(chat, scan, edits)?;
@@ -59,7 +59,11 @@ fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) 
             || map.knows_kind(kind)
             || ENTITY_KINDS.iter().any(|known| known.name == kind)
     };
+    let disguised = disguised(scan, in_use);
     let mut tokens = token::tokens(scan.text(), in_use);
+    for (kind, number) in &disguised {
+        map.reserve(kind, *number);
+    }
     let mut said_before: HashSet<(Kind, u32)> = HashSet::new();
     tokens.retain(|token| {
         let Token {
@@ -83,6 +87,28 @@ fn look_alikes(scan: &TextScan, findings: &[Finding], map: &mut PlaceholderMap) 
         !disguise
     });
     tokens
+}
+
+/// Look-alikes in disguise, of others than the assistant. They are no placeholders here, but a model may write
+/// them out plainly.
+fn disguised(scan: &TextScan, in_use: impl Fn(&str) -> bool) -> Vec<(Kind, u32)> {
+    let mut numbers = Vec::new();
+    if !scan.is_disguised() {
+        return numbers;
+    }
+    let (reading, _) = scan.reading();
+    for token in token::tokens(reading, &in_use) {
+        for (_, source) in pieces(scan, token.range) {
+            let origin = segment_of(scan, source.start).map(|segment| segment.origin);
+            let by_assistant =
+                matches!(origin, Some(Origin::AssistantText | Origin::ToolArguments));
+            let written = scan.text().get(source).unwrap_or_default();
+            if !by_assistant && token::tokens(written, &in_use).is_empty() {
+                numbers.push((token.kind.clone(), token.number));
+            }
+        }
+    }
+    numbers
 }
 
 fn segment_of(scan: &TextScan, offset: usize) -> Option<&Segment> {
@@ -127,7 +153,7 @@ fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> 
         Origin::SystemPrompt => Speaker::Operator,
         _ => Speaker::Caller,
     };
-    let number = map.issue(&finding.kind, value, speaker);
+    let number = map.issue(&finding.kind, scan.identity(finding), value, speaker);
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
         Form::Text | Form::Key | Form::Number => token::bracketed(&finding.kind, number),

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
 use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
 use super::map::PlaceholderMap;
-use super::merge::{Claim, Finding, Standing, resolve};
+use super::merge::{Claim, Finding, Standing, pieces, resolve};
 use super::scan::TextScan;
 use super::token;
 
@@ -53,6 +54,7 @@ pub fn sweep(
                 ..FOUND
             },
             partial: false,
+            reads: finding.reads,
         }));
         resolve(scan, claims)
     };
@@ -65,7 +67,7 @@ pub fn sweep(
     tokens.retain(|token| {
         token.number <= token::MAX_LITERAL_NUMBER || map.holds(token.kind.as_str(), token.number)
     });
-    Ok(token::divide(scan.text(), &findings, &tokens))
+    Ok(token::divide(scan, &findings, &tokens))
 }
 
 /// A detector's finding stands above a mention of equal length.
@@ -93,10 +95,9 @@ impl<'k> Known<'k> {
             words: Vec::new(),
             digits: HashMap::new(),
         };
-        let found = findings.iter().filter_map(|finding| {
-            let value = scan.text().get(finding.start..finding.end)?;
-            Some((&finding.kind, value))
-        });
+        let found = findings
+            .iter()
+            .map(|finding| (&finding.kind, scan.value(finding)));
         // Spellings that differ in case only are found by one pattern; one that begins small finds most.
         let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
         for (kind, value) in map.values().chain(found) {
@@ -130,14 +131,15 @@ impl<'k> Known<'k> {
         if self.words.is_empty() {
             return Ok(());
         }
-        let limit = MIN_MENTIONS + scan.text().len() / BYTES_PER_MENTION;
+        let (text, _) = scan.reading();
+        let limit = MIN_MENTIONS + text.len() / BYTES_PER_MENTION;
         let patterns = self.words.iter().map(|(_, value)| value);
         // An automaton that cannot be built (too many values for its limits) fails closed too.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .build(patterns)
             .map_err(|_| TooManyMentions { limit })?;
-        for (at, hit) in automaton.find_overlapping_iter(scan.text()).enumerate() {
+        for (at, hit) in automaton.find_overlapping_iter(text).enumerate() {
             if claims.len() >= limit || at >= limit * OCCURRENCES_PER_MENTION {
                 return Err(TooManyMentions { limit });
             }
@@ -145,7 +147,7 @@ impl<'k> Known<'k> {
                 continue;
             };
             if is_mention(scan, value, hit.start(), hit.end()) {
-                claims.push(mention(hit.start(), hit.end(), kind));
+                claims.extend(mentions(scan, hit.start()..hit.end(), kind));
             }
         }
         Ok(())
@@ -161,7 +163,7 @@ impl<'k> Known<'k> {
         if lengths == 0 {
             return;
         }
-        let text = scan.text();
+        let (text, _) = scan.reading();
         let mut run = DigitRun::default();
         for group in digit_groups(text) {
             run.push(text, group);
@@ -178,34 +180,38 @@ impl<'k> Known<'k> {
                 if let Some(kind) = kind
                     && stands_alone(text, start, group.1)
                 {
-                    claims.push(mention(start, group.1, kind));
+                    claims.extend(mentions(scan, start..group.1, kind));
                 }
             }
         }
     }
 }
 
-fn mention(start: usize, end: usize, kind: &Kind) -> Claim {
-    Claim {
-        start,
-        end,
+/// A mention, cut where it runs from one segment into the next.
+fn mentions(scan: &TextScan, reads: Range<usize>, kind: &Kind) -> impl Iterator<Item = Claim> {
+    pieces(scan, reads).map(|(reads, source)| Claim {
+        start: source.start,
+        end: source.end,
         kind: kind.clone(),
         standing: MENTIONED,
         partial: false,
-    }
+        reads: Some(reads),
+    })
 }
 
 /// Whether an occurrence of `value` is the value and no other word. A single word is no mention where it
 /// begins small and the value does not ("Will", "will"), nor in a tool definition, which is not rewritten.
 fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
-    if !stands_alone(scan.text(), start, end) {
+    let (text, _) = scan.reading();
+    if !stands_alone(text, start, end) {
         return false;
     }
     if value.contains(|c: char| !c.is_alphabetic()) {
         return true;
     }
-    let occurrence = scan.text().get(start..end).unwrap_or_default();
-    let in_tools = scan.tools().contains(&scan.segment_at(start));
+    let occurrence = text.get(start..end).unwrap_or_default();
+    let segment = scan.segment_behind(scan.read_segment_at(start));
+    let in_tools = scan.tools().contains(&segment);
     !in_tools && (begins_small(value) || !begins_small(occurrence))
 }
 

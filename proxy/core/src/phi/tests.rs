@@ -1,6 +1,7 @@
 //! What the parts do together. Detectors here know a fixed list of values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod disguised;
 mod positions;
 mod redacting;
 mod refusing;
@@ -71,7 +72,7 @@ fn candidates<'v>(text: &str, values: Values<'v>) -> Vec<Candidate<'v>> {
 }
 
 fn findings(scan: &TextScan, values: Values<'_>, map: &PlaceholderMap) -> Vec<Finding> {
-    let merged = merge(scan, &candidates(scan.text(), values), |_| Some(500));
+    let merged = merge(scan, &candidates(scan.reading().0, values), |_| Some(500));
     sweep(scan, merged, map).unwrap()
 }
 

@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use super::kind::{Kind, MAX_KIND_BYTES};
-use super::merge::{Finding, trim};
+use super::merge::{Finding, part};
+use super::scan::TextScan;
 
 /// Digits of the largest number.
 const MAX_NUMBER_DIGITS: usize = 10;
@@ -125,7 +126,7 @@ pub(super) const MAX_LITERAL_NUMBER: u32 = 9_999;
 
 /// Takes placeholders out of findings: what is masked is not masked again. Both lists are sorted and free of
 /// overlaps, and so is the result.
-pub(super) fn divide(text: &str, findings: &[Finding], tokens: &[Token]) -> Vec<Finding> {
+pub(super) fn divide(scan: &TextScan, findings: &[Finding], tokens: &[Token]) -> Vec<Finding> {
     let mut pieces = Vec::with_capacity(findings.len());
     let mut ahead = tokens;
     for finding in findings {
@@ -137,13 +138,7 @@ pub(super) fn divide(text: &str, findings: &[Finding], tokens: &[Token]) -> Vec<
             .take_while(|token| token.range.start < finding.end)
             .map(|token| (token.range.start, token.range.end));
         for (token_start, token_end) in inside.chain([(finding.end, finding.end)]) {
-            if let Some((start, end)) = trim(text, from, token_start.max(from)) {
-                pieces.push(Finding {
-                    start,
-                    end,
-                    ..finding.clone()
-                });
-            }
+            pieces.extend(part(scan, finding, from, token_start.max(from)));
             from = from.max(token_end);
         }
     }

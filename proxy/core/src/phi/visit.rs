@@ -16,6 +16,7 @@ pub use place::{Form, Spot};
 use place::{Place, Step};
 
 use super::Origin;
+use super::normal::is_readable_blob;
 use crate::chat::{
     ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
     ToolResult,
@@ -295,7 +296,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What a provider sealed goes back to it unchanged. What does not look sealed is text like any other.
+    /// What a provider sealed goes back to it unchanged. What does not look sealed, or can be opened by anybody,
+    /// is text like any other.
     fn sealed(&mut self, place: &Place<'_>, data: &mut String) {
         if !looks_sealed(data) {
             self.text(place, Origin::Other, Form::Text, data);
@@ -404,4 +406,5 @@ fn looks_sealed(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte))
+        && !is_readable_blob(text)
 }

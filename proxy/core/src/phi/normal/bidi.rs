@@ -21,7 +21,14 @@ pub(super) fn unreverse(text: &str) -> Option<Rewrite> {
             .chars()
             .rev()
             .collect();
-        rewriter.replace(start..from + length, &turned);
+        let mut end = from + length;
+        if text
+            .get(end..)
+            .is_some_and(|rest| rest.starts_with(POP_DIRECTION))
+        {
+            end += POP_DIRECTION.len_utf8();
+        }
+        rewriter.replace(start..end, &turned);
     }
     rewriter.finish()
 }

@@ -40,7 +40,8 @@ fn word(text: &str, start: usize, end: usize, is_plain_text: bool, rewriter: &mu
         word.chars()
             .all(|letter| !is_foreign(letter) || plain_letter(letter).is_some())
     };
-    if !is_mixed && !(is_plain_text && all_look_plain()) {
+    let is_disguise = is_mixed || (is_plain_text && all_look_plain());
+    if !is_disguise {
         return;
     }
     for (at, letter) in word.char_indices() {

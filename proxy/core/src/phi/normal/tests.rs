@@ -199,7 +199,7 @@ fn spaced_words_are_joined() {
 fn overrides_of_direction_are_turned_round() {
     let text = "ssn \u{202e}9876-54-321\u{202c} ok";
     assert_eq!(decoded(text), "ssn 123-45-6789 ok");
-    assert_eq!(behind(text, "123-45-6789"), "\u{202e}9876-54-321");
+    assert_eq!(behind(text, "123-45-6789"), "\u{202e}9876-54-321\u{202c}");
 }
 
 fn disguised() -> impl Strategy<Value = String> {

@@ -1,0 +1,187 @@
+//! Values in disguise: found as what they read as, replaced where they are written.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::chat::{Tool, ToolCall};
+
+const SSN: &str = "123-45-6789";
+const VALUES: Values<'static> = &[("SSN", SSN), ("NAME", "Jane Doe"), ("EMAIL", "jane@x.org")];
+
+fn base64(text: &str) -> String {
+    use base64::Engine as _;
+    base64::prelude::BASE64_STANDARD.encode(text)
+}
+
+/// One value in the forms that a provider could read.
+fn forms(value: &str) -> Vec<String> {
+    let letters = |form: fn(char) -> String| value.chars().map(form).collect::<String>();
+    vec![
+        value.to_owned(),
+        letters(|c| format!("\u{200b}{c}")).split_off(3),
+        letters(|c| format!("\u{ad}{c}")).split_off(2),
+        letters(|c| {
+            char::from_u32(u32::from(c) + 0xfee0)
+                .filter(|_| c != ' ')
+                .map_or(" ".into(), String::from)
+        }),
+        letters(|c| format!("%{:02X}", u32::from(c))),
+        letters(|c| format!("%25{:02x}", u32::from(c))),
+        letters(|c| format!("&#{};", u32::from(c))),
+        letters(|c| format!("&#x{:x};", u32::from(c))),
+        letters(|c| format!("\\u{:04x}", u32::from(c))),
+        letters(|c| format!("\\x{:02x}", u32::from(c))),
+        letters(|c| format!("={:02X}", u32::from(c))),
+        letters(|c| {
+            if c == ' ' {
+                "  ".into()
+            } else {
+                format!("{c} ")
+            }
+        })
+        .trim_end()
+        .to_owned(),
+        format!(
+            "\u{202e}{}\u{202c}",
+            value.chars().rev().collect::<String>()
+        ),
+        base64(value),
+        base64(&base64(value)),
+        hex::encode(value),
+        base64(&format!("the value is {value}.")),
+        base64(&letters(|c| format!("%{:02x}", u32::from(c)))),
+    ]
+}
+
+#[test]
+fn no_form_of_a_value_is_left() {
+    for (kind, value) in VALUES {
+        for form in forms(value) {
+            let mut map = PlaceholderMap::default();
+            let text = format!("It is {form}, they say.");
+            let sent = masked(&text, VALUES, &mut map);
+            assert_eq!(sent, format!("It is [{kind}_1], they say."), "{form:?}");
+            assert_eq!(unmasked(&sent, &map), text);
+        }
+    }
+}
+
+#[test]
+fn two_forms_of_one_value_share_a_placeholder() {
+    let mut map = PlaceholderMap::default();
+    let text = format!("{SSN} 123%2D45%2D6789 \u{ff11}23-45-6789 {}", base64(SSN));
+    assert_eq!(
+        masked(&text, VALUES, &mut map),
+        "[SSN_1] [SSN_1] [SSN_1] [SSN_1]"
+    );
+    // A blob that holds more than the value is one of its own, and comes back whole.
+    let blob = base64("the number 123-45-6789 is his");
+    let sent = masked(&blob, VALUES, &mut map);
+    assert_eq!(sent, "[SSN_2]");
+    assert_eq!(unmasked(&sent, &map), blob);
+    // What was found in it is known from then on in this request.
+    let mut map = PlaceholderMap::default();
+    let mut request = chat(vec![user(&blob), user("and 123456789")]);
+    let scan = TextScan::of(&mut request);
+    let found = findings(&scan, &[("SSN", SSN)], &map);
+    redact(&mut request, &scan, &found, &mut map).unwrap();
+    assert_eq!(said(&request, 1), "and [SSN_2]");
+}
+
+#[test]
+fn what_is_known_is_found_in_disguise_by_itself() {
+    let mut map = PlaceholderMap::default();
+    masked("Jane Doe", VALUES, &mut map);
+    for form in forms("Jane Doe") {
+        let sent = masked(&format!("It is {form}!"), &[], &mut map);
+        assert!(
+            sent.starts_with("It is [NAME_") && sent.ends_with("]!"),
+            "{form:?}: {sent}"
+        );
+    }
+    let stored = PlaceholderMap::from_json(&map.to_json()).unwrap();
+    assert!(stored == map);
+}
+
+#[test]
+fn every_position_is_read_without_disguise() {
+    let hidden = base64("ssn is 123-45-6789");
+    let mut request = chat(vec![user(&hidden)]);
+    request.ext.insert(hidden.clone(), json!([{"a": hidden}]));
+    request.messages[0].content.push(Part::ToolCall(ToolCall {
+        id: "i".into(),
+        name: "f".into(),
+        arguments: json!({"raw": "{\"ssn\":\"123\\u002d45-6789\"}"}),
+    }));
+    let mut map = PlaceholderMap::default();
+    let counts = guard(&mut request, VALUES, &mut map);
+    assert_eq!(counts.total(), 4);
+    assert_eq!(said(&request, 0), "[SSN_1]");
+    assert_eq!(
+        serde_json::Value::Object(request.ext).to_string(),
+        r#"{"[SSN_1]":[{"a":"[SSN_1]"}]}"#
+    );
+    match &request.messages[0].content[1] {
+        Part::ToolCall(call) => assert_eq!(call.arguments["raw"], "{\"ssn\":\"[SSN_2]\"}"),
+        _ => panic!("no call"),
+    }
+}
+
+#[test]
+fn tool_definitions_are_read_without_disguise() {
+    let mut request = chat(Vec::new());
+    request.tools = vec![Tool {
+        name: "f".into(),
+        description: Some(format!("as for {}", base64("ssn 123-45-6789"))),
+        input_schema: json!({}),
+        strict: None,
+        cache_mark: None,
+    }];
+    let scan = TextScan::of(&mut request);
+    let found = findings(&scan, VALUES, &PlaceholderMap::default());
+    assert_eq!(
+        refusal::first_in_tools(&mut request, &scan, &found).as_deref(),
+        Some("tools[0]/description")
+    );
+}
+
+#[test]
+fn sealed_data_that_anybody_can_open_is_no_secret() {
+    let mut request = chat(vec![assistant("")]);
+    request.messages[0].content = vec![Part::RedactedReasoning {
+        data: base64(&format!("{SSN} ").repeat(8)),
+    }];
+    guard(&mut request, VALUES, &mut PlaceholderMap::default());
+    match &request.messages[0].content[0] {
+        Part::RedactedReasoning { data } => assert_eq!(data, "[SSN_1]"),
+        _ => panic!("no reasoning"),
+    }
+}
+
+#[test]
+fn a_disguised_look_alike_never_becomes_a_value() {
+    let mut map = PlaceholderMap::default();
+    let sent = masked("［NAME_1］ and Jane Doe", VALUES, &mut map);
+    assert_eq!(sent, "［NAME_1］ and [NAME_2]");
+    assert_eq!(unmasked("[NAME_1]", &map), "[NAME_1]");
+}
+
+proptest! {
+    #[test]
+    fn no_disguise_survives_beside_others(
+        picks in prop::collection::vec((0_usize..3, 0_usize..18), 1..6),
+    ) {
+        let parts: Vec<String> = picks
+            .iter()
+            .map(|(value, form)| forms(VALUES[*value].1)[*form].clone())
+            .collect();
+        let text = parts.join("\n; ");
+        let mut map = PlaceholderMap::default();
+        let sent = masked(&text, VALUES, &mut map);
+        for form in &parts {
+            prop_assert!(!sent.contains(form.as_str()), "{form:?} in {sent:?}");
+        }
+        prop_assert_eq!(sent.matches('[').count(), parts.len());
+    }
+}
