@@ -18,6 +18,23 @@ pub async fn rows(database: &Database, request_id: &str) -> Vec<Value> {
 /// # Panics
 /// When there are others, or they contradict themselves.
 pub async fn pair(database: &Database, request_id: &str) -> (Value, Value) {
+    let (requested, terminal) = two(database, request_id).await;
+    assert_eq!(requested["event"], "inference.requested");
+    (requested, terminal)
+}
+
+/// The two rows of a request that counts tokens, once its terminal row is there; it has no postings.
+///
+/// # Panics
+/// When there are others, or they contradict themselves.
+pub async fn count(database: &Database, request_id: &str) -> (Value, Value) {
+    let (requested, terminal) = two(database, request_id).await;
+    assert_eq!(requested["event"], "token_count.requested");
+    assert!(has_no_posting(database, request_id).await, "{request_id}");
+    (requested, terminal)
+}
+
+async fn two(database: &Database, request_id: &str) -> (Value, Value) {
     let rows = eventually("the terminal audit row", async || {
         let rows = rows(database, request_id).await;
         rows.iter()
@@ -30,9 +47,7 @@ pub async fn pair(database: &Database, request_id: &str) -> (Value, Value) {
     for row in &rows {
         check_document(row);
     }
-    let [requested, terminal] = rows.try_into().expect("two rows");
-    assert_eq!(requested["event"], "inference.requested");
-    (requested, terminal)
+    rows.try_into().map(<[Value; 2]>::into).expect("two rows")
 }
 
 /// The row of a request that was refused before the rate limits let it pass.

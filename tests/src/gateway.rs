@@ -169,7 +169,9 @@ impl Gateway {
         if !self.provider.is_empty() {
             command
                 .env("ALPHA_BASE_URL", &self.provider)
-                .env("ALPHA_API_KEY", PROVIDER_KEY);
+                .env("ALPHA_API_KEY", PROVIDER_KEY)
+                .env("BETA_BASE_URL", &self.provider)
+                .env("BETA_API_KEY", PROVIDER_KEY);
         }
         if let Some(url) = &self.postgres {
             command.env("DATABASE_URL", url);

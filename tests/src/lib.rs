@@ -22,6 +22,7 @@ pub mod port;
 pub mod postgres;
 pub mod program;
 pub mod sse;
+pub mod surfaces;
 pub mod tls;
 pub mod wire;
 pub mod world;

@@ -1,14 +1,16 @@
-//! Certificates made on the spot, and clients that trust one of them.
+//! Certificates made on the spot, clients that trust one of them, and a front that puts TLS before a server.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, crypto};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::guardian;
 use crate::patience::in_time;
@@ -26,7 +28,12 @@ pub struct Identity {
 
 impl Identity {
     pub fn fresh() -> Self {
-        let made = rcgen::generate_simple_self_signed(vec![NAME.to_owned()])
+        Self::named(NAME)
+    }
+
+    /// One for this name.
+    pub fn named(name: &str) -> Self {
+        let made = rcgen::generate_simple_self_signed(vec![name.to_owned()])
             .expect("making a certificate");
         Self {
             certificate_pem: made.cert.pem(),
@@ -53,10 +60,7 @@ impl Identity {
             .expect("versions")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        config.alpn_protocols = protocols
-            .iter()
-            .map(|name| name.as_bytes().to_vec())
-            .collect();
+        config.alpn_protocols = bytes_of(protocols);
         let name = ServerName::try_from(NAME).expect("a name");
         in_time("a TLS handshake", async {
             let stream = TcpStream::connect(address).await?;
@@ -66,6 +70,82 @@ impl Identity {
         })
         .await
     }
+}
+
+/// A front that ends TLS and passes the bytes on to a server on this machine, whatever they say.
+pub struct Front {
+    pub port: u16,
+    /// The protocol that each connection has agreed upon.
+    agreed: Arc<Mutex<Vec<String>>>,
+    /// Dropping it ends every connection.
+    _tasks: JoinSet<()>,
+}
+
+/// The name that [`Front`] is reached by.
+pub const FRONT_NAME: &str = "localhost";
+
+impl Front {
+    /// Listens with this certificate, offering these protocols.
+    pub async fn before(server: SocketAddr, identity: &Identity, protocols: &[&str]) -> Self {
+        let key = PrivateKeyDer::from_pem_slice(identity.key_pem.as_bytes()).expect("a key");
+        let provider = Arc::new(crypto::ring::default_provider());
+        let config =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let mut config = config
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![identity.certificate.clone()], key)
+            .expect("a certificate");
+        config.alpn_protocols = bytes_of(protocols);
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let agreed = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(serve(listener, acceptor, server, Arc::clone(&agreed)));
+        Self {
+            port,
+            agreed,
+            _tasks: tasks,
+        }
+    }
+
+    /// The protocols that connections have agreed upon so far.
+    pub fn agreed(&self) -> Vec<String> {
+        self.agreed.lock().expect("the protocols").clone()
+    }
+}
+
+async fn serve(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    server: SocketAddr,
+    agreed: Arc<Mutex<Vec<String>>>,
+) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let (acceptor, agreed) = (acceptor.clone(), Arc::clone(&agreed));
+        connections.spawn(async move {
+            // A client that does not trust us breaks off here.
+            let Ok(mut outside) = acceptor.accept(stream).await else {
+                return;
+            };
+            let protocol = outside.get_ref().1.alpn_protocol().unwrap_or_default();
+            let protocol = String::from_utf8_lossy(protocol).into_owned();
+            agreed.lock().expect("the protocols").push(protocol);
+            let mut inside = TcpStream::connect(server).await.expect("the server");
+            inside.set_nodelay(true).expect("TCP_NODELAY");
+            // Either side may break off; the other one is told by the end of its connection.
+            let _ = tokio::io::copy_bidirectional(&mut outside, &mut inside).await;
+        });
+    }
+}
+
+fn bytes_of(protocols: &[&str]) -> Vec<Vec<u8>> {
+    let bytes = protocols.iter().map(|name| name.as_bytes().to_vec());
+    bytes.collect()
 }
 
 /// The two files that a gateway reads.

@@ -1,5 +1,10 @@
 //! Providers that fail: every failure is the contract's error, never a success, and never in their words.
 
+mod circuit;
+mod route;
+mod transport;
+mod truncated;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

@@ -1,0 +1,255 @@
+//! Fail-over along the routes of a model: to the next one when a provider fails before anything was sent to the
+//! caller, never afterwards, and never for what the caller did wrong.
+
+use serde_json::{Value, json};
+use svc_tests::books;
+use svc_tests::fake::{FakeProvider, PROVIDER_KEY, mark};
+use svc_tests::gateway::{Gateway, Setup};
+use svc_tests::organization::{Organization, bootstrap};
+use svc_tests::policies::Policies;
+use svc_tests::port;
+use svc_tests::surfaces::{End, FORMS, Form, SURFACES, Surface};
+use svc_tests::wire::Answer;
+
+const MODEL: &str = "alpha-sonnet-4-6";
+/// The model's name at the second provider.
+const ELSEWHERE: &str = "sonnet-elsewhere";
+/// Deadline for the head of the first provider's answer.
+const HEAD_MS: i64 = 1_000;
+
+/// A gateway whose model has two routes, and what stands at their ends.
+struct Pair {
+    first: FakeProvider,
+    second: FakeProvider,
+    gateway: Gateway,
+    organization: Organization,
+    _policies: Policies,
+    _key: tempfile::NamedTempFile,
+}
+
+impl Pair {
+    /// The second route is of the first one's kind.
+    async fn start() -> Self {
+        Self::with("provider-alpha", None).await
+    }
+
+    /// The second route is served by this driver; the first leads to `address` instead of a provider.
+    async fn with(driver: &str, address: Option<String>) -> Self {
+        let (first, second) = (FakeProvider::start(), FakeProvider::start());
+        let policies = Policies::copy();
+        let id = format!("id = \"{MODEL}\"\n");
+        let fallback = format!(
+            "fallback = [{{ provider = \"west\", upstream_model = \"{ELSEWHERE}\", driver = \"{driver}\" }}]\n"
+        );
+        policies.edit("models.toml", &id, &format!("{id}{fallback}"));
+        let key = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(key.path(), PROVIDER_KEY).unwrap();
+        let mut west = toml::Table::new();
+        west.insert("base_url".into(), second.base_url().into());
+        let path = key.path().display().to_string();
+        west.insert("api_key_file".into(), path.into());
+        let mut alpha = toml::Table::new();
+        alpha.insert("head_ms".into(), HEAD_MS.into());
+        let gateway = Setup::new(&address.unwrap_or_else(|| first.base_url()))
+            .policies(policies.path())
+            .key("providers", "west", west)
+            .key("providers", "alpha", alpha)
+            .start()
+            .await;
+        let organization = bootstrap(&gateway, &[]);
+        Self {
+            first,
+            second,
+            gateway,
+            organization,
+            _policies: policies,
+            _key: key,
+        }
+    }
+
+    async fn ask(&self, surface: Surface, mark: &str, form: Form) -> Answer {
+        let body = surface.question(MODEL, mark, form);
+        let request = surface.request(&self.organization.key, &body);
+        self.gateway.answer(&request).await
+    }
+
+    /// Asks the first provider for a behaviour and the second for an answer of its own.
+    async fn failing(&self, mut behaviour: Value, surface: Surface, form: Form) -> (Answer, String) {
+        let mark = mark();
+        behaviour["contains"] = json!(mark);
+        self.first.expect(behaviour).await;
+        let second = json!({"contains": mark, "text": "from elsewhere"});
+        self.second.expect(second).await;
+        (self.ask(surface, &mark, form).await, mark)
+    }
+
+    /// A good call over the first route: failures in a row would open its circuit.
+    async fn sound(&self) {
+        let mark = mark();
+        let answer = self.ask(Surface::Native, &mark, Form::Whole).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(self.first.seen(&mark).await.len(), 1);
+    }
+
+    /// Requests with a mark at the two providers.
+    async fn seen(&self, mark: &str) -> (usize, usize) {
+        let (first, second) = (self.first.seen(mark).await, self.second.seen(mark).await);
+        (first.len(), second.len())
+    }
+
+    async fn books(&self) {
+        books::check(&self.gateway.database, &self.organization.id).await;
+    }
+}
+
+fn told(surface: Surface, form: Form, answer: &Answer) -> String {
+    let heard = match form {
+        Form::Streamed => surface.heard(answer),
+        Form::Whole => surface.read(answer),
+    };
+    assert_eq!(heard.end, Some(End::Well), "{}", answer.text());
+    heard.text
+}
+
+#[tokio::test]
+async fn a_failure_before_content_goes_on_to_the_next_route() {
+    let pair = Pair::start().await;
+    let mut failures: Vec<Value> = [401, 403, 404, 408, 429, 500, 502, 503, 504, 529]
+        .map(|status| json!({"status": status}))
+        .into();
+    failures.extend([
+        json!({"status": 503, "html_page": true}),
+        json!({"html_page": true}),
+        json!({"close_after_events": 0, "close": "reset"}),
+        json!({"close_after_events": 0, "close": "cut"}),
+        json!({"stall_after_events": 0}),
+    ]);
+    for (at, failure) in failures.into_iter().enumerate() {
+        let surface = SURFACES[at % SURFACES.len()];
+        for form in FORMS {
+            pair.sound().await;
+            let (answer, mark) = pair.failing(failure.clone(), surface, form).await;
+            assert_eq!(told(surface, form, &answer), "from elsewhere", "{failure}");
+            assert_eq!(pair.seen(&mark).await, (1, 1), "{failure}");
+            let sent = &pair.second.seen(&mark).await[0]["body"];
+            assert_eq!(sent["model"], ELSEWHERE);
+            // The caller hears of one model and pays for one answer.
+            assert!(!answer.text().contains(ELSEWHERE), "{}", answer.text());
+            let database = &pair.gateway.database;
+            let (_, terminal) = books::pair(database, answer.request_id()).await;
+            assert_eq!(terminal["event"], "inference.completed");
+        }
+    }
+    pair.books().await;
+}
+
+#[tokio::test]
+async fn an_unstreamed_answer_that_breaks_off_is_asked_for_elsewhere() {
+    let pair = Pair::start().await;
+    for surface in SURFACES {
+        let broken = json!({"close_after_events": 1, "close": "cut"});
+        let (answer, mark) = pair.failing(broken, surface, Form::Whole).await;
+        assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
+        assert_eq!(pair.seen(&mark).await, (1, 1));
+    }
+    pair.books().await;
+}
+
+#[tokio::test]
+async fn what_a_provider_rejects_is_asked_once() {
+    let pair = Pair::start().await;
+    for status in [400, 413, 422] {
+        for surface in SURFACES {
+            for form in FORMS {
+                let (answer, mark) = pair.failing(json!({"status": status}), surface, form).await;
+                assert_eq!(surface.code(&answer.json()), "INFERENCE_UPSTREAM_FAILURE");
+                assert_eq!(answer.header("retry-after"), None);
+                if surface != Surface::Native {
+                    assert_eq!(answer.header("x-should-retry"), Some("false"));
+                }
+                assert_eq!(pair.seen(&mark).await, (1, 0), "{status}");
+                pair.second.forget().await;
+            }
+        }
+    }
+    pair.books().await;
+}
+
+#[tokio::test]
+async fn nothing_is_asked_again_once_content_was_sent() {
+    let pair = Pair::start().await;
+    for failure in [
+        json!({"close_after_events": 6, "close": "reset"}),
+        json!({"no_terminal_event": true}),
+        json!({"error_event_after_events": 6, "error_type": "overloaded_error"}),
+    ] {
+        for surface in SURFACES {
+            pair.sound().await;
+            let mut order = failure.clone();
+            order["event_count"] = json!(12);
+            let (answer, mark) = pair.failing(order, surface, Form::Streamed).await;
+            let heard = surface.heard(&answer);
+            assert!(matches!(heard.end, Some(End::Badly(_))), "{}", answer.text());
+            assert!(!heard.text.contains("elsewhere"), "{}", answer.text());
+            assert_eq!(pair.seen(&mark).await, (1, 0), "{failure}");
+            pair.second.forget().await;
+        }
+    }
+    pair.books().await;
+}
+
+/// Nobody listens at the first address. After some failures its circuit is open and nobody tries any more.
+#[tokio::test]
+async fn a_provider_that_is_down_is_passed_over() {
+    let nobody = format!("http://{}", port::free());
+    let pair = Pair::with("provider-alpha", Some(nobody)).await;
+    for round in 0..8 {
+        let surface = SURFACES[round % SURFACES.len()];
+        let mark = mark();
+        let form = FORMS[round % FORMS.len()];
+        let answer = pair.ask(surface, &mark, form).await;
+        assert_eq!(told(surface, form, &answer), format!("You said: {mark}"));
+        assert_eq!(pair.seen(&mark).await, (0, 1));
+    }
+    let metric = "svc_upstream_errors_total";
+    let failed = pair.gateway.metric_sum(metric, &["alpha"]).await;
+    // 5: FAILURES_TO_OPEN of the pipeline's breaker.
+    assert!((5.0..8.0).contains(&failed), "{failed}");
+    pair.books().await;
+}
+
+/// The last failure is the caller's answer; once both circuits are open there is no attempt at all.
+#[tokio::test]
+async fn when_every_route_fails_the_caller_hears_so() {
+    let pair = Pair::start().await;
+    let mut answers = Vec::new();
+    for _ in 0..6 {
+        let mark = mark();
+        let failing = json!({"contains": mark, "status": 500});
+        pair.first.expect(failing.clone()).await;
+        pair.second.expect(failing).await;
+        let answer = pair.ask(Surface::Native, &mark, Form::Streamed).await;
+        let code = pair.seen(&mark).await;
+        answers.push((answer.status, code));
+    }
+    let (last, failed) = answers.split_last().unwrap();
+    assert!(failed.iter().all(|answer| *answer == (502, (1, 1))), "{answers:?}");
+    assert_eq!(*last, (503, (0, 0)));
+    pair.books().await;
+}
+
+/// A route may lead to the other wire format: the caller sees no difference.
+#[tokio::test]
+async fn a_route_may_be_of_the_other_kind() {
+    let pair = Pair::with("provider-beta", None).await;
+    for surface in SURFACES {
+        for form in FORMS {
+            pair.sound().await;
+            let (answer, mark) = pair.failing(json!({"status": 500}), surface, form).await;
+            assert_eq!(told(surface, form, &answer), "from elsewhere");
+            let request = &pair.second.seen(&mark).await[0];
+            assert_eq!(request["path"], "/v1/chat/completions");
+        }
+    }
+    pair.books().await;
+}
