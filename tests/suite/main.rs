@@ -7,6 +7,7 @@
     reason = "these are tests"
 )]
 
+mod counting;
 mod crash;
 mod departure;
 mod disconnect;

@@ -176,8 +176,7 @@ fn choose(
         return plan::error(format, &refusal, &request_id(seq), &behaviour);
     }
     if operation == Operation::Count {
-        let count = (format.count)(tokens(ask.input_chars));
-        return plan::json(&count, &behaviour);
+        return plan::count(format, tokens(ask.input_chars), &behaviour);
     }
     let reply = compose(ask, &behaviour, seq);
     plan::answer(format, &reply, &behaviour, ask.stream, provider.event_delay)

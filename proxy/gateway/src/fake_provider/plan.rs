@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::Value;
 
 use crate::fake_provider::format::{Event, Format, Refusal};
 use crate::fake_provider::frame::{self, Place};
@@ -51,9 +50,8 @@ pub(crate) fn answer(
     let delay = behaviour
         .delay_between_events_ms
         .map_or(event_delay, Duration::from_millis);
-    if behaviour.html_page || behaviour.raw_body.is_some() {
-        let body = behaviour.raw_body.clone().unwrap_or_else(|| PAGE.into());
-        return whole(200, HTML, body.into(), behaviour);
+    if let Some(foreign) = foreign(behaviour) {
+        return foreign;
     }
     if !stream {
         let body = (format.whole)(reply).to_string();
@@ -72,9 +70,20 @@ pub(crate) fn answer(
     plan(200, EVENT_STREAM, None, body, behaviour)
 }
 
-/// The plan of an answer that is one JSON value.
-pub(crate) fn json(value: &Value, behaviour: &Behaviour) -> Plan {
-    whole(200, JSON, value.to_string().into(), behaviour)
+/// The plan of a count of tokens.
+pub(crate) fn count(format: &Format, tokens: u64, behaviour: &Behaviour) -> Plan {
+    let body = || (format.count)(tokens).to_string().into();
+    foreign(behaviour).unwrap_or_else(|| whole(200, JSON, body(), behaviour))
+}
+
+/// What no provider would say, where the behaviour asks for it.
+fn foreign(behaviour: &Behaviour) -> Option<Plan> {
+    let body = match &behaviour.raw_body {
+        Some(body) => body.clone(),
+        None if behaviour.html_page => PAGE.into(),
+        None => return None,
+    };
+    Some(whole(200, HTML, body.into(), behaviour))
 }
 
 /// The plan of an error answer.
