@@ -17,6 +17,7 @@ use svc_edge::{
 };
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
+use svc_pipeline::budget::Rooms;
 use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::policy::watch::Policies;
@@ -171,6 +172,7 @@ async fn build(
         callers: Callers::default(),
         strangers: Strangers::default(),
         limiter: Limiter::default(),
+        rooms: Rooms::default(),
         metrics,
         settings: Settings {
             default_version: configuration.default_version()?,

@@ -1,11 +1,14 @@
 //! What a run may cost at most, and what stands in its way (contract 12).
 
+use std::time::Duration;
+
+use moka::sync::Cache;
 use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::time::Timestamp;
-use svc_store::budget::{self, Cycle, HoldRequest, Limit, Refusal};
+use svc_store::budget::{self, Cycle, HoldRequest, Limit, Refusal, Room};
 
 use crate::caller::Caller;
 use crate::gateway::Gateway;
@@ -62,6 +65,36 @@ impl Reservation {
     }
 }
 
+/// Contract 19.5: what is remembered of a store is at most 2 s old.
+const FRESH: Duration = Duration::from_secs(2);
+/// Organizations remembered at once; more are read from the store each time.
+const MAX_ROOMS: u64 = 100_000;
+/// How many requests like this one the remembered room must have space for, so that what others have taken since
+/// then does not matter.
+const AMPLE: i64 = 16;
+
+/// What organizations had left when they were last asked about. It only saves a question whose answer is clear:
+/// the hold itself is always taken in the store.
+pub struct Rooms(Cache<String, Room>);
+
+impl Default for Rooms {
+    fn default() -> Self {
+        let cache = Cache::builder().max_capacity(MAX_ROOMS).time_to_live(FRESH);
+        Self(cache.build())
+    }
+}
+
+impl Rooms {
+    fn is_ample(&self, caller: &Caller, worst_case: Charge) -> bool {
+        let fits = |amount: Micro, room: Micro| amount.0.saturating_mul(AMPLE) <= room.0;
+        self.0
+            .get(&caller.buckets.organization)
+            .is_some_and(|room| {
+                fits(worst_case.credits, room.credits) && fits(worst_case.cost_usd, room.spend_usd)
+            })
+    }
+}
+
 /// Judges the hold without taking it.
 ///
 /// # Errors
@@ -73,10 +106,23 @@ pub(crate) async fn check(
     request_id: &str,
     now: Timestamp,
 ) -> Result<(), Fault> {
+    let clear = |worst_case| gateway.rooms.is_ample(caller, worst_case);
+    if reservation.worst_case.is_none_or(clear) {
+        return Ok(());
+    }
+    let unavailable = |error| Fault::unavailable(format_args!("budget: {error}"));
     let hold = reservation.hold(gateway, caller, request_id, now);
     let judged = budget::check(&gateway.store, &hold).await;
-    match judged.map_err(|error| Fault::unavailable(format_args!("budget: {error}")))? {
-        budget::Reservation::Held => Ok(()),
+    match judged.map_err(unavailable)? {
+        budget::Reservation::Held => {
+            let room = budget::room(&gateway.store, &hold).await;
+            let organization = caller.buckets.organization.clone();
+            gateway
+                .rooms
+                .0
+                .insert(organization, room.map_err(unavailable)?);
+            Ok(())
+        }
         budget::Reservation::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),
     }
 }

@@ -8,6 +8,7 @@ use svc_plugin::PluginHost;
 use svc_store::Store;
 use tokio::runtime::Handle;
 
+use crate::budget::Rooms;
 use crate::filter::Callers;
 use crate::limiter::Limiter;
 use crate::metrics::Metrics;
@@ -34,6 +35,7 @@ pub struct Gateway {
     pub callers: Callers,
     pub strangers: Strangers,
     pub limiter: Limiter,
+    pub rooms: Rooms,
     pub metrics: Arc<Metrics>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.

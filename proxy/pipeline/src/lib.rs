@@ -3,7 +3,7 @@
 //! Knows no pingora, no SQL and no wasmtime: the edge brings requests in ([`request`]), takes responses out
 //! ([`response`]) and reaches upstreams ([`upstream`]).
 
-mod budget;
+pub mod budget;
 pub mod caller;
 pub mod conversation;
 mod estimate;

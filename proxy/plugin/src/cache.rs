@@ -4,14 +4,15 @@
 //! a folder that nobody else may enter and each carries a MAC under a key that lies beside them; a file that does
 //! not check out is compiled anew, never run.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -44,7 +45,7 @@ impl CodeCache {
         let path = folder.join(KEY_FILE);
         let key = match read_key(&path) {
             Ok(key) => key,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(&path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(&path, folder)?,
             Err(error) => return Err(error),
         };
         Ok(Self {
@@ -84,17 +85,12 @@ impl CodeCache {
     }
 
     fn write(&self, path: &Path, name: &str, code: &[u8]) -> io::Result<()> {
-        let aside = path.with_extension("new");
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&aside)?;
-        file.write_all(&self.mac(name, code).finalize().into_bytes())?;
-        file.write_all(code)?;
-        file.sync_all()?;
-        fs::rename(&aside, path)
+        let mut aside = aside(&self.folder)?;
+        aside.write_all(&self.mac(name, code).finalize().into_bytes())?;
+        aside.write_all(code)?;
+        aside.as_file().sync_all()?;
+        aside.persist(path)?;
+        Ok(())
     }
 
     fn mac(&self, name: &str, code: &[u8]) -> Hmac<Sha256> {
@@ -155,18 +151,21 @@ fn read_key(path: &Path) -> io::Result<[u8; KEY_BYTES]> {
     })
 }
 
-fn make_key(path: &Path) -> io::Result<[u8; KEY_BYTES]> {
+/// The key appears whole or not at all: another gateway may open the folder at the same moment.
+fn make_key(path: &Path, folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
     fs::File::open("/dev/urandom")?.read_exact(&mut key)?;
-    match OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-    {
-        Ok(mut file) => file.write_all(&key).map(|()| key),
-        // Another gateway on this folder was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read_key(path),
-        Err(error) => Err(error),
+    let mut aside = aside(folder)?;
+    aside.write_all(&key)?;
+    aside.as_file().sync_all()?;
+    match aside.persist_noclobber(path) {
+        Ok(_) => Ok(key),
+        Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => read_key(path),
+        Err(refused) => Err(refused.error),
     }
+}
+
+/// A file of its own (0600) that takes its name once it is complete.
+fn aside(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().suffix(".new").tempfile_in(folder)
 }

@@ -109,6 +109,44 @@ pub async fn check(store: &Store, request: &HoldRequest) -> Result<Reservation, 
         .await
 }
 
+/// What is left under every limit of a cycle. An amount without a limit is [`Micro`]'s greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    pub credits: Micro,
+    pub spend_usd: Micro,
+}
+
+/// What is left in the cycle of a hold, under its allotment and the organization's caps.
+///
+/// # Errors
+/// Those of the database.
+pub async fn room(store: &Store, request: &HoldRequest) -> Result<Room, StoreError> {
+    let (id, mode, start) = (request.org_id.clone(), request.mode, request.cycle.start);
+    let (sums, caps) = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sums = read_sums(cx, &id, mode, start).await?;
+                Ok((sums, read_caps(cx, &id, mode).await?))
+            })
+        })
+        .await?;
+    let least = |limits: [Option<Micro>; 2], taken: Micro| {
+        let limit = limits.into_iter().flatten().min();
+        limit.map_or(Micro(i64::MAX), |limit| limit - taken)
+    };
+    Ok(Room {
+        credits: least(
+            [request.allotment, caps.credits],
+            sums.used_credits + sums.held_credits,
+        ),
+        spend_usd: least(
+            [caps.spend_usd, None],
+            sums.used_spend_usd + sums.held_spend_usd,
+        ),
+    })
+}
+
 /// Gives back the hold of a request that never became a run. `false`: there was none.
 ///
 /// # Errors
