@@ -71,6 +71,11 @@ impl Reply {
         } else {
             &*event.kind
         };
+        // A piece of a reply that has not begun.
+        let is_piece = kind.starts_with("content_block_") || kind == "message_delta";
+        if is_piece && !self.started {
+            return self.fail(protocol("no_message_start"), events);
+        }
         match kind {
             "message_start" => self.start(event.message.as_ref(), events),
             "content_block_start" => match &event.content_block {
@@ -147,9 +152,6 @@ impl Reply {
     }
 
     fn block_start(&mut self, index: u64, block: &AnswerBlock<'_>, events: &mut Vec<Event>) {
-        if !self.started {
-            return self.fail(protocol("no_message_start"), events);
-        }
         match &*block.kind {
             "text" => push_text(&block.text, Event::Text, events),
             "thinking" => {
