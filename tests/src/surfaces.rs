@@ -18,11 +18,7 @@ pub enum Surface {
     ChatCompletions,
 }
 
-pub const SURFACES: [Surface; 3] = [
-    Surface::Native,
-    Surface::Messages,
-    Surface::ChatCompletions,
-];
+pub const SURFACES: [Surface; 3] = [Surface::Native, Surface::Messages, Surface::ChatCompletions];
 
 /// How an answer is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +204,8 @@ impl Heard {
             "message_start" | "ping" => {}
             "content_block_start" => {
                 assert!(self.open.is_empty(), "two blocks are open");
-                self.open.push((data["content_block"].clone(), String::new()));
+                self.open
+                    .push((data["content_block"].clone(), String::new()));
             }
             "content_block_delta" => {
                 let (block, arguments) = self.open.last_mut().expect("an open block");
@@ -226,7 +223,10 @@ impl Heard {
             }
             "content_block_stop" => {
                 let (block, arguments) = self.open.pop().expect("an open block");
-                let arguments = parsed(&json!(arguments));
+                let arguments = match block["type"].as_str() {
+                    Some("tool_use") => parsed(&json!(arguments)),
+                    _ => Value::Null,
+                };
                 self.block(&block, arguments);
             }
             "message_delta" => {
@@ -234,7 +234,13 @@ impl Heard {
                 self.finish = data["delta"]["stop_reason"].clone();
             }
             "message_stop" => self.end = Some(End::Well),
-            "error" => self.end = Some(End::Badly(data)),
+            "error" => {
+                // What was heard of a text counts although it has not ended.
+                for (block, _) in std::mem::take(&mut self.open) {
+                    self.text.push_str(&text(&block["text"]));
+                }
+                self.end = Some(End::Badly(data));
+            }
             other => panic!("unknown event {other}"),
         }
     }

@@ -74,7 +74,12 @@ impl Pair {
     }
 
     /// Asks the first provider for a behaviour and the second for an answer of its own.
-    async fn failing(&self, mut behaviour: Value, surface: Surface, form: Form) -> (Answer, String) {
+    async fn failing(
+        &self,
+        mut behaviour: Value,
+        surface: Surface,
+        form: Form,
+    ) -> (Answer, String) {
         let mark = mark();
         behaviour["contains"] = json!(mark);
         self.first.expect(behaviour).await;
@@ -120,8 +125,9 @@ async fn a_failure_before_content_goes_on_to_the_next_route() {
     failures.extend([
         json!({"status": 503, "html_page": true}),
         json!({"html_page": true}),
-        json!({"close_after_events": 0, "close": "reset"}),
-        json!({"close_after_events": 0, "close": "cut"}),
+        // A connection from the pool is repeated once: it may have been closed before the request came.
+        json!({"close_after_events": 0, "close": "reset", "times": 2}),
+        json!({"close_after_events": 0, "close": "cut", "times": 2}),
         json!({"stall_after_events": 0}),
     ]);
     for (at, failure) in failures.into_iter().enumerate() {
@@ -130,7 +136,11 @@ async fn a_failure_before_content_goes_on_to_the_next_route() {
             pair.sound().await;
             let (answer, mark) = pair.failing(failure.clone(), surface, form).await;
             assert_eq!(told(surface, form, &answer), "from elsewhere", "{failure}");
-            assert_eq!(pair.seen(&mark).await, (1, 1), "{failure}");
+            let most = failure["times"].as_u64().unwrap_or(1);
+            let (first, second) = pair.seen(&mark).await;
+            assert!((1..=most).contains(&(first as u64)), "{failure}: {first}");
+            assert_eq!(second, 1, "{failure}");
+            pair.first.forget().await;
             let sent = &pair.second.seen(&mark).await[0]["body"];
             assert_eq!(sent["model"], ELSEWHERE);
             // The caller hears of one model and pays for one answer.
@@ -189,7 +199,11 @@ async fn nothing_is_asked_again_once_content_was_sent() {
             order["event_count"] = json!(12);
             let (answer, mark) = pair.failing(order, surface, Form::Streamed).await;
             let heard = surface.heard(&answer);
-            assert!(matches!(heard.end, Some(End::Badly(_))), "{}", answer.text());
+            assert!(
+                matches!(heard.end, Some(End::Badly(_))),
+                "{}",
+                answer.text()
+            );
             assert!(!heard.text.contains("elsewhere"), "{}", answer.text());
             assert_eq!(pair.seen(&mark).await, (1, 0), "{failure}");
             pair.second.forget().await;
@@ -233,7 +247,10 @@ async fn when_every_route_fails_the_caller_hears_so() {
         answers.push((answer.status, code));
     }
     let (last, failed) = answers.split_last().unwrap();
-    assert!(failed.iter().all(|answer| *answer == (502, (1, 1))), "{answers:?}");
+    assert!(
+        failed.iter().all(|answer| *answer == (502, (1, 1))),
+        "{answers:?}"
+    );
     assert_eq!(*last, (503, (0, 0)));
     pair.books().await;
 }

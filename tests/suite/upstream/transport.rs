@@ -84,7 +84,8 @@ async fn a_provider_over_http2() {
     house.all_is_well().await;
     // Many streams share what is open.
     let mark = mark();
-    let slow = json!({"contains": mark, "times": 12, "event_count": 20, "delay_between_events_ms": 20});
+    let slow =
+        json!({"contains": mark, "times": 12, "event_count": 20, "delay_between_events_ms": 20});
     house.fake.expect(slow).await;
     let [(_, model), _] = MODELS;
     let asked = (0..12).map(|_| house.ask(Surface::Messages, model, &mark, Form::Streamed));

@@ -72,14 +72,19 @@ async fn a_stream_that_breaks_off_ends_in_the_error_of_its_surface(world: &World
                     panic!("{behaviour} {model} {surface:?}: {}", answer.text());
                 };
                 assert_eq!(surface.code(error), "INFERENCE_UPSTREAM_FAILURE");
-                assert!(heard.text.starts_with("1 2 "), "{:?}", heard.text);
+                // A reset takes with it what has not been read.
+                let is_lost = behaviour["close"] == "reset" && heard.text.is_empty();
+                assert!(
+                    heard.text.starts_with("1 2 ") || is_lost,
+                    "{behaviour} {:?}",
+                    heard.text
+                );
                 assert!(heard.finish.is_null(), "{}", answer.text());
                 for success in ["[DONE]", "message_stop", "message_delta", "run.completed"] {
                     assert!(!answer.text().contains(success), "{}", answer.text());
                 }
                 says_nothing_of_the_provider(&answer);
-                let (_, terminal) =
-                    books::pair(&world.gateway.database, answer.request_id()).await;
+                let (_, terminal) = books::pair(&world.gateway.database, answer.request_id()).await;
                 assert_eq!(terminal["event"], "inference.failed", "{behaviour}");
             }
         }
@@ -100,8 +105,7 @@ async fn a_whole_answer_that_breaks_off_is_refused(world: &World) {
         for (_, model) in MODELS {
             for surface in SURFACES {
                 sound(world, key, model).await;
-                let answer =
-                    ask(world, key, surface, model, Form::Whole, behaviour.clone()).await;
+                let answer = ask(world, key, surface, model, Form::Whole, behaviour.clone()).await;
                 refused(surface, &answer);
             }
         }
@@ -116,14 +120,22 @@ async fn a_failure_before_the_first_event_has_its_status(world: &World) {
         json!({"status": 503, "html_page": true}),
         json!({"status": 529, "error_message": WORDS}),
         json!({"status": 401, "error_message": WORDS}),
-        json!({"close_after_events": 0, "close": "reset"}),
+        // A connection from the pool is repeated once: it may have been closed before the request came.
+        json!({"close_after_events": 0, "close": "reset", "times": 2}),
         json!({"html_page": true}),
     ] {
         for (_, model) in MODELS {
             for surface in SURFACES {
                 sound(world, key, model).await;
-                let answer =
-                    ask(world, key, surface, model, Form::Streamed, behaviour.clone()).await;
+                let answer = ask(
+                    world,
+                    key,
+                    surface,
+                    model,
+                    Form::Streamed,
+                    behaviour.clone(),
+                )
+                .await;
                 refused(surface, &answer);
             }
         }
@@ -140,6 +152,10 @@ fn refused(surface: Surface, answer: &Answer) {
     };
     assert_eq!(answer.status, status, "{}", answer.text());
     assert_eq!(surface.code(&answer.json()), "INFERENCE_UPSTREAM_FAILURE");
-    assert!(answer.header("retry-after").is_some(), "{:?}", answer.headers);
+    assert!(
+        answer.header("retry-after").is_some(),
+        "{:?}",
+        answer.headers
+    );
     says_nothing_of_the_provider(answer);
 }
