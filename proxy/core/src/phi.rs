@@ -2,7 +2,7 @@
 //!
 //! Pure: detectors run elsewhere, between [`TextScan::of`] and [`merge`]. One request goes through
 //! `TextScan::of` → detectors → [`merge`] → [`sweep`] → [`refusal`] or [`redact`]; its reply through
-//! [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and counts do.
+//! [`ReplyRedactor`], which has its own pieces scanned, and [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and counts do.
 
 mod counts;
 mod kind;
@@ -10,6 +10,7 @@ mod map;
 mod merge;
 mod normal;
 mod redact;
+mod redactor;
 pub mod refusal;
 mod reply;
 mod restore;
@@ -23,6 +24,7 @@ pub use kind::{ENTITY_KINDS, EntityKind, Kind, MAX_KIND_BYTES};
 pub use map::{BadMap, PlaceholderMap, Speaker};
 pub use merge::{Candidate, Finding, merge};
 pub use redact::{Shifted, redact};
+pub use redactor::{ReplyRedactor, Step};
 pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};
 pub use scan::{Segment, TextScan};

@@ -14,7 +14,7 @@ mod look_alike;
 mod rewrite;
 mod spaced;
 
-pub(super) use rewrite::Rewrite;
+pub(super) use rewrite::{Rewrite, Rewriter};
 
 /// Encodings that are opened inside one another (architecture, section 4).
 pub(super) const MAX_DEPTH: usize = 2;

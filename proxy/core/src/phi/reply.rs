@@ -1,7 +1,7 @@
 //! Restores a whole reply, event by event: text, reasoning and each tool call by itself.
 //!
 //! What is held back in one channel is let go before an event that ends it, so that the order of content
-//! stays. Search for new PHI in replies belongs in front of this: it must see placeholders, not values.
+//! stays. [`super::ReplyRedactor`] belongs in front of this: it must see placeholders, not values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub struct ReplyRestorer {
     calls: BTreeMap<u32, Restorer>,
     /// In calls that are finished.
     restored_in_calls: u64,
+    drifted_in_calls: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,7 @@ impl ReplyRestorer {
             open: None,
             calls: BTreeMap::new(),
             restored_in_calls: 0,
+            drifted_in_calls: 0,
         }
     }
 
@@ -111,6 +113,12 @@ impl ReplyRestorer {
         self.text.restored() + self.reasoning.restored() + calls + self.restored_in_calls
     }
 
+    /// How many of them the model had written in another form, `[Name 1]`.
+    pub fn drifted(&self) -> u64 {
+        let calls: u64 = self.calls.values().map(Restorer::drifted).sum();
+        self.text.drifted() + self.reasoning.drifted() + calls + self.drifted_in_calls
+    }
+
     fn prose(&mut self, prose: Prose, piece: &str, out: &mut Vec<ChatEvent>) {
         if self.open != Some(prose) {
             self.end_prose(out);
@@ -142,6 +150,7 @@ impl ReplyRestorer {
         if let Some(mut restorer) = self.calls.remove(&index) {
             let fragment = restorer.finish();
             self.restored_in_calls += restorer.restored();
+            self.drifted_in_calls += restorer.drifted();
             if !fragment.is_empty() {
                 out.push(ChatEvent::ToolCallDelta { index, fragment });
             }

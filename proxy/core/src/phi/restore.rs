@@ -5,7 +5,7 @@
 //! address that the model wrote: fetching it would carry the value away.
 
 mod address;
-mod json;
+pub(super) mod json;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -69,6 +69,7 @@ pub struct Restorer {
     held_reads: String,
     inside: Inside,
     restored: u64,
+    drifted: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +97,7 @@ impl Restorer {
             held_reads: String::new(),
             inside: Inside::default(),
             restored: 0,
+            drifted: 0,
         }
     }
 
@@ -140,6 +142,11 @@ impl Restorer {
     /// Placeholders restored so far.
     pub fn restored(&self) -> u64 {
         self.restored
+    }
+
+    /// How many of them were not written as they were issued.
+    pub fn drifted(&self) -> u64 {
+        self.drifted
     }
 
     /// One character: what it reads as, and as it arrived.
@@ -207,6 +214,8 @@ impl Restorer {
             Some(_) => json::escape_into(value, out),
         }
         self.restored += 1;
+        let is_exact = self.held_reads.strip_prefix('[') == Some(self.inside.canonical());
+        self.drifted += u64::from(!is_exact);
         self.address.see_placeholder();
         self.forget();
         true

@@ -1,5 +1,6 @@
 //! All text of a request in one buffer with segments: what detectors read in one call.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Origin;
@@ -68,11 +69,16 @@ impl TextScan {
         scan
     }
 
-    /// Reads one text alone.
-    pub(super) fn of_text(text: &str, origin: Origin) -> Self {
+    /// Reads texts that are no request.
+    pub(super) fn of_texts<'t>(
+        texts: impl Iterator<Item = (Cow<'t, str>, Form)>,
+        origin: Origin,
+    ) -> Self {
         let mut scan = Self::default();
         let mut disguised = Vec::new();
-        scan.take(text, origin, Form::Text, &mut disguised);
+        for (text, form) in texts {
+            scan.take(&text, origin, form, &mut disguised);
+        }
         scan.read(disguised);
         scan
     }

@@ -38,36 +38,8 @@ pub fn sweep(
     findings: Vec<Finding>,
     map: &PlaceholderMap,
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    let known = Known::of(scan, &findings, map);
-    let mut claims = Vec::new();
-    known.find_words(scan, &mut claims)?;
-    known.find_digits(scan, &mut claims);
-    let findings = if claims.is_empty() {
-        findings
-    } else {
-        claims.extend(findings.into_iter().map(|finding| Claim {
-            start: finding.start,
-            end: finding.end,
-            kind: finding.kind,
-            standing: Standing {
-                score: Reverse(finding.score),
-                ..FOUND
-            },
-            partial: false,
-            reads: finding.reads,
-        }));
-        resolve(scan, claims)
-    };
-    if findings.is_empty() {
-        return Ok(findings);
-    }
-    let mut tokens = token::tokens(scan.text(), |kind| {
-        map.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
-    });
-    tokens.retain(|token| {
-        token.number <= token::MAX_LITERAL_NUMBER || map.holds(token.kind.as_str(), token.number)
-    });
-    Ok(token::divide(scan, &findings, &tokens))
+    let known = Known::of(scan, &findings, map)?;
+    known.sweep(scan, findings, map)
 }
 
 /// A detector's finding stands above a mention of equal length.
@@ -83,21 +55,26 @@ const MENTIONED: Standing = Standing {
 };
 
 /// The values to look for.
-struct Known<'k> {
-    words: Vec<(&'k Kind, &'k str)>,
+pub(super) struct Known {
+    words: Vec<(Kind, String)>,
+    /// Finds `words`; absent where there are none.
+    automaton: Option<AhoCorasick>,
     /// By their digits alone.
-    digits: HashMap<String, &'k Kind>,
+    digits: HashMap<String, Kind>,
 }
 
-impl<'k> Known<'k> {
-    fn of(scan: &'k TextScan, findings: &'k [Finding], map: &'k PlaceholderMap) -> Self {
-        let mut known = Self {
-            words: Vec::new(),
-            digits: HashMap::new(),
-        };
+impl Known {
+    /// The values of a map and of what was found in a scan.
+    pub(super) fn of(
+        scan: &TextScan,
+        findings: &[Finding],
+        map: &PlaceholderMap,
+    ) -> Result<Self, TooManyMentions> {
         let found = findings
             .iter()
             .map(|finding| (&finding.kind, scan.value(finding)));
+        let mut words: Vec<(Kind, String)> = Vec::new();
+        let mut digits = HashMap::new();
         // Spellings that differ in case only are found by one pattern; one that begins small finds most.
         let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
         for (kind, value) in map.values().chain(found) {
@@ -109,36 +86,84 @@ impl<'k> Known<'k> {
             if matches!(kind.spelling(), Spelling::Digits | Spelling::PhoneDigits) {
                 let normal = kind.normal(value);
                 if normal.len() <= MAX_DIGITS && normal.bytes().all(|byte| byte.is_ascii_digit()) {
-                    known.digits.entry(normal).or_insert(kind);
+                    digits.entry(normal).or_insert_with(|| kind.clone());
                     continue;
                 }
             }
-            let next = known.words.len();
+            let next = words.len();
             let at = *spellings
                 .entry((kind, value.to_ascii_lowercase()))
                 .or_insert(next);
-            match known.words.get_mut(at) {
-                None => known.words.push((kind, value)),
-                Some((_, first)) if begins_small(value) => *first = value,
+            match words.get_mut(at) {
+                None => words.push((kind.clone(), value.to_owned())),
+                Some((_, first)) if begins_small(value) => value.clone_into(first),
                 Some(_) => {}
             }
         }
-        known
+        let automaton = match words.is_empty() {
+            true => None,
+            // One that cannot be built (too many values for its limits) fails closed too.
+            false => AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .build(words.iter().map(|(_, value)| value))
+                .map(Some)
+                .map_err(|_| TooManyMentions {
+                    limit: MIN_MENTIONS,
+                })?,
+        };
+        Ok(Self {
+            words,
+            automaton,
+            digits,
+        })
+    }
+
+    /// As [`sweep`], for values collected before.
+    pub(super) fn sweep(
+        &self,
+        scan: &TextScan,
+        findings: Vec<Finding>,
+        map: &PlaceholderMap,
+    ) -> Result<Vec<Finding>, TooManyMentions> {
+        let mut claims = Vec::new();
+        self.find_words(scan, &mut claims)?;
+        self.find_digits(scan, &mut claims);
+        let findings = if claims.is_empty() {
+            findings
+        } else {
+            claims.extend(findings.into_iter().map(|finding| Claim {
+                start: finding.start,
+                end: finding.end,
+                kind: finding.kind,
+                standing: Standing {
+                    score: Reverse(finding.score),
+                    ..FOUND
+                },
+                partial: false,
+                reads: finding.reads,
+            }));
+            resolve(scan, claims)
+        };
+        if findings.is_empty() {
+            return Ok(findings);
+        }
+        let mut tokens = token::tokens(scan.text(), |kind| {
+            map.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
+        });
+        tokens.retain(|token| {
+            token.number <= token::MAX_LITERAL_NUMBER
+                || map.holds(token.kind.as_str(), token.number)
+        });
+        Ok(token::divide(scan, &findings, &tokens))
     }
 
     /// Mentions as they were written, in any case of ASCII letters.
     fn find_words(&self, scan: &TextScan, claims: &mut Vec<Claim>) -> Result<(), TooManyMentions> {
-        if self.words.is_empty() {
+        let Some(automaton) = &self.automaton else {
             return Ok(());
-        }
+        };
         let (text, _) = scan.reading();
         let limit = MIN_MENTIONS + text.len() / BYTES_PER_MENTION;
-        let patterns = self.words.iter().map(|(_, value)| value);
-        // An automaton that cannot be built (too many values for its limits) fails closed too.
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(patterns)
-            .map_err(|_| TooManyMentions { limit })?;
         for (at, hit) in automaton.find_overlapping_iter(text).enumerate() {
             if claims.len() >= limit || at >= limit * OCCURRENCES_PER_MENTION {
                 return Err(TooManyMentions { limit });

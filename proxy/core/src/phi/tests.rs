@@ -5,6 +5,7 @@ mod disguised;
 mod positions;
 mod redacting;
 mod refusing;
+mod replying;
 mod restoring;
 
 use std::collections::BTreeMap;

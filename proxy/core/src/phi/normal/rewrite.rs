@@ -127,7 +127,7 @@ fn divide(piece: &Piece, made_by: &[Piece], pieces: &mut Vec<Piece>) {
 }
 
 /// Makes a [`Rewrite`] from left to right. Allocates nothing before the first change.
-pub(super) struct Rewriter<'t> {
+pub(in crate::phi) struct Rewriter<'t> {
     source: &'t str,
     text: String,
     pieces: Vec<Piece>,
@@ -137,7 +137,7 @@ pub(super) struct Rewriter<'t> {
 }
 
 impl<'t> Rewriter<'t> {
-    pub(super) fn new(source: &'t str) -> Self {
+    pub(in crate::phi) fn new(source: &'t str) -> Self {
         Self {
             source,
             text: String::new(),
@@ -153,7 +153,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// Lets `range`, which is behind every earlier one, read as `text`.
-    pub(super) fn replace(&mut self, range: Range<usize>, text: &str) {
+    pub(in crate::phi) fn replace(&mut self, range: Range<usize>, text: &str) {
         self.copy_to(range.start);
         self.changed = true;
         self.done = range.end;
@@ -170,7 +170,7 @@ impl<'t> Rewriter<'t> {
     }
 
     /// The result; nothing where nothing was replaced.
-    pub(super) fn finish(mut self) -> Option<Rewrite> {
+    pub(in crate::phi) fn finish(mut self) -> Option<Rewrite> {
         if !self.changed {
             return None;
         }

@@ -1,8 +1,10 @@
 //! JSON text read character by character, only as far as restoring needs it: where strings are, and what
 //! their escapes mean. It does not validate.
 
+use crate::phi::normal::{Rewrite, Rewriter};
+
 /// What one more character of the text gives.
-pub(super) enum Unit {
+pub(in crate::phi) enum Unit {
     /// An escape sequence that is not complete.
     Partial,
     /// A character inside a string.
@@ -14,7 +16,7 @@ pub(super) enum Unit {
 }
 
 #[derive(Default)]
-pub(super) struct JsonReader {
+pub(in crate::phi) struct JsonReader {
     state: State,
     /// The escape sequence so far.
     escape: String,
@@ -33,7 +35,7 @@ enum State {
 const UNICODE_ESCAPE_BYTES: usize = 6;
 
 impl JsonReader {
-    pub(super) fn push(&mut self, letter: char) -> Unit {
+    pub(in crate::phi) fn push(&mut self, letter: char) -> Unit {
         match self.state {
             State::Outside => {
                 if letter == '"' {
@@ -80,7 +82,7 @@ impl JsonReader {
     }
 
     /// The end of the text: an escape sequence that never became complete.
-    pub(super) fn finish(&mut self) -> String {
+    pub(in crate::phi) fn finish(&mut self) -> String {
         std::mem::take(&mut self.escape)
     }
 
@@ -104,8 +106,51 @@ const fn short_escape(letter: char) -> char {
     }
 }
 
+/// What the inside of a JSON string reads as; nothing where that is what stands there.
+pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
+    if !raw.contains('\\') {
+        return None;
+    }
+    let mut rewriter = Rewriter::new(raw);
+    let mut reader = JsonReader {
+        state: State::String,
+        escape: String::new(),
+    };
+    // The first half of a surrogate pair, and where it stands.
+    let mut high: Option<(usize, u16)> = None;
+    for (at, letter) in raw.char_indices() {
+        let end = at + letter.len_utf8();
+        let Unit::Escaped { reads, raw: escape } = reader.push(letter) else {
+            continue;
+        };
+        let start = end - escape.len();
+        let half = escape
+            .strip_prefix("\\u")
+            .and_then(|digits| u16::from_str_radix(digits, 16).ok())
+            .filter(|unit| (0xd800..0xe000).contains(unit));
+        let pair = match (
+            high.take()
+                .filter(|(from, _)| from + UNICODE_ESCAPE_BYTES == start),
+            half,
+        ) {
+            (Some((from, first)), Some(second)) => char::decode_utf16([first, second])
+                .next()
+                .and_then(Result::ok)
+                .map(|letter| (from, letter)),
+            _ => None,
+        };
+        let mut utf8 = [0; 4];
+        match (pair, half) {
+            (Some((from, letter)), _) => rewriter.replace(from..end, letter.encode_utf8(&mut utf8)),
+            (None, Some(unit)) => high = Some((start, unit)),
+            (None, None) => rewriter.replace(start..end, reads.encode_utf8(&mut utf8)),
+        }
+    }
+    rewriter.finish()
+}
+
 /// Appends text as it stands inside a JSON string.
-pub(super) fn escape_into(text: &str, out: &mut String) {
+pub(in crate::phi) fn escape_into(text: &str, out: &mut String) {
     let quoted = serde_json::Value::from(text).to_string();
     out.push_str(
         quoted

@@ -40,6 +40,13 @@ fn placeholders_and_their_drifted_forms_are_restored() {
 }
 
 #[test]
+fn drifted_forms_are_counted() {
+    let mut restorer = Restorer::new(table(&known()), Channel::Prose);
+    restorer.push(r"[SSN_1] [Ssn_1] [SSN 1] [SSN\_1] \[SSN_1\] [NAME_99]");
+    assert_eq!((restorer.restored(), restorer.drifted()), (5, 4));
+}
+
+#[test]
 fn one_is_never_found_inside_ten() {
     assert_eq!(
         prose("[NAME_10] [NAME_2] [NAME_12]"),

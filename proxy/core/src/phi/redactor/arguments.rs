@@ -1,0 +1,135 @@
+//! The arguments of one tool call on their way: JSON text, cut between its strings and numbers.
+//!
+//! Arguments are no reading for people while they arrive, so a short call is judged in one piece, its keys
+//! beside its values. It does not validate.
+
+use super::unit::{Atom, Text, Unit, keep_tail};
+use crate::phi::restore::json::{JsonReader, Unit as Letter};
+
+/// Bytes from which a unit ends between two values.
+const UNIT_BYTES: usize = 512;
+
+/// Bytes from which a string is cut at white space, and at any character.
+const MAX_STRING_BYTES: usize = 1_024;
+const MAX_UNBROKEN_BYTES: usize = 4_096;
+
+/// Texts of the unit before that are scanned with the next one: the last keys and values.
+const CONTEXT_TEXTS: usize = 4;
+
+/// One tool call's arguments. Holds content.
+#[derive(Default)]
+pub(super) struct Arguments {
+    reader: JsonReader,
+    in_string: bool,
+    /// What the unit holds so far, in bytes.
+    unit_bytes: usize,
+    atoms: Vec<Atom>,
+    /// The end of `atoms` that is still growing: one of these three.
+    fixed: String,
+    number: String,
+    string: String,
+    /// The part of the string that was sent before.
+    before: String,
+    context: Vec<String>,
+}
+
+impl Arguments {
+    /// Takes in text up to the first cut, if there is one; gives the bytes taken.
+    pub(super) fn take(&mut self, fragment: &str) -> (usize, bool) {
+        for (at, letter) in fragment.char_indices() {
+            self.unit_bytes += letter.len_utf8();
+            if self.push(letter) {
+                return (at + letter.len_utf8(), true);
+            }
+        }
+        (fragment.len(), false)
+    }
+
+    fn push(&mut self, letter: char) -> bool {
+        match self.reader.push(letter) {
+            Letter::Structure if letter == '"' => {
+                if self.in_string {
+                    self.end_string();
+                    self.before.clear();
+                } else {
+                    self.end_number();
+                }
+                self.in_string = !self.in_string;
+                self.fixed.push(letter);
+            }
+            Letter::Structure => {
+                let goes_on = !self.number.is_empty() && b"+-.eE".contains(&(letter as u8));
+                if letter.is_ascii_digit() || letter == '-' || (letter.is_ascii() && goes_on) {
+                    self.end_fixed();
+                    self.number.push(letter);
+                } else {
+                    self.end_number();
+                    self.fixed.push(letter);
+                }
+            }
+            Letter::Partial | Letter::Escaped { .. } => self.string_letter(letter),
+            Letter::Plain => {
+                self.string_letter(letter);
+                let bytes = self.string.len();
+                return bytes >= MAX_UNBROKEN_BYTES
+                    || (bytes >= MAX_STRING_BYTES && letter.is_whitespace());
+            }
+        }
+        !self.in_string && self.number.is_empty() && self.unit_bytes >= UNIT_BYTES
+    }
+
+    fn string_letter(&mut self, letter: char) {
+        self.end_fixed();
+        self.string.push(letter);
+    }
+
+    /// What is held, as a unit; nothing where nothing is.
+    pub(super) fn unit(&mut self) -> Option<Unit> {
+        self.end_string();
+        self.end_number();
+        self.end_fixed();
+        self.unit_bytes = 0;
+        let atoms = std::mem::take(&mut self.atoms);
+        if atoms.is_empty() {
+            return None;
+        }
+        let texts = atoms.iter().filter_map(|atom| match atom {
+            Atom::Fixed(_) => None,
+            Atom::Text(text) => Some(text.reads().to_owned()),
+            Atom::Number(number) => Some(number.clone()),
+        });
+        let mut context: Vec<String> = texts.collect();
+        context.drain(..context.len().saturating_sub(CONTEXT_TEXTS));
+        context.iter_mut().for_each(keep_tail);
+        context.retain(|text| !text.is_empty());
+        let context = std::mem::replace(&mut self.context, context);
+        Some(Unit { context, atoms })
+    }
+
+    fn end_string(&mut self) {
+        if self.string.is_empty() {
+            return;
+        }
+        let raw = std::mem::take(&mut self.string);
+        let before = std::mem::take(&mut self.before);
+        let text = Text::in_json(before.clone(), raw);
+        // Only a string that goes on needs it.
+        self.before = before + text.reads();
+        keep_tail(&mut self.before);
+        self.atoms.push(Atom::Text(text));
+    }
+
+    fn end_number(&mut self) {
+        if !self.number.is_empty() {
+            let number = std::mem::take(&mut self.number);
+            self.atoms.push(Atom::Number(number));
+        }
+    }
+
+    fn end_fixed(&mut self) {
+        if !self.fixed.is_empty() {
+            let fixed = std::mem::take(&mut self.fixed);
+            self.atoms.push(Atom::Fixed(fixed));
+        }
+    }
+}

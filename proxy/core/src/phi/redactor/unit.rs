@@ -1,0 +1,202 @@
+//! A stretch of a reply between two cuts: scanned once, with what came before it, and then sent.
+
+use std::borrow::Cow;
+
+use crate::phi::counts::Counts;
+use crate::phi::map::{PlaceholderMap, Speaker};
+use crate::phi::merge::{Finding, part};
+use crate::phi::normal::Rewrite;
+use crate::phi::restore::json::unescape;
+use crate::phi::scan::TextScan;
+use crate::phi::token;
+use crate::phi::{Form, Origin};
+
+/// What came before a unit and is scanned with it, in bytes: a sentence or two.
+pub(super) const CONTEXT_BYTES: usize = 256;
+
+/// Texts to judge and what stands between them. Holds content.
+#[derive(Default)]
+pub(super) struct Unit {
+    /// Texts that were sent before and tell what these may be.
+    pub(super) context: Vec<String>,
+    pub(super) atoms: Vec<Atom>,
+}
+
+/// One piece of a unit.
+pub(super) enum Atom {
+    /// Goes as it is.
+    Fixed(String),
+    Text(Text),
+    /// A number of JSON; one that is PHI becomes a string.
+    Number(String),
+}
+
+pub(super) struct Text {
+    /// What came before in the same text.
+    before: String,
+    /// As it arrived.
+    raw: String,
+    /// What `raw` reads as, where it is the inside of a JSON string with escapes.
+    unescaped: Option<Rewrite>,
+}
+
+impl Text {
+    pub(super) fn prose(before: String, raw: String) -> Self {
+        Self {
+            before,
+            raw,
+            unescaped: None,
+        }
+    }
+
+    pub(super) fn in_json(before: String, raw: String) -> Self {
+        Self {
+            before,
+            unescaped: unescape(&raw),
+            raw,
+        }
+    }
+
+    pub(super) fn reads(&self) -> &str {
+        self.unescaped.as_ref().map_or(&self.raw, Rewrite::text)
+    }
+}
+
+/// What is written down while a unit is redacted.
+pub(super) struct Edits<'e> {
+    pub(super) map: &'e mut PlaceholderMap,
+    pub(super) counts: &'e mut Counts,
+    /// Values that were replaced, as they read.
+    pub(super) values: Vec<String>,
+}
+
+impl Unit {
+    /// Whether there is nothing in it that could be PHI.
+    pub(super) fn is_blank(&self) -> bool {
+        let is_blank = |text: &str| !text.contains(char::is_alphanumeric);
+        self.atoms.iter().all(|atom| match atom {
+            Atom::Fixed(_) => true,
+            Atom::Text(text) => is_blank(text.reads()),
+            Atom::Number(number) => is_blank(number),
+        })
+    }
+
+    pub(super) fn scan(&self, origin: Origin) -> TextScan {
+        let context = self
+            .context
+            .iter()
+            .map(|text| (Cow::Borrowed(text.as_str()), Form::Text));
+        let texts = self.atoms.iter().filter_map(|atom| match atom {
+            Atom::Fixed(_) => None,
+            Atom::Text(text) if text.before.is_empty() => {
+                Some((Cow::Borrowed(text.reads()), Form::Text))
+            }
+            Atom::Text(text) => Some((
+                Cow::Owned(format!("{}{}", text.before, text.reads())),
+                Form::Text,
+            )),
+            Atom::Number(number) => Some((Cow::Borrowed(number.as_str()), Form::Number)),
+        });
+        TextScan::of_texts(context.chain(texts), origin)
+    }
+
+    /// The unit as it arrived.
+    pub(super) fn raw(self) -> String {
+        self.atoms
+            .into_iter()
+            .map(|atom| match atom {
+                Atom::Fixed(text) | Atom::Number(text) => text,
+                Atom::Text(text) => text.raw,
+            })
+            .collect()
+    }
+
+    /// The unit with placeholders in the place of `findings`, which are sorted. What was sent before stays sent.
+    pub(super) fn redact(
+        self,
+        scan: &TextScan,
+        findings: &[Finding],
+        edits: &mut Edits<'_>,
+    ) -> String {
+        let mut out = String::new();
+        let mut segment = self.context.len();
+        for atom in &self.atoms {
+            let (raw, before_bytes, unescaped) = match atom {
+                Atom::Fixed(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Atom::Number(number) => (number, 0, None),
+                Atom::Text(text) => (&text.raw, text.before.len(), text.unescaped.as_ref()),
+            };
+            let first = findings.partition_point(|finding| finding.segment < segment);
+            let mine = findings
+                .get(first..)
+                .unwrap_or_default()
+                .iter()
+                .take_while(|finding| finding.segment == segment);
+            let from = scan.segments().get(segment).map_or(0, |at| at.start) + before_bytes;
+            let text = edited(raw, from, unescaped, scan, mine, edits);
+            match (atom, text) {
+                (Atom::Number(_), Some(text)) => {
+                    out.push('"');
+                    out.push_str(&text);
+                    out.push('"');
+                }
+                (_, Some(text)) => out.push_str(&text),
+                (_, None) => out.push_str(raw),
+            }
+            segment += 1;
+        }
+        out
+    }
+}
+
+/// One text with placeholders; nothing where none belongs in it. `from` is where it begins in the scan.
+fn edited<'f>(
+    raw: &str,
+    from: usize,
+    unescaped: Option<&Rewrite>,
+    scan: &TextScan,
+    findings: impl Iterator<Item = &'f Finding>,
+    edits: &mut Edits<'_>,
+) -> Option<String> {
+    let mut text = String::new();
+    let mut done = 0;
+    for finding in findings {
+        let Some(finding) = part(scan, finding, finding.start.max(from), finding.end) else {
+            continue;
+        };
+        let inside = finding.start - from..finding.end - from;
+        let inside = match unescaped {
+            Some(unescaped) => unescaped.source_of(inside),
+            None => inside,
+        };
+        let original = scan.text().get(finding.start..finding.end)?;
+        let identity = scan.identity(&finding);
+        let number = edits
+            .map
+            .issue(&finding.kind, identity, original, Speaker::Model);
+        edits.counts.add(&finding.kind);
+        edits.values.push(scan.value(&finding).to_owned());
+        text.push_str(raw.get(done..inside.start)?);
+        text.push_str(&token::bracketed(&finding.kind, number));
+        done = inside.end;
+    }
+    if done == 0 {
+        return None;
+    }
+    text.push_str(raw.get(done..)?);
+    Some(text)
+}
+
+/// The end of a text that goes with the next one: whole words, at most [`CONTEXT_BYTES`].
+pub(super) fn keep_tail(text: &mut String) {
+    if text.len() <= CONTEXT_BYTES {
+        return;
+    }
+    let from = text.ceil_char_boundary(text.len() - CONTEXT_BYTES);
+    let tail = text.get(from..).unwrap_or_default();
+    let word = tail.find(char::is_whitespace).map_or(from, |at| from + at);
+    text.drain(..word);
+}

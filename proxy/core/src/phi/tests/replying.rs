@@ -1,0 +1,428 @@
+//! Taking new PHI out of a reply while it arrives.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::chat::{ChatEvent, Finish, FinishReason, ReplyBuilder};
+
+const SSN: &str = "123-45-6789";
+const VALUES: Values<'static> = &[
+    ("SSN", SSN),
+    ("NAME", "Jane Doe"),
+    ("NAME", "Ann Poe"),
+    ("DATE", "May 5, 2024"),
+    ("PHONE", "4111222333"),
+];
+
+/// Drives a redactor as the gateway does; counts the scans.
+struct Drive<'m> {
+    redactor: ReplyRedactor,
+    map: &'m mut PlaceholderMap,
+    scans: usize,
+}
+
+impl<'m> Drive<'m> {
+    fn new(map: &'m mut PlaceholderMap) -> Self {
+        Self {
+            redactor: ReplyRedactor::new(map),
+            map,
+            scans: 0,
+        }
+    }
+
+    fn push(&mut self, event: ChatEvent) -> Vec<ChatEvent> {
+        self.redactor.push(event);
+        self.steps()
+    }
+
+    fn finish(&mut self) -> Vec<ChatEvent> {
+        self.redactor.finish();
+        self.steps()
+    }
+
+    fn steps(&mut self) -> Vec<ChatEvent> {
+        let mut out = Vec::new();
+        while let Some(step) = self.redactor.step() {
+            match step {
+                Step::Send(event) => out.push(event),
+                Step::Scan(scan) => {
+                    self.scans += 1;
+                    let (text, _) = scan.reading();
+                    let found = merge(&scan, &candidates(text, VALUES), |_| Some(500));
+                    self.redactor.found(&scan, found, self.map).unwrap();
+                }
+            }
+        }
+        out
+    }
+
+    /// What one more piece of text lets go.
+    fn text(&mut self, piece: &str) -> String {
+        joined(self.push(ChatEvent::Text(piece.into())))
+    }
+}
+
+fn joined(events: Vec<ChatEvent>) -> String {
+    events
+        .into_iter()
+        .map(|event| match event {
+            ChatEvent::Text(text) | ChatEvent::Reasoning(text) => text,
+            ChatEvent::ToolCallDelta { fragment, .. } => fragment,
+            _ => String::new(),
+        })
+        .collect()
+}
+
+fn redacted(text: &str, map: &mut PlaceholderMap) -> String {
+    let mut drive = Drive::new(map);
+    drive.text(text) + &joined(drive.finish())
+}
+
+fn redacted_arguments(fragments: &[&str], map: &mut PlaceholderMap) -> String {
+    let mut drive = Drive::new(map);
+    let mut out = Vec::new();
+    for fragment in fragments {
+        out.extend(drive.push(ChatEvent::ToolCallDelta {
+            index: 0,
+            fragment: (*fragment).into(),
+        }));
+    }
+    out.extend(drive.push(ChatEvent::ToolCallEnd { index: 0 }));
+    joined(out)
+}
+
+#[test]
+fn new_values_are_taken_out_and_stay_out() {
+    let mut map = PlaceholderMap::default();
+    masked("Jane Doe", &[("NAME", "Jane Doe")], &mut map);
+    let sent = redacted(
+        "Jane Doe and Ann Poe, 123-45-6789. [NAME_1] and ANN POE.",
+        &mut map,
+    );
+    assert_eq!(
+        sent,
+        "[NAME_1] and [NAME_2], [SSN_1]. [NAME_1] and [NAME_2]."
+    );
+    // Also where small letters would let the reply go on between the two words.
+    let later = redacted("they say that ann poe is well", &mut map.clone());
+    assert_eq!(later, "they say that [NAME_2] is well");
+    // What the caller brought comes back, what is new does not.
+    assert_eq!(
+        unmasked(&sent, &map),
+        "Jane Doe and [NAME_2], [SSN_1]. Jane Doe and [NAME_2]."
+    );
+    let stored = PlaceholderMap::from_json(&map.to_json()).unwrap();
+    assert!(stored == map);
+    // In the next turn the model's words stay what they are, until the caller says the value.
+    assert_eq!(masked("so [NAME_2]?", &[], &mut map), "so [NAME_2]?");
+    assert_eq!(unmasked("[NAME_2]", &map), "[NAME_2]");
+    masked("Ann Poe", VALUES, &mut map);
+    assert_eq!(unmasked("[NAME_2]", &map), "Ann Poe");
+}
+
+#[test]
+fn counts_are_of_the_reply_alone() {
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    drive.text("Ann Poe and Ann Poe: 123-45-6789\n");
+    drive.finish();
+    assert_eq!(
+        drive.redactor.redacted().header().as_deref(),
+        Some("NAME=2,SSN=1")
+    );
+}
+
+#[test]
+fn the_first_words_go_at_once() {
+    for (pieces, sent) in [
+        (&["Hello"][..], "Hello"),
+        (&["The", " patient"], "The"),
+        (&["metformin", " is"], "metformin "),
+        (&["I", "'m", " sorry"], "I'm "),
+        (&["In", " short"], "In "),
+        (&["患者"], "患"),
+        (&["w1 ", "w2 "], "w1 "),
+        (&["**", "Based", " on"], "**Based "),
+        (&["\n\n", "Yes", ", it"], "\n\nYes, "),
+    ] {
+        let mut map = PlaceholderMap::default();
+        let mut drive = Drive::new(&mut map);
+        let out: String = pieces.iter().map(|piece| drive.text(piece)).collect();
+        assert!(out.starts_with(sent), "{pieces:?} gave {out:?}");
+    }
+}
+
+#[test]
+fn what_may_be_phi_waits_for_the_words_behind_it() {
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    assert_eq!(drive.text("indeed it surely was Jane"), "indeed it surely ");
+    assert_eq!(drive.text(" Doe"), "");
+    assert_eq!(drive.text(" who "), "");
+    assert_eq!(drive.text("came "), "was [NAME_1] who came ");
+    assert_eq!(drive.text("on May 5, 20"), "");
+    assert_eq!(drive.text("24\n"), "on [DATE_1]\n");
+}
+
+#[test]
+fn detectors_are_not_called_for_every_word() {
+    let text =
+        "the patient should take one tablet with food in the morning and one at night. ".repeat(50);
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    let mut out = String::new();
+    for piece in text.split_inclusive(' ') {
+        out.push_str(&drive.text(piece));
+    }
+    out.push_str(&joined(drive.finish()));
+    assert_eq!(out, text);
+    assert!(
+        drive.scans < text.len() / 40,
+        "{} scans of {} bytes",
+        drive.scans,
+        text.len()
+    );
+}
+
+#[test]
+fn what_is_held_back_is_bounded() {
+    for text in [
+        "Ab ".repeat(3_000),
+        "a1".repeat(5_000),
+        "12 ".repeat(3_000),
+        "Ω_".repeat(4_000),
+    ] {
+        let mut map = PlaceholderMap::default();
+        let mut drive = Drive::new(&mut map);
+        let mut sent = 0;
+        for (at, letter) in text.char_indices() {
+            sent += drive.text(letter.encode_utf8(&mut [0; 4])).len();
+            assert!(at - sent.min(at) <= 1_028, "{} held", at - sent);
+        }
+    }
+}
+
+#[test]
+fn disguises_are_read_in_replies_too() {
+    use base64::Engine as _;
+    let blob = base64::prelude::BASE64_STANDARD.encode("ssn 123-45-6789 is it");
+    let mut map = PlaceholderMap::default();
+    assert_eq!(
+        redacted(
+            &format!("see {blob} or Ann%20Poe or Ja\u{200b}ne Doe"),
+            &mut map
+        ),
+        "see [SSN_1] or [NAME_1] or [NAME_2]"
+    );
+}
+
+#[test]
+fn the_model_cannot_take_a_number() {
+    let mut map = PlaceholderMap::default();
+    let sent = redacted("[NAME_1] is no one, but Ann Poe is.", &mut map);
+    assert_eq!(sent, "[NAME_1] is no one, but [NAME_2] is.");
+}
+
+#[test]
+fn arguments_stay_json_and_lose_new_values() {
+    let mut map = PlaceholderMap::default();
+    let text = json!({
+        "who": "Jane Doe", "Ann Poe": [4_111_222_333_u64, -1.5e3, true, null, 12],
+        "note": "say \"hi\"\nto Jane Doe \u{1d11e}",
+    })
+    .to_string()
+    .replace('𝄞', "\\ud834\\udd1e");
+    let sent = redacted_arguments(&[&text], &mut map);
+    let parsed: Value = serde_json::from_str(&sent).unwrap();
+    assert_eq!(
+        parsed,
+        json!({
+            "who": "[NAME_1]", "[NAME_2]": ["[PHONE_1]", -1.5e3, true, null, 12],
+            "note": "say \"hi\"\nto [NAME_1] \u{1d11e}",
+        })
+    );
+    // What stays keeps its spelling.
+    assert!(sent.contains("-1500.0") && sent.contains("\\ud834\\udd1e"));
+    assert_eq!(
+        redacted_arguments(&[r#"{"n":"Jane\u0020Doe"}"#], &mut map),
+        r#"{"n":"[NAME_1]"}"#
+    );
+    for text in [
+        "",
+        "{}",
+        r#"{"a":"#,
+        r#"{"a":"b\u00"#,
+        "nonsense",
+        r#"{"a":1"#,
+    ] {
+        assert_eq!(redacted_arguments(&[text], &mut map), text);
+    }
+}
+
+#[test]
+fn a_long_string_is_judged_in_parts() {
+    let filler = "word ".repeat(400);
+    let text = json!({"a": format!("{filler}Jane Doe {filler}"), "b": SSN}).to_string();
+    let mut map = PlaceholderMap::default();
+    assert_eq!(
+        redacted_arguments(&[&text], &mut map),
+        text.replace("Jane Doe", "[NAME_1]").replace(SSN, "[SSN_1]")
+    );
+}
+
+#[test]
+fn channels_are_judged_apart_and_in_order() {
+    let delta = |index, fragment: &str| ChatEvent::ToolCallDelta {
+        index,
+        fragment: fragment.into(),
+    };
+    let start = |index| ChatEvent::ToolCallStart {
+        index,
+        id: "i".into(),
+        name: "f".into(),
+    };
+    let events = [
+        ChatEvent::Reasoning("it is Jane".into()),
+        ChatEvent::Text(" Doe or Jane".into()),
+        ChatEvent::KeepAlive,
+        ChatEvent::Text(" Doe".into()),
+        start(0),
+        start(1),
+        delta(0, r#"{"a":"Jane"#),
+        delta(1, r#"{"b":"123-45-"#),
+        delta(0, r#" Doe"}"#),
+        delta(1, r#"6789"}"#),
+        ChatEvent::ToolCallEnd { index: 0 },
+        ChatEvent::Text("bye Ann Poe".into()),
+        ChatEvent::Finished(Finish {
+            reason: FinishReason::Stop,
+            raw: "stop".into(),
+            stop_sequence: None,
+        }),
+    ];
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    let out: Vec<ChatEvent> = events
+        .into_iter()
+        .flat_map(|event| drive.push(event))
+        .collect();
+    let words: Vec<String> = out
+        .iter()
+        .map(|event| match event {
+            ChatEvent::Text(text) => format!("text {text}"),
+            ChatEvent::Reasoning(text) => format!("reasoning {text}"),
+            ChatEvent::ToolCallStart { index, .. } => format!("start {index}"),
+            ChatEvent::ToolCallDelta { index, fragment } => format!("delta {index} {fragment}"),
+            ChatEvent::ToolCallEnd { index } => format!("end {index}"),
+            ChatEvent::Finished(_) => "finished".into(),
+            _ => "other".into(),
+        })
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "reasoning it ",
+            "reasoning is Jane",
+            "other",
+            "text  Doe or [NAME_1]",
+            "start 0",
+            "start 1",
+            r#"delta 0 {"a":"[NAME_1]"}"#,
+            "end 0",
+            "text bye [NAME_2]",
+            r#"delta 1 {"b":"[SSN_1]"}"#,
+            "finished",
+        ]
+    );
+    let mut builder = ReplyBuilder::default();
+    out.iter().for_each(|event| builder.push(event));
+    assert!(builder.finish().is_ok());
+}
+
+fn reply() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("Jane Doe"),
+        Just("Ann Poe"),
+        Just(SSN),
+        Just("May 5, 2024"),
+        Just("4111222333"),
+        Just("[NAME_1]"),
+        Just("[name 2]"),
+        Just("[SSN_"),
+        Just("The "),
+        Just("Hello"),
+        Just("the "),
+        Just("patient "),
+        Just("Mr. "),
+        Just("I'm "),
+        Just(" "),
+        Just(" "),
+        Just("\n"),
+        Just(". "),
+        Just(", "),
+        Just("é"),
+        Just("患者"),
+        Just("Jane%20Doe"),
+        Just("MTIzLTQ1LTY3ODk="),
+        Just("\""),
+        Just("\\"),
+        Just("a quite ordinary run of words that goes on for some time and then stops "),
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+fn pieces<'t>(text: &'t str, cuts: &[usize]) -> Vec<&'t str> {
+    let mut cuts: Vec<usize> = cuts
+        .iter()
+        .map(|cut| text.floor_char_boundary(*cut))
+        .collect();
+    cuts.sort_unstable();
+    let mut from = 0;
+    cuts.into_iter()
+        .chain([text.len()])
+        .map(|cut| text.get(std::mem::replace(&mut from, cut)..cut).unwrap())
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn any_arrival_gives_the_same_text(
+        text in reply(), cuts in prop::collection::vec(0_usize..200, 0..10),
+    ) {
+        let mut whole_map = PlaceholderMap::default();
+        let whole = redacted(&text, &mut whole_map);
+        let mut map = PlaceholderMap::default();
+        let mut drive = Drive::new(&mut map);
+        let mut pieced: String = pieces(&text, &cuts).into_iter().map(|piece| drive.text(piece)).collect();
+        pieced.push_str(&joined(drive.finish()));
+        prop_assert_eq!(&pieced, &whole);
+        prop_assert!(map == whole_map);
+        let mut single_map = PlaceholderMap::default();
+        let mut drive = Drive::new(&mut single_map);
+        let mut single: String = text.chars().map(|c| drive.text(c.encode_utf8(&mut [0; 4]))).collect();
+        single.push_str(&joined(drive.finish()));
+        prop_assert_eq!(&single, &whole);
+    }
+
+    #[test]
+    fn any_arrival_gives_the_same_arguments(
+        texts in prop::collection::vec(reply(), 1..5), cuts in prop::collection::vec(0_usize..400, 0..10),
+    ) {
+        let text = json!({"list": texts, "n": 4_111_222_333_u64}).to_string();
+        let whole = redacted_arguments(&[&text], &mut PlaceholderMap::default());
+        let pieced = redacted_arguments(&pieces(&text, &cuts), &mut PlaceholderMap::default());
+        prop_assert_eq!(&pieced, &whole);
+        let parsed: Value = serde_json::from_str(&whole).unwrap();
+        for text in parsed["list"].as_array().unwrap() {
+            let text = text.as_str().unwrap();
+            prop_assert!(!VALUES.iter().any(|(_, value)| text.contains(value)), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_value_survives_in_text(text in reply()) {
+        let sent = redacted(&text, &mut PlaceholderMap::default());
+        prop_assert!(!VALUES.iter().any(|(_, value)| sent.contains(value)), "{sent}");
+    }
+}
