@@ -1,8 +1,10 @@
 //! Counting tokens: kind A does it itself, on an endpoint of its own.
 
-use crate::bindings::exports::gateway::provider::token_count::{Guest, TokenAnswer};
+use driver_kit::counting::exports::gateway::provider::token_count::{Guest, TokenAnswer};
+use driver_kit::fault::protocol;
+
 use crate::bindings::gateway::provider::types::{ChatRequest, DriverError};
-use crate::fault::{from_answer, protocol};
+use crate::fault::from_answer;
 use crate::wire::TokenCount;
 use crate::{Alpha, config, request};
 

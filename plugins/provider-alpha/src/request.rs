@@ -1,25 +1,24 @@
 //! The canonical request as a Messages request.
 
+use driver_kit::fault::{invalid, unsupported};
+use driver_kit::json::{Passed, raw};
+use driver_kit::{is_tool_name, post};
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, ErrorKind, Framing, Header, Method, PartBody, ResponseFormat,
-    ToolChoice, UpstreamRequest,
+    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, ToolChoice, UpstreamRequest,
 };
 use crate::config::{self, Config};
-use crate::fault::{invalid, plain, unsupported};
-use crate::turns::{mark, raw, system, turns};
+use crate::turns::{mark, system, turns};
 use crate::wire;
 
 const PATH: &str = "/v1/messages";
 const COUNT_PATH: &str = "/v1/messages/count_tokens";
-const JSON: &str = "application/json";
+const API_VERSION: &str = "anthropic-version";
 /// Kind A requires a limit; for a caller without one, what most clients send on their own (wire notes 1).
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
 /// Kind A's smallest reasoning budget.
 const MIN_REASONING_TOKENS: u32 = 1_024;
-/// Longest tool name that every provider takes (wire notes 2, point 8).
-const MAX_TOOL_NAME_BYTES: usize = 64;
 /// Parameters that pass as they came.
 const PASSED: [&str; 2] = ["service_tier", "inference_geo"];
 /// Parameters that have a place of their own in the body.
@@ -36,10 +35,10 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         version if has_sampling && version >= config::FIRST_WITHOUT_SAMPLING => config::OLDEST,
         version => version,
     };
-    let (accept, framing) = if chat.streaming {
-        ("text/event-stream", Framing::Sse)
+    let framing = if chat.streaming {
+        Framing::Sse
     } else {
-        (JSON, Framing::WholeBody)
+        Framing::WholeBody
     };
     let max_tokens = chat.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let body = wire::Request {
@@ -55,51 +54,18 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
             .find(|(name, _)| name == "user_id")
             .map(|(_, value)| wire::Metadata { user_id: value }),
         stream: Some(chat.streaming),
-        passed: wire::Passed(passed(chat)?),
+        passed: passed(chat)?,
         ..prompt(chat, max_tokens)?
     };
-    post(PATH, api_version, accept, framing, &body)
+    post(PATH, &[(API_VERSION, api_version)], framing, &body)
 }
 
 /// Builds the request that counts the tokens of the same prompt.
 pub fn build_count(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, DriverError> {
     // Nothing is answered, so no reasoning budget can be too large for the answer.
     let body = prompt(chat, u32::MAX)?;
-    post(
-        COUNT_PATH,
-        &config.api_version,
-        JSON,
-        Framing::WholeBody,
-        &body,
-    )
-}
-
-fn post(
-    path: &str,
-    api_version: &str,
-    accept: &str,
-    framing: Framing,
-    body: &wire::Request<'_>,
-) -> Result<UpstreamRequest, DriverError> {
-    let body = serde_json::to_vec(body).map_err(|_| plain(ErrorKind::Internal, Some("encode")))?;
-    Ok(UpstreamRequest {
-        method: Method::Post,
-        path: path.to_owned(),
-        headers: vec![
-            header("content-type", JSON),
-            header("anthropic-version", api_version),
-            header("accept", accept),
-        ],
-        body,
-        framing,
-    })
-}
-
-fn header(name: &str, value: &str) -> Header {
-    Header {
-        name: name.to_owned(),
-        value: value.to_owned(),
-    }
+    let headers = [(API_VERSION, config.api_version.as_str())];
+    post(COUNT_PATH, &headers, Framing::WholeBody, &body)
 }
 
 /// What the prompt consists of, and nothing about the answer.
@@ -128,7 +94,7 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
         output_config: output_config(chat)?,
         metadata: None,
         stream: None,
-        passed: wire::Passed(Vec::new()),
+        passed: Passed::default(),
     })
 }
 
@@ -161,13 +127,6 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
         });
     }
     Ok(tools)
-}
-
-fn is_tool_name(name: &str) -> bool {
-    (1..=MAX_TOOL_NAME_BYTES).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 /// Definitions for the tools that the history calls, by first appearance.
@@ -293,14 +252,12 @@ fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig<'_>>, D
     Ok(is_given.then_some(wire::OutputConfig { format, effort }))
 }
 
-fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError> {
-    let mut passed = Vec::new();
+fn passed(chat: &ChatRequest) -> Result<Passed<'_>, DriverError> {
+    let mut passed = Passed::default();
     for (name, value) in &chat.ext {
         let bare = bare(name);
         if PASSED.contains(&bare) {
-            // The request's own stands behind the catalogue's and wins.
-            passed.retain(|(earlier, _): &(&str, _)| *earlier != bare);
-            passed.push((bare, raw(value, bare)?));
+            passed.put(bare, value)?;
         } else if bare != name.as_str() && !PLACED.contains(&bare) {
             return Err(unsupported(bare));
         }

@@ -5,27 +5,20 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use driver_kit::Ids;
+use driver_kit::fault::{invalid, unsupported};
+use driver_kit::json::raw;
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
     Document, DriverError, Media, Message, Part, PartBody, ResultBody, ResultPart, Role, ToolResult,
 };
-use crate::fault::{invalid, unsupported};
-use crate::ids::Ids;
+use crate::ids::ids;
 use crate::wire::{Block, Body, Source, Turn};
 
 /// All turns of the request.
 pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
-    let ids = Ids::new(
-        messages
-            .iter()
-            .flat_map(|message| &message.content)
-            .filter_map(|part| match &part.body {
-                PartBody::ToolCall(call) => Some(call.id.as_str()),
-                PartBody::ToolResult(result) => Some(result.call_id.as_str()),
-                _ => None,
-            }),
-    );
+    let ids = ids(messages);
     let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
         let role = role(message.role);
@@ -58,11 +51,6 @@ pub fn system(parts: &[Part]) -> Result<Vec<Block<'_>>, DriverError> {
         }
     }
     Ok(blocks)
-}
-
-/// JSON that passes untouched.
-pub fn raw(bytes: &[u8], param: &str) -> Result<Box<RawValue>, DriverError> {
-    serde_json::from_slice(bytes).map_err(|_| invalid(param, "bad_json"))
 }
 
 pub fn mark(mark: &Option<Vec<u8>>) -> Result<Option<Box<RawValue>>, DriverError> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use driver_kit::json::Passed;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -38,15 +39,6 @@ pub struct Request<'a> {
     pub stream: Option<bool>,
     #[serde(flatten)]
     pub passed: Passed<'a>,
-}
-
-/// Parameters that pass as they came, by name.
-pub struct Passed<'a>(pub Vec<(&'a str, Box<RawValue>)>);
-
-impl Serialize for Passed<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
 }
 
 #[derive(Serialize)]

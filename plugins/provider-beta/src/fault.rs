@@ -2,49 +2,10 @@
 //!
 //! The provider's message is looked at (some endpoints tell an over-long prompt in it alone) and never passed on.
 
+use driver_kit::fault::{by_status, plain, refused, word};
+
 use crate::bindings::gateway::provider::types::{DriverError, ErrorKind};
 use crate::wire::{Code, ErrorBody};
-
-pub const RETRY_AFTER: &str = "retry-after";
-pub const RETRY_AFTER_MS: &str = "retry-after-ms";
-
-/// The request cannot be sent by this wire format.
-pub fn unsupported(param: &str) -> DriverError {
-    DriverError {
-        param: Some(param.to_owned()),
-        ..plain(ErrorKind::UnsupportedParameter, None)
-    }
-}
-
-/// The request cannot be sent at all.
-pub fn invalid(param: &str, code: &str) -> DriverError {
-    DriverError {
-        param: Some(param.to_owned()),
-        ..plain(ErrorKind::InvalidRequest, Some(code))
-    }
-}
-
-/// An answer that is not the chat-completions wire format, or ended early.
-pub fn protocol(code: &str) -> DriverError {
-    plain(ErrorKind::Protocol, Some(code))
-}
-
-pub fn plain(kind: ErrorKind, code: Option<&str>) -> DriverError {
-    let retryable = matches!(
-        kind,
-        ErrorKind::RateLimited
-            | ErrorKind::Overloaded
-            | ErrorKind::UpstreamFailure
-            | ErrorKind::Protocol
-    );
-    DriverError {
-        kind,
-        param: None,
-        upstream_code: code.map(str::to_owned),
-        retryable,
-        retry_after_ms: None,
-    }
-}
 
 /// An error status with or without a body that could be read.
 pub fn from_answer(
@@ -58,12 +19,7 @@ pub fn from_answer(
         Some(told) if by_status == ErrorKind::InvalidRequest || status == 429 => told,
         _ => by_status,
     };
-    let word = error.and_then(word);
-    let code = word.map_or_else(|| format!("http_{status}"), str::to_owned);
-    DriverError {
-        retry_after_ms,
-        ..plain(kind, Some(&code))
-    }
+    refused(status, kind, error.and_then(said), retry_after_ms)
 }
 
 /// An error in a stream, or in an answer, that began with a good status.
@@ -74,20 +30,7 @@ pub fn from_body(error: &ErrorBody<'_>) -> DriverError {
         Some("tokens" | "requests") => ErrorKind::RateLimited,
         _ => ErrorKind::UpstreamFailure,
     });
-    plain(kind, Some(word(error).unwrap_or("error")))
-}
-
-/// What an error status means when its body says nothing more.
-fn by_status(status: u16) -> ErrorKind {
-    match status {
-        401..=403 => ErrorKind::UpstreamAuth,
-        404 | 410 => ErrorKind::ModelUnavailable,
-        429 => ErrorKind::RateLimited,
-        503 | 529 => ErrorKind::Overloaded,
-        408 | 409 | 425 | 500..=599 => ErrorKind::UpstreamFailure,
-        300..=399 => ErrorKind::Protocol,
-        _ => ErrorKind::InvalidRequest,
-    }
+    plain(kind, Some(said(error).unwrap_or("error")))
 }
 
 /// The words that mean more than a status.
@@ -119,31 +62,12 @@ fn says_too_long(message: &str) -> bool {
 }
 
 /// The provider's code, else its type, when it is a machine word.
-fn word<'a>(error: &'a ErrorBody<'_>) -> Option<&'a str> {
+fn said<'a>(error: &'a ErrorBody<'_>) -> Option<&'a str> {
     let code = match &error.code {
-        Some(Code::Word(code)) => Some(&**code),
+        Some(Code::Word(code)) => word(code),
         Some(Code::Other(_)) | None => None,
     };
-    code.filter(|code| is_word(code))
-        .or_else(|| error.kind.as_deref().filter(|kind| is_word(kind)))
-}
-
-/// Milliseconds to wait; a date, which needs a clock, is left out.
-pub fn retry_after_ms(name: &str, value: &str) -> Option<u64> {
-    let number: u64 = value.trim().parse().ok()?;
-    if name == RETRY_AFTER {
-        number.checked_mul(1_000)
-    } else {
-        Some(number)
-    }
-}
-
-/// 64 bytes: what `driver-error.upstream-code` holds.
-fn is_word(text: &str) -> bool {
-    (1..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte))
+    code.or_else(|| error.kind.as_deref().and_then(word))
 }
 
 #[cfg(test)]
@@ -155,26 +79,6 @@ mod tests {
             kind: Some(kind.into()),
             code: code.map(|code| Code::Word(code.into())),
             message: Some(message.into()),
-        }
-    }
-
-    #[test]
-    fn statuses_are_told_apart() {
-        for (status, kind, retryable) in [
-            (400, ErrorKind::InvalidRequest, false),
-            (401, ErrorKind::UpstreamAuth, false),
-            (404, ErrorKind::ModelUnavailable, false),
-            (429, ErrorKind::RateLimited, true),
-            (500, ErrorKind::UpstreamFailure, true),
-            (503, ErrorKind::Overloaded, true),
-            (302, ErrorKind::Protocol, true),
-        ] {
-            let error = from_answer(status, None, Some(7));
-            assert_eq!(
-                (error.kind, error.retryable, error.retry_after_ms),
-                (kind, retryable, Some(7)),
-                "{status}"
-            );
         }
     }
 
@@ -229,15 +133,5 @@ mod tests {
                 (kind, Some(word))
             );
         }
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_milliseconds() {
-        assert_eq!(retry_after_ms(RETRY_AFTER, " 3 "), Some(3_000));
-        assert_eq!(retry_after_ms(RETRY_AFTER_MS, "250"), Some(250));
-        assert_eq!(
-            retry_after_ms(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:00 GMT"),
-            None
-        );
     }
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use driver_kit::fault::{invalid, unsupported};
 
 use crate::bindings::gateway::provider::types::{Document, DriverError, Media};
-use crate::fault::{invalid, unsupported};
 use crate::wire::{File, ImageUrl, Part};
 
 const PDF: &str = "application/pdf";

@@ -1,10 +1,11 @@
 //! The conversation as kind B wants it: one message per tool result, right behind the calls and in their order.
 
+use driver_kit::Ids;
+use driver_kit::fault::{invalid, unsupported};
+
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Message, Part, PartBody, ResultBody, Role, ToolResult,
 };
-use crate::fault::{invalid, unsupported};
-use crate::ids::Ids;
 use crate::media::{document, image, is_words, text, words};
 use crate::wire::{self, CalledFunction, Content, ToolCall};
 
@@ -14,16 +15,6 @@ const BLOCK_BREAK: &str = "\n\n";
 const ERROR_MARK: &str = "Error: ";
 /// Longest author's name.
 const MAX_NAME_CHARS: usize = 64;
-
-/// All tool-call ids of a conversation.
-pub fn ids(messages: &[Message]) -> Ids<'_> {
-    let parts = messages.iter().flat_map(|message| &message.content);
-    Ids::new(parts.filter_map(|part| match &part.body {
-        PartBody::ToolCall(call) => Some(call.id.as_str()),
-        PartBody::ToolResult(result) => Some(result.call_id.as_str()),
-        _ => None,
-    }))
-}
 
 /// All messages of the request, the system prompt first.
 pub fn messages<'a>(

@@ -1,18 +1,17 @@
 //! The canonical request as a chat-completions request.
 
-use serde_json::value::RawValue;
+use driver_kit::fault::{invalid, unsupported};
+use driver_kit::json::{Passed, raw};
+use driver_kit::{is_tool_name, post};
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, ErrorKind, Framing, Header, Method, ResponseFormat, ToolChoice,
-    UpstreamRequest,
+    ChatRequest, DriverError, Framing, ResponseFormat, ToolChoice, UpstreamRequest,
 };
-use crate::fault::{invalid, plain, unsupported};
-use crate::messages::{ids, messages};
+use crate::ids::ids;
+use crate::messages::messages;
 use crate::wire;
 
 const PATH: &str = "/v1/chat/completions";
-/// Longest name of a tool or a schema (wire notes 2, point 8).
-const MAX_NAME_BYTES: usize = 64;
 /// Most stop sequences (wire notes 2, mapping).
 const MAX_STOP_SEQUENCES: usize = 4;
 /// Highest temperature; lower than 0 is none (wire notes 2, point 22).
@@ -53,26 +52,15 @@ pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
         stream_options: chat.streaming.then_some(wire::StreamOptions {
             include_usage: true,
         }),
-        passed: wire::Passed(passed(chat)?),
+        passed: passed(chat)?,
     };
     refuse_unknown(chat)?;
-    let body =
-        serde_json::to_vec(&request).map_err(|_| plain(ErrorKind::Internal, Some("encode")))?;
-    let (accept, framing) = if chat.streaming {
-        ("text/event-stream", Framing::Sse)
+    let framing = if chat.streaming {
+        Framing::Sse
     } else {
-        ("application/json", Framing::WholeBody)
+        Framing::WholeBody
     };
-    Ok(UpstreamRequest {
-        method: Method::Post,
-        path: PATH.to_owned(),
-        headers: vec![
-            header("content-type", "application/json"),
-            header("accept", accept),
-        ],
-        body,
-        framing,
-    })
+    post(PATH, &[], framing, &request)
 }
 
 /// Parameters that have no place at kind B.
@@ -86,17 +74,10 @@ fn refuse_unknown(chat: &ChatRequest) -> Result<(), DriverError> {
     Ok(())
 }
 
-fn header(name: &str, value: &str) -> Header {
-    Header {
-        name: name.to_owned(),
-        value: value.to_owned(),
-    }
-}
-
 fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
-        if !is_name(&tool.name) {
+        if !is_tool_name(&tool.name) {
             return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
         }
         tools.push(wire::Tool {
@@ -110,13 +91,6 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
         });
     }
     Ok(tools)
-}
-
-fn is_name(name: &str) -> bool {
-    (1..=MAX_NAME_BYTES).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 fn tool_choice(chat: &ChatRequest) -> Result<Option<wire::ToolChoice<'_>>, DriverError> {
@@ -154,7 +128,8 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
         Some(ResponseFormat::JsonObject) => Ok(Some(wire::ResponseFormat::JsonObject)),
         Some(ResponseFormat::JsonSchema(format)) => {
             let name = format.name.as_deref().unwrap_or(SCHEMA_NAME);
-            if !is_name(name) {
+            // A schema's name has the form of a tool's.
+            if !is_tool_name(name) {
                 return Err(invalid("response_format", "schema_name"));
             }
             Ok(Some(wire::ResponseFormat::JsonSchema {
@@ -169,9 +144,8 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
     }
 }
 
-/// The last one of a name wins: the request's own stands behind the catalogue's.
-fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError> {
-    let mut passed: Vec<(&str, Box<RawValue>)> = Vec::new();
+fn passed(chat: &ChatRequest) -> Result<Passed<'_>, DriverError> {
+    let mut passed = Passed::default();
     for (name, value) in &chat.ext {
         let (required, bare) = match name.strip_prefix("must-") {
             Some(bare) => (true, bare),
@@ -185,16 +159,10 @@ fn passed(chat: &ChatRequest) -> Result<Vec<(&str, Box<RawValue>)>, DriverError>
         let [of_a, of_b] = ORDINARY_TIER;
         let value = if value == of_a { of_b } else { value };
         if PASSED.contains(&bare) {
-            passed.retain(|(earlier, _)| *earlier != bare);
-            passed.push((bare, raw(value, bare)?));
+            passed.put(bare, value)?;
         } else if required {
             return Err(unsupported(bare));
         }
     }
     Ok(passed)
-}
-
-/// JSON that passes untouched.
-fn raw(bytes: &[u8], param: &str) -> Result<Box<RawValue>, DriverError> {
-    serde_json::from_slice(bytes).map_err(|_| invalid(param, "bad_json"))
 }

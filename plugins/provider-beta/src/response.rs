@@ -1,9 +1,11 @@
 //! The provider's answer, streamed or whole, as canonical events. Both forms go through the same few steps, so
 //! that they come out the same.
 
+use driver_kit::fault::protocol;
+
 use crate::bindings::gateway::provider::types::{DriverError, Event, Finish, FinishReason, Usage};
 use crate::calls::Calls;
-use crate::fault::{from_body, protocol};
+use crate::fault::from_body;
 use crate::wire::{self, Answer, Choice, Delta};
 
 /// What ends a stream.
@@ -23,7 +25,7 @@ pub struct Reply {
 
 impl Reply {
     /// Ends the reply badly, unless it has ended.
-    pub fn fail(&mut self, error: DriverError, events: &mut Vec<Event>) {
+    pub fn end(&mut self, error: DriverError, events: &mut Vec<Event>) {
         if !self.done {
             self.done = true;
             events.push(Event::Failed(error));
@@ -40,15 +42,15 @@ impl Reply {
         }
         match serde_json::from_slice::<Answer<'_>>(data) {
             Ok(answer) => self.take(&answer, events),
-            Err(_) => self.fail(protocol("bad_json"), events),
+            Err(_) => self.end(protocol("bad_json"), events),
         }
     }
 
     /// A whole answer.
-    pub fn whole(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+    pub fn completion(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
         let choices = answer.choices.as_deref().unwrap_or_default();
         if answer.error.is_none() && !choices.iter().any(is_first) {
-            return self.fail(protocol("no_choices"), events);
+            return self.end(protocol("no_choices"), events);
         }
         self.take(answer, events);
         self.finish(events);
@@ -56,7 +58,7 @@ impl Reply {
 
     fn take(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
         if let Some(error) = &answer.error {
-            return self.fail(from_body(error), events);
+            return self.end(from_body(error), events);
         }
         let choices = answer.choices.as_deref().unwrap_or_default();
         let id = answer.id.as_deref().unwrap_or("");
@@ -92,7 +94,7 @@ impl Reply {
         }
         let calls = delta.tool_calls.as_deref().unwrap_or_default();
         if self.stop.is_some() && !calls.is_empty() {
-            return self.fail(protocol("late_tool_call"), events);
+            return self.end(protocol("late_tool_call"), events);
         }
         for call in calls {
             self.calls.take(call.index, call, events);
@@ -103,13 +105,13 @@ impl Reply {
         if self.calls.end(events) {
             self.stop = Some(reason.to_owned());
         } else {
-            self.fail(protocol("incomplete_tool_call"), events);
+            self.end(protocol("incomplete_tool_call"), events);
         }
     }
 
     fn finish(&mut self, events: &mut Vec<Event>) {
         let Some(raw) = self.stop.take().filter(|_| self.started) else {
-            return self.fail(protocol("early_done"), events);
+            return self.end(protocol("early_done"), events);
         };
         if self.done {
             return;

@@ -1,0 +1,184 @@
+//! One inference run over HTTP: which half of the answer comes next, and how it may end.
+
+use std::cell::RefCell;
+
+use crate::bindings::exports::gateway::provider::driver::{self, End, Frame, GuestRun};
+use crate::bindings::gateway::provider::types::{
+    ChatRequest, DriverError, ErrorKind, Event, Framing, Header, UpstreamRequest,
+};
+use crate::fault::{plain, protocol};
+
+/// One exchange in a provider's wire format: the request, and what is known of its answer so far.
+///
+/// Whatever is handed in after the answer has ended, in success or failure, is passed over.
+pub trait Exchange: Default + 'static {
+    /// Builds the upstream request.
+    ///
+    /// # Errors
+    /// For what the wire format cannot say.
+    fn request(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError>;
+
+    /// One frame of a streamed answer; the name is empty where the stream gives none.
+    fn frame(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>);
+
+    /// A whole answer.
+    fn whole(&mut self, data: &[u8], events: &mut Vec<Event>);
+
+    /// Ends the answer badly, unless it has ended.
+    fn fail(&mut self, error: DriverError, events: &mut Vec<Event>);
+
+    /// An error status, with the body that came with it: empty where there was none, or none that is JSON.
+    fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> DriverError;
+}
+
+/// The run of a driver with this wire format.
+pub struct Run<E>(RefCell<State<E>>);
+
+struct State<E> {
+    exchange: E,
+    body: Body,
+    /// Of an error status.
+    retry_after_ms: Option<u64>,
+}
+
+/// What `push` gets to see.
+enum Body {
+    Stream,
+    Whole,
+    Error(u16),
+}
+
+const CONTENT_TYPE: &str = "content-type";
+const RETRY_AFTER: &str = "retry-after";
+const RETRY_AFTER_MS: &str = "retry-after-ms";
+
+/// What a run looks at in the head of an answer, for `driver-info.wants-headers`.
+pub fn wanted_headers() -> Vec<String> {
+    [CONTENT_TYPE, RETRY_AFTER, RETRY_AFTER_MS]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+impl<E: Exchange> Default for Run<E> {
+    fn default() -> Self {
+        Self(RefCell::new(State {
+            exchange: E::default(),
+            body: Body::Stream,
+            retry_after_ms: None,
+        }))
+    }
+}
+
+impl<E: Exchange> GuestRun for Run<E> {
+    fn start(request: ChatRequest) -> Result<(driver::Run, UpstreamRequest), DriverError> {
+        let upstream = E::request(&request)?;
+        Ok((driver::Run::new(Self::default()), upstream))
+    }
+
+    fn head(&self, status: u16, headers: Vec<Header>) -> Result<Framing, DriverError> {
+        self.0.borrow_mut().head(status, &headers)
+    }
+
+    fn push(&self, data: Vec<u8>, frames: Vec<Frame>) -> Result<Vec<Event>, DriverError> {
+        let mut state = self.0.borrow_mut();
+        let mut events = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let name = slice(&data, frame.name_start, frame.name_end)?;
+            let payload = slice(&data, frame.data_start, frame.data_end)?;
+            let name = std::str::from_utf8(name).unwrap_or("");
+            state.push(name, payload, &mut events)?;
+        }
+        Ok(events)
+    }
+
+    fn close(&self, how: End) -> Vec<Event> {
+        let mut state = self.0.borrow_mut();
+        let mut events = Vec::new();
+        let error = match (how, &state.body) {
+            // The status said it all: the body was empty or never came.
+            (_, Body::Error(status)) => E::refusal(*status, b"", state.retry_after_ms),
+            (End::TimedOut, _) => plain(ErrorKind::UpstreamFailure, Some("timed_out")),
+            (End::Reset, _) => plain(ErrorKind::UpstreamFailure, Some("reset")),
+            (End::Cancelled, _) => plain(ErrorKind::Other, Some("cancelled")),
+            (End::Complete | End::Truncated, _) => protocol("truncated"),
+        };
+        state.exchange.fail(error, &mut events);
+        events
+    }
+}
+
+impl<E: Exchange> State<E> {
+    fn head(&mut self, status: u16, headers: &[Header]) -> Result<Framing, DriverError> {
+        let find = |wanted: &str| {
+            headers
+                .iter()
+                .find(|header| header.name.eq_ignore_ascii_case(wanted))
+        };
+        let content_type = find(CONTENT_TYPE)
+            .map_or("", |header| header.value.as_str())
+            .to_ascii_lowercase();
+        if !(200..300).contains(&status) {
+            let wait = find(RETRY_AFTER_MS).or_else(|| find(RETRY_AFTER));
+            self.retry_after_ms =
+                wait.and_then(|header| retry_after_ms(&header.name, &header.value));
+            if !content_type.starts_with("application/json") {
+                return Err(E::refusal(status, b"", self.retry_after_ms));
+            }
+            self.body = Body::Error(status);
+            return Ok(Framing::WholeBody);
+        }
+        if content_type.starts_with("text/event-stream") {
+            return Ok(Framing::Sse);
+        }
+        if content_type.starts_with("application/json") {
+            self.body = Body::Whole;
+            return Ok(Framing::WholeBody);
+        }
+        Err(protocol("content_type"))
+    }
+
+    fn push(
+        &mut self,
+        name: &str,
+        data: &[u8],
+        events: &mut Vec<Event>,
+    ) -> Result<(), DriverError> {
+        match self.body {
+            Body::Stream => self.exchange.frame(name, data, events),
+            Body::Whole => self.exchange.whole(data, events),
+            Body::Error(status) => return Err(E::refusal(status, data, self.retry_after_ms)),
+        }
+        Ok(())
+    }
+}
+
+fn slice(data: &[u8], start: u32, end: u32) -> Result<&[u8], DriverError> {
+    data.get(start as usize..end as usize)
+        .ok_or_else(|| plain(ErrorKind::Internal, Some("frame_range")))
+}
+
+/// Milliseconds to wait; a date, which needs a clock, is left out.
+fn retry_after_ms(name: &str, value: &str) -> Option<u64> {
+    let number: u64 = value.trim().parse().ok()?;
+    if name.eq_ignore_ascii_case(RETRY_AFTER) {
+        number.checked_mul(1_000)
+    } else {
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_milliseconds() {
+        assert_eq!(retry_after_ms(RETRY_AFTER, " 3 "), Some(3_000));
+        assert_eq!(retry_after_ms("Retry-After", "3"), Some(3_000));
+        assert_eq!(retry_after_ms(RETRY_AFTER_MS, "250"), Some(250));
+        assert_eq!(
+            retry_after_ms(RETRY_AFTER, "Wed, 21 Oct 2026 07:28:00 GMT"),
+            None
+        );
+    }
+}
