@@ -28,6 +28,9 @@ use bindings::gateway::phi::types::{
 };
 use bindings::gateway::plugin::types::PluginKind;
 
+// The manifest allows 32 MiB in all.
+guest_memory::heap!(24 * 1024 * 1024);
+
 struct Patterns;
 
 /// Longest text of one call: scanning it takes a tenth of the call's budget.

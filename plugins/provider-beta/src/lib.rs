@@ -19,6 +19,9 @@ use bindings::exports::gateway::plugin::lifecycle;
 use bindings::exports::gateway::provider::driver;
 use bindings::gateway::provider::types::{AuthScheme, DriverInfo, Features, ProviderKind};
 
+// The manifest allows 64 MiB in all.
+guest_memory::heap!(56 * 1024 * 1024);
+
 pub struct Beta;
 
 impl lifecycle::Guest for Beta {

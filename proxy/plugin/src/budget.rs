@@ -1,7 +1,9 @@
 //! Computing time of a guest call.
 //!
 //! Only the processor time of the thread counts, and only while it polls the guest's future: neither what others do
-//! between two polls nor a busy machine that takes the processor away is the guest's doing.
+//! between two polls nor a busy machine that takes the processor away is the guest's doing. That clock is a system
+//! call, so a call's first poll, which ends with the first tick of the epoch and nearly always with the answer, is
+//! not timed.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -16,8 +18,11 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) struct Budget {
     limit_ns: AtomicU64,
     spent_ns: AtomicU64,
+    /// [`UNTIMED`] in the first poll of a call.
     resumed_ns: AtomicU64,
 }
+
+const UNTIMED: u64 = u64::MAX;
 
 impl Budget {
     pub(crate) fn new() -> Self {
@@ -32,9 +37,13 @@ impl Budget {
     pub(crate) async fn within<F: Future>(&self, limit: Duration, call: F) -> F::Output {
         self.limit_ns.store(nanoseconds(limit), Ordering::Relaxed);
         self.spent_ns.store(0, Ordering::Relaxed);
+        self.resumed_ns.store(UNTIMED, Ordering::Relaxed);
         let mut call = pin!(call);
+        let mut first = true;
         poll_fn(|cx| {
-            self.resumed_ns.store(thread_ns(), Ordering::Relaxed);
+            if !std::mem::take(&mut first) {
+                self.resumed_ns.store(thread_ns(), Ordering::Relaxed);
+            }
             let poll: Poll<F::Output> = call.as_mut().poll(cx);
             self.spent_ns
                 .fetch_add(self.running_ns(), Ordering::Relaxed);
@@ -53,7 +62,10 @@ impl Budget {
     }
 
     fn running_ns(&self) -> u64 {
-        thread_ns().saturating_sub(self.resumed_ns.load(Ordering::Relaxed))
+        match self.resumed_ns.load(Ordering::Relaxed) {
+            UNTIMED => 0,
+            resumed_ns => thread_ns().saturating_sub(resumed_ns),
+        }
     }
 }
 

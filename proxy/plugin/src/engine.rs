@@ -4,7 +4,9 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+};
 
 use crate::host::Ceilings;
 
@@ -15,6 +17,8 @@ const GUEST_STACK_BYTES: usize = 512 * 1024;
 const FIBRE_STACK_BYTES: usize = 1024 * 1024;
 /// Memory of a slot that stays mapped for the next instance (wasm notes 8: 1 to 4 MiB).
 const KEEP_RESIDENT_BYTES: usize = 1024 * 1024;
+/// Entries of a table are pointers; what lies beyond this is given back to the system.
+const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
 /// A component of one guest language has its core module, a shim and a fix-up; interpreters have more.
 const CORE_INSTANCES_PER_COMPONENT: u32 = 32;
 const CORE_INSTANCES_PER_SLOT: u32 = 4;
@@ -67,7 +71,10 @@ fn pooling(ceilings: &Ceilings) -> InstanceAllocationStrategy {
         .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
         .max_memory_size(ceilings.memory_mib as usize * 1024 * 1024)
         .table_elements(TABLE_ELEMENTS)
-        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES);
+        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
+        .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES)
+        // Where the kernel can tell, only pages that the guest wrote are put back.
+        .pagemap_scan(Enabled::Auto);
     InstanceAllocationStrategy::Pooling(pool)
 }
 

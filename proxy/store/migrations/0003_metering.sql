@@ -32,7 +32,8 @@ CREATE TABLE replicas (
     lease_until BIGINT NOT NULL
 );
 
--- One row per inference between its intent and its terminal audit row, also where nothing is held.
+-- One row per inference between its intent and its terminal audit row, also where nothing is held. Few at any
+-- time, so that recovery reads them all and no index has to be kept.
 CREATE TABLE holds (
     request_id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL,
@@ -43,12 +44,16 @@ CREATE TABLE holds (
     replica_id TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     FOREIGN KEY (org_id, mode, cycle_start) REFERENCES budgets (org_id, mode, cycle_start)
+--[sqlite]
+) WITHOUT ROWID;
+--[postgres]
 );
-CREATE INDEX holds_by_replica ON holds (replica_id, created_at);
+--[both]
 
 -- Two postings per inference, `debit` and `credit`, whose amounts cancel out. Tokens stand on the debit alone.
+-- Request ids grow with time: on SQLite both postings land on one page.
 CREATE TABLE ledger (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
     org_id TEXT NOT NULL,
     mode TEXT NOT NULL,
     request_id TEXT NOT NULL,
@@ -71,8 +76,12 @@ CREATE TABLE ledger (
     cache_read_tokens BIGINT NOT NULL,
     cache_creation_tokens BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
-    UNIQUE (request_id, kind)
+    PRIMARY KEY (request_id, kind)
+--[sqlite]
+) WITHOUT ROWID;
+--[postgres]
 );
+--[both]
 CREATE INDEX ledger_by_cycle ON ledger (org_id, mode, cycle_start, created_at);
 
 --[sqlite]

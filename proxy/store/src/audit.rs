@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
@@ -138,38 +139,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row as contract 14.1 shows it, without `integrity`.
-    pub fn document(&self) -> Value {
-        let mut details = self.details.clone();
-        if let Some(model) = &self.model {
-            details.insert("model".to_owned(), json!(model));
-        }
-        json!({
-            "id": self.id,
-            "object": "audit_event",
-            "event": self.event,
-            "schema": 1,
-            "occurred_at": self.occurred_at.to_string(),
-            "org_id": self.org_id,
-            "mode": self.mode.map(Mode::word),
-            "actor": {
-                "type": self.actor.kind.word(),
-                "id": self.actor.id,
-                "delegating_user_id": self.actor.delegating_user_id,
-                "hint": self.actor.hint,
-            },
-            "request": self.request.as_ref().map(request_document),
-            "target": self.target.as_ref().map(|target| json!({"type": target.kind, "id": target.id})),
-            "outcome": {"result": self.outcome.word(), "status": self.status, "code": self.code},
-            "phi": self.phi.as_ref().map(phi_document),
-            "details": details,
-        })
-    }
-
-    fn columns(&self) -> Columns {
+    /// The row as the table has it, its JSON of contract 14.1 (without `integrity`) included.
+    pub(crate) fn columns(&self) -> Result<Columns, StoreError> {
         let detected = |phi: &Phi| phi.entity_counts.values().any(|count| *count > 0);
         let request = self.request.as_ref();
-        Columns {
+        let document = serde_json::to_string(&Document::from(self));
+        Ok(Columns {
             id: self.id.clone(),
             org_id: self.org_id.clone(),
             mode: self.mode,
@@ -185,41 +160,170 @@ impl Row {
             surface: request.and_then(|request| request.surface.clone()),
             model: self.model.clone(),
             phi_detected: self.phi.as_ref().is_some_and(detected),
-            document: self.document(),
+            document: document.map_err(|_| StoreError::Corrupt { column: "document" })?,
+        })
+    }
+}
+
+/// A row as contract 14.1 shows it.
+#[derive(Serialize)]
+struct Document<'a> {
+    id: &'a str,
+    object: &'static str,
+    event: &'a str,
+    schema: u8,
+    occurred_at: String,
+    org_id: Option<&'a str>,
+    mode: Option<&'static str>,
+    actor: ActorDocument<'a>,
+    request: Option<RequestDocument<'a>>,
+    target: Option<TargetDocument<'a>>,
+    outcome: OutcomeDocument<'a>,
+    phi: Option<PhiDocument<'a>>,
+    details: Details<'a>,
+}
+
+#[derive(Serialize)]
+struct ActorDocument<'a> {
+    r#type: &'static str,
+    id: Option<&'a str>,
+    delegating_user_id: Option<&'a str>,
+    hint: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RequestDocument<'a> {
+    id: &'a str,
+    method: &'a str,
+    path: &'a str,
+    surface: Option<&'a str>,
+    svc_version: Option<&'a str>,
+    ip: Option<&'a str>,
+    user_agent: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct TargetDocument<'a> {
+    r#type: &'a str,
+    id: &'a str,
+}
+
+#[derive(Serialize)]
+struct OutcomeDocument<'a> {
+    result: &'static str,
+    status: Option<u16>,
+    code: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct PhiDocument<'a> {
+    mode: &'a str,
+    detected: bool,
+    entity_counts: &'a BTreeMap<String, u64>,
+    detectors: &'a [String],
+    policy_epoch: i64,
+}
+
+/// The row's own details, and the model that they were about.
+#[derive(Serialize)]
+struct Details<'a> {
+    #[serde(flatten)]
+    own: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+}
+
+impl<'a> From<&'a Row> for Document<'a> {
+    fn from(row: &'a Row) -> Self {
+        let Row {
+            id,
+            phase: _,
+            event,
+            occurred_at,
+            org_id,
+            mode,
+            actor,
+            request,
+            target,
+            outcome,
+            status,
+            code,
+            phi,
+            model,
+            details,
+        } = row;
+        Self {
+            id,
+            object: "audit_event",
+            event,
+            schema: 1,
+            occurred_at: occurred_at.to_string(),
+            org_id: org_id.as_deref(),
+            mode: mode.map(Mode::word),
+            actor: ActorDocument {
+                r#type: actor.kind.word(),
+                id: actor.id.as_deref(),
+                delegating_user_id: actor.delegating_user_id.as_deref(),
+                hint: actor.hint.as_deref(),
+            },
+            request: request.as_ref().map(RequestDocument::from),
+            target: target.as_ref().map(|target| TargetDocument {
+                r#type: &target.kind,
+                id: &target.id,
+            }),
+            outcome: OutcomeDocument {
+                result: outcome.word(),
+                status: *status,
+                code: code.as_deref(),
+            },
+            phi: phi.as_ref().map(PhiDocument::from),
+            details: Details {
+                own: details,
+                model: model.as_deref(),
+            },
         }
     }
 }
 
-fn request_document(request: &Request) -> Value {
-    let Request {
-        id,
-        method,
-        path,
-        surface,
-        svc_version,
-        ip,
-        user_agent,
-    } = request;
-    json!({
-        "id": id, "method": method, "path": path, "surface": surface,
-        "svc_version": svc_version, "ip": ip, "user_agent": user_agent,
-    })
+impl<'a> From<&'a Request> for RequestDocument<'a> {
+    fn from(request: &'a Request) -> Self {
+        let Request {
+            id,
+            method,
+            path,
+            surface,
+            svc_version,
+            ip,
+            user_agent,
+        } = request;
+        Self {
+            id,
+            method,
+            path,
+            surface: surface.as_deref(),
+            svc_version: svc_version.as_deref(),
+            ip: ip.as_deref(),
+            user_agent: user_agent.as_deref(),
+        }
+    }
 }
 
-fn phi_document(phi: &Phi) -> Value {
-    let Phi {
-        mode,
-        entity_counts,
-        detectors,
-        policy_epoch,
-    } = phi;
-    json!({
-        "mode": mode,
-        "detected": entity_counts.values().any(|count| *count > 0),
-        "entity_counts": entity_counts,
-        "detectors": detectors,
-        "policy_epoch": policy_epoch,
-    })
+impl<'a> From<&'a Phi> for PhiDocument<'a> {
+    fn from(phi: &'a Phi) -> Self {
+        let Phi {
+            mode,
+            entity_counts,
+            detectors,
+            policy_epoch,
+        } = phi;
+        Self {
+            mode,
+            detected: entity_counts.values().any(|count| *count > 0),
+            entity_counts,
+            detectors,
+            policy_epoch: *policy_epoch,
+        }
+    }
 }
 
 /// A row as the table has it.
@@ -239,7 +343,7 @@ pub(crate) struct Columns {
     pub(crate) surface: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) phi_detected: bool,
-    pub(crate) document: Value,
+    pub(crate) document: String,
 }
 
 /// Rows that one call may append.
@@ -254,13 +358,13 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
     if rows.len() > APPEND_ROWS {
         return Err(StoreError::Overloaded);
     }
-    let columns: Vec<Columns> = rows.iter().map(Row::columns).collect();
+    let columns: Vec<Columns> = rows.iter().map(Row::columns).collect::<Result<_, _>>()?;
     store
         .db
         .write(|cx| {
             Box::pin(async move {
                 for row in columns {
-                    if !insert_columns(cx, row).await? {
+                    if !insert(cx, row).await? {
                         return Err(StoreError::Exists {
                             constraint: "audit.request_id, audit.phase".to_owned(),
                         });
@@ -298,14 +402,7 @@ pub async fn by_request(
 }
 
 /// Inserts a row; `false` when its request has a row of that phase.
-pub(crate) async fn insert(cx: &mut Connection, row: &Row) -> Result<bool, StoreError> {
-    insert_columns(cx, row.columns()).await
-}
-
-pub(crate) async fn insert_columns(
-    cx: &mut Connection,
-    columns: Columns,
-) -> Result<bool, StoreError> {
+pub(crate) async fn insert(cx: &mut Connection, row: Columns) -> Result<bool, StoreError> {
     let Columns {
         id,
         org_id,
@@ -323,7 +420,7 @@ pub(crate) async fn insert_columns(
         model,
         phi_detected,
         document,
-    } = columns;
+    } = row;
     let inserted = cx
         .execute(
             "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, actor_id, \
@@ -332,7 +429,7 @@ pub(crate) async fn insert_columns(
              ON CONFLICT (request_id, phase) DO NOTHING",
             args![
                 id, org_id, mode, request_id, phase.word(), event, occurred_at, actor_type, actor_id, target_type,
-                target_id, outcome.word(), surface, model, phi_detected, &document,
+                target_id, outcome.word(), surface, model, phi_detected, document,
             ],
         )
         .await?;

@@ -67,7 +67,7 @@ pub async fn open(
     hold: &HoldRequest,
 ) -> Result<Opened, StoreError> {
     expect_phase(intent, Phase::Requested)?;
-    let (intent, hold) = (intent.clone(), hold.clone());
+    let (intent, hold) = (intent.columns()?, hold.clone());
     let opened = store
         .db
         .write(|cx| {
@@ -76,7 +76,7 @@ pub async fn open(
                 if let Reservation::Refused(refusal) = budget::take(cx, &hold).await? {
                     return Ok(Opened::Refused(refusal));
                 }
-                match audit::insert(cx, &intent).await? {
+                match audit::insert(cx, intent).await? {
                     true => Ok(Opened::Held),
                     // Undoes the hold with the transaction.
                     false => Err(already_there()),
@@ -104,17 +104,18 @@ pub async fn refuse(
 ) -> Result<bool, StoreError> {
     expect_phase(intent, Phase::Requested)?;
     expect_phase(terminal, Phase::Terminal)?;
-    let (intent, terminal) = (intent.clone(), terminal.clone());
+    let request_id = terminal.request.as_ref().map(|request| request.id.clone());
+    let (intent, terminal) = (intent.columns()?, terminal.columns()?);
     let refused = store
         .db
         .write(|cx| {
             Box::pin(async move {
-                if let Some(request) = &terminal.request
-                    && let Some(hold) = budget::remove_hold(cx, &request.id).await?
+                if let Some(request_id) = request_id
+                    && let Some(hold) = budget::remove_hold(cx, &request_id).await?
                 {
                     budget::book(cx, &hold, hold.cycle_start, None).await?;
                 }
-                for row in [&intent, &terminal] {
+                for row in [intent, terminal] {
                     if !audit::insert(cx, row).await? {
                         return Err(already_there());
                     }
@@ -154,7 +155,7 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         request_id: request_id.clone(),
         org_id: org_id.clone(),
         mode: *mode,
-        terminal: terminal.clone(),
+        terminal: terminal.columns()?,
         entry: entry.clone(),
         turn,
         now: *now,
@@ -175,7 +176,7 @@ struct End {
     request_id: String,
     org_id: String,
     mode: Mode,
-    terminal: audit::Row,
+    terminal: audit::Columns,
     entry: Option<Entry>,
     turn: Option<SealedTurn>,
     now: Timestamp,
@@ -208,18 +209,17 @@ async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
         turn,
         now,
     } = end;
-    let sql = "SELECT 1 FROM audit WHERE request_id = $1 AND phase = 'requested' \
-               AND org_id = $2 AND mode = $3";
-    if cx
-        .row(sql, args![&request_id, &org_id, mode])
-        .await?
-        .is_none()
-    {
-        return Err(StoreError::Missing("open inference"));
-    }
     // Hold, audit row, postings, budget, conversation: recovery locks in the same order.
     let hold = budget::remove_hold(cx, &request_id).await?;
-    if !audit::insert(cx, &terminal).await? {
+    // A hold of this organization and mode came with the intent; without one, the intent itself is looked for.
+    let opened = |hold: &budget::Hold| hold.org_id == org_id && hold.mode == mode;
+    if !hold.as_ref().is_some_and(opened) {
+        let sql = "SELECT 1 FROM audit WHERE request_id = $1 AND phase = 'requested' \
+                   AND org_id = $2 AND mode = $3";
+        let intent = cx.row(sql, args![&request_id, &org_id, mode]).await?;
+        intent.ok_or(StoreError::Missing("open inference"))?;
+    }
+    if !audit::insert(cx, terminal).await? {
         return Ok(Settled::AlreadySettled);
     }
     if let Some(entry) = &entry {

@@ -95,7 +95,7 @@ async fn close(
         .await?;
     let closed = match intent {
         Some(intent) => {
-            let is_written = audit::insert_columns(cx, abandoned(&intent, now)?).await?;
+            let is_written = audit::insert(cx, abandoned(&intent, now)?).await?;
             if is_written && !hold.is_free() {
                 let entry = entry(cx, &intent, &hold).await?;
                 ledger::post(cx, &hold.org_id, hold.mode, request_id, &entry, now).await?;
@@ -145,7 +145,7 @@ fn abandoned(intent: &Row, now: Timestamp) -> Result<Columns, StoreError> {
         surface: intent.get("surface")?,
         model,
         phi_detected: intent.get("phi_detected")?,
-        document,
+        document: document.to_string(),
     })
 }
 
