@@ -1,0 +1,153 @@
+//! Names and places that a format labels: JSON keys, columns, HL7 v2 and X12 positions.
+
+use phi_text::fields;
+
+use crate::finding::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION};
+use crate::lexicon::{Hash, look_up};
+use crate::place::is_city_value;
+use crate::vocabulary::{FIELDS, Field};
+
+const SCORE: u16 = 900;
+const PERHAPS_SCORE: u16 = 750;
+/// Bytes of the longest name and of the longest address.
+const MAX_NAME_BYTES: usize = 80;
+const MAX_ADDRESS_BYTES: usize = 200;
+
+/// Appends the findings in the fields of `text[from..to]`.
+pub fn find(text: &str, from: usize, to: usize, findings: &mut Vec<Finding>) {
+    let part = text.as_bytes().get(from..to).unwrap_or_default();
+    fields::each(part, &mut |label, start, end| {
+        find_value(text, label, from + start, from + end, findings);
+    });
+}
+
+/// What the value at `start..end` is under its label.
+pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: &mut Vec<Finding>) {
+    let Some(value) = text.get(start..end) else {
+        return;
+    };
+    let field = match FIELDS.get(label) {
+        Some(field) => *field,
+        None if is_nm1(label) => Field::Name,
+        None => return,
+    };
+    match field {
+        Field::Name => name(value, start, SCORE, findings),
+        Field::PerhapsName => {
+            if is_person(value) {
+                name(value, start, PERHAPS_SCORE, findings);
+            }
+        }
+        Field::Coded => {
+            let (code, rest) = value.split_once('^').unwrap_or(("", value));
+            // Without components it is an identifier or nothing.
+            if !rest.is_empty() && value.contains('^') {
+                name(rest, start + code.len() + 1, SCORE, findings);
+            }
+        }
+        Field::Address => whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings),
+        Field::City if is_city_value(value) => {
+            whole(value, start, MAX_NAME_BYTES, LOCATION, findings)
+        }
+        Field::City => {}
+        Field::Zip => {
+            if value.len() <= 10 && value.bytes().filter(u8::is_ascii_digit).count() >= 3 {
+                whole(value, start, MAX_NAME_BYTES, LOCATION, findings);
+            }
+        }
+        Field::Organization => {
+            if value.contains(' ') && value.chars().next().is_some_and(char::is_uppercase) {
+                whole(value, start, MAX_NAME_BYTES, ORGANIZATION, findings);
+            }
+        }
+    }
+}
+
+/// Names of X12: last, first and middle of an entity.
+fn is_nm1(label: &[u8]) -> bool {
+    matches!(label, b"NM1-3" | b"NM1-4" | b"NM1-5")
+}
+
+/// The components of a name, without those that say what kind of name it is.
+fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
+    /// Family, given and middle name, suffix (HL7 v2.5.1, XPN).
+    const COMPONENTS: usize = 4;
+    let len = value
+        .match_indices('^')
+        .nth(COMPONENTS - 1)
+        .map_or(value.len(), |(at, _)| at);
+    let value = value.get(..len).unwrap_or_default().trim_end_matches('^');
+    let is_name = value.len() <= MAX_NAME_BYTES
+        && value
+            .chars()
+            .filter(|letter| letter.is_alphabetic())
+            .count()
+            > 1
+        && !value.contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
+        && !is_nobody(value);
+    if is_name {
+        findings.push(Finding::new(NAME, start, start + value.len(), score));
+    }
+}
+
+fn whole(value: &str, start: usize, most_bytes: usize, kind: usize, findings: &mut Vec<Finding>) {
+    let value = value.trim_end_matches(['^', ' ']);
+    let is_said = value.len() <= most_bytes
+        && value.len() > 2
+        && !value.contains(['{', '}', '<', '@'])
+        && !is_nobody(value);
+    if is_said {
+        findings.push(Finding::new(kind, start, start + value.len(), SCORE));
+    }
+}
+
+/// Two to four words written as names, one of which the lists know; or one that is a name nearly always.
+fn is_person(value: &str) -> bool {
+    const MAX_WORDS: usize = 4;
+    let (mut words, mut known, mut sure) = (0, false, false);
+    for word in value.split([' ', ',']).filter(|word| !word.is_empty()) {
+        let is_capital = word.chars().next().is_some_and(char::is_uppercase);
+        if !is_capital || word.contains(|sign: char| sign.is_ascii_digit()) {
+            return false;
+        }
+        let class = look_up(Hash::new().over(word.trim_matches('.')));
+        known |= class.is_name() && !class.is_word() || class.is_sure();
+        sure |= class.is_sure() && class.is_given();
+        words += 1;
+    }
+    known && (2..=MAX_WORDS).contains(&words) || sure && words == 1
+}
+
+/// What stands where a name does and is nobody's.
+fn is_nobody(value: &str) -> bool {
+    [
+        "null",
+        "none",
+        "unknown",
+        "n/a",
+        "na",
+        "not available",
+        "anonymous",
+        "string",
+        "test",
+        "user",
+        "admin",
+        "system",
+        "assistant",
+        "text",
+        "name",
+        "value",
+        "number",
+        "object",
+        "array",
+        "boolean",
+        "true",
+        "false",
+        "male",
+        "female",
+        "self",
+        "other",
+    ]
+    .iter()
+    .any(|word| value.eq_ignore_ascii_case(word))
+}

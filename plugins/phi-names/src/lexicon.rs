@@ -1,0 +1,165 @@
+//! What the word lists say about a word. The table is data of the program: nothing is built or read at the start.
+//!
+//! It holds hashes: one unknown word in some 7,000 is taken for a known one, always the same.
+
+/// The bits of a word's entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Class(u8);
+
+impl Class {
+    const GIVEN: u8 = 1;
+    const SURNAME: u8 = 2;
+    const CITY: u8 = 4;
+    const WORD: u8 = 8;
+    const SURE: u8 = 16;
+    const BIG_CITY: u8 = 32;
+    const COMMON: u8 = 64;
+
+    /// Somebody's given name.
+    pub const fn is_given(self) -> bool {
+        self.0 & Self::GIVEN != 0
+    }
+
+    pub const fn is_surname(self) -> bool {
+        self.0 & Self::SURNAME != 0
+    }
+
+    pub const fn is_name(self) -> bool {
+        self.0 & (Self::GIVEN | Self::SURNAME) != 0
+    }
+
+    pub const fn is_city(self) -> bool {
+        self.0 & Self::CITY != 0
+    }
+
+    pub const fn is_big_city(self) -> bool {
+        self.0 & Self::BIG_CITY != 0
+    }
+
+    /// A word of the dictionary as well.
+    pub const fn is_word(self) -> bool {
+        self.0 & Self::WORD != 0
+    }
+
+    /// One of the words that are used most.
+    pub const fn is_common(self) -> bool {
+        self.0 & Self::COMMON != 0
+    }
+
+    /// A name nearly always when it is said.
+    pub const fn is_sure(self) -> bool {
+        self.0 & Self::SURE != 0
+    }
+
+    /// No list knows the word.
+    pub const fn is_unknown(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Made by `lists/make`: `BUCKETS` + 1 offsets of four bytes, then entries of three.
+static TABLE: &[u8] = include_bytes!("../lists/words.bin");
+
+const BUCKETS: usize = 1 << 14;
+const ENTRIES_AT: usize = (BUCKETS + 1) * 4;
+const ENTRY_BYTES: usize = 3;
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// A word's hash on the way: small letters, one byte after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hash(u64);
+
+impl Hash {
+    pub const fn new() -> Self {
+        Self(FNV_OFFSET)
+    }
+
+    #[must_use]
+    pub const fn with(self, byte: u8) -> Self {
+        Self((self.0 ^ byte as u64).wrapping_mul(FNV_PRIME))
+    }
+
+    /// Over text that may have capitals and signs beyond ASCII.
+    #[must_use]
+    pub fn over(mut self, text: &str) -> Self {
+        if text.is_ascii() {
+            for byte in text.bytes() {
+                self = self.with(byte.to_ascii_lowercase());
+            }
+            return self;
+        }
+        for letter in text.chars().flat_map(char::to_lowercase) {
+            let mut bytes = [0; 4];
+            for byte in letter.encode_utf8(&mut bytes).bytes() {
+                self = self.with(byte);
+            }
+        }
+        self
+    }
+
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Hash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What the lists say about the word or the words with this hash.
+pub fn look_up(hash: Hash) -> Class {
+    find(hash).unwrap_or_default()
+}
+
+fn find(hash: Hash) -> Option<Class> {
+    let value = hash.0 ^ hash.0 >> 29;
+    // Both casts keep the low bits, which is what is wanted.
+    #[allow(clippy::cast_possible_truncation)]
+    let (bucket, fingerprint) = (value as usize % BUCKETS, (value >> 40) as u16);
+    let (from, to) = (offset(bucket)?, offset(bucket + 1)?);
+    let entries = TABLE.get(ENTRIES_AT + from * ENTRY_BYTES..ENTRIES_AT + to * ENTRY_BYTES)?;
+    let wanted = fingerprint.to_le_bytes();
+    let (entries, _) = entries.as_chunks::<ENTRY_BYTES>();
+    entries
+        .iter()
+        .find(|[low, high, _]| [*low, *high] == wanted)
+        .map(|[_, _, bits]| Class(*bits))
+}
+
+fn offset(bucket: usize) -> Option<usize> {
+    let bytes = TABLE.get(bucket * 4..bucket * 4 + 4)?;
+    usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(word: &str) -> Class {
+        look_up(Hash::new().over(word))
+    }
+
+    #[test]
+    fn the_lists_know_what_they_should() {
+        assert!(class("Jane").is_given() && class("JANE").is_sure());
+        assert!(class("smith").is_surname());
+        assert!(class("josé").is_given() && class("JOSÉ").is_given() && class("jose").is_given());
+        assert!(class("Boston").is_big_city());
+        assert!(class("san francisco").is_city());
+        assert!(class("hope").is_word() && class("hope").is_given() && !class("hope").is_sure());
+        assert!(class("the").is_common() && !class("the").is_name());
+        assert!(class("zqxwvu").is_unknown());
+    }
+
+    #[test]
+    fn unknown_words_are_seldom_taken_for_known_ones() {
+        let known = (0..20_000)
+            .filter(|number| !class(&format!("zq{number}x")).is_unknown())
+            .count();
+        assert!(known < 20, "{known}");
+    }
+}

@@ -1,0 +1,207 @@
+//! Facilities and other organizations by the words that their names end or begin with. Bodies that publish guidelines
+//! and words that say only which department are none.
+
+use crate::finding::{Finding, ORGANIZATION};
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+/// Words before the one that says what it is.
+const MAX_WORDS: usize = 5;
+
+/// The organization whose name ends with the token, and the first token behind it.
+pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    if !token.is(Role::Facility) || token.is_glued {
+        return None;
+    }
+    // `Mercy Health System`: the last of several.
+    let next = sentence.token(at + 1);
+    if sentence.is_joined_to(at)
+        && next
+            .is_some_and(|next| next.is(Role::Facility) && next.is_capital() == token.is_capital())
+    {
+        return None;
+    }
+    let first = match sentence.writing {
+        Writing::Cased if token.is_capital() => cased(sentence, at)?,
+        Writing::Cased => return None,
+        Writing::Uncased => uncased(sentence, at)?,
+    };
+    let end = of_place(sentence, at);
+    let (start, stop) = (sentence.token(first)?.start, sentence.token(end - 1)?.end);
+    Some((
+        Finding::new(ORGANIZATION, start, stop, 750).contextual(),
+        end,
+    ))
+}
+
+/// The first token of the name: capitals back from the facility, of which one says whose it is.
+fn cased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    let mut first = at;
+    let mut is_named = false;
+    for _ in 0..MAX_WORDS {
+        let Some(before) = first
+            .checked_sub(1)
+            .and_then(|before| sentence.token(before))
+        else {
+            break;
+        };
+        let is_near = matches!(
+            sentence.gap(first - 1),
+            b" " | b". " | b"'s " | b"\xe2\x80\x99s " | b" & " | b"' "
+        );
+        let is_link = matches!(before.text(sentence.text), "and" | "of" | "the" | "for");
+        let is_part = before.is_capital() && !before.is(Role::Stop) && !before.is(Role::Title);
+        if !is_near || !(is_part || is_link && first < at) || before.is_glued {
+            break;
+        }
+        if before.is(Role::Body) {
+            return None;
+        }
+        if before.text(sentence.text).eq_ignore_ascii_case("the") && first < at {
+            break;
+        }
+        is_named |= is_naming(before);
+        first -= 1;
+    }
+    // Links and words that say nothing at the front are no part.
+    while first < at
+        && sentence.token(first).is_some_and(|token| {
+            token.shape == Shape::Lower
+                || token.is(Role::Generic)
+                    && !token.class.is_name()
+                    && is_link_word(token, sentence.text)
+        })
+    {
+        first += 1;
+    }
+    (is_named && first < at).then_some(first)
+}
+
+fn is_link_word(token: &Token, text: &str) -> bool {
+    [
+        "the", "a", "an", "our", "your", "my", "this", "that", "her", "his", "their", "and", "of",
+        "for", "local",
+    ]
+    .iter()
+    .any(|word| token.text(text).eq_ignore_ascii_case(word))
+}
+
+/// A word that tells one facility from the others.
+fn is_naming(token: &Token) -> bool {
+    match token.role {
+        None => token.shape == Shape::Capital || token.class.is_name() || token.class.is_city(),
+        Some(Role::Particle | Role::Direction | Role::State | Role::Place) => {
+            token.len() > 1 && token.is_capital() && !token.is(Role::Place)
+        }
+        _ => false,
+    }
+}
+
+/// Small letters: a name or a city right before, or a saint.
+fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    let before = at.checked_sub(1)?;
+    let token = sentence.token(before)?;
+    let is_near = matches!(sentence.gap(before), b" " | b"'s ");
+    let facility = sentence.token(at)?.text(sentence.text);
+    let is_plain = [
+        "hospital",
+        "clinic",
+        "pharmacy",
+        "hospice",
+        "university",
+        "infirmary",
+    ]
+    .iter()
+    .any(|word| facility.eq_ignore_ascii_case(word));
+    if !is_near || !is_plain || token.role.is_some() {
+        return None;
+    }
+    let saint = before.checked_sub(1).filter(|saint| {
+        sentence.token(*saint).is_some_and(|saint| {
+            matches!(
+                saint.text(sentence.text),
+                "st" | "saint" | "mount" | "mt" | "ST" | "SAINT" | "MOUNT"
+            )
+        })
+    });
+    if let Some(saint) = saint {
+        return Some(saint);
+    }
+    let class = token.class;
+    let is_known = class.is_sure() || class.is_big_city();
+    (is_known && !class.is_word()).then_some(before)
+}
+
+/// The first token behind `of Boston`, where the name goes on so.
+fn of_place(sentence: &Sentence<'_>, at: usize) -> usize {
+    let goes_on = sentence.gap(at) == b" "
+        && sentence
+            .token(at + 1)
+            .is_some_and(|of| of.text(sentence.text) == "of")
+        && sentence
+            .token(at + 2)
+            .is_some_and(|place| place.is_capital() && place.role.is_none());
+    if !goes_on {
+        return at + 1;
+    }
+    let mut end = at + 3;
+    while sentence.is_joined_to(end - 1)
+        && sentence
+            .token(end)
+            .is_some_and(|token| token.is_capital() && token.role.is_none())
+        && end < at + 6
+    {
+        end += 1;
+    }
+    end
+}
+
+/// `University of Iowa Hospitals`, `Hospital of Saint Raphael`: begins with the token.
+pub fn find_of(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let word = token.text(sentence.text);
+    let is_head = [
+        "University",
+        "Hospital",
+        "College",
+        "Institute",
+        "UNIVERSITY",
+        "HOSPITAL",
+    ]
+    .contains(&word);
+    if !is_head
+        || sentence.gap(at) != b" "
+        || sentence.token(at + 1)?.text(sentence.text) != "of"
+            && sentence.token(at + 1)?.text(sentence.text) != "OF"
+    {
+        return None;
+    }
+    // `American College of Cardiology` publishes guidelines.
+    if sentence
+        .before(at)
+        .is_some_and(|before| before.is(Role::Body))
+    {
+        return None;
+    }
+    let mut end = at + 2;
+    while end < at + 2 + MAX_WORDS {
+        let Some(next) = sentence.token(end) else {
+            break;
+        };
+        if !sentence.is_joined_to(end - 1)
+            || !next.is_capital() && next.text(sentence.text) != "the"
+        {
+            break;
+        }
+        end += 1;
+    }
+    if end == at + 2 {
+        return None;
+    }
+    Some((
+        Finding::new(ORGANIZATION, token.start, sentence.token(end - 1)?.end, 750).contextual(),
+        end,
+    ))
+}

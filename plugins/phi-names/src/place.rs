@@ -1,0 +1,316 @@
+//! Places below the state: cities, postal codes, streets. States and countries stay.
+
+use phi_text::text::{byte, starts};
+
+use crate::finding::{ADDRESS, Finding, LOCATION};
+use crate::lexicon::{Class, Hash, look_up};
+use crate::sentence::Sentence;
+use crate::token::{Shape, Writing};
+use crate::vocabulary::{Role, STATE_CODES};
+
+/// Words of the longest name of a city.
+const MAX_CITY_WORDS: usize = 3;
+/// Words between the number and the `Street`.
+const MAX_STREET_WORDS: usize = 5;
+
+/// The city that begins at the token, and the first token behind it.
+pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    if first.is_glued
+        || !matches!(first.shape, Shape::Capital | Shape::Upper)
+            && sentence.writing == Writing::Cased
+    {
+        return None;
+    }
+    if matches!(
+        first.role,
+        Some(Role::Stop | Role::Generic | Role::State | Role::Title | Role::Person)
+    ) && !first.class.is_city()
+    {
+        return None;
+    }
+    (0..MAX_CITY_WORDS).rev().find_map(|more| {
+        let last = at + more;
+        let class = phrase(sentence, at, last)?;
+        if !class.is_city() {
+            return None;
+        }
+        let score = city_score(sentence, at, last, class)?;
+        let end = sentence.token(last)?.end;
+        Some((
+            Finding::new(LOCATION, first.start, end, score).contextual(),
+            last + 1,
+        ))
+    })
+}
+
+/// What the lists say about the tokens `first..=last` together.
+fn phrase(sentence: &Sentence<'_>, first: usize, last: usize) -> Option<Class> {
+    let token = sentence.token(first)?;
+    if first == last {
+        return Some(if token.class.is_unknown() {
+            look_up(token.hash)
+        } else {
+            token.class
+        });
+    }
+    let mut hash = token.hash;
+    for at in first + 1..=last {
+        let is_joined = matches!(sentence.gap(at - 1), b" " | b". ");
+        let token = sentence
+            .token(at)
+            .filter(|token| is_joined && token.shape != Shape::Number)?;
+        hash = hash.with(b' ').over(token.text(sentence.text));
+    }
+    Some(look_up(hash))
+}
+
+fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) -> Option<u16> {
+    let token = sentence.token(first)?;
+    if is_followed_by_state(sentence, last) {
+        return Some(850);
+    }
+    let is_many = last > first;
+    let is_plain_word =
+        class.is_common() || class.is_word() && sentence.writing == Writing::Uncased;
+    if is_plain_word || !is_many && token.role.is_some() && !token.is(Role::Particle) {
+        return None;
+    }
+    let before = sentence
+        .before(first)
+        .filter(|_| matches!(sentence.gap(first - 1), b" " | b"  "));
+    let is_in_place =
+        before.is_some_and(|before| before.is(Role::Place) || before.is(Role::Direction));
+    let is_followed_by_country = sentence.gap(last) == b", "
+        && sentence
+            .token(last + 1)
+            .is_some_and(|next| next.is(Role::State));
+    match sentence.writing {
+        Writing::Cased if is_followed_by_country => Some(800),
+        Writing::Cased if is_in_place && (!class.is_word() || class.is_big_city()) => Some(700),
+        Writing::Cased if class.is_big_city() && !class.is_word() && !class.is_name() => Some(600),
+        Writing::Cased if is_many && class.is_big_city() => Some(600),
+        Writing::Uncased
+            if is_in_place && class.is_big_city() && !class.is_given() && !class.is_word() =>
+        {
+            Some(600)
+        }
+        _ => None,
+    }
+}
+
+/// `, MA` or `, Massachusetts` or ` MA 02115`.
+fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
+    let Some(state) = sentence.token(last + 1) else {
+        return false;
+    };
+    let gap = sentence.gap(last);
+    let is_code = is_state_code(state.text(sentence.text)) && state.shape == Shape::Upper;
+    match gap {
+        b", " | b"," => is_code || state.is(Role::State),
+        b" " | b"  " => {
+            is_code
+                && sentence
+                    .token(last + 2)
+                    .is_some_and(|zip| is_zip(zip.text(sentence.text)))
+        }
+        _ => false,
+    }
+}
+
+fn is_state_code(word: &str) -> bool {
+    STATE_CODES.iter().any(|code| word.as_bytes() == *code)
+}
+
+fn is_zip(word: &str) -> bool {
+    word.len() == 5 && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The postal code at the token: behind a state, or behind its label.
+pub fn find_zip(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    if token.shape != Shape::Number || !is_zip(token.text(sentence.text)) {
+        return None;
+    }
+    let before = sentence.before(at)?;
+    let word = before.text(sentence.text);
+    let is_near = matches!(
+        sentence.gap(at - 1),
+        b" " | b"  " | b": " | b", " | b":" | b" is "
+    );
+    let is_labelled = ["zip", "zipcode", "postal", "postcode"]
+        .iter()
+        .any(|label| word.eq_ignore_ascii_case(label))
+        || word.eq_ignore_ascii_case("code")
+            && at > 1
+            && sentence.token(at - 2).is_some_and(|label| {
+                let label = label.text(sentence.text);
+                label.eq_ignore_ascii_case("zip") || label.eq_ignore_ascii_case("postal")
+            });
+    let is_behind_state = is_state_code(word) || before.is(Role::State) && before.is_capital();
+    if !is_near || !is_labelled && !is_behind_state {
+        return None;
+    }
+    let rest = sentence
+        .text
+        .as_bytes()
+        .get(token.end..)
+        .unwrap_or_default();
+    let has_more = byte(rest, 0) == b'-'
+        && rest
+            .iter()
+            .skip(1)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count()
+            == 4;
+    let end = token.end + if has_more { 5 } else { 0 };
+    Some((
+        Finding::new(LOCATION, token.start, end, 800).contextual(),
+        at + 1,
+    ))
+}
+
+/// The street that begins with the number at the token: `12 N Main St Apt 4`, or a post office box.
+pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    if let Some(found) = find_box(sentence, at) {
+        return Some(found);
+    }
+    let digits = token
+        .text(sentence.text)
+        .bytes()
+        .take_while(u8::is_ascii_digit)
+        .count();
+    let is_number = token.shape == Shape::Number
+        && !token.is_glued
+        && (1..=6).contains(&digits)
+        && token.len() <= digits + 1;
+    if !is_number {
+        return None;
+    }
+    let mut last = at;
+    let mut words = 0;
+    while words < MAX_STREET_WORDS && matches!(sentence.gap(last), b" " | b". " | b"  ") {
+        let next = sentence.token(last + 1)?;
+        last += 1;
+        if next.is(Role::Street) && words > 0 && is_street(sentence, at, last) {
+            let end = unit_end(sentence, last);
+            let stop = sentence.token(end - 1)?.end;
+            return Some((
+                Finding::new(ADDRESS, token.start, stop, 850).contextual(),
+                end,
+            ));
+        }
+        let is_ordinal = next.shape == Shape::Number;
+        let is_lower_word = next.shape == Shape::Lower
+            && sentence.writing == Writing::Cased
+            && !next.is(Role::Street);
+        if is_lower_word
+            || is_ordinal && words > 1
+            || next.is(Role::Medical)
+            || next.is(Role::Person)
+        {
+            return None;
+        }
+        words += 1;
+    }
+    None
+}
+
+/// Short forms and words of every day end a street only where the rest looks like one.
+fn is_street(sentence: &Sentence<'_>, first: usize, last: usize) -> bool {
+    let Some(street) = sentence.token(last) else {
+        return false;
+    };
+    if sentence.writing == Writing::Cased {
+        return street.is_capital()
+            || sentence
+                .token(last - 1)
+                .is_some_and(|word| word.is_capital());
+    }
+    let word = street.text(sentence.text);
+    let is_plain = [
+        "street",
+        "avenue",
+        "ave",
+        "blvd",
+        "boulevard",
+        "road",
+        "lane",
+        "drive",
+        "parkway",
+        "rd",
+    ]
+    .iter()
+    .any(|plain| word.eq_ignore_ascii_case(plain));
+    // `2 in the road` is none: between number and street stand names.
+    let are_names = (first + 1..last).all(|at| {
+        sentence.token(at).is_some_and(|token| {
+            token.shape == Shape::Number
+                || token.is(Role::Direction)
+                || !matches!(token.role, Some(Role::Stop | Role::Generic | Role::Place))
+        })
+    });
+    is_plain && are_names
+}
+
+/// The first token behind `Apt 4B` and `#12`, where one follows the street.
+fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
+    let is_near = matches!(
+        sentence.gap(last),
+        b", " | b" " | b". " | b"., " | b" #" | b", #"
+    );
+    let Some(next) = sentence.token(last + 1).filter(|_| is_near) else {
+        return last + 1;
+    };
+    if sentence.gap(last).contains(&b'#') {
+        return last + 2;
+    }
+    let is_direction = next.is(Role::Direction) && next.shape != Shape::Lower && next.len() <= 2;
+    if is_direction {
+        return unit_end(sentence, last + 1).max(last + 2);
+    }
+    let has_number = sentence.token(last + 2).is_some_and(|number| {
+        number.len() <= 5 && matches!(number.shape, Shape::Number | Shape::Initial)
+    });
+    let is_unit = next.is(Role::Unit)
+        && has_number
+        && matches!(sentence.gap(last + 1), b" " | b". " | b" #" | b"");
+    if is_unit { last + 3 } else { last + 1 }
+}
+
+/// `P.O. Box 12`, `PO Box 12`.
+fn find_box(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let rest = sentence.text.as_bytes().get(token.start..)?;
+    let is_box = [
+        "p.o. box ",
+        "po box ",
+        "p.o.box ",
+        "p o box ",
+        "post office box ",
+    ]
+    .iter()
+    .any(|words| starts(rest, words.as_bytes()));
+    if !is_box {
+        return None;
+    }
+    let number = (at + 1..at + 5).find(|at| {
+        sentence
+            .token(*at)
+            .is_some_and(|token| token.shape == Shape::Number)
+    })?;
+    let end = sentence.token(number)?.end;
+    (end - token.start < 32).then_some((Finding::new(ADDRESS, token.start, end, 900), number + 1))
+}
+
+/// A value that is a city because its field is one.
+pub fn is_city_value(value: &str) -> bool {
+    value.len() <= 48
+        && value.chars().any(char::is_alphabetic)
+        && !value.contains(|sign: char| sign.is_ascii_digit())
+        && look_up(Hash::new().over(value)) != Class::default()
+        || value.chars().next().is_some_and(char::is_uppercase)
+            && value.len() <= 48
+            && !value.contains(|sign: char| sign.is_ascii_digit())
+}

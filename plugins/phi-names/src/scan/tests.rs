@@ -1,0 +1,279 @@
+//! What is found and what is left alone: the marked text against the findings.
+
+use super::*;
+
+/// Findings of `text` as `KIND:text`, those inside of others left out.
+fn found(text: &str) -> Vec<String> {
+    let findings = scan(
+        text,
+        &[Part {
+            start: 0,
+            end: text.len(),
+        }],
+    )
+    .remove(0);
+    let is_inside = |one: &Finding| {
+        findings.iter().any(|other| {
+            ((other.start, other.end) != (one.start, one.end) || other.score > one.score)
+                && other.start <= one.start
+                && one.end <= other.end
+        })
+    };
+    let mut found: Vec<String> = findings
+        .iter()
+        .filter(|finding| !is_inside(finding))
+        .map(|finding| {
+            format!(
+                "{}:{}",
+                KINDS[finding.kind].name,
+                &text[finding.start..finding.end]
+            )
+        })
+        .collect();
+    found.dedup();
+    found
+}
+
+fn finds(cases: &[(&str, &[&str])]) {
+    for (text, expected) in cases {
+        assert_eq!(found(text), *expected, "{text:?}");
+    }
+}
+
+fn leaves_alone(cases: &[&str]) {
+    for text in cases {
+        assert_eq!(found(text), Vec::<String>::new(), "{text:?}");
+    }
+}
+
+#[test]
+fn names_behind_titles_and_labels() {
+    finds(&[
+        ("seen by Dr. Kumar today", &["NAME:Kumar"]),
+        (
+            "Dr. Adaeze Okonkwo-Bright called",
+            &["NAME:Adaeze Okonkwo-Bright"],
+        ),
+        ("Mrs. O'Brien is here", &["NAME:O'Brien"]),
+        ("hello mr . smith", &["NAME:smith"]),
+        ("Patient Name: DOE, JANE Q", &["NAME:DOE, JANE Q"]),
+        ("his wife Margaret came", &["NAME:Margaret"]),
+        ("Hi Jane, thank you", &["NAME:Jane"]),
+        ("my name is Thandiwe", &["NAME:Thandiwe"]),
+        (
+            "Electronically signed by Priya Raghunathan, MD",
+            &["NAME:Priya Raghunathan"],
+        ),
+        ("Regards,\nTomasz", &["NAME:Tomasz"]),
+        ("[doctor] hi , martha . how are you ?", &["NAME:martha"]),
+    ]);
+    leaves_alone(&[
+        "the doctor will see you",
+        "doctor said so",
+        "Dr. visit on file",
+        "the patient is well",
+        "the patient has pain",
+        "his wife is here",
+        "Hi there",
+        "hello , how are you",
+        "nurse will call",
+        "miss a dose",
+        "Dear Sir or Madam",
+    ]);
+}
+
+#[test]
+fn names_of_the_lists() {
+    finds(&[
+        ("Jane Doe is 45", &["NAME:Jane Doe"]),
+        ("for JOHN Q. SMITH", &["NAME:JOHN Q. SMITH"]),
+        ("Smith, John reports pain", &["NAME:Smith, John"]),
+        ("spoke with J. Ramirez", &["NAME:J. Ramirez"]),
+        ("Maria de la Cruz called", &["NAME:Maria de la Cruz"]),
+        ("jennifer ramirez has pain", &["NAME:jennifer ramirez"]),
+        ("then Martha felt worse", &["NAME:Martha"]),
+        ("José Hernández vino", &["NAME:José Hernández"]),
+        ("Will Thompson was here", &["NAME:Will Thompson"]),
+        (
+            "Dr. Rosalind Grant saw her. Grant agreed.",
+            &["NAME:Rosalind Grant"],
+        ),
+    ]);
+    leaves_alone(&[
+        "Parkinson's disease",
+        "a Foley catheter",
+        "Wilson disease",
+        "Murphy sign",
+        "Crohn's",
+        "Epstein-Barr virus",
+        "Gleason score 7",
+        "Guillain-Barre syndrome",
+        "He will mark the site",
+        "I hope she may rose",
+        "Tylenol and Lipitor",
+        "Chronic Kidney Disease",
+        "Past Medical History",
+        "White blood cells",
+        "the grant was long",
+        "Aspirin, Metformin and Lisinopril",
+    ]);
+}
+
+#[test]
+fn further_mentions_of_a_name() {
+    finds(&[(
+        "Dr. Adaeze Okonkwo wrote. Later Okonkwo left.",
+        &["NAME:Adaeze Okonkwo", "NAME:Okonkwo"],
+    )]);
+    let text = "Dr. Zoltanov\nask Zoltanov";
+    let both = scan(
+        text,
+        &[
+            Part { start: 0, end: 12 },
+            Part {
+                start: 13,
+                end: text.len(),
+            },
+        ],
+    );
+    assert_eq!(both.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
+fn places() {
+    finds(&[
+        (
+            "moved to Boston, MA 02115 in May",
+            &["LOCATION:Boston", "LOCATION:02115"],
+        ),
+        ("she lives in Sacramento now", &["LOCATION:Sacramento"]),
+        (
+            "at 12 North Main Street, Apt 4B.",
+            &["ADDRESS:12 North Main Street, Apt 4B"],
+        ),
+        ("4821 Maple Ave", &["ADDRESS:4821 Maple Ave"]),
+        ("P.O. Box 1187", &["ADDRESS:P.O. Box 1187"]),
+        ("1200 5th Avenue NW", &["ADDRESS:1200 5th Avenue NW"]),
+        ("zip code 60614", &["LOCATION:60614"]),
+    ]);
+    leaves_alone(&[
+        "lives in Ohio",
+        "from Mexico",
+        "in 2 days",
+        "5 drops a day",
+        "grade 2 in place",
+        "10 mg by mouth",
+        "MA 5",
+        "in Reading",
+    ]);
+}
+
+#[test]
+fn organizations() {
+    finds(&[
+        (
+            "admitted to Lakeside General Hospital.",
+            &["ORGANIZATION:Lakeside General Hospital"],
+        ),
+        (
+            "at St. Mary's Medical Center",
+            &["ORGANIZATION:St. Mary's Medical Center"],
+        ),
+        (
+            "the University of Iowa Hospitals",
+            &["ORGANIZATION:University of Iowa Hospitals"],
+        ),
+        (
+            "from Kessler Family Pharmacy",
+            &["ORGANIZATION:Kessler Family Pharmacy"],
+        ),
+    ]);
+    leaves_alone(&[
+        "The Hospital",
+        "the Emergency Department",
+        "Primary Care Clinic",
+        "American Heart Association",
+        "a health system",
+        "pain clinic",
+        "American College of Cardiology",
+        "World Health Organization",
+    ]);
+}
+
+#[test]
+fn fields_of_formats() {
+    finds(&[
+        (
+            "PID|1||482913||OKONKWO^ADAEZE^Q||19620314|F|||12 MAIN ST^^IOWA CITY^IA^52240",
+            &[
+                "NAME:OKONKWO^ADAEZE^Q",
+                "ADDRESS:12 MAIN ST^^IOWA CITY^IA^52240",
+            ],
+        ),
+        (
+            "{\"family\":\"Xuereb\",\"given\":[\"Ann\"]}",
+            &["NAME:Xuereb", "NAME:Ann"],
+        ),
+        (
+            "NM1*IL*1*XUEREB*ANN****MI*W1~N4*IOWA CITY*IA*52240~",
+            &[
+                "NAME:XUEREB",
+                "NAME:ANN",
+                "LOCATION:IOWA CITY",
+                "LOCATION:52240",
+            ],
+        ),
+        (
+            "id,last_name,city\n1,Xuereb,Valletta\n2,Quux,Rome",
+            &[
+                "NAME:Xuereb",
+                "LOCATION:Valletta",
+                "NAME:Quux",
+                "LOCATION:Rome",
+            ],
+        ),
+    ]);
+    leaves_alone(&[
+        "{\"name\":\"get_weather\",\"type\":\"function\"}",
+        "{\"name\":\"Aspirin\"}",
+        "name,dose,unit\naspirin,81,mg",
+    ]);
+}
+
+#[test]
+fn the_sample_of_every_kind_is_found() {
+    assert_eq!(self_test(), Ok(()));
+}
+
+#[test]
+fn any_text_is_survived() {
+    let words = [
+        "Jane", "Doe", "é", "—", "’s", ",", ".", " ", "\n", "12", "St", "Dr", "-", "'", "MD", "in",
+        "Boston", "MA", "ß", "日本", "|", "Hospital",
+    ];
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..5_000 {
+        let mut text = String::new();
+        for _ in 0..24 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            text.push_str(words[(state % words.len() as u64) as usize]);
+        }
+        for finding in scan(
+            &text,
+            &[Part {
+                start: 0,
+                end: text.len(),
+            }],
+        )
+        .remove(0)
+        {
+            assert!(
+                text.get(finding.start..finding.end)
+                    .is_some_and(|found| !found.is_empty()),
+                "{text:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A run of tokens with the text between them: what the rules ask about a word and its neighbours.
+
+use phi_text::text::byte;
+
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+/// The tokens of one segment.
+#[derive(Clone, Copy)]
+pub struct Sentence<'t> {
+    pub text: &'t str,
+    pub tokens: &'t [Token],
+    pub writing: Writing,
+}
+
+impl<'t> Sentence<'t> {
+    pub fn token(&self, at: usize) -> Option<&'t Token> {
+        self.tokens.get(at)
+    }
+
+    pub fn before(&self, at: usize) -> Option<&'t Token> {
+        self.tokens.get(at.checked_sub(1)?)
+    }
+
+    /// The text between the token at `at` and the next one.
+    pub fn gap(&self, at: usize) -> &'t [u8] {
+        let (Some(left), Some(right)) = (self.token(at), self.token(at + 1)) else {
+            return b"\n";
+        };
+        self.text
+            .as_bytes()
+            .get(left.end..right.start)
+            .unwrap_or(b"\n")
+    }
+
+    /// The byte behind the token.
+    pub fn sign(&self, at: usize) -> u8 {
+        self.token(at)
+            .map_or(0, |token| byte(self.text.as_bytes(), token.end))
+    }
+
+    /// Whether only a space, or a dot and a space, stands between the token and the next one.
+    pub fn is_next_to(&self, at: usize) -> bool {
+        matches!(
+            self.gap(at),
+            b" " | b"  " | b". " | b" . " | b"." | b"\xc2\xa0"
+        )
+    }
+
+    /// As above, without a dot: names do not go on over the end of a sentence.
+    pub fn is_joined_to(&self, at: usize) -> bool {
+        let is_short = self.token(at).is_some_and(|token| {
+            matches!(token.shape, Shape::Initial)
+                || token.is(Role::Title)
+                || token.is(Role::Particle) && token.len() <= 2
+        });
+        match self.gap(at) {
+            b" " | b"  " | b"\xc2\xa0" => true,
+            b". " | b"." | b" . " => is_short,
+            _ => false,
+        }
+    }
+
+    /// Whether a sentence, a line or a field begins with the token.
+    pub fn is_first(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else {
+            return true;
+        };
+        let gap = self.gap(before);
+        gap.iter().any(|byte| {
+            matches!(
+                byte,
+                b'\n' | b'\r' | b':' | b'?' | b'!' | b';' | b'|' | b'"' | b']' | b'*' | b'#'
+            )
+        }) || gap.contains(&b'.') && !self.is_joined_to(before)
+            || gap.contains(&b'-') && gap.len() > 1
+    }
+}

@@ -1,0 +1,259 @@
+//! Words and numbers of a text, with what the lists and the vocabulary say about each.
+
+use phi_text::text::{byte, byte_before};
+
+use crate::lexicon::{Class, Hash, look_up};
+use crate::vocabulary::{ROLES, Role};
+
+/// How a word is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Lower,
+    /// `Jane`, `McDonald`.
+    Capital,
+    /// `JANE`.
+    Upper,
+    /// `J`.
+    Initial,
+    Number,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    pub start: usize,
+    pub end: usize,
+    pub shape: Shape,
+    pub class: Class,
+    pub role: Option<Role>,
+    /// Of the word in small letters, without `'s`.
+    pub hash: Hash,
+    /// Part of an address of the web, a path or an identifier.
+    pub is_glued: bool,
+}
+
+impl Token {
+    pub const fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.end == self.start
+    }
+
+    pub fn is(&self, role: Role) -> bool {
+        self.role == Some(role)
+    }
+
+    /// Written as names are.
+    pub const fn is_capital(&self) -> bool {
+        matches!(self.shape, Shape::Capital | Shape::Upper)
+    }
+
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// Whether capitals mean anything in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    Cased,
+    /// All small or all capital.
+    Uncased,
+}
+
+/// Appends the tokens of `text[from..to]`. Lists are asked about words that may be names.
+pub fn read(text: &str, from: usize, to: usize, tokens: &mut Vec<Token>) -> Writing {
+    let bytes = text.as_bytes();
+    let writing = writing(bytes.get(from..to).unwrap_or_default());
+    let mut at = from;
+    while at < to {
+        let here = byte(bytes, at);
+        if here.is_ascii_digit() {
+            let end = number_end(bytes, at, to);
+            tokens.push(number(bytes, at, end));
+            at = end;
+        } else if here.is_ascii_alphabetic() || here >= 0x80 {
+            let end = word_end(bytes, at, to);
+            // Dashes and quotes beyond ASCII are no words.
+            if here.is_ascii()
+                || text
+                    .get(at..end)
+                    .is_some_and(|word| word.contains(char::is_alphabetic))
+            {
+                tokens.push(word(text, at, end, writing));
+            }
+            at = end + possessive_len(bytes, end);
+        } else {
+            at += 1;
+        }
+    }
+    writing
+}
+
+/// Bytes of a possessive `'s` behind a word, with either apostrophe.
+fn possessive_len(text: &[u8], end: usize) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let len = match rest {
+        [b'\'', b's' | b'S', ..] => 2,
+        [0xe2, 0x80, 0x99, b's' | b'S', ..] => 4,
+        _ => 0,
+    };
+    if byte(rest, len).is_ascii_alphabetic() {
+        0
+    } else {
+        len
+    }
+}
+
+fn writing(text: &[u8]) -> Writing {
+    /// Letters that tell how a text is written.
+    const FEW_LETTERS: usize = 12;
+    let (mut upper, mut lower) = (0, 0);
+    for byte in text {
+        upper += usize::from(byte.is_ascii_uppercase());
+        lower += usize::from(byte.is_ascii_lowercase());
+    }
+    let letters = upper + lower;
+    let is_small = upper * 150 < letters;
+    let is_shouted = upper * 4 > letters * 3;
+    if letters >= FEW_LETTERS && (is_small || is_shouted) {
+        Writing::Uncased
+    } else {
+        Writing::Cased
+    }
+}
+
+fn number_end(text: &[u8], at: usize, to: usize) -> usize {
+    let rest = text.get(at..to).unwrap_or_default();
+    at + rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count()
+}
+
+fn number(text: &[u8], start: usize, end: usize) -> Token {
+    Token {
+        start,
+        end,
+        shape: Shape::Number,
+        class: Class::default(),
+        role: None,
+        hash: Hash::new(),
+        is_glued: is_joined(byte_before(text, start)),
+    }
+}
+
+/// Words go on over an apostrophe or a dash with a letter behind it; a possessive `'s` is no part.
+fn word_end(text: &[u8], at: usize, to: usize) -> usize {
+    let mut end = at;
+    while end < to {
+        let here = byte(text, end);
+        let next = byte(text, end + 1);
+        let goes_on = here.is_ascii_alphabetic()
+            || here >= 0x80 && !is_typographic(text, end)
+            || here == b'-' && next.is_ascii_alphabetic()
+            || here == b'\'' && is_inside_of_name(text, end);
+        if !goes_on {
+            break;
+        }
+        end += 1;
+    }
+    end.max(at + 1 + continuation(text, at))
+}
+
+/// `O'Brien` goes on; `they're` and `Jane's` do not.
+fn is_inside_of_name(text: &[u8], at: usize) -> bool {
+    (1..=3).all(|ahead| byte(text, at + ahead).is_ascii_alphabetic())
+}
+
+/// Quotes, dashes and the like in U+2000 to U+206F, and the no-break space.
+fn is_typographic(text: &[u8], at: usize) -> bool {
+    matches!(
+        (byte(text, at), byte(text, at + 1)),
+        (0xe2, 0x80 | 0x81) | (0xc2, 0xa0..=0xbf)
+    )
+}
+
+/// Bytes of the character at `at` behind its first.
+fn continuation(text: &[u8], at: usize) -> usize {
+    match byte(text, at) {
+        0xf0.. => 3,
+        0xe0.. => 2,
+        0xc0.. => 1,
+        _ => 0,
+    }
+}
+
+const fn is_joined(byte: u8) -> bool {
+    matches!(byte, b'@' | b'_' | b'/' | b'\\' | b'$')
+}
+
+fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
+    let bytes = text.as_bytes();
+    let word = text.get(start..end).unwrap_or_default();
+    let shape = shape(word);
+    let role = ROLES.get(word.as_bytes()).copied();
+    let hash = Hash::new().over(word);
+    let may_be_name = shape != Shape::Lower || writing == Writing::Uncased || !word.is_ascii();
+    let class = if may_be_name {
+        class(word, hash)
+    } else {
+        Class::default()
+    };
+    let tail = byte(bytes, end);
+    let is_glued = is_joined(byte_before(bytes, start))
+        || matches!(tail, b'@' | b'_' | b'\\')
+        || tail.is_ascii_digit()
+        || byte_before(bytes, start).is_ascii_digit()
+        || byte_before(bytes, start) == b'.'
+            && byte_before(bytes, start.saturating_sub(1)).is_ascii_alphanumeric()
+            && start > 1
+            && shape == Shape::Lower
+        || tail == b'.' && byte(bytes, end + 1).is_ascii_lowercase() && shape == Shape::Lower;
+    Token {
+        start,
+        end,
+        shape,
+        class,
+        role,
+        hash,
+        is_glued,
+    }
+}
+
+fn shape(word: &str) -> Shape {
+    let mut letters = word.chars().filter(|letter| letter.is_alphabetic());
+    let Some(first) = letters.next() else {
+        return Shape::Lower;
+    };
+    if !first.is_uppercase() {
+        return Shape::Lower;
+    }
+    let (mut upper, mut lower) = (1, 0);
+    for letter in letters {
+        if letter.is_uppercase() {
+            upper += 1;
+        } else {
+            lower += 1;
+        }
+    }
+    match (upper, lower) {
+        (1, 0) => Shape::Initial,
+        (_, 0) => Shape::Upper,
+        _ => Shape::Capital,
+    }
+}
+
+/// Of a word, or of the parts of a double one.
+fn class(word: &str, hash: Hash) -> Class {
+    let whole = look_up(hash);
+    if !whole.is_unknown() || !word.contains('-') {
+        return whole;
+    }
+    // `Smith-Jones` is what its first part is.
+    word.split('-')
+        .next()
+        .map(|part| look_up(Hash::new().over(part)))
+        .unwrap_or_default()
+}

@@ -1,0 +1,296 @@
+//! Words that decide about their neighbours: titles, kin, streets, facilities, diseases that bear a name. Data only.
+
+use phi_text::label::Labels;
+
+/// What a word does to those beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `Dr`: a name follows, whatever it looks like.
+    Title,
+    /// `nurse`, `patient`: a name may follow.
+    Person,
+    /// `wife`: a name may follow.
+    Kin,
+    /// `hi`: a name may follow.
+    Greeting,
+    /// `MD`: a name stands before it.
+    Credential,
+    /// `Jr`: ends a name.
+    Suffix,
+    /// `van`: inside of a name.
+    Particle,
+    /// `disease`: the name before it is an eponym.
+    Medical,
+    /// A name that stands for what it is the eponym of.
+    Eponym,
+    /// `Hospital`: names of facilities end with it.
+    Facility,
+    /// `University`: names begin with it.
+    FacilityOf,
+    /// `Outpatient`: says nothing about which facility.
+    Generic,
+    /// `American`: what follows is a body of guidelines.
+    Body,
+    /// `Street`.
+    Street,
+    /// `North`.
+    Direction,
+    /// `Apt`.
+    Unit,
+    /// A state or a country: allowed.
+    State,
+    /// `in`: a place may follow.
+    Place,
+    /// Never part of a name, however it is written.
+    Stop,
+}
+
+use Role::{
+    Body, Credential, Direction, Eponym, Facility, FacilityOf, Generic, Greeting, Kin, Medical,
+    Particle, Person, Place, State, Stop, Street, Suffix, Title, Unit,
+};
+
+const SLOTS: usize = 2048;
+
+/// One word each, in small letters.
+#[rustfmt::skip]
+pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
+    ("dr", Title), ("mr", Title), ("mrs", Title), ("ms", Title), ("mx", Title), ("prof", Title), ("professor", Title),
+    ("doctor", Title), ("miss", Title), ("rev", Title), ("reverend", Title), ("sr.", Title), ("sra", Title), ("señor", Title),
+    ("señora", Title), ("rabbi", Title), ("imam", Title), ("sgt", Title), ("lt", Title), ("capt", Title), ("judge", Title),
+    ("officer", Title), ("detective", Title), ("dra", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
+
+    ("patient", Person), ("pt", Person), ("client", Person), ("resident", Person), ("nurse", Person), ("physician", Person),
+    ("provider", Person), ("surgeon", Person), ("attending", Person), ("therapist", Person), ("pharmacist", Person),
+    ("caregiver", Person), ("guardian", Person), ("named", Person), ("name", Person), ("attn", Person), ("attention", Person),
+    ("oncologist", Person), ("cardiologist", Person), ("neurologist", Person), ("psychiatrist", Person), ("dentist", Person),
+    ("pcp", Person), ("midwife", Person), ("interpreter", Person), ("witness", Person), ("roommate", Person), ("neighbor", Person),
+    ("friend", Person), ("teacher", Person), ("boss", Person), ("employer", Person), ("coworker", Person), ("contact", Person),
+    ("subject", Person), ("veteran", Person), ("infant", Person), ("signed", Person), ("by", Person), ("cc", Person),
+    ("specialist", Person), ("podiatrist", Person), ("gynecologist", Person), ("obstetrician", Person), ("urologist", Person),
+    ("called", Person), ("nicknamed", Person), ("counselor", Person), ("psychologist", Person), ("technician", Person),
+
+    ("mother", Kin), ("father", Kin), ("mom", Kin), ("dad", Kin), ("wife", Kin), ("husband", Kin), ("spouse", Kin), ("partner", Kin),
+    ("son", Kin), ("daughter", Kin), ("brother", Kin), ("sister", Kin), ("aunt", Kin), ("uncle", Kin), ("grandmother", Kin),
+    ("grandfather", Kin), ("grandson", Kin), ("granddaughter", Kin), ("cousin", Kin), ("niece", Kin), ("nephew", Kin),
+    ("fiance", Kin), ("fiancee", Kin), ("boyfriend", Kin), ("girlfriend", Kin), ("grandma", Kin), ("grandpa", Kin),
+
+    ("hi", Greeting), ("hello", Greeting), ("hey", Greeting), ("dear", Greeting), ("thanks", Greeting), ("regards", Greeting),
+    ("sincerely", Greeting), ("cheers", Greeting), ("best", Greeting), ("hola", Greeting), ("bye", Greeting), ("welcome", Greeting),
+
+    ("md", Credential), ("do", Stop), ("rn", Credential), ("np", Credential), ("pa", Credential), ("phd", Credential),
+    ("dds", Credential), ("dmd", Credential), ("dpm", Credential), ("lpn", Credential), ("lcsw", Credential), ("pharmd", Credential),
+    ("aprn", Credential), ("crna", Credential), ("facs", Credential), ("facc", Credential), ("mbbs", Credential), ("bsn", Credential),
+    ("msn", Credential), ("dnp", Credential), ("fnp", Credential), ("psyd", Credential), ("esq", Credential), ("mph", Credential),
+    ("cnm", Credential), ("dpt", Credential), ("pac", Credential), ("msw", Credential), ("lmft", Credential), ("frcs", Credential),
+
+    ("jr", Suffix), ("sr", Suffix), ("ii", Suffix), ("iii", Suffix), ("iv", Suffix),
+    ("van", Particle), ("von", Particle), ("der", Particle), ("den", Particle), ("de", Particle), ("del", Particle), ("la", Particle),
+    ("el", Particle), ("al", Particle), ("bin", Particle), ("ibn", Particle), ("da", Particle), ("di", Particle), ("dos", Particle),
+    ("das", Particle), ("le", Particle), ("du", Particle), ("ter", Particle), ("y", Particle), ("st", Particle), ("abu", Particle),
+
+    ("disease", Medical), ("syndrome", Medical), ("sign", Medical), ("signs", Medical), ("test", Medical), ("testing", Medical),
+    ("catheter", Medical), ("palsy", Medical), ("lymphoma", Medical), ("score", Medical), ("scale", Medical), ("criteria", Medical),
+    ("reflex", Medical), ("maneuver", Medical), ("manoeuvre", Medical), ("phenomenon", Medical), ("procedure", Medical),
+    ("fracture", Medical), ("nodes", Medical), ("node", Medical), ("stain", Medical), ("disorder", Medical), ("dementia", Medical),
+    ("thyroiditis", Medical), ("contracture", Medical), ("esophagus", Medical), ("sarcoma", Medical), ("tumor", Medical),
+    ("cyst", Medical), ("hernia", Medical), ("ulcer", Medical), ("virus", Medical), ("ataxia", Medical), ("chorea", Medical),
+    ("anemia", Medical), ("aphasia", Medical), ("law", Medical), ("classification", Medical), ("index", Medical), ("drain", Medical),
+    ("forceps", Medical), ("clamp", Medical), ("position", Medical), ("incision", Medical), ("line", Medical), ("tube", Medical),
+    ("stage", Medical), ("grade", Medical), ("method", Medical), ("equation", Medical), ("formula", Medical), ("scoring", Medical),
+    ("arthroplasty", Medical), ("nail", Medical), ("plate", Stop), ("solution", Medical), ("lactate", Medical), ("ring", Medical),
+    ("rings", Medical), ("neuroma", Medical), ("neuromas", Medical), ("level", Medical), ("vest", Medical), ("brace", Medical), ("implant", Medical),
+    ("antibody", Medical), ("antibodies", Medical), ("antigen", Medical), ("bacillus", Medical), ("infarction", Medical),
+    ("paralysis", Medical), ("neuralgia", Medical), ("arteritis", Medical), ("nephropathy", Medical), ("colitis", Medical), ("purpura", Medical), ("spots", Medical), ("nevus", Medical), ("pouch", Medical),
+    ("exercises", Medical), ("contractions", Medical), ("hicks", Medical), ("barre", Medical), ("johnson's", Stop),
+    ("anomaly", Medical), ("tetralogy", Medical), ("triad", Medical), ("tetrad", Medical), ("fasciitis", Medical), ("hoax", Stop),
+    ("coma", Medical), ("tool", Medical), ("questionnaire", Medical), ("inventory", Medical), ("scan", Medical), ("suture", Medical),
+    ("retractor", Medical), ("elevator", Medical), ("hook", Medical), ("needle", Medical), ("wire", Medical), ("pin", Medical),
+    ("bodies", Medical), ("cells", Medical), ("cell", Medical), ("corpuscles", Medical), ("glands", Medical), ("gland", Medical),
+    ("duct", Medical), ("canal", Medical), ("ligament", Medical), ("pupil", Medical), ("nystagmus", Medical), ("lines", Medical),
+    ("respiration", Medical), ("respirations", Medical), ("breathing", Medical), ("murmur", Medical), ("angle", Medical),
+    ("approach", Medical), ("technique", Medical), ("repair", Medical), ("operation", Medical), ("bypass", Medical), ("study", Medical),
+
+    ("parkinson", Eponym), ("parkinsons", Eponym), ("alzheimer", Eponym), ("alzheimers", Eponym), ("crohn", Eponym), ("crohns", Eponym),
+    ("hodgkin", Eponym), ("hodgkins", Eponym), ("hashimoto", Eponym), ("hashimotos", Eponym), ("graves", Eponym), ("foley", Eponym),
+    ("babinski", Eponym), ("romberg", Eponym), ("mcburney", Eponym), ("mcburneys", Eponym), ("lachman", Eponym), ("phalen", Eponym),
+    ("phalens", Eponym), ("tinel", Eponym), ("tinels", Eponym), ("gleason", Eponym), ("glasgow", Eponym), ("apgar", Eponym),
+    ("braden", Eponym), ("cushing", Eponym), ("cushings", Eponym), ("addison", Stop), ("addisons", Eponym), ("raynaud", Eponym),
+    ("raynauds", Eponym), ("sjogren", Eponym), ("sjogrens", Eponym), ("marfan", Eponym), ("marfans", Eponym), ("tourette", Eponym),
+    ("tourettes", Eponym), ("asperger", Eponym), ("aspergers", Eponym), ("huntington", Stop), ("huntingtons", Eponym),
+    ("lyme", Eponym), ("kawasaki", Eponym), ("kaposi", Eponym), ("kaposis", Eponym), ("barrett", Stop), ("barretts", Eponym),
+    ("meniere", Eponym), ("menieres", Eponym), ("wernicke", Eponym), ("korsakoff", Eponym), ("guillain", Eponym), ("epstein", Eponym),
+    ("barr", Eponym), ("dupuytren", Eponym), ("dupuytrens", Eponym), ("baker", Stop), ("bakers", Eponym), ("heimlich", Eponym),
+    ("valsalva", Eponym), ("trendelenburg", Eponym), ("fowler", Eponym), ("fowlers", Eponym), ("kegel", Eponym), ("kernig", Eponym),
+    ("brudzinski", Eponym), ("homan", Eponym), ("homans", Eponym), ("mcmurray", Eponym), ("spurling", Eponym), ("spurlings", Eponym),
+    ("hoffmann", Eponym), ("doppler", Eponym), ("holter", Eponym), ("swan", Stop), ("ganz", Eponym), ("hickman", Eponym),
+    ("jackson", Stop), ("pratt", Stop), ("coombs", Eponym), ("wright", Stop), ("gram", Eponym), ("downs", Eponym), ("bells", Eponym),
+    ("turner", Stop), ("charcot", Eponym), ("marie", Stop), ("duchenne", Eponym), ("becker", Stop), ("friedreich", Eponym),
+    ("paget", Eponym), ("pagets", Eponym), ("peyronie", Eponym), ("peyronies", Eponym), ("whipple", Eponym), ("nissen", Eponym),
+    ("roux", Eponym), ("colles", Eponym), ("salter", Eponym), ("harris", Stop), ("bennett", Stop), ("bishop", Stop), ("ranson", Eponym),
+    ("wells", Eponym), ("framingham", Eponym), ("child", Stop), ("pugh", Eponym), ("mallampati", Eponym), ("beck", Eponym),
+    ("montreal", Stop), ("heberden", Eponym), ("heberdens", Eponym), ("bouchard", Eponym), ("bouchards", Eponym), ("koplik", Eponym),
+    ("osler", Eponym), ("janeway", Eponym), ("cullen", Eponym), ("rovsing", Eponym), ("rovsings", Eponym), ("murphys", Eponym),
+    ("chvostek", Eponym), ("trousseau", Eponym), ("cheyne", Eponym), ("stokes", Eponym), ("kussmaul", Eponym), ("pap", Eponym),
+    ("papanicolaou", Eponym), ("bartholin", Eponym), ("bartholins", Eponym), ("skene", Eponym), ("braxton", Eponym), ("wilms", Eponym),
+    ("ewing", Eponym), ("ewings", Eponym), ("burkitt", Eponym), ("waldenstrom", Eponym), ("von willebrand", Eponym),
+    ("willebrand", Eponym), ("lou", Stop), ("gehrig", Eponym), ("gehrigs", Eponym), ("creutzfeldt", Eponym), ("jakob", Eponym),
+    ("lewy", Eponym), ("brugada", Eponym), ("parkinsonian", Eponym), ("kirschner", Eponym), ("steri", Eponym), ("kerlix", Eponym),
+    ("pfizer", Eponym), ("moderna", Eponym), ("novavax", Eponym), ("astrazeneca", Eponym), ("janssen", Eponym), ("merck", Eponym),
+    ("omron", Eponym), ("dexcom", Eponym), ("medtronic", Eponym), ("abbott", Eponym), ("zimmer", Eponym), ("stryker", Eponym),
+    ("allegra", Eponym), ("celexa", Eponym), ("lexapro", Eponym), ("coreg", Eponym), ("diovan", Eponym), ("lasix", Eponym),
+    ("tylenol", Eponym), ("advil", Eponym), ("xanax", Eponym), ("norco", Eponym), ("percocet", Eponym), ("cipro", Eponym),
+    ("flagyl", Eponym), ("motrin", Eponym), ("bactrim", Eponym), ("zocor", Eponym), ("humira", Eponym), ("ozempic", Eponym),
+
+    ("hospital", Facility), ("hospitals", Facility), ("clinic", Facility), ("clinics", Facility), ("center", Facility),
+    ("centre", Facility), ("healthcare", Facility), ("pharmacy", Facility), ("hospice", Facility), ("institute", Facility),
+    ("laboratory", Facility), ("laboratories", Facility), ("labs", Facility), ("infirmary", Facility), ("sanatorium", Facility),
+    ("physicians", Facility), ("associates", Facility), ("pediatrics", Facility), ("cardiology", Facility), ("orthopedics", Facility),
+    ("orthopaedics", Facility), ("dermatology", Facility), ("oncology", Facility), ("radiology", Facility), ("imaging", Facility),
+    ("rehabilitation", Facility), ("rehab", Facility), ("manor", Facility), ("nursing", Facility), ("university", Facility),
+    ("college", Facility), ("school", Facility), ("elementary", Facility), ("academy", Facility), ("church", Facility), ("bank", Facility),
+    ("inc", Facility), ("llc", Facility), ("corp", Facility), ("corporation", Facility), ("ltd", Facility), ("company", Facility),
+    ("health", Facility), ("medicine", Facility), ("dialysis", Facility), ("dental", Facility), ("group", Facility), ("practice", Facility),
+    ("system", Facility), ("campus", Facility), ("pavilion", Facility), ("foundation", Facility), ("insurance", Facility),
+    ("university of", FacilityOf), ("bakery", Facility), ("construction", Facility), ("logistics", Facility), ("industries", Facility),
+
+    ("outpatient", Generic), ("chronic", Generic), ("maintenance", Generic), ("state", Generic), ("county", Generic),
+    ("metropolitan", Generic), ("children", Generic), ("women", Generic), ("assisted", Generic), ("living", Generic),
+    ("advanced", Generic), ("integrated", Generic), ("virtual", Generic), ("digital", Generic), ("quality", Generic), ("inpatient", Generic), ("primary", Generic), ("care", Generic), ("emergency", Generic), ("urgent", Generic),
+    ("intensive", Generic), ("department", Generic), ("medical", Generic), ("surgical", Generic), ("surgery", Generic), ("family", Generic),
+    ("internal", Generic), ("pain", Generic), ("orthopedic", Generic), ("orthopaedic", Generic), ("neurology", Generic),
+    ("neurosurgery", Generic), ("cancer", Generic), ("heart", Generic), ("vascular", Generic), ("eye", Generic), ("sleep", Generic),
+    ("wound", Generic), ("infusion", Generic), ("women's", Generic), ("womens", Generic), ("children's", Generic), ("childrens", Generic),
+    ("mental", Generic), ("behavioral", Generic), ("public", Generic), ("home", Generic), ("community", Generic), ("regional", Generic),
+    ("general", Generic), ("local", Generic), ("specialty", Generic), ("retail", Generic), ("same", Generic), ("day", Generic),
+    ("walk", Generic), ("acute", Generic), ("long", Generic), ("term", Generic), ("skilled", Generic), ("facility", Generic),
+    ("electronic", Generic), ("high", Generic), ("middle", Generic), ("the", Generic), ("a", Generic), ("an", Generic), ("our", Generic),
+    ("your", Generic), ("my", Generic), ("this", Generic), ("that", Generic), ("her", Generic), ("his", Generic), ("their", Generic),
+    ("gi", Generic), ("ent", Generic), ("ob", Generic), ("gyn", Generic), ("icu", Generic), ("er", Generic), ("ed", Generic),
+    ("diabetes", Generic), ("endocrine", Generic), ("endocrinology", Generic), ("pulmonary", Generic), ("renal", Generic),
+    ("urology", Generic), ("gastroenterology", Generic), ("rheumatology", Generic), ("psychiatry", Generic), ("physical", Generic),
+    ("occupational", Generic), ("therapy", Generic), ("trauma", Generic), ("stroke", Generic), ("breast", Generic), ("spine", Generic),
+    ("sports", Generic), ("travel", Generic), ("teaching", Generic), ("research", Generic), ("clinical", Generic), ("private", Generic),
+    ("group.", Generic), ("and", Generic), ("of", Generic), ("for", Generic), ("at", Place), ("call", Generic), ("fertility", Generic),
+    ("hematology", Generic), ("nephrology", Generic), ("geriatrics", Generic), ("psychiatric", Generic), ("ambulatory", Generic),
+    ("veterans", Generic), ("affairs", Generic), ("new", Generic), ("good", Generic), ("global", Generic), ("life", Generic),
+    ("weight", Generic), ("loss", Generic), ("birth", Generic), ("blood", Generic), ("call center", Generic), ("data", Generic),
+
+    ("american", Body), ("national", Body), ("world", Body), ("international", Body), ("european", Body), ("united", Body),
+    ("federal", Body), ("british", Body), ("canadian", Body), ("preventive", Body), ("food", Body), ("society", Body),
+
+    ("street", Street), ("avenue", Street), ("ave", Street), ("blvd", Street), ("boulevard", Street), ("road", Street), ("rd", Street),
+    ("lane", Street), ("ln", Street), ("drive", Street), ("court", Street), ("ct", Street), ("place", Street), ("pl", Street),
+    ("terrace", Street), ("circle", Street), ("cir", Street), ("parkway", Street), ("pkwy", Street), ("highway", Street), ("hwy", Street),
+    ("trail", Street), ("trl", Street), ("way", Street), ("square", Street), ("sq", Street), ("plaza", Street), ("alley", Street),
+    ("crescent", Street), ("loop", Street), ("turnpike", Street), ("row", Street), ("path", Street), ("pike", Street), ("str", Street),
+
+    ("north", Direction), ("south", Direction), ("east", Direction), ("west", Direction), ("n", Direction), ("s", Direction),
+    ("e", Direction), ("w", Direction), ("ne", Direction), ("nw", Direction), ("se", Direction), ("sw", Direction),
+    ("apt", Unit), ("apartment", Unit), ("suite", Unit), ("ste", Unit), ("unit", Unit), ("rm", Unit), ("room", Unit), ("floor", Unit),
+    ("bldg", Unit), ("building", Unit), ("lot", Unit),
+
+    ("in", Place), ("from", Place), ("near", Place), ("to", Place), ("outside", Place), ("around", Place), ("visiting", Place),
+    ("downtown", Place), ("lives", Place), ("resides", Place), ("city", Place), ("town", Place), ("moved", Place),
+
+    ("alabama", State), ("carolina", State), ("dakota", State), ("jersey", State), ("hampshire", State), ("alaska", State), ("arizona", State), ("arkansas", State), ("california", State), ("colorado", State),
+    ("connecticut", State), ("delaware", State), ("florida", State), ("georgia", State), ("hawaii", State), ("idaho", State),
+    ("illinois", State), ("indiana", State), ("iowa", State), ("kansas", State), ("kentucky", State), ("louisiana", State),
+    ("maine", State), ("maryland", State), ("massachusetts", State), ("michigan", State), ("minnesota", State),
+    ("mississippi", State), ("missouri", State), ("montana", State), ("nebraska", State), ("nevada", State), ("ohio", State),
+    ("oklahoma", State), ("oregon", State), ("pennsylvania", State), ("tennessee", State), ("texas", State), ("utah", State),
+    ("vermont", State), ("virginia", State), ("washington", State), ("wisconsin", State), ("wyoming", State), ("ontario", State),
+    ("quebec", State), ("mexico", State), ("canada", State), ("china", State), ("india", State), ("france", State), ("germany", State),
+    ("england", State), ("scotland", State), ("ireland", State), ("spain", State), ("italy", State), ("japan", State), ("brazil", State),
+    ("russia", State), ("poland", State), ("ukraine", State), ("korea", State), ("vietnam", State), ("philippines", State),
+    ("africa", State), ("europe", State), ("asia", State), ("america", State), ("australia", State), ("nigeria", State), ("kenya", State),
+    ("egypt", State), ("israel", State), ("iran", State), ("iraq", State), ("syria", State), ("cuba", State), ("haiti", State),
+    ("guatemala", State), ("honduras", State), ("colombia", State), ("peru", State), ("chile", State), ("argentina", State),
+    ("pakistan", State), ("bangladesh", State), ("usa", State), ("uk", State), ("puerto", State), ("singapore", State), ("turkey", State),
+
+    ("i", Stop), ("january", Stop), ("february", Stop), ("march", Stop), ("april", Stop), ("may", Stop), ("june", Stop), ("july", Stop),
+    ("august", Stop), ("september", Stop), ("october", Stop), ("november", Stop), ("december", Stop), ("monday", Stop),
+    ("tuesday", Stop), ("wednesday", Stop), ("thursday", Stop), ("friday", Stop), ("saturday", Stop), ("sunday", Stop), ("jan", Stop),
+    ("feb", Stop), ("mar", Stop), ("apr", Stop), ("jun", Stop), ("jul", Stop), ("aug", Stop), ("sep", Stop), ("sept", Stop), ("oct", Stop),
+    ("nov", Stop), ("dec", Stop), ("am", Stop), ("pm", Stop), ("ok", Stop), ("yes", Stop), ("no", Stop), ("will", Stop), ("is", Stop),
+    ("was", Stop), ("has", Stop), ("he", Stop), ("she", Stop), ("it", Stop), ("we", Stop), ("you", Stop), ("they", Stop), ("if", Stop),
+    ("so", Stop), ("as", Stop), ("on", Stop), ("or", Stop), ("but", Stop), ("not", Stop), ("with", Stop), ("id", Stop), ("mrn", Stop),
+    ("dob", Stop), ("ssn", Stop), ("history", Stop), ("exam", Stop), ("plan", Stop), ("assessment", Stop), ("hpi", Stop), ("ros", Stop),
+    ("mri", Stop), ("ct scan", Stop), ("ekg", Stop), ("ecg", Stop), ("covid", Stop), ("hiv", Stop), ("copd", Stop), ("gerd", Stop),
+    ("cad", Stop), ("chf", Stop), ("christmas", Stop), ("easter", Stop), ("thanksgiving", Stop), ("english", Stop), ("spanish", Stop),
+    ("french", Stop), ("medicare", Stop), ("medicaid", Stop), ("null", Stop), ("none", Stop), ("unknown", Stop), ("male", Stop),
+    ("female", Stop), ("guest", Stop), ("god", Stop), ("lord", Stop), ("jesus", Stop), ("christ", Stop), ("virginia's", Stop),
+    ("here", Stop), ("there", Stop), ("what", Stop), ("when", Stop), ("how", Stop), ("who", Stop), ("why", Stop), ("see", Stop), ("says", Stop),
+    ("said", Stop), ("well", Stop), ("okay", Stop), ("all", Stop), ("any", Stop), ("every", Stop), ("let", Stop), ("lets", Stop), ("can", Stop),
+    ("could", Stop), ("would", Stop), ("should", Stop), ("have", Stop), ("had", Stop), ("are", Stop), ("be", Stop), ("been", Stop), ("than", Stop),
+    ("sure", Stop), ("oh", Stop), ("okey", Stop), ("um", Stop), ("uhm", Stop), ("uh", Stop), ("lemme", Stop), ("yeah", Stop), ("hmm", Stop),
+    ("gonna", Stop), ("re", Stop), ("ve", Stop), ("ll", Stop), ("cuban", Stop), ("german", Stop), ("mr.", Stop), ("just", Stop), ("now", Stop), ("also", Stop), ("about", Stop), ("after", Stop), ("before", Stop), ("did", Stop), ("does", Stop),
+]);
+
+/// Two letters of the states, for `Boston, MA`.
+#[rustfmt::skip]
+pub const STATE_CODES: [&[u8; 2]; 56] = [
+    b"AL", b"AK", b"AZ", b"AR", b"CA", b"CO", b"CT", b"DE", b"DC", b"FL", b"GA", b"HI", b"ID", b"IL", b"IN", b"IA", b"KS", b"KY", b"LA",
+    b"ME", b"MD", b"MA", b"MI", b"MN", b"MS", b"MO", b"MT", b"NE", b"NV", b"NH", b"NJ", b"NM", b"NY", b"NC", b"ND", b"OH", b"OK", b"OR",
+    b"PA", b"RI", b"SC", b"SD", b"TN", b"TX", b"UT", b"VT", b"VA", b"WA", b"WV", b"WI", b"WY", b"PR", b"GU", b"VI", b"ON", b"BC",
+];
+
+/// What a field of structured text holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A person's name, or a part of it.
+    Name,
+    /// A name where it looks like a person's: the label is used for other things too.
+    PerhapsName,
+    Address,
+    City,
+    /// A postal code.
+    Zip,
+    Organization,
+    /// An identifier, then the components of a name (HL7 XCN).
+    Coded,
+}
+
+/// Labels of fields: keys and columns, HL7 v2 positions (2.5.1, chapters 2A, 3, 4), X12 positions (005010).
+#[rustfmt::skip]
+pub static FIELDS: Labels<Field, 512> = Labels::new(&[
+    ("PID-5", Field::Name), ("PID-6", Field::Name), ("PID-9", Field::Name), ("NK1-2", Field::Name), ("NK1-30", Field::Name),
+    ("GT1-3", Field::Name), ("GT1-4", Field::Name), ("IN1-16", Field::Name), ("MRG-7", Field::Name), ("PID-11", Field::Address),
+    ("NK1-4", Field::Address), ("GT1-5", Field::Address), ("IN1-19", Field::Address), ("PD1-4", Field::Coded), ("PV1-7", Field::Coded),
+    ("PV1-8", Field::Coded), ("PV1-9", Field::Coded), ("PV1-17", Field::Coded), ("PV1-52", Field::Coded), ("OBR-16", Field::Coded),
+    ("ORC-12", Field::Coded), ("OBR-32", Field::Coded), ("OBR-28", Field::Coded), ("PR1-8", Field::Coded), ("DG1-16", Field::Coded),
+    ("OBX-16", Field::Coded), ("TXA-9", Field::Coded), ("ORC-10", Field::Coded), ("PID-23", Field::City),
+    ("N3-1", Field::Address), ("N3-2", Field::Address), ("N4-1", Field::City), ("N4-3", Field::Zip),
+
+    ("family", Field::Name), ("given", Field::Name), ("first", Field::PerhapsName), ("last", Field::PerhapsName),
+    ("first name", Field::Name), ("last name", Field::Name), ("firstname", Field::Name), ("fname", Field::Name), ("lname", Field::Name),
+    ("middle name", Field::Name), ("surname", Field::Name), ("family name", Field::Name), ("given name", Field::Name),
+    ("full name", Field::Name), ("patient name", Field::Name), ("pt name", Field::Name), ("patient", Field::PerhapsName),
+    ("name", Field::PerhapsName), ("display name", Field::PerhapsName), ("display", Field::PerhapsName), ("maiden name", Field::Name),
+    ("preferred name", Field::Name), ("legal name", Field::Name), ("nickname", Field::Name), ("alias", Field::PerhapsName),
+    ("provider", Field::PerhapsName), ("provider name", Field::Name), ("physician", Field::PerhapsName), ("physician name", Field::Name),
+    ("doctor", Field::PerhapsName), ("doctor name", Field::Name), ("attending", Field::PerhapsName), ("attending physician", Field::Name),
+    ("attending provider", Field::Name), ("referring provider", Field::Name), ("referring physician", Field::Name),
+    ("ordering provider", Field::Name), ("ordering physician", Field::Name), ("primary care provider", Field::Name),
+    ("pcp", Field::PerhapsName), ("pcp name", Field::Name), ("nurse", Field::PerhapsName), ("surgeon", Field::PerhapsName),
+    ("contact name", Field::Name), ("emergency contact", Field::PerhapsName), ("emergency contact name", Field::Name),
+    ("guarantor", Field::PerhapsName), ("guarantor name", Field::Name), ("subscriber name", Field::Name), ("insured name", Field::Name),
+    ("member name", Field::Name), ("next of kin", Field::PerhapsName), ("spouse", Field::PerhapsName), ("mother", Field::PerhapsName),
+    ("father", Field::PerhapsName), ("mothers maiden name", Field::Name), ("guardian", Field::PerhapsName), ("author", Field::PerhapsName),
+    ("signed by", Field::PerhapsName), ("dictated by", Field::PerhapsName), ("from", Field::PerhapsName), ("to", Field::PerhapsName),
+    ("employee name", Field::Name), ("customer name", Field::Name), ("customer", Field::PerhapsName), ("client name", Field::Name),
+    ("performer", Field::PerhapsName), ("user full name", Field::Name), ("responsible party", Field::PerhapsName),
+
+    ("street", Field::Address), ("street address", Field::Address), ("address", Field::Address), ("address line", Field::Address),
+    ("address line 1", Field::Address), ("address 1", Field::Address), ("address1", Field::Address), ("addr", Field::Address),
+    ("home address", Field::Address), ("mailing address", Field::Address), ("patient address", Field::Address), ("line", Field::Address),
+    ("line1", Field::Address), ("addr line", Field::Address), ("street1", Field::Address), ("address2", Field::Address),
+    ("city", Field::City), ("town", Field::City), ("hometown", Field::City), ("patient city", Field::City), ("birth place", Field::City),
+    ("birthplace", Field::City), ("county", Field::City), ("district", Field::City), ("zip", Field::Zip), ("zip code", Field::Zip),
+    ("zipcode", Field::Zip), ("postal code", Field::Zip), ("postcode", Field::Zip), ("postal", Field::Zip),
+    ("hospital", Field::Organization), ("hospital name", Field::Organization), ("facility", Field::Organization),
+    ("facility name", Field::Organization), ("clinic", Field::Organization), ("clinic name", Field::Organization),
+    ("organization", Field::Organization), ("organization name", Field::Organization), ("employer", Field::Organization),
+    ("employer name", Field::Organization), ("managing organization", Field::Organization), ("practice", Field::Organization),
+    ("practice name", Field::Organization), ("pharmacy", Field::Organization), ("school", Field::Organization),
+]);
