@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use serde::Deserialize;
+
 use crate::bindings::exports::gateway::provider::driver::{self, End, Frame, GuestRun};
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, ErrorKind, Event, Framing, Header, UpstreamRequest,
@@ -12,6 +14,9 @@ use crate::fault::{plain, protocol};
 ///
 /// Whatever is handed in after the answer has ended, in success or failure, is passed over.
 pub trait Exchange: Default + 'static {
+    /// A JSON body: an answer, or an error.
+    type Body<'a>: Deserialize<'a>;
+
     /// Builds the upstream request.
     ///
     /// # Errors
@@ -22,13 +27,17 @@ pub trait Exchange: Default + 'static {
     fn frame(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>);
 
     /// A whole answer.
-    fn whole(&mut self, data: &[u8], events: &mut Vec<Event>);
+    fn whole(&mut self, body: &Self::Body<'_>, events: &mut Vec<Event>);
 
     /// Ends the answer badly, unless it has ended.
     fn fail(&mut self, error: DriverError, events: &mut Vec<Event>);
 
-    /// An error status, with the body that came with it: empty where there was none, or none that is JSON.
-    fn refusal(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> DriverError;
+    /// An error status, with the body that came with it, if it can be read.
+    fn refusal(
+        status: u16,
+        body: Option<&Self::Body<'_>>,
+        retry_after_ms: Option<u64>,
+    ) -> DriverError;
 }
 
 /// The run of a driver with this wire format.
@@ -96,7 +105,7 @@ impl<E: Exchange> GuestRun for Run<E> {
         let mut events = Vec::new();
         let error = match (how, &state.body) {
             // The status said it all: the body was empty or never came.
-            (_, Body::Error(status)) => E::refusal(*status, b"", state.retry_after_ms),
+            (_, Body::Error(status)) => E::refusal(*status, None, state.retry_after_ms),
             (End::TimedOut, _) => plain(ErrorKind::UpstreamFailure, Some("timed_out")),
             (End::Reset, _) => plain(ErrorKind::UpstreamFailure, Some("reset")),
             (End::Cancelled, _) => plain(ErrorKind::Other, Some("cancelled")),
@@ -122,7 +131,7 @@ impl<E: Exchange> State<E> {
             self.retry_after_ms =
                 wait.and_then(|header| retry_after_ms(&header.name, &header.value));
             if !content_type.starts_with("application/json") {
-                return Err(E::refusal(status, b"", self.retry_after_ms));
+                return Err(E::refusal(status, None, self.retry_after_ms));
             }
             self.body = Body::Error(status);
             return Ok(Framing::WholeBody);
@@ -145,8 +154,14 @@ impl<E: Exchange> State<E> {
     ) -> Result<(), DriverError> {
         match self.body {
             Body::Stream => self.exchange.frame(name, data, events),
-            Body::Whole => self.exchange.whole(data, events),
-            Body::Error(status) => return Err(E::refusal(status, data, self.retry_after_ms)),
+            Body::Whole => match serde_json::from_slice::<E::Body<'_>>(data) {
+                Ok(body) => self.exchange.whole(&body, events),
+                Err(_) => self.exchange.fail(protocol("bad_json"), events),
+            },
+            Body::Error(status) => {
+                let body = serde_json::from_slice::<E::Body<'_>>(data).ok();
+                return Err(E::refusal(status, body.as_ref(), self.retry_after_ms));
+            }
         }
         Ok(())
     }

@@ -1,11 +1,15 @@
 //! The provider's answer, streamed or whole, as canonical events. Both forms go through the same few steps, so
 //! that they come out the same.
 
+use driver_kit::Exchange;
 use driver_kit::fault::protocol;
 
-use crate::bindings::gateway::provider::types::{DriverError, Event, Finish, FinishReason, Usage};
-use crate::fault::from_event;
+use crate::bindings::gateway::provider::types::{
+    ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
+};
+use crate::fault::{from_answer, from_event};
 use crate::wire::{Answer, AnswerBlock, Delta, Event as WireEvent};
+use crate::{config, request};
 
 /// What is known of the reply so far.
 #[derive(Default)]
@@ -44,9 +48,15 @@ struct OpenBlock {
     has_fragment: bool,
 }
 
-impl Reply {
+impl Exchange for Reply {
+    type Body<'a> = Answer<'a>;
+
+    fn request(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
+        request::build(chat, config::get())
+    }
+
     /// Ends the reply badly, unless it has ended.
-    pub fn end(&mut self, error: DriverError, events: &mut Vec<Event>) {
+    fn fail(&mut self, error: DriverError, events: &mut Vec<Event>) {
         if !self.done {
             self.done = true;
             events.push(Event::Failed(error));
@@ -54,7 +64,7 @@ impl Reply {
     }
 
     /// One stream event.
-    pub fn stream(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) {
+    fn frame(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) {
         if self.done {
             return;
         }
@@ -62,7 +72,7 @@ impl Reply {
             // A heartbeat without data is legal; everything else is JSON.
             match name {
                 "ping" => events.push(Event::KeepAlive),
-                _ => self.end(protocol("bad_json"), events),
+                _ => self.fail(protocol("bad_json"), events),
             }
             return;
         };
@@ -74,17 +84,17 @@ impl Reply {
         // A piece of a reply that has not begun.
         let is_piece = kind.starts_with("content_block_") || kind == "message_delta";
         if is_piece && !self.started {
-            return self.end(protocol("no_message_start"), events);
+            return self.fail(protocol("no_message_start"), events);
         }
         match kind {
             "message_start" => self.start(event.message.as_ref(), events),
             "content_block_start" => match &event.content_block {
                 Some(block) => self.block_start(event.index, block, events),
-                None => self.end(protocol("no_content_block"), events),
+                None => self.fail(protocol("no_content_block"), events),
             },
             "content_block_delta" => match &event.delta {
                 Some(delta) => self.block_delta(event.index, delta, events),
-                None => self.end(protocol("no_delta"), events),
+                None => self.fail(protocol("no_delta"), events),
             },
             "content_block_stop" => self.block_stop(event.index, events),
             "message_delta" => {
@@ -106,7 +116,7 @@ impl Reply {
                     .error
                     .as_ref()
                     .map_or_else(|| protocol("error_event"), from_event);
-                self.end(error, events);
+                self.fail(error, events);
             }
             // Event types are added over time; clients are told to ignore what they do not know.
             _ => {}
@@ -114,12 +124,12 @@ impl Reply {
     }
 
     /// A whole answer.
-    pub fn message(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+    fn whole(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
         if let Some(error) = &answer.error {
-            return self.end(from_event(error), events);
+            return self.fail(from_event(error), events);
         }
         if answer.kind != "message" {
-            return self.end(protocol("not_a_message"), events);
+            return self.fail(protocol("not_a_message"), events);
         }
         self.start(Some(answer), events);
         for (index, block) in (0..).zip(&answer.content) {
@@ -136,9 +146,16 @@ impl Reply {
         self.finish(events);
     }
 
+    fn refusal(status: u16, body: Option<&Answer<'_>>, retry_after_ms: Option<u64>) -> DriverError {
+        let error = body.and_then(|body| body.error.as_ref());
+        from_answer(status, error, retry_after_ms)
+    }
+}
+
+impl Reply {
     fn start(&mut self, answer: Option<&Answer<'_>>, events: &mut Vec<Event>) {
         let Some(answer) = answer.filter(|_| !self.started) else {
-            return self.end(protocol("message_start"), events);
+            return self.fail(protocol("message_start"), events);
         };
         self.started = true;
         events.push(Event::Started((
@@ -236,7 +253,7 @@ impl Reply {
             .take()
             .filter(|_| self.started && self.open.is_empty())
         else {
-            return self.end(protocol("early_message_stop"), events);
+            return self.fail(protocol("early_message_stop"), events);
         };
         self.done = true;
         events.push(Event::Finished(Finish {

@@ -1,11 +1,15 @@
 //! The provider's answer, streamed or whole, as canonical events. Both forms go through the same few steps, so
 //! that they come out the same.
 
+use driver_kit::Exchange;
 use driver_kit::fault::protocol;
 
-use crate::bindings::gateway::provider::types::{DriverError, Event, Finish, FinishReason, Usage};
+use crate::bindings::gateway::provider::types::{
+    ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
+};
 use crate::calls::Calls;
-use crate::fault::from_body;
+use crate::fault::{from_answer, from_body};
+use crate::request;
 use crate::wire::{self, Answer, Choice, Delta};
 
 /// What ends a stream.
@@ -23,17 +27,23 @@ pub struct Reply {
     done: bool,
 }
 
-impl Reply {
+impl Exchange for Reply {
+    type Body<'a> = Answer<'a>;
+
+    fn request(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
+        request::build(chat)
+    }
+
     /// Ends the reply badly, unless it has ended.
-    pub fn end(&mut self, error: DriverError, events: &mut Vec<Event>) {
+    fn fail(&mut self, error: DriverError, events: &mut Vec<Event>) {
         if !self.done {
             self.done = true;
             events.push(Event::Failed(error));
         }
     }
 
-    /// One stream event.
-    pub fn stream(&mut self, data: &[u8], events: &mut Vec<Event>) {
+    /// Kind B names no events.
+    fn frame(&mut self, _name: &str, data: &[u8], events: &mut Vec<Event>) {
         if self.done {
             return;
         }
@@ -42,23 +52,30 @@ impl Reply {
         }
         match serde_json::from_slice::<Answer<'_>>(data) {
             Ok(answer) => self.take(&answer, events),
-            Err(_) => self.end(protocol("bad_json"), events),
+            Err(_) => self.fail(protocol("bad_json"), events),
         }
     }
 
     /// A whole answer.
-    pub fn completion(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
+    fn whole(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
         let choices = answer.choices.as_deref().unwrap_or_default();
         if answer.error.is_none() && !choices.iter().any(is_first) {
-            return self.end(protocol("no_choices"), events);
+            return self.fail(protocol("no_choices"), events);
         }
         self.take(answer, events);
         self.finish(events);
     }
 
+    fn refusal(status: u16, body: Option<&Answer<'_>>, retry_after_ms: Option<u64>) -> DriverError {
+        let error = body.and_then(|body| body.error.as_ref());
+        from_answer(status, error, retry_after_ms)
+    }
+}
+
+impl Reply {
     fn take(&mut self, answer: &Answer<'_>, events: &mut Vec<Event>) {
         if let Some(error) = &answer.error {
-            return self.end(from_body(error), events);
+            return self.fail(from_body(error), events);
         }
         let choices = answer.choices.as_deref().unwrap_or_default();
         let id = answer.id.as_deref().unwrap_or("");
@@ -94,7 +111,7 @@ impl Reply {
         }
         let calls = delta.tool_calls.as_deref().unwrap_or_default();
         if self.stop.is_some() && !calls.is_empty() {
-            return self.end(protocol("late_tool_call"), events);
+            return self.fail(protocol("late_tool_call"), events);
         }
         for call in calls {
             self.calls.take(call.index, call, events);
@@ -105,13 +122,13 @@ impl Reply {
         if self.calls.end(events) {
             self.stop = Some(reason.to_owned());
         } else {
-            self.end(protocol("incomplete_tool_call"), events);
+            self.fail(protocol("incomplete_tool_call"), events);
         }
     }
 
     fn finish(&mut self, events: &mut Vec<Event>) {
         let Some(raw) = self.stop.take().filter(|_| self.started) else {
-            return self.end(protocol("early_done"), events);
+            return self.fail(protocol("early_done"), events);
         };
         if self.done {
             return;
