@@ -1,5 +1,5 @@
 //! The conversation as kind A wants it: strictly alternating turns, tool results first and in the order of
-//! their calls, no empty block, every call answered.
+//! their calls, no blank block, every call answered.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ pub fn system(parts: &[Part]) -> Result<Vec<Block<'_>>, DriverError> {
     let mut blocks = Vec::with_capacity(parts.len());
     for part in parts {
         match &part.body {
-            PartBody::Text(text) if text.is_empty() => {}
+            PartBody::Text(text) if is_blank(text) => {}
             PartBody::Text(text) => blocks.push(Block {
                 body: Body::Text { text },
                 cache_control: mark(&part.cache_mark)?,
@@ -89,10 +89,15 @@ fn blocks<'a>(message: &'a Message, ids: &Ids<'a>) -> Result<Vec<Block<'a>>, Dri
     Ok(blocks)
 }
 
-/// One block, or none for what kind A must not see: empty text, reasoning that is not its own.
+/// Kind A answers a text block of nothing but white space with 400 (wire notes 2, point 15).
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// One block, or none for what kind A must not see: blank text, reasoning that is not its own.
 fn body<'a>(part: &'a Part, role: Role, ids: &Ids<'a>) -> Result<Option<Body<'a>>, DriverError> {
     Ok(Some(match (&part.body, role) {
-        (PartBody::Text(text), _) if text.is_empty() => return Ok(None),
+        (PartBody::Text(text), _) if is_blank(text) => return Ok(None),
         (PartBody::Text(text), _) => Body::Text { text },
         (PartBody::Image(media), _) => Body::Image {
             source: image(media)?,
@@ -139,7 +144,7 @@ fn result_body<'a>(result: &'a ToolResult, ids: &Ids<'a>) -> Result<Body<'a>, Dr
 
 fn result_block(part: &ResultPart) -> Result<Option<Block<'_>>, DriverError> {
     let body = match &part.body {
-        ResultBody::Text(text) if text.is_empty() => return Ok(None),
+        ResultBody::Text(text) if is_blank(text) => return Ok(None),
         ResultBody::Text(text) => Body::Text { text },
         ResultBody::Image(media) => Body::Image {
             source: image(media)?,

@@ -5,7 +5,8 @@ use driver_kit::json::{Passed, raw};
 use driver_kit::{is_tool_name, post};
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, Framing, ResponseFormat, ToolChoice, UpstreamRequest,
+    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, ResultBody, ToolChoice,
+    UpstreamRequest,
 };
 use crate::ids::ids;
 use crate::messages::messages;
@@ -125,7 +126,10 @@ fn stop(chat: &ChatRequest) -> Result<&[String], DriverError> {
 fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>>, DriverError> {
     match &chat.response_format {
         None => Ok(None),
-        Some(ResponseFormat::JsonObject) => Ok(Some(wire::ResponseFormat::JsonObject)),
+        Some(ResponseFormat::JsonObject) if says_json(chat) => {
+            Ok(Some(wire::ResponseFormat::JsonObject))
+        }
+        Some(ResponseFormat::JsonObject) => Err(invalid("response_format", "no_json_word")),
         Some(ResponseFormat::JsonSchema(format)) => {
             let name = format.name.as_deref().unwrap_or(SCHEMA_NAME);
             // A schema's name has the form of a tool's.
@@ -142,6 +146,23 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
         }
         Some(ResponseFormat::Other(_)) => Err(unsupported("response_format")),
     }
+}
+
+/// Kind B answers a request for some JSON that speaks of none with 400.
+fn says_json(chat: &ChatRequest) -> bool {
+    let said = |text: &str| text.to_ascii_lowercase().contains("json");
+    let turns = chat.messages.iter().flat_map(|message| &message.content);
+    chat.system
+        .iter()
+        .chain(turns)
+        .any(|part| match &part.body {
+            PartBody::Text(text) => said(text),
+            PartBody::ToolResult(result) => result
+                .content
+                .iter()
+                .any(|part| matches!(&part.body, ResultBody::Text(text) if said(text))),
+            _ => false,
+        })
 }
 
 fn passed(chat: &ChatRequest) -> Result<Passed<'_>, DriverError> {

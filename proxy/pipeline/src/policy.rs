@@ -5,6 +5,7 @@ pub mod models;
 pub mod phi;
 pub mod pipelines;
 pub mod plans;
+pub mod sampling;
 pub mod watch;
 
 use std::fmt;

@@ -97,8 +97,12 @@ pub(crate) struct Record {
     scan: Option<ScanRecord>,
     reservation: Option<Reservation>,
     usage: Usage,
-    /// Bytes of text that the caller was sent, for runs whose provider never said its count.
+    /// Our count of the prompt and the bytes of text that the caller was sent, for runs whose provider never
+    /// says its own.
+    estimated_input_tokens: u64,
     output_bytes: u64,
+    /// Whether the provider has begun to answer, and so has read the prompt.
+    answered: bool,
     first_token: Option<Duration>,
 }
 
@@ -156,7 +160,9 @@ impl Trail {
             scan: None,
             reservation: None,
             usage: Usage::default(),
+            estimated_input_tokens: 0,
             output_bytes: 0,
+            answered: false,
             first_token: None,
         };
         Self {
@@ -192,6 +198,11 @@ impl Trail {
         self.record.reservation = Some(reservation);
     }
 
+    /// Our own count of the prompt.
+    pub(crate) fn expects(&mut self, input_tokens: u64) {
+        self.record.estimated_input_tokens = input_tokens;
+    }
+
     pub(crate) fn scanned(&mut self, scan: &Scan) {
         self.record.scan = Some(ScanRecord {
             phi: scan.metadata(0),
@@ -224,6 +235,7 @@ impl Trail {
     /// Meters one event of the provider.
     pub(crate) fn saw(&mut self, event: &ChatEvent) {
         let record = &mut self.record;
+        record.answered = true;
         match event {
             ChatEvent::Usage(usage) => record.usage = *usage,
             ChatEvent::Text(text)
@@ -332,9 +344,13 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33).
 fn estimate_missing(record: &mut Record) {
-    let estimate = record.output_bytes.div_ceil(BYTES_PER_TOKEN);
-    if record.usage.output_tokens == 0 {
-        record.usage.output_tokens = estimate;
+    let usage = &mut record.usage;
+    if usage.output_tokens == 0 {
+        usage.output_tokens = record.output_bytes.div_ceil(BYTES_PER_TOKEN);
+    }
+    let cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+    if record.answered && usage.input_tokens == 0 && cached == 0 {
+        usage.input_tokens = record.estimated_input_tokens;
     }
 }
 

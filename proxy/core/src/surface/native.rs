@@ -72,8 +72,9 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         .at(unknown));
     }
     // A message of the wrong type is one problem, not two.
-    let is_empty = message.as_deref().map_or(!has_message, str::is_empty);
-    if results.is_empty() && is_empty {
+    let is_blank = |text: &str| text.trim().is_empty();
+    let says_nothing = message.as_deref().map_or(!has_message, is_blank);
+    if results.is_empty() && says_nothing {
         problems.add("message", "is required");
     }
     if !results.is_empty() && conversation.is_none() {

@@ -19,6 +19,14 @@ struct Open {
     answered: bool,
 }
 
+/// Whether a turn says nothing: a provider that leaves out blank text would have nothing to answer
+/// (wire.md 2, point 15).
+pub(super) fn says_nothing(content: &[Part]) -> bool {
+    content
+        .iter()
+        .all(|part| matches!(part, Part::Text { text, .. } if text.trim().is_empty()))
+}
+
 /// Every tool call needs its result in the turn behind it, and every result its call in the turn before: a
 /// dangling one is refused by both provider kinds (wire.md 2, point 5). Neighbours of one role are one turn
 /// (point 17).

@@ -38,14 +38,14 @@ impl Filter for Metering {
             let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
             evaluation_open(caller, exchange.started_at)?;
             let max_tokens = chat.max_tokens.map_or(0, u64::from);
-            let charge = model
-                .price
-                .worst_case(estimated_input_tokens(chat), max_tokens);
+            let input_tokens = estimated_input_tokens(chat);
+            let charge = model.price.worst_case(input_tokens, max_tokens);
             let plans = &exchange.policy.plans;
             let reservation = Reservation::new(caller, plans, Some(charge), exchange.started_at);
             let (request_id, now) = (&exchange.request_id, exchange.started_at);
             budget::check(&exchange.gateway, caller, &reservation, request_id, now).await?;
             exchange.trail.reserves(reservation);
+            exchange.trail.expects(input_tokens);
             Ok(())
         })
     }

@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::{ChatRequest, Sampling};
+use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::time::Timestamp;
 
@@ -55,11 +55,9 @@ impl Filter for ModelAccess {
                 return Err(invalid("messages", "cannot fit the model's context window"));
             }
             representable(chat, model)?;
-            chat.max_tokens = Some(capped(
-                chat.max_tokens,
-                caller.per_request_max_tokens,
-                model,
-            ));
+            let max_tokens = capped(chat.max_tokens, caller.per_request_max_tokens, model);
+            fit_reasoning(chat, max_tokens)?;
+            chat.max_tokens = Some(max_tokens);
             exchange
                 .trail
                 .chose(model, &exchange.policy.catalogue.price_list);
@@ -73,6 +71,32 @@ impl Filter for ModelAccess {
 fn capped(asked: Option<u32>, organization_cap: u32, model: &Model) -> u32 {
     let cap = organization_cap.min(model.max_output_tokens).max(1);
     asked.map_or(cap, |asked| asked.min(cap))
+}
+
+/// The smallest budget of reasoning that a provider takes (wire format of the messages surface).
+const MIN_REASONING_TOKENS: u32 = 1_024;
+
+/// Reasoning is part of the output: a budget that fits below the caller's limit and not below the lowered one is
+/// lowered in the same proportion, so that the answer keeps its share.
+fn fit_reasoning(chat: &mut ChatRequest, max_tokens: u32) -> Result<(), Fault> {
+    let Some(budget) = chat.reasoning_tokens.filter(|budget| *budget >= max_tokens) else {
+        return Ok(());
+    };
+    if max_tokens <= MIN_REASONING_TOKENS {
+        return Err(unsupported("thinking"));
+    }
+    let asked = u64::from(chat.max_tokens.unwrap_or(budget).max(budget).max(1));
+    let share = u64::from(budget) * u64::from(max_tokens) / asked;
+    let fitting = u32::try_from(share).unwrap_or(u32::MAX);
+    let fitting = fitting.clamp(MIN_REASONING_TOKENS, max_tokens - 1);
+    chat.reasoning_tokens = Some(fitting);
+    // The same budget, where the caller said more than a budget.
+    if let Some(whole) = chat.ext.get_mut("must-thinking")
+        && let Some(budget) = whole.get_mut("budget_tokens")
+    {
+        *budget = fitting.into();
+    }
+    Ok(())
 }
 
 fn retired(retirement: &Retirement, now: Timestamp) -> Result<(), Fault> {
@@ -101,8 +125,8 @@ fn announce(retirement: &Retirement, headers: &mut http::HeaderMap) {
     }
 }
 
-/// What the model cannot take is refused by name, never dropped (wire.md 3). Sampling inside another range is
-/// brought to the nearest value that the model has.
+/// What the model cannot take is refused by name, never dropped (wire.md 3), but for sampling, where the
+/// catalogue decides.
 fn representable(chat: &mut ChatRequest, model: &Model) -> Result<(), Fault> {
     let lacks = |feature: &str| !model.features.iter().any(|name| name == feature);
     if let Some(feature) = eligibility::features(chat)
@@ -116,24 +140,10 @@ fn representable(chat: &mut ChatRequest, model: &Model) -> Result<(), Fault> {
         };
         return Err(unsupported(param).detail("feature", feature));
     }
-    let sampling = &mut chat.sampling;
-    if let Some((low, high)) = model.temperature {
-        sampling.temperature = sampling.temperature.map(|asked| asked.clamp(low, high));
-        return Ok(());
-    }
-    // Such a model takes its default alone, as its own API does.
-    let other = |asked: Option<f64>| asked.is_some_and(|asked| (asked - 1.0).abs() > f64::EPSILON);
-    if other(sampling.temperature) {
-        return Err(unsupported("temperature"));
-    }
-    if other(sampling.top_p) {
-        return Err(unsupported("top_p"));
-    }
-    if sampling.top_k.is_some() {
-        return Err(unsupported("top_k"));
-    }
-    *sampling = Sampling::default();
-    Ok(())
+    model
+        .sampling
+        .apply(&mut chat.sampling)
+        .map_err(unsupported)
 }
 
 fn unsupported(param: &'static str) -> Fault {
@@ -150,4 +160,50 @@ const MAX_BYTES_PER_TOKEN: u64 = 6;
 
 fn least_tokens(chat: &ChatRequest) -> u64 {
     chat.text_bytes() as u64 / MAX_BYTES_PER_TOKEN
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fitted(asked: u32, budget: u32, max_tokens: u32) -> Result<ChatRequest, Fault> {
+        let mut chat = ChatRequest::of_user_text("Hello.");
+        chat.max_tokens = Some(asked);
+        chat.reasoning_tokens = Some(budget);
+        let whole = json!({"type": "enabled", "budget_tokens": budget, "display": "omitted"});
+        chat.ext.insert("must-thinking".to_owned(), whole);
+        fit_reasoning(&mut chat, max_tokens).map(|()| chat)
+    }
+
+    #[test]
+    fn a_budget_of_reasoning_is_lowered_with_its_limit() {
+        for (asked, budget, max_tokens, expected) in [
+            (40_000, 32_000, 8_192, 6_553),
+            (40_000, 4_000, 8_192, 4_000),
+            (9_000, 8_999, 8_192, 8_191),
+            (60_000, 8_192, 8_192, 1_118),
+            (900_000, 8_192, 8_192, 1_024),
+        ] {
+            let chat = fitted(asked, budget, max_tokens).ok();
+            let found = chat.map(|chat| {
+                (
+                    chat.reasoning_tokens,
+                    chat.ext["must-thinking"]["budget_tokens"].clone(),
+                )
+            });
+            assert_eq!(found, Some((Some(expected), json!(expected))));
+        }
+    }
+
+    #[test]
+    fn a_limit_without_room_for_reasoning_refuses_it_by_name() {
+        let fault = fitted(4_096, 2_048, 1_024).err();
+        let fault = fault.map(|fault| (fault.code, fault.param));
+        assert_eq!(
+            fault,
+            Some((Code::UnsupportedParameter, Some("thinking".into())))
+        );
+    }
 }

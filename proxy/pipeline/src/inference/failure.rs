@@ -1,6 +1,6 @@
 //! What a provider's failure is to a caller (contract 21, Upstream failures). No word of the provider is in it.
 
-use svc_core::fault::{Code, Fault};
+use svc_core::fault::{Code, Fault, invalid};
 use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind};
 
 use super::breaker::Health;
@@ -98,9 +98,11 @@ fn reported(fault: &DriverFault) -> Fault {
                 None => unsupported,
             }
         }
-        DriverFaultKind::InvalidRequest | DriverFaultKind::ContentRefused => {
-            rejected("provider_rejected")
-        }
+        DriverFaultKind::InvalidRequest | DriverFaultKind::ContentRefused => match &fault.param {
+            // The driver itself found it, before anything was sent: a provider's words name nothing.
+            Some(param) => invalid(param, "does not fit the model's provider").because(fault),
+            None => rejected("provider_rejected"),
+        },
         DriverFaultKind::ContextTooLong => rejected("context_too_long"),
         DriverFaultKind::RateLimited | DriverFaultKind::Overloaded => match fault.retry_after_ms {
             Some(wait_ms) => failed().retry_after(wait_ms.div_ceil(1_000)),
@@ -122,7 +124,7 @@ mod tests {
     fn fault(kind: DriverFaultKind) -> Fault {
         let fault = DriverFault {
             kind,
-            param: Some("top_k".into()),
+            param: None,
             upstream_code: Some("some_error".into()),
             retryable: true,
             retry_after_ms: Some(1_500),
@@ -144,6 +146,22 @@ mod tests {
             assert_eq!(fault.details_value()["reason"], reason);
             assert_eq!(fault.retry_after_seconds(), None);
         }
+    }
+
+    #[test]
+    fn what_a_driver_finds_wrong_is_the_callers_to_mend() {
+        let found = DriverFault {
+            kind: DriverFaultKind::InvalidRequest,
+            param: Some("response_format".into()),
+            upstream_code: Some("no_json_word".into()),
+            retryable: false,
+            retry_after_ms: None,
+        };
+        let fault = driver_fault(&DriverFailure::Fault(found));
+        assert_eq!(
+            (fault.code, fault.param.as_deref(), fault.retryable),
+            (Code::ValidationFailed, Some("response_format"), false)
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use svc_core::money::Micro;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
 use super::Findings;
+use super::sampling::{Otherwise, SamplingRule};
 
 /// Spec, Limits: model retirement notice.
 const RETIREMENT_NOTICE_MS: i64 = 90 * MS_PER_DAY;
@@ -43,6 +44,8 @@ struct Entry {
     context_window_tokens: u64,
     max_output_tokens: u32,
     temperature: String,
+    /// What becomes of another temperature.
+    temperature_otherwise: Option<Otherwise>,
     features: Vec<String>,
     usd_per_million: Prices,
     retirement: Option<RetirementEntry>,
@@ -129,8 +132,7 @@ pub struct Model {
     pub price: Price,
     pub context_window_tokens: u64,
     pub max_output_tokens: u32,
-    /// The range of temperatures the model takes; `None` where only its default passes.
-    pub temperature: Option<(f64, f64)>,
+    pub sampling: SamplingRule,
     pub features: Vec<String>,
     pub retirement: Option<Retirement>,
 }
@@ -247,12 +249,13 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         findings.add(name, format!("model {id}: released_at must be RFC 3339"));
         Timestamp(0)
     });
-    let temperature = temperature(&entry.temperature).unwrap_or_else(|| {
+    let otherwise = entry.temperature_otherwise;
+    let sampling = SamplingRule::parse(&entry.temperature, otherwise).unwrap_or_else(|| {
         findings.add(
             name,
             format!("model {id}: temperature is neither \"none\" nor a range such as \"0..1\""),
         );
-        None
+        SamplingRule::default_alone(otherwise)
     });
     let retirement = entry
         .retirement
@@ -274,19 +277,10 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         price,
         context_window_tokens: entry.context_window_tokens,
         max_output_tokens: entry.max_output_tokens.max(1),
-        temperature,
+        sampling,
         features: entry.features,
         retirement,
     }
-}
-
-fn temperature(text: &str) -> Option<Option<(f64, f64)>> {
-    if text == "none" {
-        return Some(None);
-    }
-    let (low, high) = text.split_once("..")?;
-    let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
-    (low <= high).then_some(Some((low, high)))
 }
 
 fn retirement(

@@ -441,3 +441,30 @@ fn response_formats() {
         assert_eq!(refused(format(value)), invalid_at(param));
     }
 }
+
+#[test]
+fn a_blank_turn_asks_nothing_and_a_blank_text_beside_others_stays() {
+    for content in [
+        json!(""),
+        json!(" \n"),
+        json!([{"type": "text", "text": "\t"}]),
+    ] {
+        let turn = messages(json!([{"role": "user", "content": content}]));
+        assert_eq!(refused(turn), invalid_at("messages[0].content"));
+    }
+    let parts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "\n\n"}]);
+    let chat = read(messages(json!([{"role": "user", "content": parts}])));
+    assert_eq!(chat.messages[0].content.len(), 2);
+}
+
+#[test]
+fn what_a_client_keeps_beside_a_reply_may_say_nothing_only() {
+    let with = |kept: Value| {
+        let reply = json!({"role": "assistant", "content": "b", "provider_specific_fields": kept});
+        let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));
+        messages(json!([before, reply, after]))
+    };
+    read(with(json!({"refusal": null})));
+    let path = "messages[1].provider_specific_fields";
+    assert_eq!(refused(with(json!({"refusal": "no"}))), foreign_at(path));
+}

@@ -8,7 +8,7 @@ use crate::chat::{Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Turn, into_messages};
+use crate::surface::turns::{Turn, into_messages, says_nothing};
 
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, Vec<Message>) {
@@ -36,8 +36,8 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, V
             }
             Some("user") => {
                 let parts = required(&mut fields, user_part, problems);
-                if parts.is_empty() {
-                    problems.add(join(&path, "content"), "must not be empty");
+                if says_nothing(&parts) {
+                    problems.add(join(&path, "content"), "must not be blank");
                 }
                 (Role::User, parts)
             }
@@ -238,6 +238,10 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
     }
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     fields.only("annotations", is_empty, problems);
+    // Where some clients keep what they have no place for when they send a reply back.
+    let all_null =
+        |value: &Value| matches!(value, Value::Object(all) if all.values().all(Value::is_null));
+    fields.only("provider_specific_fields", all_null, problems);
     for name in ["audio", "function_call"] {
         fields.only(name, |_| false, problems);
     }

@@ -12,7 +12,7 @@ use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Turn, into_messages};
+use crate::surface::turns::{Turn, into_messages, says_nothing};
 
 /// Which rules of the wire format a caller speaks: the header `anthropic-version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,8 +225,8 @@ fn turns(
         let mut content = blocks::decode_content(content, &content_path, problems);
         check_places(role, &content, version, &content_path, problems);
         drop_empty_text(&mut content);
-        if role == Role::User && content.is_empty() {
-            problems.add(content_path, "must not be empty");
+        if role == Role::User && says_nothing(&content) {
+            problems.add(content_path, "must not be blank");
         }
         let message = Message {
             role,

@@ -479,3 +479,14 @@ fn counting_takes_the_prompt_and_nothing_else() {
     assert_eq!(fault.param.as_deref(), Some("max_tokens"));
     assert_eq!(super::super::token_count(7), json!({"input_tokens": 7}));
 }
+
+#[test]
+fn a_blank_turn_asks_nothing() {
+    for content in [
+        json!(""),
+        json!("\n"),
+        json!([{"type": "text", "text": " "}]),
+    ] {
+        assert_eq!(refused(user(content)), invalid_at("messages[0].content"));
+    }
+}
