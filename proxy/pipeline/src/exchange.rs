@@ -64,7 +64,7 @@ pub struct Facts {
 ///
 /// # Errors
 /// 500 when no filter has given it.
-pub fn given<'a, T>(fact: Option<&'a T>, name: &str) -> Result<&'a T, Fault> {
+pub fn given<T>(fact: Option<T>, name: &str) -> Result<T, Fault> {
     fact.ok_or_else(|| Fault::internal(format_args!("no filter gave {name}")))
 }
 

@@ -4,7 +4,7 @@
 
 mod reply;
 
-pub(crate) use reply::ReplyGuard;
+pub(crate) use reply::{Outlet, ReplyGuard};
 
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct Scan {
     pub counts: Counts,
     /// `id@version` of every detector that read the request.
     pub detectors: Vec<String>,
+    /// The same detectors, for the reply.
+    pub(crate) pinned: Detectors,
     /// Values and their placeholders; restores the reply and is stored, sealed, with the conversation.
     pub placeholders: PlaceholderMap,
 }
@@ -44,7 +46,8 @@ impl Scan {
     }
 }
 
-/// Detectors of a policy, pinned for one request.
+/// Detectors of a policy, pinned for one request and its reply.
+#[derive(Clone)]
 pub struct Detectors(Vec<Arc<Detector>>);
 
 impl Detectors {
@@ -170,6 +173,7 @@ pub async fn guard(
         mode,
         counts,
         detectors: detectors.versions(),
+        pinned: detectors.clone(),
         placeholders,
     })
 }

@@ -19,7 +19,7 @@ use crate::gateway::Gateway;
 use crate::handler::Opening;
 use crate::inference::EventSource;
 use crate::moment;
-use crate::phi::ReplyGuard;
+use crate::phi::{Outlet, ReplyGuard};
 use crate::response::{Body, ByteStream, Heartbeat, Response};
 use crate::trail::Finished;
 
@@ -28,7 +28,7 @@ pub(crate) struct Reply {
     head: RunHead,
     encoder: Box<dyn ReplyEncoder>,
     guard: ReplyGuard,
-    /// The reply as the provider wrote it, placeholders in place: what is stored.
+    /// The reply with placeholders in place, also for what is new in it: what is stored.
     kept: ReplyBuilder,
     finish: Option<Finish>,
     /// What the provider was asked, placeholders in place.
@@ -61,14 +61,35 @@ impl Reply {
         })
     }
 
-    /// Takes one event in: meters it, keeps it, and gives what the caller may see of it.
-    fn take(&mut self, exchange: &mut Exchange, event: ChatEvent, shown: &mut Vec<ChatEvent>) {
+    /// Takes one event in: meters it, has it judged, keeps it, and gives what the caller may see of it.
+    async fn take(
+        &mut self,
+        exchange: &mut Exchange,
+        event: ChatEvent,
+        shown: &mut Vec<ChatEvent>,
+    ) -> Result<(), Fault> {
         exchange.trail.saw(&event);
-        self.kept.push(&event);
         if let ChatEvent::Finished(finish) = &event {
             self.finish = Some(finish.clone());
         }
-        self.guard.pass(event, shown);
+        let scan = given(exchange.facts.scan.as_mut(), "the PHI scan")?;
+        let kept = &mut self.kept;
+        let outlet = Outlet { kept, shown };
+        self.guard
+            .pass(event, scan, &exchange.policy.phi, outlet)
+            .await
+    }
+
+    /// The provider broke off: what was held back may go.
+    async fn cut_short(
+        &mut self,
+        exchange: &mut Exchange,
+        shown: &mut Vec<ChatEvent>,
+    ) -> Result<(), Fault> {
+        let scan = given(exchange.facts.scan.as_mut(), "the PHI scan")?;
+        let kept = &mut self.kept;
+        let outlet = Outlet { kept, shown };
+        self.guard.finish(scan, &exchange.policy.phi, outlet).await
     }
 
     /// Settles the run: from here on it has happened, whatever becomes of the caller.
@@ -83,6 +104,7 @@ impl Reply {
         let finish = given(self.finish.as_ref(), "the end of the reply")?;
         let scan = given(exchange.facts.scan.as_ref(), "the PHI scan")?;
         let phi = scan.metadata(self.guard.restored());
+        self.guard.measure(&exchange.gateway.metrics);
         let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
         let turn = exchange.facts.thread.as_mut().and_then(|thread| {
             let message = self.chat.messages.last()?;
@@ -103,7 +125,9 @@ impl Reply {
         let mut shown = Vec::new();
         while self.finish.is_none() {
             for event in events.drain(..) {
-                self.take(&mut exchange, event, &mut shown);
+                if let Err(fault) = self.take(&mut exchange, event, &mut shown).await {
+                    return exchange.refuse(fault).await;
+                }
             }
             for event in shown.drain(..) {
                 shown_reply.push(&event);
@@ -290,14 +314,22 @@ impl ReplyStream {
                 Phase::Running(source) => {
                     let more = source.next(&mut self.events).await;
                     if !matches!(more, Ok(true)) {
-                        self.write(out)?;
+                        self.write(out).await?;
+                        let Self {
+                            reply,
+                            exchange,
+                            shown,
+                            ..
+                        } = self;
+                        reply.cut_short(exchange, shown).await?;
+                        self.show(out)?;
                         more?;
                         return Err(unfinished());
                     }
                 }
             }
         }
-        self.write(out)?;
+        self.write(out).await?;
         if self.reply.finish.is_some() {
             let (finished, phi) = self.reply.settle(&mut self.exchange).await?;
             self.phase = Phase::Over;
@@ -309,10 +341,16 @@ impl ReplyStream {
         Ok(true)
     }
 
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+    async fn write(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         for event in self.events.drain(..) {
-            self.reply.take(&mut self.exchange, event, &mut self.shown);
+            self.reply
+                .take(&mut self.exchange, event, &mut self.shown)
+                .await?;
         }
+        self.show(out)
+    }
+
+    fn show(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         for event in self.shown.drain(..) {
             self.reply.encoder.event(&event, out)?;
         }

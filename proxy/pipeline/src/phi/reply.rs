@@ -1,36 +1,118 @@
-//! The guard on the way back: placeholders that this request or conversation issued become what they stand
-//! for, where the organization wants that.
+//! The guard on the way back: PHI that is new in a reply is taken out of it, and placeholders that this request
+//! or conversation issued become what they stand for, where the organization wants that.
 
 use std::sync::Arc;
 
-use svc_core::chat::ChatEvent;
-use svc_core::phi::{ReplyRestorer, RestoreTable};
+use svc_core::chat::{ChatEvent, ReplyBuilder};
+use svc_core::fault::Fault;
+use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step};
 
 use super::Scan;
+use crate::metrics::Metrics;
+use crate::policy::phi::PhiPolicy;
 
 /// Watches one reply.
 pub(crate) struct ReplyGuard {
+    redactor: ReplyRedactor,
     /// `None` where `phi_restore` is off: the caller sees placeholders.
     restorer: Option<ReplyRestorer>,
+}
+
+/// Where the events of a reply go once they have been judged.
+pub(crate) struct Outlet<'o> {
+    /// With placeholders: what is stored.
+    pub(crate) kept: &'o mut ReplyBuilder,
+    /// What the caller sees.
+    pub(crate) shown: &'o mut Vec<ChatEvent>,
 }
 
 impl ReplyGuard {
     pub(crate) fn new(scan: &Scan, restore: bool) -> Self {
         let restorer =
             restore.then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
-        Self { restorer }
+        Self {
+            redactor: ReplyRedactor::new(&scan.placeholders),
+            restorer,
+        }
     }
 
-    /// Takes the next event in and appends what the caller may see by now.
-    pub(crate) fn pass(&mut self, event: ChatEvent, shown: &mut Vec<ChatEvent>) {
-        match &mut self.restorer {
-            Some(restorer) => shown.extend(restorer.push(event)),
-            None => shown.push(event),
+    /// Takes the next event in, has detectors read what became due, and lets go what has been judged.
+    ///
+    /// # Errors
+    /// 503 when a detector fails: the reply cannot go on.
+    pub(crate) async fn pass(
+        &mut self,
+        event: ChatEvent,
+        scan: &mut Scan,
+        policy: &PhiPolicy,
+        mut outlet: Outlet<'_>,
+    ) -> Result<(), Fault> {
+        self.redactor.push(event);
+        self.steps(scan, policy, &mut outlet).await
+    }
+
+    /// The reply was cut short: lets go what was held back.
+    ///
+    /// # Errors
+    /// As [`Self::pass`].
+    pub(crate) async fn finish(
+        &mut self,
+        scan: &mut Scan,
+        policy: &PhiPolicy,
+        mut outlet: Outlet<'_>,
+    ) -> Result<(), Fault> {
+        self.redactor.finish();
+        self.steps(scan, policy, &mut outlet).await?;
+        if let Some(restorer) = &mut self.restorer {
+            outlet.shown.extend(restorer.finish());
         }
+        Ok(())
+    }
+
+    async fn steps(
+        &mut self,
+        scan: &mut Scan,
+        policy: &PhiPolicy,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), Fault> {
+        while let Some(step) = self.redactor.step() {
+            match step {
+                Step::Send(event) => {
+                    outlet.kept.push(&event);
+                    match &mut self.restorer {
+                        Some(restorer) => outlet.shown.extend(restorer.push(event)),
+                        None => outlet.shown.push(event),
+                    }
+                }
+                Step::Scan(text) => {
+                    let findings = scan.pinned.find(&text, policy).await?;
+                    self.redactor
+                        .found(&text, findings, &mut scan.placeholders)
+                        .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Placeholders restored so far.
     pub(crate) fn restored(&self) -> u64 {
         self.restorer.as_ref().map_or(0, ReplyRestorer::restored)
+    }
+
+    /// Counts what the guard did to a reply that is over.
+    pub(crate) fn measure(&self, metrics: &Metrics) {
+        let entities = &metrics.phi_entities;
+        for (kind, count) in self.redactor.redacted().iter() {
+            entities
+                .with_label_values(&[kind, "redacted_in_reply"])
+                .inc_by(count);
+        }
+        let drifted = self.restorer.as_ref().map_or(0, ReplyRestorer::drifted);
+        for (action, count) in [("restored", self.restored()), ("restored_drifted", drifted)] {
+            if count > 0 {
+                entities.with_label_values(&["any", action]).inc_by(count);
+            }
+        }
     }
 }

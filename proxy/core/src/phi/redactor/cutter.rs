@@ -19,7 +19,7 @@ const MAX_UNBROKEN_BYTES: usize = 1_024;
 
 /// Least bytes between two cuts, by the bytes that came before: the first words go at once, later ones share
 /// a detector call.
-const PACE: [(usize, usize); 4] = [(0, 1), (64, 8), (256, 24), (usize::MAX, 48)];
+const PACE: [(usize, usize); 5] = [(0, 1), (64, 8), (256, 24), (1_024, 48), (usize::MAX, 96)];
 
 /// Digits that a word of small letters may have: `w12` is no identifier.
 const MAX_PLAIN_DIGITS: u32 = 3;
