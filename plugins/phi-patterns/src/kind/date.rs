@@ -333,6 +333,9 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
         .rev()
         .take_while(|byte| byte.is_ascii_digit())
         .count();
+    if !(1..=2).contains(&digits) {
+        return None;
+    }
     let start = at - head.len() + rest.len() - digits;
     let value = rest
         .get(rest.len() - digits..)?
@@ -340,7 +343,7 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
         .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let lead = byte_before(text, start);
     let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
-    ((1..=2).contains(&digits) && is_day(value) && stands_alone).then_some(start)
+    (is_day(value) && stands_alone).then_some(start)
 }
 
 const ORDINALS: [&[u8]; 4] = [b"st", b"nd", b"rd", b"th"];
