@@ -21,6 +21,8 @@ pub fn compare(name: &str, text: &str) {
     )]
     let writes = std::env::var_os("SVC_WRITE_GOLDEN").is_some();
     if writes && !path.exists() {
+        let folder = path.parent().expect("a folder");
+        std::fs::create_dir_all(folder).expect("making a folder");
         std::fs::write(&path, text).expect("writing a golden file");
     }
     let golden = std::fs::read_to_string(&path)
@@ -50,7 +52,7 @@ pub fn headers(headers: &[(String, String)]) -> String {
     let mut lines: Vec<String> = headers
         .iter()
         .map(|(name, value)| match name.as_str() {
-            "date" | "x-ratelimit-reset" | "x-ratelimit-remaining" | "content-length" => {
+            "date" | "host" | "x-ratelimit-reset" | "x-ratelimit-remaining" | "content-length" => {
                 format!("{name}: *\n")
             }
             _ => format!("{name}: {}\n", masked(value)),
@@ -70,11 +72,38 @@ pub fn events(events: &[Event]) -> String {
     events.iter().map(line).collect()
 }
 
+/// A stream as text: each frame's name, and its data masked; what is no JSON stays as it is.
+pub fn stream(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let data = line.strip_prefix("data: ");
+        match data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
+            Some(mut data) => {
+                mask(&mut data);
+                out.push_str(&format!("data: {data}\n"));
+            }
+            None => out.push_str(&format!("{line}\n")),
+        }
+    }
+    out
+}
+
+/// A value as indented JSON, masked.
+pub fn value(value: &Value) -> String {
+    let mut value = value.clone();
+    mask(&mut value);
+    format!("{value:#}\n")
+}
+
 fn mask(value: &mut Value) {
     match value {
         Value::String(text) => *text = masked(text),
         Value::Array(items) => items.iter_mut().for_each(mask),
-        Value::Object(fields) => fields.iter_mut().for_each(|(_, value)| mask(value)),
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| match value {
+            // Seconds since the epoch, on the chat-completions surface.
+            Value::Number(number) if name == "created" => *number = 0.into(),
+            value => mask(value),
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

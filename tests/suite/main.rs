@@ -22,5 +22,6 @@ mod phi;
 mod refusal;
 mod reload;
 mod structure;
+mod surfaces;
 mod trail;
 mod upstream;
