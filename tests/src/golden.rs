@@ -3,7 +3,7 @@
 //! Ids, times and the fake provider's counters are masked. A golden file is made once, by running the tests
 //! with `SVC_WRITE_GOLDEN=1`; after that a difference is a failure, not a reason to run it again.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::program;
 use crate::sse::Event;
@@ -72,20 +72,64 @@ pub fn events(events: &[Event]) -> String {
     events.iter().map(line).collect()
 }
 
-/// A stream as text: each frame's name, and its data masked; what is no JSON stays as it is.
+/// A stream as text: each frame's name, and its data masked; what is no JSON stays as it is. How text and arguments
+/// are cut into pieces is no part of the format: neighbouring pieces are one.
 pub fn stream(text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let data = line.strip_prefix("data: ");
-        match data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
-            Some(mut data) => {
-                mask(&mut data);
-                out.push_str(&format!("data: {data}\n"));
-            }
-            None => out.push_str(&format!("{line}\n")),
+    let mut frames: Vec<(String, Value)> = Vec::new();
+    for frame in text.split("\n\n").filter(|frame| !frame.is_empty()) {
+        let (name, data) = match frame.split_once('\n') {
+            Some((name, data)) => (format!("{name}\n"), data),
+            None => (String::new(), frame),
+        };
+        let data = data.strip_prefix("data: ").unwrap_or(data);
+        // `[DONE]` is no JSON.
+        let mut data = serde_json::from_str(data).unwrap_or_else(|_| json!({"no_json": data}));
+        mask(&mut data);
+        match frames.last_mut() {
+            Some((before, whole)) if *before == name && joined(whole, &data) => {}
+            _ => frames.push((name, data)),
         }
     }
-    out
+    let line = |(name, data): (String, Value)| match data.get("no_json") {
+        Some(text) => format!("{name}{}\n\n", text.as_str().unwrap_or_default()),
+        None => format!("{name}data: {data}\n\n"),
+    };
+    frames.into_iter().map(line).collect()
+}
+
+/// Where a frame may hold a piece of something longer.
+const PIECES: &[&str] = &[
+    "/text",
+    "/delta/text",
+    "/delta/thinking",
+    "/delta/partial_json",
+    "/choices/0/delta/content",
+    "/choices/0/delta/tool_calls/0/function/arguments",
+];
+
+/// Appends a piece to the frame before, where the two differ in nothing else.
+fn joined(whole: &mut Value, next: &Value) -> bool {
+    PIECES.iter().any(|place| {
+        let before = whole.pointer(place).and_then(Value::as_str);
+        let piece = next.pointer(place).and_then(Value::as_str);
+        let (Some(before), Some(piece)) = (before, piece) else {
+            return false;
+        };
+        let longer = Value::from(format!("{before}{piece}"));
+        let put = |frame: &mut Value| {
+            if let Some(text) = frame.pointer_mut(place) {
+                *text = longer.clone();
+            }
+        };
+        let (mut grown, mut other) = (whole.clone(), next.clone());
+        put(&mut grown);
+        put(&mut other);
+        let is_piece = grown == other;
+        if is_piece {
+            *whole = grown;
+        }
+        is_piece
+    })
 }
 
 /// A value as indented JSON, masked.

@@ -7,8 +7,8 @@ use phi_patterns::kind::KINDS;
 use phi_patterns::scan::scan;
 use svc_core::chat::ChatRequest;
 use svc_core::phi::{
-    Candidate, Channel, PlaceholderMap, RestoreTable, Restorer, TextScan, merge, redact, restore,
-    sweep,
+    Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge, redact,
+    restore, sweep,
 };
 use svc_core::surface::messages::{self, WireVersion};
 
@@ -81,7 +81,10 @@ fn mentions(text: &str, value: &str) -> bool {
         })
 }
 
-/// Redacts what the shipped detector finds; gives the values.
+/// Kinds whose values are looked for in the whole request once they are known, however they were found.
+const SOUGHT: &[&str] = &["EMAIL", "MRN", "SSN"];
+
+/// Redacts what the shipped detector finds; gives the values whose every mention must go with them.
 fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap) -> Vec<String> {
     let scan = TextScan::of(chat);
     let mut candidates = Vec::new();
@@ -107,8 +110,17 @@ fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap) -> Vec<String> {
     let Ok(findings) = sweep(&scan, merged, map) else {
         return Vec::new();
     };
+    // What is left of a finding beside a better one is no value.
+    let is_value = |finding: &&Finding| {
+        let range = finding.start..finding.end;
+        let is_whole = candidates
+            .iter()
+            .any(|candidate| (candidate.start..candidate.end) == range);
+        is_whole && SOUGHT.contains(&finding.kind.as_str())
+    };
     let values: Vec<String> = findings
         .iter()
+        .filter(is_value)
         .filter_map(|finding| scan.text().get(finding.start..finding.end))
         .map(str::to_owned)
         .collect();

@@ -15,7 +15,7 @@ use svc_fuzz::TARGETS;
 /// Bytes that mean something to one decoder or another.
 const TELLING: &[u8] = b"\0\n\r\"\\{}[]:,0-e_\xEF\xFF";
 /// Changes tried per input, spread evenly over it.
-const CHANGES: usize = 400;
+const CHANGES: usize = 200;
 
 /// The inputs of a target by name, in the order of their names.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
