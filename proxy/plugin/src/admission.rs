@@ -22,8 +22,9 @@ use crate::error::{AdmissionError, PluginKind};
 use crate::host::Ceilings;
 use crate::manifest::{API, Manifest};
 use crate::metrics::Families;
-use crate::sandbox::{Cell, Inside, Limits, Mould};
+use crate::sandbox::{Inside, Limits, Mould};
 use crate::signature::{self, SignaturePolicy, TrustRoot};
+use crate::version::{Version, refuse_unknown};
 
 /// The three files of a plugin folder, as read.
 pub(crate) struct Package {
@@ -72,20 +73,16 @@ impl Gate {
             .map_err(|error| AdmissionError::new("compile", error))??;
         let manifest = Arc::new(manifest);
         examine(&mould, &manifest).await?;
-        let version = manifest.version.to_string();
-        let metrics = self.metrics.version(&manifest.id, &version);
-        let mould = mould.counting(self.metrics.counters(
-            &manifest.id,
-            &version,
-            &manifest.counters,
-        ));
+        let number = manifest.version.to_string();
+        let metrics = self.metrics.version(&manifest.id, &number);
+        let counters = self
+            .metrics
+            .counters(&manifest.id, &number, &manifest.counters);
+        let mould = mould.counting(counters);
+        let version = Version::new(Arc::clone(&manifest), mould, metrics);
         let plugin = match manifest.kind {
-            PluginKind::PhiDetector => Plugin::Detector(Arc::new(
-                Detector::admit(mould, Arc::clone(&manifest), metrics).await?,
-            )),
-            PluginKind::ProviderDriver => Plugin::Driver(Arc::new(
-                Driver::admit(mould, Arc::clone(&manifest), metrics).await?,
-            )),
+            PluginKind::PhiDetector => Plugin::Detector(Arc::new(Detector::admit(version).await?)),
+            PluginKind::ProviderDriver => Plugin::Driver(Arc::new(Driver::admit(version).await?)),
         };
         Ok(Admitted {
             manifest,
@@ -195,15 +192,9 @@ async fn examine(mould: &Mould, manifest: &Manifest) -> Result<(), AdmissionErro
     };
     let mut cell = mould.blank().await.map_err(failed("instantiate"))?;
     let guest = mould.lifecycle(&mut cell).map_err(failed("exports"))?;
-    let Cell {
-        store,
-        budget,
-        limits,
-        ..
-    } = &mut cell;
-    store.set_epoch_deadline(1);
-    let described = budget
-        .within(limits.configure, guest.call_describe(&mut *store))
+    let (store, allowance) = cell.admitting();
+    let described = allowance
+        .spend(guest.call_describe(store))
         .await
         .map_err(failed("describe"))?;
     compare(&described, manifest)?;
@@ -217,15 +208,9 @@ async fn examine(mould: &Mould, manifest: &Manifest) -> Result<(), AdmissionErro
         .map_err(failed("configure"))?
         .map_err(refused)?;
     let guest = mould.lifecycle(&mut cell).map_err(failed("exports"))?;
-    let Cell {
-        store,
-        budget,
-        limits,
-        ..
-    } = &mut cell;
-    store.set_epoch_deadline(1);
-    let tested = budget
-        .within(limits.configure, guest.call_self_test(&mut *store))
+    let (store, allowance) = cell.admitting();
+    let tested = allowance
+        .spend(guest.call_self_test(store))
         .await
         .map_err(failed("self-test"))?;
     tested.map_err(|reason| AdmissionError::new("self-test", reason))
@@ -269,12 +254,7 @@ fn compare(described: &lifecycle::Manifest, manifest: &Manifest) -> Result<(), A
             format!("this host speaks API {API}, the plugin {api}"),
         ));
     }
-    if let Some((name, _)) = ext.iter().find(|(name, _)| name.starts_with("must-")) {
-        return Err(AdmissionError::new(
-            "describe",
-            format!("{name} is not known here"),
-        ));
-    }
+    refuse_unknown("describe", ext)?;
     let is_object = |bytes: &[u8]| {
         serde_json::from_slice::<Value>(bytes).is_ok_and(|schema| schema.is_object())
     };

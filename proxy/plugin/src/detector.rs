@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
-use crate::manifest::Manifest;
-use crate::metrics::{Outcome, VersionMetrics};
 use crate::offsets::{self, Unit};
-use crate::sandbox::{Cell, Mould, begin_serving, classify};
+use crate::version::{Version, refuse_unknown, uninformed};
 use crate::windows::{Window, windows};
 
 /// Where a piece of the text came from.
@@ -81,25 +78,22 @@ const FREE_SPANS: usize = 64;
 
 /// One admitted version of a detector.
 pub struct Detector {
-    manifest: Arc<Manifest>,
-    version: String,
-    mould: Mould,
+    version: Version,
     indices: wit::GuestIndices,
     kinds: Vec<Kind>,
     unit: Unit,
     max_text_bytes: usize,
     overlap_bytes: usize,
     deterministic: bool,
-    metrics: VersionMetrics,
 }
 
 impl Detector {
     pub fn id(&self) -> &str {
-        &self.manifest.id
+        self.version.id()
     }
 
     pub fn version(&self) -> &str {
-        &self.version
+        self.version.number()
     }
 
     /// The kinds that [`Span::kind`] points into.
@@ -118,11 +112,8 @@ impl Detector {
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
     pub async fn detect(&self, text: &str, segments: &[Segment]) -> Result<Vec<Span>, PluginError> {
-        let began = Instant::now();
-        let answer = self.detect_windows(text, segments).await;
-        let outcome = answer.as_ref().err().map_or(Outcome::Good, Outcome::Failed);
-        self.metrics.called("detect", began.elapsed(), outcome);
-        answer
+        let detecting = self.detect_windows(text, segments);
+        self.version.metrics.measured("detect", detecting).await
     }
 
     async fn detect_windows(
@@ -171,26 +162,13 @@ impl Detector {
             .iter()
             .map(|segment| to_wit(segment, *start))
             .collect();
-        let began = Instant::now();
-        let mut cell = self.mould.ready().await?;
-        self.metrics.instantiated(began.elapsed());
-        let guest = self
-            .indices
-            .load(&mut cell.store, &cell.instance)
-            .map_err(|error| classify(&error))?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        begin_serving(store);
-        let answer = budget
-            .within(limits.call, guest.call_detect(&mut *store, part, &sent))
-            .await;
-        let found = answer
-            .map_err(|error| classify(&error))?
-            .map_err(|error| PluginError::Refused(refusal(error)))?;
+        let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
+        let (mut cell, guest) = self.version.instance(load).await?;
+        let (store, allowance) = cell.serving();
+        let answer = allowance
+            .serve(guest.call_detect(store, part, &sent))
+            .await?;
+        let found = answer.map_err(|error| PluginError::Refused(refusal(error)))?;
         if found.len() > FREE_SPANS + part.len() / 4 {
             return Err(PluginError::Contract("more spans than the text can have"));
         }
@@ -275,29 +253,12 @@ impl Detector {
     }
 
     /// The part of admission that only detectors have: `info` against the manifest.
-    pub(crate) async fn admit(
-        mould: Mould,
-        manifest: Arc<Manifest>,
-        metrics: VersionMetrics,
-    ) -> Result<Self, AdmissionError> {
-        let failed = |error: wasmtime::Error| AdmissionError::new("info", format!("{error:#}"));
-        let indices = wit::GuestIndices::new(mould.pre())
-            .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
-        let mut cell = mould.blank().await.map_err(failed)?;
-        let guest = indices
-            .load(&mut cell.store, &cell.instance)
-            .map_err(failed)?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        store.set_epoch_deadline(1);
-        let info = budget
-            .within(limits.configure, guest.call_info(&mut *store))
-            .await
-            .map_err(failed)?;
+    pub(crate) async fn admit(version: Version) -> Result<Self, AdmissionError> {
+        let indices = version.exported(wit::GuestIndices::new)?;
+        let load = |store: &mut _, instance: &_| indices.load(store, instance);
+        let (mut cell, guest) = version.blank(load).await?;
+        let (store, allowance) = cell.admitting();
+        let info = allowance.spend(guest.call_info(store)).await;
         let wit::DetectorInfo {
             kinds,
             offsets,
@@ -306,9 +267,10 @@ impl Detector {
             overlap,
             deterministic,
             ext,
-        } = info;
+        } = info.map_err(uninformed)?;
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-        if manifest
+        if version
+            .manifest()
             .entity_kinds
             .as_ref()
             .is_none_or(|listed| listed.names != names)
@@ -324,16 +286,9 @@ impl Detector {
                 "max-text is below 1024 or overlap not below half of it",
             ));
         }
-        if let Some((name, _)) = ext.iter().find(|(name, _)| name.starts_with("must-")) {
-            return Err(AdmissionError::new(
-                "info",
-                format!("{name} is not known here"),
-            ));
-        }
+        refuse_unknown("info", &ext)?;
         Ok(Self {
-            version: manifest.version.to_string(),
-            manifest,
-            mould,
+            version,
             indices,
             kinds: kinds.into_iter().map(kind_from_wit).collect(),
             unit: match offsets {
@@ -344,7 +299,6 @@ impl Detector {
             max_text_bytes: max_text as usize,
             overlap_bytes: overlap as usize,
             deterministic,
-            metrics,
         })
     }
 }

@@ -7,7 +7,6 @@ mod run;
 mod upstream;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method};
@@ -17,9 +16,9 @@ use svc_core::chat::ChatRequest;
 use crate::bindings::provider::exports::gateway::provider::{driver as wit, token_count};
 use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
-use crate::manifest::{Auth, Manifest};
-use crate::metrics::{Outcome, VersionMetrics};
-use crate::sandbox::{Cell, Mould, begin_serving, classify};
+use crate::manifest::Auth;
+use crate::metrics::Outcome;
+use crate::version::{Version, refuse_unknown, uninformed};
 
 pub use count::TokenAnswer;
 pub use run::DriverRun;
@@ -164,9 +163,7 @@ const WITHHELD: [HeaderName; 3] = [
 
 /// One admitted version of a driver.
 pub struct Driver {
-    manifest: Arc<Manifest>,
-    version: String,
-    mould: Mould,
+    version: Arc<Version>,
     indices: wit::GuestIndices,
     /// None for a driver that cannot count.
     counting: Option<token_count::GuestIndices>,
@@ -174,16 +171,15 @@ pub struct Driver {
     features: Features,
     auth: AuthPlacement,
     wanted: Arc<[HeaderName]>,
-    metrics: Arc<VersionMetrics>,
 }
 
 impl Driver {
     pub fn id(&self) -> &str {
-        &self.manifest.id
+        self.version.id()
     }
 
     pub fn version(&self) -> &str {
-        &self.version
+        self.version.number()
     }
 
     pub fn kind(&self) -> ProviderKind {
@@ -208,11 +204,8 @@ impl Driver {
         &self,
         request: &DriverRequest<'_>,
     ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
-        let began = Instant::now();
-        let answer = self.start_run(request).await;
-        self.metrics
-            .called("start", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let starting = self.start_run(request);
+        self.version.metrics.measured("start", starting).await
     }
 
     async fn start_run(
@@ -220,76 +213,39 @@ impl Driver {
         request: &DriverRequest<'_>,
     ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
         let sent = request::to_wit(request);
-        let began = Instant::now();
-        let mut cell = self.mould.ready().await?;
-        self.metrics.instantiated(began.elapsed());
-        let guest = self
-            .indices
-            .load(&mut cell.store, &cell.instance)
-            .map_err(|error| classify(&error))?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        begin_serving(store);
+        let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
+        let (mut cell, guest) = self.version.instance(load).await?;
+        let (store, allowance) = cell.serving();
         let run = guest.run();
-        let call = run.call_start(&mut *store, &sent);
-        let answer = budget
-            .within(limits.call, call)
-            .await
-            .map_err(|error| classify(&error))?;
+        let answer = allowance.serve(run.call_start(store, &sent)).await?;
         let (resource, upstream) = answer.map_err(events::fault)?;
         let upstream = upstream::check(upstream, &self.auth)?;
-        let run = DriverRun::new(
-            cell,
-            guest,
-            resource,
-            Arc::clone(&self.wanted),
-            Arc::clone(&self.metrics),
-        );
+        let (wanted, version) = (Arc::clone(&self.wanted), Arc::clone(&self.version));
+        let run = DriverRun::new(cell, guest, resource, wanted, version);
         Ok((run, upstream))
     }
 
     /// The part of admission that only drivers have: `info` against the manifest.
-    pub(crate) async fn admit(
-        mould: Mould,
-        manifest: Arc<Manifest>,
-        metrics: VersionMetrics,
-    ) -> Result<Self, AdmissionError> {
-        let failed = |error: wasmtime::Error| AdmissionError::new("info", format!("{error:#}"));
-        let missing = |error: wasmtime::Error| AdmissionError::new("exports", format!("{error:#}"));
-        let indices = wit::GuestIndices::new(mould.pre()).map_err(missing)?;
-        let counting = manifest
-            .counts_tokens()
-            .then(|| token_count::GuestIndices::new(mould.pre()))
-            .transpose()
-            .map_err(missing)?;
-        let mut cell = mould.blank().await.map_err(failed)?;
-        let guest = indices
-            .load(&mut cell.store, &cell.instance)
-            .map_err(failed)?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        store.set_epoch_deadline(1);
-        let info = budget
-            .within(limits.configure, guest.call_info(&mut *store))
-            .await
-            .map_err(failed)?;
+    pub(crate) async fn admit(version: Version) -> Result<Self, AdmissionError> {
+        let indices = version.exported(wit::GuestIndices::new)?;
+        let counts = version.manifest().counts_tokens();
+        let counting = counts
+            .then(|| version.exported(token_count::GuestIndices::new))
+            .transpose()?;
+        let load = |store: &mut _, instance: &_| indices.load(store, instance);
+        let (mut cell, guest) = version.blank(load).await?;
+        let (store, allowance) = cell.admitting();
+        let info = allowance.spend(guest.call_info(store)).await;
         let wit_types::DriverInfo {
             kind,
             auth,
             features,
             wants_headers,
             ext,
-        } = info;
+        } = info.map_err(uninformed)?;
         let auth = auth_placement(auth)?;
-        if manifest
+        if version
+            .manifest()
             .auth
             .as_ref()
             .map(manifest_auth)
@@ -302,16 +258,9 @@ impl Driver {
                 "the plugin and its manifest differ in [auth]",
             ));
         }
-        if let Some((name, _)) = ext.iter().find(|(name, _)| name.starts_with("must-")) {
-            return Err(AdmissionError::new(
-                "info",
-                format!("{name} is not known here"),
-            ));
-        }
+        refuse_unknown("info", &ext)?;
         Ok(Self {
-            version: manifest.version.to_string(),
-            manifest,
-            mould,
+            version: Arc::new(version),
             indices,
             counting,
             kind: match kind {
@@ -322,17 +271,16 @@ impl Driver {
             features: features_from_wit(features),
             auth,
             wanted: wanted_headers(&wants_headers)?,
-            metrics: Arc::new(metrics),
         })
     }
 }
 
-/// The metrics' word for how a driver call ended.
-fn outcome(failure: Option<&DriverFailure>) -> Outcome<'_> {
-    match failure {
-        None => Outcome::Good,
-        Some(DriverFailure::Fault(_)) => Outcome::Fault,
-        Some(DriverFailure::Plugin(error)) => Outcome::Failed(error),
+impl<'a> From<&'a DriverFailure> for Outcome<'a> {
+    fn from(failure: &'a DriverFailure) -> Self {
+        match failure {
+            DriverFailure::Fault(_) => Self::Fault,
+            DriverFailure::Plugin(error) => Self::Failed(error),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! counters); no guest can name one.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
@@ -109,12 +109,28 @@ impl Families {
 }
 
 impl VersionMetrics {
+    /// Makes one call and counts it.
+    pub(crate) async fn measured<T, E>(
+        &self,
+        function: &str,
+        call: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E>
+    where
+        for<'a> Outcome<'a>: From<&'a E>,
+    {
+        let began = Instant::now();
+        let answer = call.await;
+        let outcome = answer.as_ref().err().map_or(Outcome::Good, Outcome::from);
+        self.called(function, began.elapsed(), outcome);
+        answer
+    }
+
     pub(crate) fn instantiated(&self, elapsed: Duration) {
         self.instantiate.observe(elapsed.as_secs_f64());
     }
 
     /// One finished call; `fault` is a failure that the guest reported as it should.
-    pub(crate) fn called(&self, function: &str, elapsed: Duration, outcome: Outcome<'_>) {
+    fn called(&self, function: &str, elapsed: Duration, outcome: Outcome<'_>) {
         let labels = [self.id.as_str(), self.version.as_str(), function];
         self.latency
             .with_label_values(&labels)
@@ -137,6 +153,12 @@ pub(crate) enum Outcome<'a> {
     /// A failure that the guest reported as it should.
     Fault,
     Failed(&'a PluginError),
+}
+
+impl<'a> From<&'a PluginError> for Outcome<'a> {
+    fn from(error: &'a PluginError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl Outcome<'_> {

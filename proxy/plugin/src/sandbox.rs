@@ -52,8 +52,14 @@ pub(crate) struct Mould {
 pub(crate) struct Cell {
     pub(crate) store: Store<Inside>,
     pub(crate) instance: Instance,
-    pub(crate) budget: Arc<Budget>,
-    pub(crate) limits: Limits,
+    budget: Arc<Budget>,
+    limits: Limits,
+}
+
+/// What one call of a guest may take.
+pub(crate) struct Allowance<'a> {
+    budget: &'a Budget,
+    limit: Duration,
 }
 
 /// Links the two imports that a guest may have.
@@ -175,10 +181,41 @@ impl Mould {
     }
 }
 
-/// Readies a store for a call that serves a request.
-pub(crate) fn begin_serving(store: &mut Store<Inside>) {
-    store.set_epoch_deadline(1);
-    store.data_mut().counts_left = MAX_COUNTS_PER_CALL;
+impl Cell {
+    /// Readies the store for a call that serves a request.
+    pub(crate) fn serving(&mut self) -> (&mut Store<Inside>, Allowance<'_>) {
+        self.store.data_mut().counts_left = MAX_COUNTS_PER_CALL;
+        self.allowing(self.limits.call)
+    }
+
+    /// Readies the store for a call of the admission.
+    pub(crate) fn admitting(&mut self) -> (&mut Store<Inside>, Allowance<'_>) {
+        self.allowing(self.limits.configure)
+    }
+
+    fn allowing(&mut self, limit: Duration) -> (&mut Store<Inside>, Allowance<'_>) {
+        self.store.set_epoch_deadline(1);
+        let budget = &self.budget;
+        (&mut self.store, Allowance { budget, limit })
+    }
+}
+
+impl Allowance<'_> {
+    /// Makes the call.
+    pub(crate) async fn spend<T>(
+        self,
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.budget.within(self.limit, call).await
+    }
+
+    /// Makes a call that serves a request: what ended the guest is in words of our own.
+    pub(crate) async fn serve<T>(
+        self,
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, PluginError> {
+        self.spend(call).await.map_err(|error| classify(&error))
+    }
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,11 @@
 //! Counting the tokens of a prompt: a driver knows the number, or asks its provider and reads the answer. Each
 //! call has an instance of its own, so that nothing is held while the provider thinks.
 
-use std::time::Instant;
-
 use super::{
-    Driver, DriverFailure, DriverRequest, UpstreamRequest, events, outcome, request, token_count,
-    upstream,
+    Driver, DriverFailure, DriverRequest, UpstreamRequest, events, request, token_count, upstream,
 };
 use crate::error::PluginError;
-use crate::sandbox::{Cell, begin_serving, classify};
+use crate::sandbox::Cell;
 
 /// What a driver makes of the question.
 pub enum TokenAnswer {
@@ -32,11 +29,8 @@ impl Driver {
         &self,
         request: &DriverRequest<'_>,
     ) -> Result<TokenAnswer, DriverFailure> {
-        let began = Instant::now();
-        let answer = self.ask(request).await;
-        self.metrics
-            .called("count", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let asking = self.ask(request);
+        self.version.metrics.measured("count", asking).await
     }
 
     /// Reads the provider's answer: the whole body, and a status that may be an error's.
@@ -44,27 +38,15 @@ impl Driver {
     /// # Errors
     /// [`DriverFailure::Fault`] for an answer that is no count.
     pub async fn read_token_count(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
-        let began = Instant::now();
-        let answer = self.read(status, body).await;
-        self.metrics
-            .called("parse", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let reading = self.read(status, body);
+        self.version.metrics.measured("parse", reading).await
     }
 
     async fn ask(&self, request: &DriverRequest<'_>) -> Result<TokenAnswer, DriverFailure> {
         let sent = request::to_wit(request);
         let (mut cell, guest) = self.counter().await?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        begin_serving(store);
-        let answer = budget
-            .within(limits.call, guest.call_count(&mut *store, &sent))
-            .await
-            .map_err(|error| classify(&error))?;
+        let (store, allowance) = cell.serving();
+        let answer = allowance.serve(guest.call_count(store, &sent)).await?;
         Ok(match answer.map_err(events::fault)? {
             token_count::TokenAnswer::Exact(tokens)
             | token_count::TokenAnswer::Estimate(tokens) => TokenAnswer::Known(tokens),
@@ -76,17 +58,10 @@ impl Driver {
 
     async fn read(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
         let (mut cell, guest) = self.counter().await?;
-        let Cell {
-            store,
-            budget,
-            limits,
-            ..
-        } = &mut cell;
-        begin_serving(store);
-        let answer = budget
-            .within(limits.call, guest.call_parse(&mut *store, status, body))
-            .await
-            .map_err(|error| classify(&error))?;
+        let (store, allowance) = cell.serving();
+        let answer = allowance
+            .serve(guest.call_parse(store, status, body))
+            .await?;
         Ok(answer.map_err(events::fault)?)
     }
 
@@ -96,12 +71,7 @@ impl Driver {
             .counting
             .as_ref()
             .ok_or(PluginError::Contract("the driver cannot count tokens"))?;
-        let began = Instant::now();
-        let mut cell = self.mould.ready().await?;
-        self.metrics.instantiated(began.elapsed());
-        let guest = indices
-            .load(&mut cell.store, &cell.instance)
-            .map_err(|error| classify(&error))?;
-        Ok((cell, guest))
+        let load = |store: &mut _, instance: &_| indices.load(store, instance);
+        self.version.instance(load).await
     }
 }

@@ -1,7 +1,6 @@
 //! One inference run on its own instance.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use http::{HeaderMap, HeaderName};
 use svc_core::chat::ChatEvent;
@@ -10,10 +9,10 @@ use wasmtime::component::ResourceAny;
 
 use super::events::{Order, fault};
 use super::upstream::framing_from_wit;
-use super::{DriverFailure, Framing, StreamEnd, outcome, wit, wit_types};
+use super::{DriverFailure, Framing, StreamEnd, wit, wit_types};
 use crate::error::PluginError;
-use crate::metrics::VersionMetrics;
-use crate::sandbox::{Cell, begin_serving, classify};
+use crate::sandbox::Cell;
+use crate::version::Version;
 
 /// One inference run. Dropping it ends the guest.
 pub struct DriverRun {
@@ -21,7 +20,7 @@ pub struct DriverRun {
     live: Option<Live>,
     order: Order,
     wanted: Arc<[HeaderName]>,
-    metrics: Arc<VersionMetrics>,
+    version: Arc<Version>,
 }
 
 struct Live {
@@ -36,7 +35,7 @@ impl DriverRun {
         guest: wit::Guest,
         resource: ResourceAny,
         wanted: Arc<[HeaderName]>,
-        metrics: Arc<VersionMetrics>,
+        version: Arc<Version>,
     ) -> Self {
         Self {
             live: Some(Live {
@@ -46,7 +45,7 @@ impl DriverRun {
             }),
             order: Order::default(),
             wanted,
-            metrics,
+            version,
         }
     }
 
@@ -70,11 +69,9 @@ impl DriverRun {
                 })
             })
             .collect();
-        let began = Instant::now();
-        let answer = self.head_call(status, &shown).await;
-        self.metrics
-            .called("head", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let version = Arc::clone(&self.version);
+        let calling = self.head_call(status, &shown);
+        version.metrics.measured("head", calling).await
     }
 
     async fn head_call(
@@ -84,23 +81,14 @@ impl DriverRun {
     ) -> Result<Framing, DriverFailure> {
         let mut live = self.live.take().ok_or(PluginError::Ended)?;
         let Live {
-            cell:
-                Cell {
-                    store,
-                    budget,
-                    limits,
-                    ..
-                },
+            cell,
             guest,
             resource,
         } = &mut live;
-        begin_serving(store);
+        let (store, allowance) = cell.serving();
         let run = guest.run();
-        let call = run.call_head(&mut *store, *resource, status, shown);
-        let answer = budget
-            .within(limits.call, call)
-            .await
-            .map_err(|error| classify(&error))?;
+        let call = run.call_head(store, *resource, status, shown);
+        let answer = allowance.serve(call).await?;
         let framing = answer.map_err(fault)?;
         self.live = Some(live);
         Ok(framing_from_wit(framing))
@@ -160,11 +148,9 @@ impl DriverRun {
         frames: &[wit::Frame],
         events: &mut Vec<ChatEvent>,
     ) -> Result<(), DriverFailure> {
-        let began = Instant::now();
-        let answer = self.push_call(data, frames, events).await;
-        self.metrics
-            .called("push", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let version = Arc::clone(&self.version);
+        let calling = self.push_call(data, frames, events);
+        version.metrics.measured("push", calling).await
     }
 
     async fn push_call(
@@ -175,23 +161,14 @@ impl DriverRun {
     ) -> Result<(), DriverFailure> {
         let mut live = self.live.take().ok_or(PluginError::Ended)?;
         let Live {
-            cell:
-                Cell {
-                    store,
-                    budget,
-                    limits,
-                    ..
-                },
+            cell,
             guest,
             resource,
         } = &mut live;
-        begin_serving(store);
+        let (store, allowance) = cell.serving();
         let run = guest.run();
-        let call = run.call_push(&mut *store, *resource, data, frames);
-        let answer = budget
-            .within(limits.call, call)
-            .await
-            .map_err(|error| classify(&error))?;
+        let call = run.call_push(store, *resource, data, frames);
+        let answer = allowance.serve(call).await?;
         self.order.take(answer.map_err(fault)?, events)?;
         self.live = Some(live);
         Ok(())
@@ -211,11 +188,9 @@ impl DriverRun {
         end: StreamEnd,
         events: &mut Vec<ChatEvent>,
     ) -> Result<(), DriverFailure> {
-        let began = Instant::now();
-        let answer = self.close_call(end, events).await;
-        self.metrics
-            .called("close", began.elapsed(), outcome(answer.as_ref().err()));
-        answer
+        let version = Arc::clone(&self.version);
+        let calling = self.close_call(end, events);
+        version.metrics.measured("close", calling).await
     }
 
     async fn close_call(
@@ -232,23 +207,14 @@ impl DriverRun {
             StreamEnd::Cancelled => wit::End::Cancelled,
         };
         let Live {
-            cell:
-                Cell {
-                    store,
-                    budget,
-                    limits,
-                    ..
-                },
+            cell,
             guest,
             resource,
         } = &mut live;
-        begin_serving(store);
+        let (store, allowance) = cell.serving();
         let run = guest.run();
-        let call = run.call_close(&mut *store, *resource, how);
-        let answer = budget
-            .within(limits.call, call)
-            .await
-            .map_err(|error| classify(&error))?;
+        let call = run.call_close(store, *resource, how);
+        let answer = allowance.serve(call).await?;
         self.order.take(answer, events)?;
         if self.order.finished() {
             Ok(())

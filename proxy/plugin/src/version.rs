@@ -1,0 +1,92 @@
+//! One admitted version of a plugin, whatever it is for: where its instances come from, and how its calls are
+//! counted.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::component::{Instance, InstancePre};
+use wasmtime::{Error, Store};
+
+use crate::error::{AdmissionError, PluginError};
+use crate::manifest::Manifest;
+use crate::metrics::VersionMetrics;
+use crate::sandbox::{Cell, Inside, Mould, classify};
+
+pub(crate) struct Version {
+    manifest: Arc<Manifest>,
+    number: String,
+    mould: Mould,
+    pub(crate) metrics: VersionMetrics,
+}
+
+impl Version {
+    pub(crate) fn new(manifest: Arc<Manifest>, mould: Mould, metrics: VersionMetrics) -> Self {
+        Self {
+            number: manifest.version.to_string(),
+            manifest,
+            mould,
+            metrics,
+        }
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.manifest.id
+    }
+
+    pub(crate) fn number(&self) -> &str {
+        &self.number
+    }
+
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where an interface that the manifest promises is exported.
+    pub(crate) fn exported<I>(
+        &self,
+        find: fn(&InstancePre<Inside>) -> Result<I, Error>,
+    ) -> Result<I, AdmissionError> {
+        find(self.mould.pre()).map_err(|error| AdmissionError::new("exports", format!("{error:#}")))
+    }
+
+    /// An instance that says what the plugin is, and nothing of a request.
+    pub(crate) async fn blank<G>(
+        &self,
+        load: impl FnOnce(&mut Store<Inside>, &Instance) -> Result<G, Error>,
+    ) -> Result<(Cell, G), AdmissionError> {
+        let mut cell = self.mould.blank().await.map_err(uninformed)?;
+        let guest = load(&mut cell.store, &cell.instance).map_err(uninformed)?;
+        Ok((cell, guest))
+    }
+
+    /// A fresh instance for one call or run.
+    pub(crate) async fn instance<G>(
+        &self,
+        load: impl FnOnce(&mut Store<Inside>, &Instance) -> Result<G, Error>,
+    ) -> Result<(Cell, G), PluginError> {
+        let began = Instant::now();
+        let mut cell = self.mould.ready().await?;
+        self.metrics.instantiated(began.elapsed());
+        let guest = load(&mut cell.store, &cell.instance).map_err(|error| classify(&error))?;
+        Ok((cell, guest))
+    }
+}
+
+/// `info` could not be asked.
+pub(crate) fn uninformed(error: Error) -> AdmissionError {
+    AdmissionError::new("info", format!("{error:#}"))
+}
+
+/// Extensions that this host does not know are passed over, unless they must be honoured (plugin.wit).
+pub(crate) fn refuse_unknown(
+    step: &'static str,
+    ext: &[(String, Vec<u8>)],
+) -> Result<(), AdmissionError> {
+    match ext.iter().find(|(name, _)| name.starts_with("must-")) {
+        Some((name, _)) => Err(AdmissionError::new(
+            step,
+            format!("{name} is not known here"),
+        )),
+        None => Ok(()),
+    }
+}
