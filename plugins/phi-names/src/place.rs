@@ -5,7 +5,7 @@ use phi_text::text::{byte, starts};
 use crate::finding::{ADDRESS, Finding, LOCATION};
 use crate::lexicon::{Class, Hash, look_up};
 use crate::sentence::Sentence;
-use crate::token::{Shape, Writing};
+use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::{Role, STATE_CODES};
 
 /// Words of the longest name of a city.
@@ -193,7 +193,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     while words < MAX_STREET_WORDS && matches!(sentence.gap(last), b" " | b". " | b"  ") {
         let next = sentence.token(last + 1)?;
         last += 1;
-        if next.is(Role::Street) && words > 0 && is_street(sentence, at, last) {
+        if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last) {
             let end = unit_end(sentence, last);
             let stop = sentence.token(end - 1)?.end;
             return Some((
@@ -215,6 +215,11 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         words += 1;
     }
     None
+}
+
+/// `St` and `Dr` are saints and doctors in front of a name.
+fn ends_street(token: &Token, text: &str) -> bool {
+    token.is(Role::Street) || ["st", "dr"].iter().any(|short| token.text(text).eq_ignore_ascii_case(short))
 }
 
 /// Short forms and words of every day end a street only where the rest looks like one.

@@ -151,6 +151,10 @@ fn places() {
             "at 12 North Main Street, Apt 4B.",
             &["ADDRESS:12 North Main Street, Apt 4B"],
         ),
+        (
+            "lives at 12 Main St, Boston, MA",
+            &["ADDRESS:12 Main St", "LOCATION:Boston"],
+        ),
         ("4821 Maple Ave", &["ADDRESS:4821 Maple Ave"]),
         ("P.O. Box 1187", &["ADDRESS:P.O. Box 1187"]),
         ("1200 5th Avenue NW", &["ADDRESS:1200 5th Avenue NW"]),
