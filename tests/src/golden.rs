@@ -81,13 +81,14 @@ pub fn stream(text: &str) -> String {
             Some((name, data)) => (format!("{name}\n"), data),
             None => (String::new(), frame),
         };
-        let data = data.strip_prefix("data: ").unwrap_or(data);
-        // `[DONE]` is no JSON.
-        let mut data = serde_json::from_str(data).unwrap_or_else(|_| json!({"no_json": data}));
-        mask(&mut data);
-        match frames.last_mut() {
-            Some((before, whole)) if *before == name && joined(whole, &data) => {}
-            _ => frames.push((name, data)),
+        let json = data.strip_prefix("data: ").unwrap_or(data);
+        // `[DONE]` and comments are no JSON.
+        let mut json = serde_json::from_str(json).unwrap_or_else(|_| json!({"no_json": data}));
+        mask(&mut json);
+        let last = frames.last_mut();
+        let is_piece = last.is_some_and(|(before, whole)| *before == name && joined(whole, &json));
+        if !is_piece {
+            frames.push((name, json));
         }
     }
     let line = |(name, data): (String, Value)| match data.get("no_json") {
