@@ -43,7 +43,8 @@ impl Said {
 }
 
 fn part_text() -> impl Strategy<Value = String> {
-    "[a-zé\"\\\\ 😀]{1,12}"
+    // Never blank: a turn that says nothing is refused.
+    "[a-zé\"\\\\ 😀]{0,11}[a-zé\"\\\\😀]"
 }
 
 fn said() -> impl Strategy<Value = Said> {
