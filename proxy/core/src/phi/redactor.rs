@@ -7,14 +7,16 @@
 
 mod arguments;
 mod cutter;
+mod memory;
 mod prose;
 mod unit;
 mod words;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use arguments::Arguments;
 use cutter::Cut;
+use memory::Memory;
 use prose::Prose;
 use unit::{Edits, Unit};
 
@@ -24,7 +26,7 @@ use super::kind::ENTITY_KINDS;
 use super::map::PlaceholderMap;
 use super::merge::Finding;
 use super::scan::TextScan;
-use super::sweep::{Known, TooManyMentions};
+use super::sweep::TooManyMentions;
 use super::token;
 use crate::chat::ChatEvent;
 
@@ -51,10 +53,7 @@ pub struct ReplyRedactor {
     is_over: bool,
     /// What is out for scanning, and where it belongs.
     waiting: Option<(Channel, Unit)>,
-    /// Values that were known when it was last built.
-    known: Option<Known>,
-    /// Words of known values, in small letters.
-    known_words: HashSet<String>,
+    memory: Memory,
     counts: Counts,
 }
 
@@ -88,7 +87,7 @@ impl Channel {
 impl ReplyRedactor {
     /// A reply to a request whose values are in `map`.
     pub fn new(map: &PlaceholderMap) -> Self {
-        let mut redactor = Self {
+        Self {
             events: VecDeque::new(),
             taken: 0,
             out: VecDeque::new(),
@@ -98,14 +97,9 @@ impl ReplyRedactor {
             calls: BTreeMap::new(),
             is_over: false,
             waiting: None,
-            known: None,
-            known_words: HashSet::new(),
+            memory: Memory::of(map),
             counts: Counts::default(),
-        };
-        for (_, value) in map.values() {
-            redactor.know(value);
         }
-        redactor
     }
 
     /// Takes in the next event; [`Self::step`] gives what becomes of it.
@@ -154,17 +148,7 @@ impl ReplyRedactor {
             return Ok(());
         };
         reserve_look_alikes(scan, map);
-        let findings = if findings.is_empty() {
-            let known = match self.known.take() {
-                Some(known) => known,
-                None => Known::of(scan, &[], map)?,
-            };
-            let findings = known.sweep(scan, findings, map)?;
-            self.known = Some(known);
-            findings
-        } else {
-            Known::of(scan, &findings, map)?.sweep(scan, findings, map)?
-        };
+        let findings = self.memory.sweep(scan, findings, map)?;
         let mut edits = Edits {
             map,
             counts: &mut self.counts,
@@ -172,11 +156,8 @@ impl ReplyRedactor {
         };
         let text = unit.redact(scan, &findings, &mut edits);
         let values = edits.values;
-        if !values.is_empty() {
-            self.known = None;
-        }
-        for value in values {
-            self.know(&value);
+        for (kind, value) in values {
+            self.memory.add(kind, value);
         }
         self.out.push_back(channel.event(text));
         Ok(())
@@ -248,7 +229,7 @@ impl ReplyRedactor {
             Channel::Text | Channel::Call(_) => &mut self.text,
         };
         let rest = piece.get(self.taken..).unwrap_or_default();
-        let (bytes, cut) = prose.take(rest, &self.known_words);
+        let (bytes, cut) = prose.take(rest, self.memory.words());
         self.taken += bytes;
         let is_done = self.taken >= piece.len();
         let unit = match cut {
@@ -318,12 +299,6 @@ impl ReplyRedactor {
         let scan = unit.scan(channel.origin());
         self.waiting = Some((channel, unit));
         Some(scan)
-    }
-
-    fn know(&mut self, value: &str) {
-        let words = value.split(|letter: char| !letter.is_alphanumeric());
-        self.known_words
-            .extend(words.filter(|word| word.len() > 1).map(str::to_lowercase));
     }
 }
 

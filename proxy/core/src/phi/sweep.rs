@@ -38,8 +38,54 @@ pub fn sweep(
     findings: Vec<Finding>,
     map: &PlaceholderMap,
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    let known = Known::of(scan, &findings, map)?;
-    known.sweep(scan, findings, map)
+    let found = findings
+        .iter()
+        .map(|finding| (&finding.kind, scan.value(finding)));
+    let known = Known::of(map.values().chain(found))?;
+    sweep_known(scan, findings, map, &[&known])
+}
+
+/// As [`sweep`], for values that were collected before.
+///
+/// # Errors
+/// As [`sweep`].
+pub(super) fn sweep_known(
+    scan: &TextScan,
+    findings: Vec<Finding>,
+    map: &PlaceholderMap,
+    known: &[&Known],
+) -> Result<Vec<Finding>, TooManyMentions> {
+    let mut claims = Vec::new();
+    for known in known {
+        known.find_words(scan, &mut claims)?;
+        known.find_digits(scan, &mut claims);
+    }
+    let findings = if claims.is_empty() {
+        findings
+    } else {
+        claims.extend(findings.into_iter().map(|finding| Claim {
+            start: finding.start,
+            end: finding.end,
+            kind: finding.kind,
+            standing: Standing {
+                score: Reverse(finding.score),
+                ..FOUND
+            },
+            partial: false,
+            reads: finding.reads,
+        }));
+        resolve(scan, claims)
+    };
+    if findings.is_empty() {
+        return Ok(findings);
+    }
+    let mut tokens = token::tokens(scan.text(), |kind| {
+        map.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
+    });
+    tokens.retain(|token| {
+        token.number <= token::MAX_LITERAL_NUMBER || map.holds(token.kind.as_str(), token.number)
+    });
+    Ok(token::divide(scan, &findings, &tokens))
 }
 
 /// A detector's finding stands above a mention of equal length.
@@ -64,20 +110,18 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// The values of a map and of what was found in a scan.
-    pub(super) fn of(
-        scan: &TextScan,
-        findings: &[Finding],
-        map: &PlaceholderMap,
+    /// Makes ready to look for values of kinds.
+    ///
+    /// # Errors
+    /// [`TooManyMentions`] where there are too many.
+    pub(super) fn of<'v>(
+        values: impl Iterator<Item = (&'v Kind, &'v str)>,
     ) -> Result<Self, TooManyMentions> {
-        let found = findings
-            .iter()
-            .map(|finding| (&finding.kind, scan.value(finding)));
         let mut words: Vec<(Kind, String)> = Vec::new();
         let mut digits = HashMap::new();
         // Spellings that differ in case only are found by one pattern; one that begins small finds most.
         let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
-        for (kind, value) in map.values().chain(found) {
+        for (kind, value) in values {
             let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
             let sought = kind.sweep_min_chars().is_some_and(|least| chars >= least);
             if !sought {
@@ -116,45 +160,6 @@ impl Known {
             automaton,
             digits,
         })
-    }
-
-    /// As [`sweep`], for values collected before.
-    pub(super) fn sweep(
-        &self,
-        scan: &TextScan,
-        findings: Vec<Finding>,
-        map: &PlaceholderMap,
-    ) -> Result<Vec<Finding>, TooManyMentions> {
-        let mut claims = Vec::new();
-        self.find_words(scan, &mut claims)?;
-        self.find_digits(scan, &mut claims);
-        let findings = if claims.is_empty() {
-            findings
-        } else {
-            claims.extend(findings.into_iter().map(|finding| Claim {
-                start: finding.start,
-                end: finding.end,
-                kind: finding.kind,
-                standing: Standing {
-                    score: Reverse(finding.score),
-                    ..FOUND
-                },
-                partial: false,
-                reads: finding.reads,
-            }));
-            resolve(scan, claims)
-        };
-        if findings.is_empty() {
-            return Ok(findings);
-        }
-        let mut tokens = token::tokens(scan.text(), |kind| {
-            map.knows_kind(kind) || ENTITY_KINDS.iter().any(|known| known.name == kind)
-        });
-        tokens.retain(|token| {
-            token.number <= token::MAX_LITERAL_NUMBER
-                || map.holds(token.kind.as_str(), token.number)
-        });
-        Ok(token::divide(scan, &findings, &tokens))
     }
 
     /// Mentions as they were written, in any case of ASCII letters.

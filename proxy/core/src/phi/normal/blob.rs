@@ -51,18 +51,31 @@ pub(super) fn open_run(text: &str, start: usize, rewriter: &mut Rewriter<'_>) ->
     if length < MIN_BLOB_BYTES && !(padding > 0 && length >= MIN_PADDED_BYTES) {
         return end;
     }
-    if let Some((wrapped_end, lines)) = wrapped(text, start, end)
-        && let Some(reads) = open_blob(&lines)
-    {
+    let Some((wrapped_end, lines)) = wrapped(text, start, end) else {
+        return open_line(text, start..end, rewriter);
+    };
+    if let Some(reads) = open_blob(&lines) {
         rewriter.replace(start..wrapped_end, &reads);
         return wrapped_end;
     }
-    let run = start..end;
-    if let Some(reads) = text.get(run.clone()).and_then(open_blob) {
+    // Line by line, so that no line is looked at again with those behind it.
+    let mut at = start;
+    while at < wrapped_end {
+        let end = run_end(bytes, at).min(wrapped_end);
+        at = open_line(text, at..end, rewriter).max(at + 1);
+    }
+    at
+}
+
+/// Opens the blobs in one run; gives where to read on.
+fn open_line(text: &str, run: Range<usize>, rewriter: &mut Rewriter<'_>) -> usize {
+    let padding = padding(text.as_bytes(), run.end);
+    let Range { start, end } = run;
+    if let Some(reads) = text.get(start..end).and_then(open_blob) {
         rewriter.replace(start..end + padding, &reads);
         return end + padding;
     }
-    open_parts(text, run, padding, rewriter)
+    open_parts(text, start..end, padding, rewriter)
 }
 
 /// A run that is no blob may be a path or a list of some: its parts are tried alone.

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use super::look_alike;
 use super::rewrite::{Rewrite, Rewriter};
@@ -68,13 +68,12 @@ fn plain_forms(text: &str) -> Option<Rewrite> {
 
 /// One character by its compatibility form (NFKC).
 fn compatible(text: &str, range: Range<usize>, letter: char, rewriter: &mut Rewriter<'_>) {
-    let mut forms = std::iter::once(letter).nfkc();
-    let is_same = forms.next() == Some(letter) && forms.next().is_none();
-    if is_same {
+    if is_nfkc_quick(std::iter::once(letter)) == IsNormalized::Yes {
         return;
     }
     let form: String = text.get(range.clone()).unwrap_or_default().nfkc().collect();
-    if form.chars().count() <= MAX_EXPANSION_CHARS {
+    let is_same = form.chars().eq(std::iter::once(letter));
+    if !is_same && form.chars().count() <= MAX_EXPANSION_CHARS {
         rewriter.replace(range, &form);
     }
 }

@@ -21,6 +21,12 @@ const MAX_UNBROKEN_BYTES: usize = 1_024;
 /// a detector call.
 const PACE: [(usize, usize); 5] = [(0, 1), (64, 8), (256, 24), (1_024, 48), (usize::MAX, 96)];
 
+/// Numbers of at most [`MAX_SMALL_DIGITS`] digits in a row before a cut: a date has three.
+const SMALL_NUMBERS: u32 = 4;
+
+/// Digits of a number that is nothing by itself: a dose, the number of a list.
+const MAX_SMALL_DIGITS: u32 = 2;
+
 /// Digits that a word of small letters may have: `w12` is no identifier.
 const MAX_PLAIN_DIGITS: u32 = 3;
 
@@ -37,6 +43,7 @@ pub(super) struct Cutter {
     /// Whether a word of this unit may be part of PHI.
     is_wary: bool,
     plain_words: u32,
+    small_numbers: u32,
     word: Word,
 }
 
@@ -72,7 +79,8 @@ impl Cutter {
             self.end_word(known);
             let is_due = (letter == '\n' && self.has_text)
                 || self.unit_bytes >= MAX_UNIT_BYTES
-                || self.plain_words >= self.plain_words_needed();
+                || self.plain_words >= self.plain_words_needed()
+                || (self.small_numbers >= SMALL_NUMBERS && !self.is_wary);
             return self.cut_if(is_due && self.unit_bytes >= self.pace());
         }
         self.has_text = true;
@@ -98,6 +106,7 @@ impl Cutter {
         self.has_text = false;
         self.is_wary = false;
         self.plain_words = 0;
+        self.small_numbers = 0;
         self.word = Word::default();
     }
 
@@ -122,10 +131,15 @@ impl Cutter {
 
     fn end_word(&mut self, known: &HashSet<String>) {
         match std::mem::take(&mut self.word).kind(known) {
-            Some(Kind::Plain) => self.plain_words += 1,
+            Some(Kind::Plain) => {
+                self.plain_words += 1;
+                self.small_numbers = 0;
+            }
+            Some(Kind::SmallNumber) => self.small_numbers += 1,
             Some(Kind::Wary) => {
                 self.is_wary = true;
                 self.plain_words = 0;
+                self.small_numbers = 0;
             }
             None => {}
         }
@@ -134,6 +148,8 @@ impl Cutter {
 
 enum Kind {
     Plain,
+    /// Part of PHI only beside something that may be.
+    SmallNumber,
     /// May be part of PHI.
     Wary,
 }
@@ -151,7 +167,7 @@ impl Word {
                 self.has_capital = true;
             }
             _ if letter.is_numeric() => self.digits += 1,
-            '-' | '\'' | '\u{2019}' => {}
+            '-' | '\'' | '\u{2019}' if self.digits == 0 => {}
             _ if is_quiet_sign(letter) => {
                 self.after_sign = true;
                 return;
@@ -167,6 +183,9 @@ impl Word {
     fn kind(self, known: &HashSet<String>) -> Option<Kind> {
         if self.letters + self.digits == 0 && !self.is_odd {
             return None;
+        }
+        if !self.is_odd && self.letters == 0 && self.digits <= MAX_SMALL_DIGITS {
+            return Some(Kind::SmallNumber);
         }
         let is_plain = !self.is_odd
             && self.letters > 0

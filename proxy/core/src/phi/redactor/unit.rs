@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::phi::counts::Counts;
+use crate::phi::kind::Kind;
 use crate::phi::map::{PlaceholderMap, Speaker};
 use crate::phi::merge::{Finding, part};
 use crate::phi::normal::Rewrite;
@@ -67,7 +68,7 @@ pub(super) struct Edits<'e> {
     pub(super) map: &'e mut PlaceholderMap,
     pub(super) counts: &'e mut Counts,
     /// Values that were replaced, as they read.
-    pub(super) values: Vec<String>,
+    pub(super) values: Vec<(Kind, String)>,
 }
 
 impl Unit {
@@ -178,7 +179,8 @@ fn edited<'f>(
             .map
             .issue(&finding.kind, identity, original, Speaker::Model);
         edits.counts.add(&finding.kind);
-        edits.values.push(scan.value(&finding).to_owned());
+        let value = scan.value(&finding).to_owned();
+        edits.values.push((finding.kind.clone(), value));
         text.push_str(raw.get(done..inside.start)?);
         text.push_str(&token::bracketed(&finding.kind, number));
         done = inside.end;
