@@ -2,6 +2,7 @@
 
 mod block;
 mod detector;
+mod quality;
 mod redact;
 mod residue;
 

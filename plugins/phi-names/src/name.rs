@@ -54,7 +54,8 @@ fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> 
             .is_some_and(|next| next.is_capital() && !next.class.is_common())
             || !is_spelt
     } else if first.is_capital() && sentence.writing == Writing::Cased {
-        !(is_blocked(first) || is_spelt && first.class.is_common() && !first.class.is_sure())
+        (!is_blocked(first) || !is_spelt && first.class.is_surname())
+            && !(is_spelt && first.class.is_common() && !first.class.is_sure())
     } else {
         // `mr` without a dot may be a scan.
         let is_sure_title = !is_spelt

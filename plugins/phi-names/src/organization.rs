@@ -28,7 +28,15 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         Writing::Cased => return None,
         Writing::Uncased => uncased(sentence, at)?,
     };
-    let end = of_place(sentence, at);
+    let is_home = sentence.is_joined_to(at)
+        && next.is_some_and(|next| {
+            next.is_capital() && next.text(sentence.text).eq_ignore_ascii_case("home")
+        });
+    let end = if is_home {
+        at + 2
+    } else {
+        of_place(sentence, at)
+    };
     let (start, stop) = (sentence.token(first)?.start, sentence.token(end - 1)?.end);
     Some((
         Finding::new(ORGANIZATION, start, stop, 750).contextual(),

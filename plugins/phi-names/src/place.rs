@@ -219,7 +219,10 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
 
 /// `St` and `Dr` are saints and doctors in front of a name.
 fn ends_street(token: &Token, text: &str) -> bool {
-    token.is(Role::Street) || ["st", "dr"].iter().any(|short| token.text(text).eq_ignore_ascii_case(short))
+    token.is(Role::Street)
+        || ["st", "dr"]
+            .iter()
+            .any(|short| token.text(text).eq_ignore_ascii_case(short))
 }
 
 /// Short forms and words of every day end a street only where the rest looks like one.

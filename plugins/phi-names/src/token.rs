@@ -115,7 +115,12 @@ fn writing(text: &[u8]) -> Writing {
         lower += usize::from(byte.is_ascii_lowercase());
     }
     let letters = upper + lower;
-    let is_small = upper * 150 < letters;
+    // A month or a drug may have a capital in a text of small letters.
+    let begins_small = text
+        .iter()
+        .find(|byte| byte.is_ascii_alphabetic())
+        .is_some_and(u8::is_ascii_lowercase);
+    let is_small = upper * 150 < letters || begins_small && upper * 30 < letters;
     let is_shouted = upper * 4 > letters * 3;
     if letters >= FEW_LETTERS && (is_small || is_shouted) {
         Writing::Uncased

@@ -45,7 +45,10 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
         return None;
     }
-    if form == Form::Handle && (!gap.is_said || is_nobody(code) || !gap.has_sign && digits == 0) {
+    // `the username field` has none; digits or a sign tell.
+    if form == Form::Handle
+        && (is_nobody(code) || !gap.has_sign && digits == 0 || is_word_of_every_day && !gap.is_said)
+    {
         return None;
     }
     let score = if is_word_of_every_day {
@@ -233,6 +236,9 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     if matches!(form, Form::Mixed | Form::Plate) {
         len = with_groups(rest, len, form);
     }
+    if form == Form::Card {
+        len = with_card_groups(rest, len);
+    }
     let code = rest.get(..len)?;
     let tail = byte(rest, len);
     if is_word(tail)
@@ -243,6 +249,24 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
         return None;
     }
     fits(code, form).then_some(start + len)
+}
+
+/// The groups of a card, apart by spaces.
+fn with_card_groups(rest: &[u8], mut len: usize) -> usize {
+    /// Groups of a card behind its first.
+    const GROUPS: usize = 4;
+    for _ in 0..GROUPS {
+        let group = rest.get(len + 1..).unwrap_or_default();
+        let size = group
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        if byte(rest, len) != b' ' || !(3..=6).contains(&size) || is_word(byte(group, size)) {
+            break;
+        }
+        len += 1 + size;
+    }
+    len
 }
 
 /// `ABC 123 456` and `1234 5678` are one code: short groups behind the first, of digits or of capitals with digits.

@@ -1,7 +1,7 @@
 //! Dates as they are said: `july thirty first`, `the fourth of may`, `march second nineteen sixty two`.
 
 use super::{DATE, Finding};
-use crate::text::{byte, is_word, starts};
+use crate::text::{before, byte, ends_with, is_word, starts};
 
 const ORDINALS: [&str; 31] = [
     "first",
@@ -111,7 +111,13 @@ pub fn find(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
             return Some(Finding::new(DATE, at, year, 750));
         }
         // `may second that` is no date.
-        let is_said = is_ordinal && !(is_common && starts(text.get(name_end + 1..)?, b"second"));
+        let is_verb = is_common && starts(text.get(name_end + 1..)?, b"second");
+        let is_said = is_ordinal
+            && (!is_verb
+                || ends_with(
+                    before(text, at),
+                    &["on", "since", "until", "by", "from", "of"],
+                ));
         if is_said || year.is_some() || !is_common {
             return Some(Finding::new(DATE, at, year.unwrap_or(end), 850));
         }
@@ -166,6 +172,9 @@ fn year_end(text: &[u8], from: usize) -> Option<usize> {
     let mut at = word_start(text, from)?;
     if byte(text, from) == b',' {
         at = word_start(text, from + 1)?;
+    }
+    if let Some(of) = phrase(text, at, "of") {
+        at = word_start(text, of)?;
     }
     let digits = text
         .get(at..)?

@@ -202,6 +202,11 @@ fn ranges_and_spoken_dates() {
             &["DATE:june two thousand eight"],
         ),
         ("on august twenty two", &["DATE:august twenty two"]),
+        (
+            "december third of two thousand three",
+            &["DATE:december third of two thousand three"],
+        ),
+        ("seen on march second for it", &["DATE:march second"]),
     ]);
     leaves_alone(&[
         "may one day help",
