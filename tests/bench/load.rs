@@ -2,6 +2,8 @@
 //! fast as the answers come or at a fixed rate, and what they took. Prints one line of JSON.
 //!
 //! `load ports COUNT` prints free ports, one a line.
+//! `load detector FOLDER` builds a detector that finds nothing and puts it there; run in the repository's root.
+//! `load events ADDRESS PATH BODY_FILE [HEADER: VALUE]...` prints how many events one streamed answer has.
 //! `load run ADDRESS PATH BODY_FILE REQUESTS CONNECTIONS RATE [HEADER: VALUE]...`; rate 0: as fast as it goes.
 
 #![allow(
@@ -11,10 +13,15 @@
     reason = "a tool of the bench: what goes wrong ends it, and its output is its product"
 )]
 
+#[path = "../../proxy/gateway/build/guest.rs"]
+mod guest;
+
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use guest::Workshop;
 use serde_json::json;
 use svc_tests::port;
 use svc_tests::wire::{Connection, Request};
@@ -42,6 +49,11 @@ fn main() {
             let count: usize = count.parse().expect("a count");
             (0..count).for_each(|_| println!("{}", port::free().port()));
         }
+        ["detector", folder] => detector(Path::new(folder)),
+        ["events", address, path, body, ref headers @ ..] => {
+            let plan = plan([address, path, body, "1", "1", "0"], headers);
+            println!("{}", runtime().block_on(events(plan)));
+        }
         [
             "run",
             address,
@@ -53,15 +65,42 @@ fn main() {
             ref headers @ ..,
         ] => {
             let plan = plan([address, path, body, requests, connections, rate], headers);
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build();
-            println!("{}", runtime.expect("a runtime").block_on(run(plan)));
+            println!("{}", runtime().block_on(run(plan)));
         }
         _ => panic!(
-            "load ports COUNT | load run ADDRESS PATH BODY_FILE REQUESTS CONNECTIONS RATE [HEADER: VALUE]..."
+            "load ports COUNT | load detector FOLDER | load events ADDRESS PATH BODY_FILE [HEADER: VALUE]... | load run ADDRESS PATH BODY_FILE REQUESTS CONNECTIONS RATE [HEADER: VALUE]..."
         ),
     }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime")
+}
+
+/// The guest of the plugin tests finds nothing in a text that does not ask it to.
+fn detector(folder: &Path) {
+    let workshop = Workshop {
+        sources: PathBuf::from("plugins"),
+        target_folder: PathBuf::from("target/guests"),
+    };
+    let manifest = std::fs::read_to_string("tests/bench/detector.toml").expect("its manifest");
+    let module = workshop.compile("evil").expect("the guest");
+    let component = guest::encode(&module).expect("a component");
+    guest::write_plugin(folder, &component, &manifest).expect("the plugin folder");
+}
+
+async fn events(plan: Plan) -> usize {
+    let mut connection = Connection::open(plan.address).await;
+    connection.send(&plan.bytes).await;
+    let (answer, _) = connection.reply().await.whole().await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let text = answer.text();
+    text.lines()
+        .filter(|line| line.starts_with("data:"))
+        .count()
 }
 
 fn plan([address, path, body, requests, connections, rate]: [&str; 6], headers: &[&str]) -> Plan {
