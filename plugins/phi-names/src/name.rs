@@ -80,7 +80,7 @@ fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bo
     }
     // Cased texts are asked here about words in small letters, whose class nobody looked up.
     if sentence.writing == Writing::Cased && token.shape == Shape::Lower {
-        let class = crate::lexicon::look_up(token.hash);
+        let class = token.class_of(sentence.text);
         return is_short_title && class.is_name() && class.is_sure()
             || is_short_title && class.is_surname() && !class.is_word();
     }
@@ -172,7 +172,7 @@ fn behind_person(
         }
         Writing::Cased if token.shape == Shape::Initial => return None,
         Writing::Cased => {
-            let class = crate::lexicon::look_up(token.hash);
+            let class = token.class_of(sentence.text);
             class.is_given() && class.is_sure() && token.len() > 2
         }
         Writing::Uncased => token.class.is_sure() && (token.class.is_given() || is_strong),
@@ -212,7 +212,7 @@ fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     } else if sentence.writing == Writing::Uncased {
         first.class.is_given() && first.class.is_sure()
     } else {
-        let class = crate::lexicon::look_up(first.hash);
+        let class = first.class_of(sentence.text);
         class.is_given() && class.is_sure()
     };
     if !fits {
@@ -229,6 +229,17 @@ fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
 fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     let before = sentence.before(at)?;
+    let last = before.text(sentence.text).as_bytes();
+    if !matches!(
+        last,
+        [
+            ..,
+            b's' | b'S' | b'm' | b'M' | b'e' | b'E' | b'a' | b'A' | b'y' | b'Y' | b'f' | b'F'
+        ]
+    ) || last.len() > 7
+    {
+        return None;
+    }
     let head = sentence.text.get(..token.start)?.trim_end();
     let is_introduced = [
         "name is",
@@ -254,7 +265,7 @@ fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     if !is_introduced || before.shape == Shape::Number || is_blocked(token) {
         return None;
     }
-    let class = crate::lexicon::look_up(token.hash);
+    let class = token.class_of(sentence.text);
     let fits = match sentence.writing {
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
         _ => class.is_given() && class.is_sure(),

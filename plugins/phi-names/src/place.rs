@@ -29,6 +29,16 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
     {
         return None;
     }
+    // In small letters only what stands before or behind tells.
+    let is_told = || {
+        sentence
+            .before(at)
+            .is_some_and(|before| before.is(Role::Place) || before.is(Role::Direction))
+            || (0..MAX_CITY_WORDS).any(|more| sentence.gap(at + more).contains(&b','))
+    };
+    if sentence.writing == Writing::Uncased && !is_told() {
+        return None;
+    }
     (0..MAX_CITY_WORDS).rev().find_map(|more| {
         let last = at + more;
         let class = phrase(sentence, at, last)?;
@@ -49,12 +59,12 @@ fn phrase(sentence: &Sentence<'_>, first: usize, last: usize) -> Option<Class> {
     let token = sentence.token(first)?;
     if first == last {
         return Some(if token.class.is_unknown() {
-            look_up(token.hash)
+            token.class_of(sentence.text)
         } else {
             token.class
         });
     }
-    let mut hash = token.hash;
+    let mut hash = Hash::new().over(token.text(sentence.text));
     for at in first + 1..=last {
         let is_joined = matches!(sentence.gap(at - 1), b" " | b". ");
         let token = sentence

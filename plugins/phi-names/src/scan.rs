@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::finding::{Finding, KINDS, NAME};
+use crate::lexicon::Hash;
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
 use crate::{field, name, organization, place};
@@ -106,10 +107,10 @@ fn known(text: &str, all: &[Vec<Finding>]) -> HashSet<u64> {
         tokens.clear();
         token::read(text, finding.start, finding.end, &mut tokens);
         for token in &tokens {
-            let class = crate::lexicon::look_up(token.hash);
+            let class = token.class_of(text);
             let is_own = token.len() > 2 && token.role.is_none() && !class.is_common();
             if is_own && known.len() < MAX_KNOWN {
-                known.insert(token.hash.value());
+                known.insert(Hash::new().over(token.text(text)).value());
             }
         }
     }

@@ -25,7 +25,7 @@ pub struct Token {
     pub shape: Shape,
     pub class: Class,
     pub role: Option<Role>,
-    /// Of the word in small letters, without `'s`.
+    /// Of the word in small letters, without `'s`; of nothing where the word cannot be a name.
     pub hash: Hash,
     /// Part of an address of the web, a path or an identifier.
     pub is_glued: bool,
@@ -34,6 +34,11 @@ pub struct Token {
 impl Token {
     pub const fn len(&self) -> usize {
         self.end - self.start
+    }
+
+    /// What the lists say, also about a word that is written small.
+    pub fn class_of(&self, text: &str) -> Class {
+        look_up(Hash::new().over(self.text(text)))
     }
 
     pub const fn is_empty(&self) -> bool {
@@ -199,8 +204,13 @@ fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
     let word = text.get(start..end).unwrap_or_default();
     let shape = shape(word);
     let role = ROLES.get(word.as_bytes()).copied();
-    let hash = Hash::new().over(word);
+    // Most words of a cased text are written small; nobody asks the lists about them.
     let may_be_name = shape != Shape::Lower || writing == Writing::Uncased || !word.is_ascii();
+    let hash = if may_be_name {
+        Hash::new().over(word)
+    } else {
+        Hash::new()
+    };
     let class = if may_be_name {
         class(word, hash)
     } else {
@@ -228,6 +238,9 @@ fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
 }
 
 fn shape(word: &str) -> Shape {
+    if word.as_bytes().first().is_some_and(u8::is_ascii_lowercase) {
+        return Shape::Lower;
+    }
     let mut letters = word.chars().filter(|letter| letter.is_alphabetic());
     let Some(first) = letters.next() else {
         return Shape::Lower;

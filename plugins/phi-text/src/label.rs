@@ -8,9 +8,9 @@ use crate::text::byte;
 
 /// Words of the longest label.
 const MAX_WORDS: usize = 5;
-/// Bits of the filter that most words of a text fail at.
-const FILTER_BITS: u32 = 4_096;
-const FILTER_WORDS: usize = (FILTER_BITS / 64) as usize;
+/// The filter that most words of a text fail at: one bit for each beginning of three letters, five bits a letter.
+const FILTER_BITS: usize = 1 << 15;
+const FILTER_WORDS: usize = FILTER_BITS / 64;
 
 const FNV_OFFSET: u32 = 0x811c_9dc5;
 const FNV_PRIME: u32 = 0x0100_0193;
@@ -71,15 +71,18 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
                 slots[slot] = at as u16 + 1;
             }
             hashes[slot] = whole;
-            filter = mark(filter, whole);
-            // The first word alone, and with the `#` that may follow it.
-            let mut first = FNV_OFFSET;
-            let mut end = 0;
-            while end < label.len() && label[end] != b' ' && label[end] != b'#' {
-                first = mix(first, label[end]);
-                end += 1;
+            // With and without what separates the words.
+            filter = mark(filter, beginning(label, 0));
+            let mut letters = [0; 3];
+            let (mut from, mut to) = (0, 0);
+            while from < label.len() && to < 3 {
+                if counts(label[from]) {
+                    letters[to] = label[from];
+                    to += 1;
+                }
+                from += 1;
             }
-            filter = mark(filter, first);
+            filter = mark(filter, beginning(&letters, 0));
             at += 1;
         }
         Self {
@@ -92,16 +95,26 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
 
     /// What the label means, whatever separates its words.
     pub fn get(&self, label: &[u8]) -> Option<&'static T> {
+        if label
+            .first()
+            .is_none_or(|first| first.is_ascii_alphabetic())
+            && !self.may_begin(label, 0)
+        {
+            return None;
+        }
         self.by_hash(hash(label))
     }
 
     /// The longest label whose first word begins at `at`, and where it ends. Words of a label are apart by one or
     /// two of ` _-./'` or by nothing.
     pub fn longest_at(&self, text: &[u8], at: usize) -> Option<(usize, &'static T)> {
+        if !self.may_begin(text, at) {
+            return None;
+        }
         let mut found = None;
         let mut hash = FNV_OFFSET;
         let mut end = at;
-        for word in 0..MAX_WORDS {
+        for _ in 0..MAX_WORDS {
             let start = end;
             while byte(text, end).is_ascii_alphabetic() || byte(text, end) >= 0x80 {
                 hash = mix(hash, byte(text, end));
@@ -109,9 +122,6 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             }
             if end == start {
                 break;
-            }
-            if word == 0 && !self.may_begin(hash) {
-                return None;
             }
             let sign = end + usize::from(byte(text, end) == b' ');
             if byte(text, sign) == b'#'
@@ -130,10 +140,11 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
         found
     }
 
-    fn may_begin(&self, hash: u32) -> bool {
-        let bit = hash % FILTER_BITS;
+    /// Whether a label may begin at `at`; cheap, and false for most words.
+    pub fn may_begin(&self, text: &[u8], at: usize) -> bool {
+        let bit = beginning(text, at);
         self.filter
-            .get((bit / 64) as usize)
+            .get(bit / 64)
             .is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
@@ -155,10 +166,27 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     }
 }
 
-const fn mark(mut filter: [u64; FILTER_WORDS], hash: u32) -> [u64; FILTER_WORDS] {
-    let bit = hash % FILTER_BITS;
-    filter[(bit / 64) as usize] |= 1 << (bit % 64);
+const fn mark(mut filter: [u64; FILTER_WORDS], bit: usize) -> [u64; FILTER_WORDS] {
+    filter[bit / 64] |= 1 << (bit % 64);
     filter
+}
+
+/// The first three letters at `at` as a number; what is no letter, and what is behind it, counts as 0.
+const fn beginning(text: &[u8], at: usize) -> usize {
+    let mut bits = 0;
+    let mut index = 0;
+    let mut is_word = true;
+    while index < 3 {
+        let letter = if at + index < text.len() {
+            text[at + index]
+        } else {
+            0
+        };
+        is_word = is_word && (letter.is_ascii_alphabetic() || letter >= 0x80);
+        bits = bits << 5 | if is_word { (letter & 31) as usize } else { 0 };
+        index += 1;
+    }
+    bits
 }
 
 fn gap_len(text: &[u8], at: usize) -> usize {

@@ -13,12 +13,64 @@ const MAX_TUPLE_BYTES: usize = 8 * 1024;
 
 type Cells = [(usize, usize); MAX_COLUMNS];
 
+/// What cells are apart by.
+const SEPARATORS: [u8; 4] = *b",|\t;";
+
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
-    for separator in *b",|\t;" {
-        lines(text, separator, visit);
+    let (is_table, has_tuple) = looks(text);
+    for (separator, is_table) in SEPARATORS.into_iter().zip(is_table) {
+        if is_table {
+            lines(text, separator, visit);
+        }
     }
-    inserts(text, visit);
+    if has_tuple {
+        inserts(text, visit);
+    }
 }
+
+/// One pass that costs little: for which separators two lines in a row have as many cells, and whether `(` follows
+/// a word that ends with `s`, as `VALUES (` does.
+fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
+    let mut is_table = [false; SEPARATORS.len()];
+    let (mut last, mut counts) = ([0_u16; SEPARATORS.len()], [0_u16; SEPARATORS.len()]);
+    let (mut has_tuple, mut quoted) = (false, false);
+    for (at, byte) in text.iter().chain(b"\n").enumerate() {
+        let column = match byte {
+            b',' => 0,
+            b'|' => 1,
+            b'\t' => 2,
+            b';' => 3,
+            b'"' => {
+                quoted = !quoted;
+                continue;
+            }
+            b'\n' => {
+                quoted = false;
+                for ((found, last), count) in is_table.iter_mut().zip(&mut last).zip(&mut counts) {
+                    *found |= *count >= MIN_SEPARATORS && count == last;
+                    *last = std::mem::take(count);
+                }
+                continue;
+            }
+            b'(' => {
+                let head = text
+                    .get(at.saturating_sub(8)..at)
+                    .unwrap_or_default()
+                    .trim_ascii_end();
+                has_tuple |= matches!(head, [.., b'e' | b'E', b's' | b'S']);
+                continue;
+            }
+            _ => continue,
+        };
+        if let Some(count) = counts.get_mut(column).filter(|_| !quoted) {
+            *count = count.saturating_add(1);
+        }
+    }
+    (is_table, has_tuple)
+}
+
+/// Separators in a line of the smallest table.
+const MIN_SEPARATORS: u16 = 2;
 
 /// A line of labels with lines of as many cells below it, until one has not as many.
 fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
