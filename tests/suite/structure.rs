@@ -21,7 +21,7 @@ fn walk(folder: &Path, ending: &str, found: &mut Vec<(PathBuf, String)>) {
     {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && name != "dist" {
+        if path.is_dir() && name != "target" && name != "dist" && name != "node_modules" {
             walk(&path, ending, found);
         } else if name.ends_with(ending) {
             found.push((path.clone(), std::fs::read_to_string(&path).unwrap()));

@@ -77,8 +77,13 @@ fn mentions(text: &str, value: &str) -> bool {
             let after = text
                 .get(start + hit.len()..)
                 .and_then(|text| text.chars().next());
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+            before.is_none_or(is_border) && after.is_none_or(is_border)
         })
+}
+
+/// Whether words end beside it for every reader; what cannot be seen is no border to a detector.
+fn is_border(letter: char) -> bool {
+    matches!(letter, ' ' | '\n') || letter.is_ascii_punctuation()
 }
 
 /// Kinds whose values are looked for in the whole request once they are known, however they were found.
