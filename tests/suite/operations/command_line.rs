@@ -59,7 +59,7 @@ fn check_prints_every_problem() {
     );
     policies.edit(
         "phi.toml",
-        "detectors = [\"phi-patterns\"]",
+        "detectors = [\"phi-patterns\", \"phi-names\"]",
         "detectors = []",
     );
     let output = run(&idle(Some(&policies)), &["check"]);
@@ -80,6 +80,7 @@ fn check_refuses_a_pipeline_with_a_hole() {
         ),
         ("\"baa\", ", ""),
         ("\"metering\", ", ""),
+        ("\"metering\"", "\"unmetered\""),
         ("\"phi_guard\", ", ""),
         (", \"audit\"", ""),
         ("\"phi_guard\", \"audit\"", "\"audit\", \"phi_guard\""),
@@ -87,6 +88,7 @@ fn check_refuses_a_pipeline_with_a_hole() {
         ("handler = \"chat\"", "handler = \"chatter\""),
         ("scope = \"ai:chat\"", "scope = \"ai:talk\""),
         ("pipeline = \"native_chat\"", "pipeline = \"read\""),
+        ("pipeline = \"count_tokens\"", "pipeline = \"read\""),
     ] {
         let policies = Policies::copy();
         policies.edit("pipelines.toml", from, to);
