@@ -229,3 +229,21 @@ def test_a_budget_of_thinking_is_lowered_with_the_limit(key, fake, display):
 def test_thinking_without_a_place_is_refused_by_name(key, model):
     answer = messages(key, BETA, "Hi.", max_tokens=4096, thinking={"type": "enabled", "budget_tokens": 1024})
     assert refusal(answer, 400, "UNSUPPORTED_PARAMETER")["param"] == "thinking"
+
+
+def test_some_json_is_granted_by_kind_b_where_the_messages_speak_of_it(key, fake):
+    format = {"type": "json_object"}
+    good(chat(key, BETA, "Answer in JSON.", response_format=format))
+    assert fake.bodies()[0]["response_format"] == format
+    # Kind B refuses it otherwise, and kind A has no such mode.
+    assert refusal(chat(key, BETA, "Weather?", response_format=format), 400, "VALIDATION_FAILED")["param"] == "response_format"
+    error = refusal(chat(key, ALPHA, "Answer in JSON.", response_format=format), 400, "UNSUPPORTED_PARAMETER")
+    assert error["param"] == "response_format"
+    assert len(fake.requests()) == 1
+
+
+@pytest.mark.parametrize("surface", [chat, messages])
+@pytest.mark.parametrize("content", ["", " \n", [{"type": "text", "text": " "}]], ids=["empty", "blank", "block"])
+def test_a_turn_that_says_nothing_is_refused(key, fake, model, surface, content):
+    turn = refusal(surface(key, model, [user(content)]), 400 if surface is chat else 422, "VALIDATION_FAILED")
+    assert turn["param"] == "messages[0].content" and fake.requests() == []
