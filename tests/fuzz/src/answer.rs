@@ -3,6 +3,11 @@
 //!
 //! Input: a byte that picks status and content type, a byte for the length of the pieces, then the body.
 
+use driver_kit::bindings::exports::gateway::provider::driver::{End, Frame, GuestRun};
+use driver_kit::bindings::gateway::provider::types::{DriverError, Event, Framing, Header};
+use driver_kit::counting::exports::gateway::provider::token_count::Guest;
+use provider_alpha::Alpha;
+
 use crate::sse::frames;
 
 /// Status and content type of the answers tried; what a provider may send, and what stands before one.
@@ -17,18 +22,6 @@ const HEADS: [(u16, &str); 8] = [
     (302, "application/json"),
 ];
 
-/// Events in words that both drivers share.
-enum Word {
-    Started,
-    Content,
-    CallStart(u32),
-    CallPiece(u32),
-    CallEnd(u32),
-    Alive,
-    Finished,
-    Failed,
-}
-
 /// Where a run stands; the same rules as the host's, which ends a run that breaks them.
 #[derive(Default)]
 struct Order {
@@ -39,32 +32,47 @@ struct Order {
 }
 
 impl Order {
-    fn take(&mut self, word: &Word) {
+    fn take_all(&mut self, events: &[Event], said: &mut Vec<String>) {
+        for event in events {
+            self.take(event);
+            said.push(format!("{event:?}"));
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
         assert!(!self.is_over, "an event after the last");
-        let is_early = matches!(word, Word::Started | Word::Alive | Word::Failed);
+        let is_early = matches!(
+            event,
+            Event::Started(_) | Event::KeepAlive | Event::Failed(_)
+        );
         assert!(self.is_started || is_early, "an event before the first");
-        match *word {
-            Word::Started => {
+        match event {
+            Event::Started(_) => {
                 assert!(!self.is_started, "two first events");
                 self.is_started = true;
             }
-            Word::CallStart(index) => {
-                assert!(index as usize == self.calls.len(), "calls are not dense");
+            Event::ToolCallStart((index, ..)) => {
+                assert!(*index as usize == self.calls.len(), "calls are not dense");
                 self.calls.push(true);
             }
-            Word::CallPiece(index) => assert!(self.is_open(index), "a piece of no open call"),
-            Word::CallEnd(index) => {
-                assert!(self.is_open(index), "the end of no open call");
-                if let Some(open) = self.calls.get_mut(index as usize) {
+            Event::ToolCallDelta((index, _)) => {
+                assert!(self.is_open(*index), "a piece of no open call");
+            }
+            Event::ToolCallEnd(index) => {
+                assert!(self.is_open(*index), "the end of no open call");
+                if let Some(open) = self.calls.get_mut(*index as usize) {
                     *open = false;
                 }
             }
-            Word::Finished => {
+            Event::Finished(_) => {
                 assert!(!self.calls.contains(&true), "the reply ends inside a call");
                 self.is_over = true;
             }
-            Word::Failed => self.is_over = true,
-            Word::Content | Word::Alive => {}
+            Event::Failed(error) => {
+                failed(error);
+                self.is_over = true;
+            }
+            _ => {}
         }
     }
 
@@ -73,26 +81,41 @@ impl Order {
     }
 }
 
-/// One run of a driver with an answer; the events as text, to be compared.
-type Run = fn(u16, &str, &[u8], usize) -> Vec<String>;
-
 pub(crate) fn of_alpha(data: &[u8]) {
-    check(data, alpha);
+    check::<provider_alpha::run::Run>(data);
 }
 
 pub(crate) fn of_beta(data: &[u8]) {
-    check(data, beta);
+    check::<provider_beta::run::Run>(data);
 }
 
-fn check(data: &[u8], run: Run) {
+/// The answer to counting tokens: the first byte picks the status.
+pub(crate) fn count_of_alpha(data: &[u8]) {
+    let Some((head, body)) = data.split_first() else {
+        return;
+    };
+    let Some((status, _)) = HEADS.get(usize::from(*head) % HEADS.len()) else {
+        return;
+    };
+    match Alpha::parse(*status, body.to_vec()) {
+        Ok(_) => assert!(*status == 200, "a count without a good status"),
+        Err(error) => {
+            let words = [&error.upstream_code, &error.param];
+            let mut words = words.into_iter().flatten();
+            assert!(words.all(|word| is_machine_word(word)), "free words");
+        }
+    }
+}
+
+fn check<R: GuestRun + Default>(data: &[u8]) {
     let [head, piece_bytes, body @ ..] = data else {
         return;
     };
     let Some((status, content_type)) = HEADS.get(usize::from(*head) % HEADS.len()) else {
         return;
     };
-    let whole = run(*status, content_type, body, usize::MAX);
-    let cut = run(*status, content_type, body, usize::from(*piece_bytes));
+    let whole = run::<R>(*status, content_type, body, usize::MAX);
+    let cut = run::<R>(*status, content_type, body, usize::from(*piece_bytes));
     assert!(cut == whole, "a cut changes events");
 }
 
@@ -102,98 +125,78 @@ fn is_machine_word(word: &str) -> bool {
     (1..=64).contains(&word.len()) && word.bytes().all(is_part)
 }
 
-/// The functions of one guest; both have the same, with types of their own.
-macro_rules! run_of {
-    ($name:ident, $guest:ident) => {
-        fn $name(status: u16, content_type: &str, body: &[u8], piece_bytes: usize) -> Vec<String> {
-            use $guest::bindings::exports::gateway::provider::driver::{End, Frame, GuestRun};
-            use $guest::bindings::gateway::provider::types::{DriverError, Event, Framing, Header};
-
-            let word = |event: &Event| match event {
-                Event::Started(_) => Word::Started,
-                Event::ToolCallStart((index, ..)) => Word::CallStart(*index),
-                Event::ToolCallDelta((index, _)) => Word::CallPiece(*index),
-                Event::ToolCallEnd(index) => Word::CallEnd(*index),
-                Event::KeepAlive => Word::Alive,
-                Event::Finished(_) => Word::Finished,
-                Event::Failed(_) => Word::Failed,
-                _ => Word::Content,
-            };
-            let failed = |error: &DriverError| {
-                for word in [&error.upstream_code, &error.param].into_iter().flatten() {
-                    assert!(is_machine_word(word), "a failure in free words");
-                }
-                format!("Failed({error:?})")
-            };
-            let mut order = Order::default();
-            let mut said = Vec::new();
-            let mut take = |events: Vec<Event>| {
-                for event in events {
-                    order.take(&word(&event));
-                    if let Event::Failed(error) = &event {
-                        failed(error);
-                    }
-                    said.push(format!("{event:?}"));
-                }
-                order.is_over
-            };
-            let headers = [("content-type", content_type), ("retry-after", "7")];
-            let headers = headers.map(|(name, value)| Header {
-                name: name.to_owned(),
-                value: value.to_owned(),
-            });
-            let run = $guest::run::Run::default();
-            let framing = match run.head(status, headers.into()) {
-                Ok(framing) => framing,
-                Err(error) => return vec![failed(&error)],
-            };
-            let frames = match framing {
-                Framing::Sse => frames(body, piece_bytes),
-                _ => Ok(vec![svc_core::sse::Frame {
-                    name: String::new(),
-                    data: String::from_utf8_lossy(body).into_owned(),
-                }]),
-            };
-            let Ok(frames) = frames else {
-                return said;
-            };
-            // As the host does: frames in one buffer, several at a time; nothing after the last event.
-            for several in frames.chunks(piece_bytes.clamp(1, 64)) {
-                let mut data = Vec::new();
-                let mut place = |text: &str| {
-                    let start = data.len() as u32;
-                    data.extend_from_slice(text.as_bytes());
-                    (start, data.len() as u32)
-                };
-                let mut ranges = Vec::new();
-                for frame in several {
-                    let (name_start, name_end) = place(&frame.name);
-                    let (data_start, data_end) = place(&frame.data);
-                    ranges.push(Frame {
-                        name_start,
-                        name_end,
-                        data_start,
-                        data_end,
-                    });
-                }
-                match run.push(data, ranges) {
-                    Ok(events) => {
-                        if take(events) {
-                            return said;
-                        }
-                    }
-                    Err(error) => {
-                        said.push(failed(&error));
-                        return said;
-                    }
-                }
-            }
-            let is_over = take(run.close(End::Complete));
-            assert!(is_over, "a run that was closed goes on");
-            said
-        }
+/// One run of a driver with an answer; the events as text, to be compared.
+fn run<R: GuestRun + Default>(
+    status: u16,
+    content_type: &str,
+    body: &[u8],
+    piece_bytes: usize,
+) -> Vec<String> {
+    let headers = [("content-type", content_type), ("retry-after", "7")];
+    let headers = headers.map(|(name, value)| Header {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    });
+    let run = R::default();
+    let framing = match run.head(status, headers.into()) {
+        Ok(framing) => framing,
+        Err(error) => return vec![failed(&error)],
     };
+    let frames = match framing {
+        Framing::Sse => frames(body, piece_bytes),
+        _ => Ok(vec![svc_core::sse::Frame {
+            name: String::new(),
+            data: String::from_utf8_lossy(body).into_owned(),
+        }]),
+    };
+    let Ok(frames) = frames else {
+        return Vec::new();
+    };
+    let (mut order, mut said) = (Order::default(), Vec::new());
+    // As the host does: several frames at a time, nothing after the last event.
+    for several in frames.chunks(piece_bytes.clamp(1, 64)) {
+        match push(&run, several) {
+            Ok(events) => order.take_all(&events, &mut said),
+            Err(error) => {
+                said.push(failed(&error));
+                return said;
+            }
+        }
+        if order.is_over {
+            return said;
+        }
+    }
+    order.take_all(&run.close(End::Complete), &mut said);
+    assert!(order.is_over, "a run that was closed goes on");
+    said
 }
 
-run_of!(alpha, provider_alpha);
-run_of!(beta, provider_beta);
+/// Hands frames over in one buffer, as the host does.
+fn push(run: &impl GuestRun, frames: &[svc_core::sse::Frame]) -> Result<Vec<Event>, DriverError> {
+    let mut data = Vec::new();
+    let mut place = |text: &str| {
+        let start = data.len() as u32;
+        data.extend_from_slice(text.as_bytes());
+        (start, data.len() as u32)
+    };
+    let mut ranges = Vec::new();
+    for frame in frames {
+        let (name_start, name_end) = place(&frame.name);
+        let (data_start, data_end) = place(&frame.data);
+        ranges.push(Frame {
+            name_start,
+            name_end,
+            data_start,
+            data_end,
+        });
+    }
+    run.push(data, ranges)
+}
+
+/// A failure as text.
+fn failed(error: &DriverError) -> String {
+    for word in [&error.upstream_code, &error.param].into_iter().flatten() {
+        assert!(is_machine_word(word), "a failure in free words");
+    }
+    format!("Failed({error:?})")
+}

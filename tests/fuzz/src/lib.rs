@@ -21,6 +21,7 @@ pub struct Target {
 /// Every target, in alphabetical order.
 pub static TARGETS: &[Target] = &[
     target("alpha_answer", answer::of_alpha),
+    target("alpha_count", answer::count_of_alpha),
     target("beta_answer", answer::of_beta),
     target("chat_completions", requests::chat_completions),
     target("json", json::strict),
