@@ -145,6 +145,13 @@ def test_errors_raise_the_right_class(connect, model):
         connect(limited, model).invoke("Hello.")
 
 
+def test_tokens_are_counted(key, model, fake):
+    counted = messages(key, model).get_num_tokens_from_messages([HumanMessage(f"Say {world.mark()} to {world.SSN}.")])
+    assert counted > 0
+    paths = [request["path"] for request in fake.requests()]
+    assert paths == (["/v1/messages/count_tokens"] if model == world.MODELS[0] else [])
+
+
 def test_a_retry_succeeds(connect, key, model, fake):
     fake.expect({"status": 500})
     assert connect(key, model, max_retries=2).invoke("Hello.").text
