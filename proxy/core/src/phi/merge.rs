@@ -92,33 +92,17 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
         score: Reverse(candidate.score),
         detector: candidate.detector,
     };
-    pieces(scan, start..end)
-        .map(|(reads, source)| Claim {
-            start: source.start,
-            end: source.end,
+    let pieces = scan.pieces(start..end).into_iter();
+    pieces
+        .map(|piece| Claim {
+            start: piece.source.start,
+            end: piece.source.end,
             kind: kind.clone(),
             standing,
             partial: candidate.partial,
-            reads: Some(reads),
+            reads: Some(piece.reads),
         })
         .collect()
-}
-
-/// A stretch of [`TextScan::reading`], cut at its segments, with the bytes of the text behind each piece.
-pub(super) fn pieces(
-    scan: &TextScan,
-    reads: Range<usize>,
-) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-    let (_, segments) = scan.reading();
-    let first = scan.read_segment_at(reads.start);
-    let ahead = segments.iter().enumerate().skip(first);
-    let end = reads.end;
-    ahead
-        .take_while(move |(_, segment)| segment.start < end)
-        .map(move |(at, segment)| {
-            let piece = reads.start.max(segment.start)..reads.end.min(segment.end);
-            (piece.clone(), scan.source_of(at, piece))
-        })
 }
 
 /// Makes findings of claims: joined by kind, freed of overlaps, trimmed.

@@ -13,7 +13,7 @@ use super::Origin;
 use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{PlaceholderMap, Speaker};
-use super::merge::{Finding, pieces};
+use super::merge::Finding;
 use super::scan::{Segment, TextScan};
 use super::token::{self, Token};
 use super::visit::{Form, visit};
@@ -98,11 +98,14 @@ fn disguised(scan: &TextScan, in_use: impl Fn(&str) -> bool) -> Vec<(Kind, u32)>
     }
     let (reading, _) = scan.reading();
     for token in token::tokens(reading, &in_use) {
-        for (_, source) in pieces(scan, token.range) {
-            let origin = segment_of(scan, source.start).map(|segment| segment.origin);
+        for piece in scan.pieces(token.range) {
+            let origin = scan
+                .segments()
+                .get(piece.segment)
+                .map(|segment| segment.origin);
             let by_assistant =
                 matches!(origin, Some(Origin::AssistantText | Origin::ToolArguments));
-            let written = scan.text().get(source).unwrap_or_default();
+            let written = scan.text().get(piece.source).unwrap_or_default();
             if !by_assistant && token::tokens(written, &in_use).is_empty() {
                 numbers.push((token.kind.clone(), token.number));
             }

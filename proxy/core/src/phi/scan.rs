@@ -1,13 +1,16 @@
 //! All text of a request in one buffer with segments: what detectors read in one call.
 
+mod reading;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Origin;
 use super::merge::Finding;
-use super::normal::{self, Readings, Rewrite};
-use super::visit::{Form, visit};
+use super::normal::{self, Readings};
+use super::visit::{Form, Joint, visit};
 use crate::chat::ChatRequest;
+use reading::Reading;
 
 /// One text position in the buffer, in bytes, on character borders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,21 +32,11 @@ pub struct TextScan {
     reading: Option<Reading>,
 }
 
-/// The text without disguise. First comes each segment, folded where it needs that; behind them the segments
-/// that hold something encoded once more, decoded.
-#[derive(Default)]
-struct Reading {
-    text: String,
-    segments: Vec<Segment>,
-    /// One for each of `segments`.
-    views: Vec<View>,
-}
-
-struct View {
-    /// Position in [`TextScan::segments`].
-    segment: usize,
-    /// Nothing where the segment reads as it is written.
-    rewrite: Option<Rewrite>,
+/// A stretch of what detectors read, and of the text behind it.
+pub(super) struct Piece {
+    pub(super) segment: usize,
+    pub(super) reads: Range<usize>,
+    pub(super) source: Range<usize>,
 }
 
 /// Between two segments: no word, number or line of one runs into the next.
@@ -55,17 +48,25 @@ impl TextScan {
     pub fn of(chat: &mut ChatRequest) -> Self {
         let mut scan = Self::default();
         let mut disguised = Vec::new();
+        let mut seams = Vec::new();
+        let mut last_part = None;
         visit(chat, &mut |spot, text| {
+            let at = scan.segments.len();
             if spot.is_tool_definition() {
                 if scan.tools.is_empty() {
-                    scan.tools.start = scan.segments.len();
+                    scan.tools.start = at;
                 }
-                scan.tools.end = scan.segments.len() + 1;
+                scan.tools.end = at + 1;
+            }
+            match spot.joint {
+                Joint::Apart => {}
+                Joint::First => last_part = Some(at),
+                Joint::Next => seams.extend(last_part.replace(at).map(|before| (before, at))),
             }
             scan.take(text, spot.origin, spot.form, &mut disguised);
             None
         });
-        scan.read(disguised);
+        scan.read(disguised, &seams);
         scan
     }
 
@@ -79,7 +80,7 @@ impl TextScan {
         for (text, form) in texts {
             scan.take(&text, origin, form, &mut disguised);
         }
-        scan.read(disguised);
+        scan.read(disguised, &[]);
         scan
     }
 
@@ -109,30 +110,14 @@ impl TextScan {
         });
     }
 
-    /// Builds what detectors read, where any segment is disguised.
-    fn read(&mut self, disguised: Vec<(usize, Readings)>) {
-        if disguised.is_empty() {
+    /// Builds what detectors read, where that is not the text itself.
+    fn read(&mut self, disguised: Vec<(usize, Readings)>, seams: &[(usize, usize)]) {
+        if disguised.is_empty() && seams.is_empty() {
             return;
         }
-        let mut reading = Reading::default();
-        let mut decoded = Vec::new();
-        let mut disguised = disguised.into_iter().peekable();
-        for (at, segment) in self.segments.iter().enumerate() {
-            let mut folded = None;
-            if let Some((_, readings)) = disguised.next_if(|(segment, _)| *segment == at) {
-                folded = readings.folded;
-                decoded.extend(readings.decoded.map(|rewrite| (at, rewrite)));
-            }
-            let text = self
-                .text
-                .get(segment.start..segment.end)
-                .unwrap_or_default();
-            reading.push(text, *segment, at, folded);
-        }
-        for (at, rewrite) in decoded {
-            if let Some(segment) = self.segments.get(at) {
-                reading.push("", *segment, at, Some(rewrite));
-            }
+        let mut reading = Reading::of(&self.text, &self.segments, disguised);
+        for (before, at) in seams {
+            reading.push_seam(&self.text, &self.segments, *before, *at);
         }
         self.reading = Some(reading);
     }
@@ -140,69 +125,51 @@ impl TextScan {
     /// What detectors read, with its segments in order and without overlap; offsets of candidates count here.
     pub fn reading(&self) -> (&str, &[Segment]) {
         match &self.reading {
-            Some(reading) => (&reading.text, &reading.segments),
+            Some(reading) => reading.parts(),
             None => (&self.text, &self.segments),
         }
     }
 
-    /// Whether anything reads differently from how it is written.
+    /// Whether detectors read anything but the text itself.
     pub(super) fn is_disguised(&self) -> bool {
         self.reading.is_some()
     }
 
-    /// The segment behind one of [`Self::reading`].
-    pub(super) fn segment_behind(&self, read_segment: usize) -> usize {
-        let view = self
-            .reading
-            .as_ref()
-            .and_then(|reading| reading.views.get(read_segment));
-        view.map_or(read_segment, |view| view.segment)
+    /// A stretch of [`Self::reading`], cut at its segments; with each piece the segment and the bytes of
+    /// [`Self::text`] behind it.
+    pub(super) fn pieces(&self, reads: Range<usize>) -> Vec<Piece> {
+        if let Some(reading) = &self.reading {
+            return reading.pieces(reads, &self.segments);
+        }
+        let first = self.segment_at(reads.start);
+        let ahead = self.segments.iter().enumerate().skip(first);
+        ahead
+            .take_while(|(_, segment)| segment.start < reads.end)
+            .map(|(at, segment)| {
+                let source = reads.start.max(segment.start)..reads.end.min(segment.end);
+                Piece {
+                    segment: at,
+                    reads: source.clone(),
+                    source,
+                }
+            })
+            .collect()
     }
 
-    /// The bytes of [`Self::text`] behind a stretch of [`Self::reading`] inside one of its segments.
-    pub(super) fn source_of(&self, read_segment: usize, reads: Range<usize>) -> Range<usize> {
-        let Some(reading) = &self.reading else {
-            return reads;
-        };
-        let (Some(from), Some(view)) = (
-            reading.segments.get(read_segment),
-            reading.views.get(read_segment),
-        ) else {
-            return 0..0;
-        };
-        let Some(segment) = self.segments.get(view.segment) else {
-            return 0..0;
-        };
-        let inside = reads.start - from.start..reads.end - from.start;
-        let inside = match &view.rewrite {
-            Some(rewrite) => rewrite.source_of(inside),
-            None => inside,
-        };
-        segment.start + inside.start..segment.start + inside.end
+    /// The segment behind a place in [`Self::reading`].
+    pub(super) fn segment_behind(&self, offset: usize) -> usize {
+        match &self.reading {
+            Some(reading) => reading.segment_behind(offset),
+            None => self.segment_at(offset),
+        }
     }
 
     /// Where bytes of [`Self::text`] inside one segment are read, decoded if that segment is.
-    pub(super) fn reads_of(&self, segment: usize, source: Range<usize>) -> Range<usize> {
-        let Some(reading) = &self.reading else {
-            return source;
-        };
-        let behind = reading.views.get(self.segments.len()..).unwrap_or_default();
-        let read_segment = behind
-            .binary_search_by_key(&segment, |view| view.segment)
-            .map_or(segment, |at| self.segments.len() + at);
-        let (Some(to), Some(view), Some(from)) = (
-            reading.segments.get(read_segment),
-            reading.views.get(read_segment),
-            self.segments.get(segment),
-        ) else {
-            return 0..0;
-        };
-        let inside = source.start - from.start..source.end - from.start;
-        let inside = match &view.rewrite {
-            Some(rewrite) => rewrite.reads_of(inside),
-            None => inside,
-        };
-        to.start + inside.start..to.start + inside.end
+    fn reads_of(&self, segment: usize, source: Range<usize>) -> Range<usize> {
+        match &self.reading {
+            Some(reading) => reading.reads_of(segment, source, &self.segments),
+            None => source,
+        }
     }
 
     /// What a finding reads as; of a blob, the part that was found.
@@ -249,35 +216,9 @@ impl TextScan {
         self.text.get(segment.start..segment.end)
     }
 
-    /// The first segment of [`Self::reading`] that ends behind `offset`.
-    pub(super) fn read_segment_at(&self, offset: usize) -> usize {
-        let (_, segments) = self.reading();
-        segments.partition_point(|segment| segment.end <= offset)
-    }
-
     /// The first segment that ends behind `offset`.
     pub(super) fn segment_at(&self, offset: usize) -> usize {
         self.segments
             .partition_point(|segment| segment.end <= offset)
-    }
-}
-
-impl Reading {
-    fn push(&mut self, text: &str, segment: Segment, at: usize, rewrite: Option<Rewrite>) {
-        if !self.text.is_empty() {
-            self.text.push(SEPARATOR);
-        }
-        let start = self.text.len();
-        self.text
-            .push_str(rewrite.as_ref().map_or(text, Rewrite::text));
-        self.segments.push(Segment {
-            start,
-            end: self.text.len(),
-            ..segment
-        });
-        self.views.push(View {
-            segment: at,
-            rewrite,
-        });
     }
 }

@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 
 use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
 use super::map::PlaceholderMap;
-use super::merge::{Claim, Finding, Standing, pieces, resolve};
+use super::merge::{Claim, Finding, Standing, resolve};
 use super::scan::TextScan;
 use super::token;
 
@@ -219,13 +219,13 @@ impl Known {
 
 /// A mention, cut where it runs from one segment into the next.
 fn mentions(scan: &TextScan, reads: Range<usize>, kind: &Kind) -> impl Iterator<Item = Claim> {
-    pieces(scan, reads).map(|(reads, source)| Claim {
-        start: source.start,
-        end: source.end,
+    scan.pieces(reads).into_iter().map(|piece| Claim {
+        start: piece.source.start,
+        end: piece.source.end,
         kind: kind.clone(),
         standing: MENTIONED,
         partial: false,
-        reads: Some(reads),
+        reads: Some(piece.reads),
     })
 }
 
@@ -240,8 +240,7 @@ fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
         return true;
     }
     let occurrence = text.get(start..end).unwrap_or_default();
-    let segment = scan.segment_behind(scan.read_segment_at(start));
-    let in_tools = scan.tools().contains(&segment);
+    let in_tools = scan.tools().contains(&scan.segment_behind(start));
     !in_tools && (begins_small(value) || !begins_small(occurrence))
 }
 

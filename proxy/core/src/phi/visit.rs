@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-pub use place::{Form, Spot};
+pub use place::{Form, Joint, Spot};
 use place::{Place, Step};
 
 use super::Origin;
@@ -53,6 +53,7 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
     let mut walk = Walk {
         visitor,
         number: String::new(),
+        joint: Joint::Apart,
     };
     walk.parts(
         &Place::root("system"),
@@ -100,6 +101,8 @@ struct Walk<'w, 'v> {
     visitor: &'w mut Visitor<'v>,
     /// A number's text, kept for its memory.
     number: String,
+    /// What the next text is.
+    joint: Joint,
 }
 
 impl Walk<'_, '_> {
@@ -116,12 +119,14 @@ impl Walk<'_, '_> {
         form: Form,
         text: &str,
     ) -> Option<String> {
+        let joint = std::mem::replace(&mut self.joint, Joint::Apart);
         if text.is_empty() {
             return None;
         }
         let spot = Spot {
             origin,
             form,
+            joint,
             place,
         };
         (self.visitor)(&spot, text)
@@ -153,9 +158,14 @@ impl Walk<'_, '_> {
         origin: Origin,
         parts: impl Iterator<Item = &'p mut Part>,
     ) {
+        let mut joint = Joint::First;
         for (at, part) in parts.enumerate() {
+            let is_text = matches!(part, Part::Text { .. });
+            self.joint = if is_text { joint } else { Joint::Apart };
             self.part(&place.then(Step::Index(at)), origin, part);
+            joint = if is_text { Joint::Next } else { Joint::First };
         }
+        self.joint = Joint::Apart;
     }
 
     fn part(&mut self, place: &Place<'_>, origin: Origin, part: &mut Part) {

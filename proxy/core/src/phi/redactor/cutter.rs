@@ -19,7 +19,7 @@ const MAX_UNBROKEN_BYTES: usize = 1_024;
 
 /// Least bytes between two cuts, by the bytes that came before: the first words go at once, later ones share
 /// a detector call.
-const PACE: [(usize, usize); 5] = [(0, 1), (64, 8), (256, 24), (1_024, 48), (usize::MAX, 96)];
+const PACE: [(usize, usize); 5] = [(0, 1), (64, 4), (256, 24), (1_024, 48), (usize::MAX, 96)];
 
 /// Numbers of at most [`MAX_SMALL_DIGITS`] digits in a row before a cut: a date has three.
 const SMALL_NUMBERS: u32 = 4;

@@ -36,19 +36,26 @@ static OPENING: [&str; 21] = [
 
 /// Sorted.
 #[rustfmt::skip]
-static COMMON: [&str; 138] = [
-    "A", "About", "Absolutely", "According", "Additionally", "After", "All", "Also", "Although",
-    "Always", "An", "And", "Any", "Are", "As", "At", "Based", "Be", "Because", "Before", "Both", "But",
-    "By", "Can", "Certainly", "Consider", "Could", "Did", "Do", "Does", "Don't", "During", "Each",
-    "Either", "Ensure", "Every", "First", "For", "From", "Generally", "Given", "Great", "Had", "Has",
-    "Have", "He", "Hello", "Her", "Here", "Here's", "Hi", "His", "How", "However", "I", "I'd", "I'll",
-    "I'm", "I've", "If", "In", "Instead", "Is", "It", "It's", "Its", "Let", "Let's", "Many", "More",
-    "Most", "My", "Never", "No", "Not", "Note", "Now", "OK", "Of", "Often", "Okay", "On", "Once", "One",
-    "Only", "Or", "Other", "Our", "Overall", "Patient", "Patients", "Please", "Second", "See", "She",
-    "Should", "Since", "So", "Some", "Sorry", "Such", "Sure", "Take", "Than", "Thank", "Thanks", "That",
-    "That's", "The", "Their", "Then", "There", "Therefore", "These", "They", "This", "Those", "To",
-    "Typically", "Unfortunately", "Use", "Was", "We", "Were", "What", "When", "Where", "Which", "While",
-    "Who", "Why", "With", "Without", "Would", "Yes", "You", "You're", "Your",
+static COMMON: [&str; 211] = [
+    "A", "About", "Absolutely", "According", "Additionally", "After", "Again", "All", "Also", "Although",
+    "Always", "An", "And", "Another", "Any", "Apply", "Are", "As", "Ask", "At", "Avoid", "Based", "Be",
+    "Because", "Before", "Between", "Both", "But", "By", "Call", "Can", "Certainly", "Check", "Common",
+    "Consider", "Contact", "Continue", "Could", "Depending", "Determine", "Did", "Discuss", "Do", "Does",
+    "Don't", "During", "Each", "Either", "Ensure", "Even", "Every", "Everything", "Explain", "Finally",
+    "First", "Follow", "For", "From", "Further", "Furthermore", "Generally", "Get", "Give", "Given",
+    "Good", "Great", "Had", "Has", "Have", "He", "Hello", "Help", "Her", "Here", "Here's", "Hi", "His",
+    "How", "How's", "However", "I", "I'd", "I'll", "I'm", "I've", "If", "Important", "In", "Instead",
+    "Is", "It", "It'll", "It's", "Its", "Just", "Keep", "Let", "Let's", "Like", "Look", "Make", "Many",
+    "Maybe", "Might", "Monitor", "More", "Most", "Must", "My", "Never", "Next", "No", "Not", "Note",
+    "Nothing", "Now", "OK", "Of", "Often", "Okay", "On", "Once", "One", "Only", "Or", "Other", "Our",
+    "Out", "Over", "Overall", "Patient", "Patients", "Perhaps", "Please", "Possible", "Regarding",
+    "Remember", "Review", "Said", "Same", "Say", "Second", "See", "Seek", "Set", "Several", "She",
+    "Should", "Show", "Since", "So", "Some", "Sorry", "Start", "Stop", "Such", "Sure", "Take", "Tell",
+    "Than", "Thank", "Thanks", "That", "That'll", "That's", "The", "Their", "Then", "There", "Therefore",
+    "These", "They", "They're", "This", "Those", "Through", "Thus", "To", "Treatment", "Try", "Two",
+    "Typically", "Under", "Unfortunately", "Until", "Up", "Use", "Very", "Was", "We", "We'll", "We're",
+    "Were", "What", "What's", "When", "Where", "Whether", "Which", "While", "Who", "Why", "With",
+    "Without", "Would", "Yes", "You", "You'll", "You're", "You've", "Your",
 ];
 
 /// Sorted.

@@ -129,6 +129,35 @@ fn every_position_is_read_without_disguise() {
 }
 
 #[test]
+fn a_value_that_is_divided_over_parts_is_found() {
+    let parts = |texts: &[&str]| {
+        let mut request = chat(vec![user("")]);
+        request.messages[0].content = texts.iter().map(|text| Part::text(*text)).collect();
+        let mut map = PlaceholderMap::default();
+        guard(&mut request, VALUES, &mut map);
+        let sent: Vec<String> = request.messages[0]
+            .content
+            .iter()
+            .map(|part| match part {
+                Part::Text { text, .. } => text.clone(),
+                _ => panic!("no text"),
+            })
+            .collect();
+        sent.join("|")
+    };
+    assert_eq!(
+        parts(&["his ssn 123-", "45-6789 ok"]),
+        "his ssn [SSN_1]|[SSN_2] ok"
+    );
+    assert_eq!(parts(&["123-45-6789 ", "123-45-6789"]), "[SSN_1] |[SSN_1]");
+    assert_eq!(
+        parts(&["MTIz", "123-\u{200b}", "45-6789"]),
+        "MTIz|[SSN_1]\u{200b}|[SSN_2]"
+    );
+    assert_eq!(parts(&["123- ", "45-6789"]), "123- |45-6789");
+}
+
+#[test]
 fn tool_definitions_are_read_without_disguise() {
     let mut request = chat(Vec::new());
     request.tools = vec![Tool {

@@ -17,11 +17,21 @@ pub enum Form {
     Identifier,
 }
 
+/// Whether a text is a part of a turn that readers join with the part before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joint {
+    /// No text part.
+    Apart,
+    First,
+    Next,
+}
+
 /// A text position under visit. Its path is written out only when somebody asks.
 #[derive(Clone, Copy)]
 pub struct Spot<'a> {
     pub origin: Origin,
     pub form: Form,
+    pub joint: Joint,
     pub(super) place: &'a Place<'a>,
 }
 

@@ -1,0 +1,182 @@
+//! What detectors read in the place of a text that is disguised or divided.
+//!
+//! First comes each segment, folded where it needs that; then the segments that hold something encoded once
+//! more, decoded; then the seams of texts that a reader joins.
+
+use std::ops::Range;
+
+use super::{Piece, SEPARATOR, Segment};
+use crate::phi::normal::{Readings, Rewrite, readings};
+
+/// Text on each side of a seam, in bytes: longer than any value that is one word.
+const SEAM_BYTES: usize = 64;
+
+/// The text without disguise.
+#[derive(Default)]
+pub(super) struct Reading {
+    text: String,
+    /// As detectors are told them.
+    segments: Vec<Segment>,
+    /// Where it comes from, in order; a seam has two.
+    views: Vec<View>,
+    /// Which of `views` are decoded ones.
+    decoded: Range<usize>,
+}
+
+/// A stretch of the reading that comes from one segment.
+struct View {
+    start: usize,
+    end: usize,
+    /// Position in the scan's segments.
+    segment: usize,
+    /// Where in that segment it begins; not 0 in a seam alone.
+    skipped: usize,
+    /// Nothing where the segment reads as it is written.
+    rewrite: Option<Rewrite>,
+}
+
+impl Reading {
+    /// Reads segments of a text, of which those of `disguised` read differently.
+    pub(super) fn of(text: &str, segments: &[Segment], disguised: Vec<(usize, Readings)>) -> Self {
+        let mut reading = Self::default();
+        let mut decoded = Vec::new();
+        let mut disguised = disguised.into_iter().peekable();
+        for (at, segment) in segments.iter().enumerate() {
+            let mut folded = None;
+            if let Some((_, readings)) = disguised.next_if(|(segment, _)| *segment == at) {
+                folded = readings.folded;
+                decoded.extend(readings.decoded.map(|rewrite| (at, *segment, rewrite)));
+            }
+            let written = text.get(segment.start..segment.end).unwrap_or_default();
+            reading.begin(*segment);
+            reading.push(written, at, 0, folded);
+        }
+        reading.decoded.start = reading.views.len();
+        for (at, segment, rewrite) in decoded {
+            reading.begin(segment);
+            reading.push("", at, 0, Some(rewrite));
+        }
+        reading.decoded.end = reading.views.len();
+        reading
+    }
+
+    /// Adds the end of one segment and the start of the next as one text, where no white space is between.
+    pub(super) fn push_seam(
+        &mut self,
+        text: &str,
+        segments: &[Segment],
+        before: usize,
+        behind: usize,
+    ) {
+        let (Some(left), Some(right)) = (segments.get(before), segments.get(behind)) else {
+            return;
+        };
+        let from = text
+            .ceil_char_boundary(left.end.saturating_sub(SEAM_BYTES))
+            .max(left.start);
+        let to = text
+            .floor_char_boundary(right.start + SEAM_BYTES)
+            .min(right.end);
+        let tail = text.get(from..left.end).unwrap_or_default();
+        let head = text.get(right.start..to).unwrap_or_default();
+        if tail.ends_with(char::is_whitespace) || head.starts_with(char::is_whitespace) {
+            return;
+        }
+        self.begin(*right);
+        self.push(tail, before, from - left.start, readings(tail).folded);
+        self.push(head, behind, 0, readings(head).folded);
+    }
+
+    pub(super) fn parts(&self) -> (&str, &[Segment]) {
+        (&self.text, &self.segments)
+    }
+
+    pub(super) fn segment_behind(&self, offset: usize) -> usize {
+        self.views
+            .get(self.view_at(offset))
+            .map_or(usize::MAX, |view| view.segment)
+    }
+
+    pub(super) fn pieces(&self, reads: Range<usize>, segments: &[Segment]) -> Vec<Piece> {
+        let views = self
+            .views
+            .get(self.view_at(reads.start)..)
+            .unwrap_or_default();
+        views
+            .iter()
+            .take_while(|view| view.start < reads.end)
+            .filter_map(|view| {
+                let reads = reads.start.max(view.start)..reads.end.min(view.end);
+                let segment = segments.get(view.segment)?;
+                let inside = reads.start - view.start..reads.end - view.start;
+                let inside = match &view.rewrite {
+                    Some(rewrite) => rewrite.source_of(inside),
+                    None => inside,
+                };
+                let from = segment.start + view.skipped;
+                Some(Piece {
+                    segment: view.segment,
+                    reads,
+                    source: from + inside.start..from + inside.end,
+                })
+            })
+            .collect()
+    }
+
+    /// Where bytes of the text are read, decoded if their segment is.
+    pub(super) fn reads_of(
+        &self,
+        segment: usize,
+        source: Range<usize>,
+        segments: &[Segment],
+    ) -> Range<usize> {
+        let decoded = self.views.get(self.decoded.clone()).unwrap_or_default();
+        let at = decoded
+            .binary_search_by_key(&segment, |view| view.segment)
+            .map_or(segment, |at| self.decoded.start + at);
+        let (Some(view), Some(from)) = (self.views.get(at), segments.get(segment)) else {
+            return 0..0;
+        };
+        let inside = source.start - from.start..source.end - from.start;
+        let inside = match &view.rewrite {
+            Some(rewrite) => rewrite.reads_of(inside),
+            None => inside,
+        };
+        view.start + inside.start..view.start + inside.end
+    }
+
+    fn view_at(&self, offset: usize) -> usize {
+        self.views.partition_point(|view| view.end <= offset)
+    }
+
+    /// Begins a segment as detectors are told it.
+    fn begin(&mut self, segment: Segment) {
+        if !self.text.is_empty() {
+            self.text.push(SEPARATOR);
+        }
+        let start = self.text.len();
+        self.segments.push(Segment {
+            start,
+            end: start,
+            ..segment
+        });
+    }
+
+    /// Adds to the segment that was begun.
+    fn push(&mut self, text: &str, segment: usize, skipped: usize, rewrite: Option<Rewrite>) {
+        let start = self.text.len();
+        self.text
+            .push_str(rewrite.as_ref().map_or(text, Rewrite::text));
+        let end = self.text.len();
+        self.views.push(View {
+            start,
+            end,
+            segment,
+            skipped,
+            rewrite,
+        });
+        if let Some(begun) = self.segments.last_mut() {
+            begun.end = end;
+        }
+    }
+}
