@@ -75,13 +75,18 @@ impl ReplyGuard {
         policy: &PhiPolicy,
         outlet: &mut Outlet<'_>,
     ) -> Result<(), Fault> {
+        let first = outlet.shown.len();
         while let Some(step) = self.redactor.step() {
             match step {
                 Step::Send(event) => {
                     outlet.kept.push(&event);
                     match &mut self.restorer {
-                        Some(restorer) => outlet.shown.extend(restorer.push(event)),
-                        None => outlet.shown.push(event),
+                        Some(restorer) => {
+                            for event in restorer.push(event) {
+                                show(event, first, outlet.shown);
+                            }
+                        }
+                        None => show(event, first, outlet.shown),
                     }
                 }
                 Step::Scan(text) => {
@@ -114,5 +119,22 @@ impl ReplyGuard {
                 entities.with_label_values(&["any", action]).inc_by(count);
             }
         }
+    }
+}
+
+/// Appends an event; what was cut out of one event for the detectors alone, from `first` on, stays one piece.
+fn show(event: ChatEvent, first: usize, shown: &mut Vec<ChatEvent>) {
+    let before = shown.get_mut(first..).and_then(<[ChatEvent]>::last_mut);
+    match (before, &event) {
+        (Some(ChatEvent::Text(before)), ChatEvent::Text(text))
+        | (Some(ChatEvent::Reasoning(before)), ChatEvent::Reasoning(text)) => before.push_str(text),
+        (
+            Some(ChatEvent::ToolCallDelta {
+                index: last,
+                fragment: before,
+            }),
+            ChatEvent::ToolCallDelta { index, fragment },
+        ) if *last == *index => before.push_str(fragment),
+        _ => shown.push(event),
     }
 }
