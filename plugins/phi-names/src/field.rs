@@ -47,7 +47,11 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         }
         Field::Address => whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings),
         Field::City if is_city_value(value) => {
-            whole(value, start, MAX_NAME_BYTES, LOCATION, findings)
+            let first = findings.len();
+            whole(value, start, MAX_NAME_BYTES, LOCATION, findings);
+            if let Some(found) = findings.get_mut(first) {
+                *found = found.needing_person();
+            }
         }
         Field::City => {}
         Field::Zip => {

@@ -10,6 +10,8 @@ pub struct Finding {
     pub score: u16,
     /// The words around made it one.
     pub contextual: bool,
+    /// Means something only where a person is spoken of: a city in a field of its own may be anybody's.
+    pub needs_person: bool,
 }
 
 impl Finding {
@@ -20,12 +22,21 @@ impl Finding {
             kind,
             score,
             contextual: false,
+            needs_person: false,
         }
     }
 
     #[must_use]
     pub const fn contextual(mut self) -> Self {
         self.contextual = true;
+        self
+    }
+}
+
+impl Finding {
+    #[must_use]
+    pub const fn needing_person(mut self) -> Self {
+        self.needs_person = true;
         self
     }
 }

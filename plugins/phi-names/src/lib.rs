@@ -98,26 +98,31 @@ impl detector::Guest for Names {
             }
             parts.push(Part { start, end });
         }
-        let mut spans = Vec::new();
-        for (at, mut findings) in scan::scan(&text, &parts).into_iter().enumerate() {
-            let (Some(segment), Some(part)) = (segments.get(at), parts.get(at)) else {
-                break;
-            };
-            if is_structured(segment.origin)
-                && let Some(key) = at.checked_sub(1).and_then(|before| parts.get(before))
-                && let Some(key) = text.get(key.start..key.end)
-                && key.len() <= phi_text::fields::MAX_LABEL_BYTES
-            {
-                field::find_value(&text, key.as_bytes(), part.start, part.end, &mut findings);
-                findings.sort_by_key(|finding| (finding.start, finding.end));
+        let mut all = scan::scan(&text, &parts);
+        for (at, (segment, findings)) in segments.iter().zip(&mut all).enumerate() {
+            if is_structured(segment.origin) {
+                keyed(&text, &parts, at, findings);
             }
             if is_definition(segment.origin) {
                 // A request is refused for these: only what is sure counts.
                 findings.retain(|finding| finding.score >= DEFINITION_SCORE);
             }
-            spans.extend(findings.iter().map(span));
         }
-        Ok(spans)
+        scan::drop_lonely(&text, &mut all);
+        Ok(all.iter().flatten().map(span).collect())
+    }
+}
+
+/// Adds what the part at `at` is under the key in the part before it.
+fn keyed(text: &str, parts: &[Part], at: usize, findings: &mut Vec<Finding>) {
+    let key = at.checked_sub(1).and_then(|before| parts.get(before));
+    let (Some(key), Some(part)) = (key, parts.get(at)) else {
+        return;
+    };
+    let key = text.get(key.start..key.end).unwrap_or_default();
+    if key.len() <= phi_text::fields::MAX_LABEL_BYTES {
+        field::find_value(text, key.as_bytes(), part.start, part.end, findings);
+        findings.sort_by_key(|finding| (finding.start, finding.end));
     }
 }
 

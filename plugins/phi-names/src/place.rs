@@ -10,6 +10,8 @@ use crate::vocabulary::{Role, STATE_CODES};
 
 /// Words of the longest name of a city.
 const MAX_CITY_WORDS: usize = 3;
+/// Of a big city that nothing before or behind says to be somebody's.
+const BARE_SCORE: u16 = 600;
 /// Words between the number and the `Street`.
 const MAX_STREET_WORDS: usize = 5;
 
@@ -47,10 +49,13 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         }
         let score = city_score(sentence, at, last, class)?;
         let end = sentence.token(last)?.end;
-        Some((
-            Finding::new(LOCATION, first.start, end, score).contextual(),
-            last + 1,
-        ))
+        let found = Finding::new(LOCATION, first.start, end, score).contextual();
+        let found = if score == BARE_SCORE {
+            found.needing_person()
+        } else {
+            found
+        };
+        Some((found, last + 1))
     })
 }
 
@@ -98,12 +103,14 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
     match sentence.writing {
         Writing::Cased if is_followed_by_country => Some(800),
         Writing::Cased if is_in_place && (!class.is_word() || class.is_big_city()) => Some(700),
-        Writing::Cased if class.is_big_city() && !class.is_word() && !class.is_name() => Some(600),
-        Writing::Cased if is_many && class.is_big_city() => Some(600),
+        Writing::Cased if class.is_big_city() && !class.is_word() && !class.is_name() => {
+            Some(BARE_SCORE)
+        }
+        Writing::Cased if is_many && class.is_big_city() => Some(BARE_SCORE),
         Writing::Uncased
             if is_in_place && class.is_big_city() && !class.is_given() && !class.is_word() =>
         {
-            Some(600)
+            Some(620)
         }
         _ => None,
     }

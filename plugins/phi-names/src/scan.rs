@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::finding::{Finding, KINDS, NAME};
+use crate::finding::{ADDRESS, Finding, KINDS, NAME};
 use crate::lexicon::Hash;
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
@@ -53,6 +53,28 @@ pub fn scan(text: &str, parts: &[Part]) -> Vec<Vec<Finding>> {
         findings.sort_by_key(|finding| (finding.start, finding.end));
     }
     all
+}
+
+/// Words that say that a text is about a person.
+const PERSON_WORDS: [&[u8]; 6] = [b"patient", b"mrn", b"ssn", b"dob", b"birth", b"member"];
+
+/// Drops the findings that mean something only where a person is spoken of, in a text without one.
+pub fn drop_lonely(text: &str, all: &mut [Vec<Finding>]) {
+    let mut findings = all.iter().flatten();
+    if !findings.clone().any(|finding| finding.needs_person) {
+        return;
+    }
+    let has_person = findings.any(|finding| matches!(finding.kind, NAME | ADDRESS))
+        || PERSON_WORDS.iter().any(|word| {
+            text.as_bytes()
+                .windows(word.len())
+                .any(|part| part.eq_ignore_ascii_case(word))
+        });
+    if !has_person {
+        for findings in all {
+            findings.retain(|finding| !finding.needs_person);
+        }
+    }
 }
 
 fn sentence<'t>(text: &'t str, tokens: &'t [Token], read: &Read) -> Sentence<'t> {

@@ -245,6 +245,22 @@ fn fields_of_formats() {
 }
 
 #[test]
+fn a_city_without_a_person_is_anybodys() {
+    let lonely = |text: &str| {
+        let part = Part {
+            start: 0,
+            end: text.len(),
+        };
+        let mut all = scan(text, &[part]);
+        drop_lonely(text, &mut all);
+        all.concat().len()
+    };
+    assert_eq!(lonely("{\"city\":\"Graz\",\"unit\":\"C\"}"), 0);
+    assert_eq!(lonely("{\"city\":\"Graz\",\"last_name\":\"Xuereb\"}"), 2);
+    assert_eq!(lonely("{\"city\":\"Graz\",\"mrn\":\"482913\"}"), 1);
+}
+
+#[test]
 fn the_sample_of_every_kind_is_found() {
     assert_eq!(self_test(), Ok(()));
 }
