@@ -46,7 +46,7 @@ fn conversation() -> impl Strategy<Value = Conversation> {
     let round = (words(), proptest::option::of(words()), calls).prop_map(|(ask, text, calls)| {
         // An answer without anything is none.
         let text = if calls.is_empty() {
-            text.or(Some("Well.".to_owned()))
+            text.or(Some("well".to_owned()))
         } else {
             text
         };

@@ -16,7 +16,7 @@ on_sqlite! { one_exchange_on_every_surface_with_every_kind }
 fn question(surface: Surface, model: &str, mark: &str, form: Form) -> Value {
     let schema =
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    let text = format!("{mark}: what is it like in Wien?");
+    let text = format!("{mark}: what is it like there?");
     let mut body = surface.question(model, &text, form);
     match surface {
         Surface::Native | Surface::Messages => {
@@ -40,8 +40,8 @@ fn question(surface: Surface, model: &str, mark: &str, form: Form) -> Value {
 /// Reasoning where the kind has any, text, and a call whose arguments need care.
 fn reply(kind: &str, mark: &str) -> Value {
     let mut order = json!({
-        "contains": mark, "text_chunks": ["Let me ", "look: \"Wien\" 🦘\n"],
-        "tools": [{"id": "call_1", "name": "weather", "input": {"city": "Wien \"1\"", "days": [1, 2.5, null]}}],
+        "contains": mark, "text_chunks": ["Let me ", "look: \"there\" 🦘\n"],
+        "tools": [{"id": "call_1", "name": "weather", "input": {"city": "there \"1\"", "days": [1, 2.5, null]}}],
         "usage": {"input_tokens": 120, "output_tokens": 34, "cache_read_input_tokens": 16},
     });
     if kind == "A" {
