@@ -378,7 +378,8 @@ async fn a_provider_that_falls_silent_is_left_in_time(world: &World) {
 async fn a_silent_stream_gets_heartbeats(world: &World) {
     let organization = world.organization();
     let mark = mark();
-    let slow = json!({"contains": mark, "text": "ok", "delay_before_head_ms": 900, "delay_between_events_ms": 700});
+    // The first word goes on when the second begins.
+    let slow = json!({"contains": mark, "text": "ok then", "delay_before_head_ms": 900, "delay_between_events_ms": 700});
     world.fake.expect(slow).await;
     let mut stream = world
         .gateway
