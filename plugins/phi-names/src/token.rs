@@ -205,7 +205,13 @@ fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
     let shape = shape(word);
     let role = ROLES.get(word.as_bytes()).copied();
     // Most words of a cased text are written small; nobody asks the lists about them.
-    let may_be_name = shape != Shape::Lower || writing == Writing::Uncased || !word.is_ascii();
+    let is_plain = shape == Shape::Lower
+        && matches!(
+            role,
+            Some(Role::Stop | Role::Place | Role::Generic | Role::Medical)
+        );
+    let may_be_name =
+        shape != Shape::Lower || writing == Writing::Uncased && !is_plain || !word.is_ascii();
     let hash = if may_be_name {
         Hash::new().over(word)
     } else {

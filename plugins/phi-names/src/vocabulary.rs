@@ -50,7 +50,7 @@ use Role::{
     Particle, Person, Place, State, Stop, Street, Suffix, Title, Unit,
 };
 
-const SLOTS: usize = 2048;
+const SLOTS: usize = 4096;
 
 /// One word each, in small letters.
 #[rustfmt::skip]
@@ -115,26 +115,26 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("hodgkin", Eponym), ("hodgkins", Eponym), ("hashimoto", Eponym), ("hashimotos", Eponym), ("graves", Eponym), ("foley", Eponym),
     ("babinski", Eponym), ("romberg", Eponym), ("mcburney", Eponym), ("mcburneys", Eponym), ("lachman", Eponym), ("phalen", Eponym),
     ("phalens", Eponym), ("tinel", Eponym), ("tinels", Eponym), ("gleason", Eponym), ("glasgow", Eponym), ("apgar", Eponym),
-    ("braden", Eponym), ("cushing", Eponym), ("cushings", Eponym), ("addison", Stop), ("addisons", Eponym), ("raynaud", Eponym),
+    ("braden", Eponym), ("cushing", Eponym), ("cushings", Eponym), ("addisons", Eponym), ("raynaud", Eponym),
     ("raynauds", Eponym), ("sjogren", Eponym), ("sjogrens", Eponym), ("marfan", Eponym), ("marfans", Eponym), ("tourette", Eponym),
-    ("tourettes", Eponym), ("asperger", Eponym), ("aspergers", Eponym), ("huntington", Stop), ("huntingtons", Eponym),
-    ("lyme", Eponym), ("kawasaki", Eponym), ("kaposi", Eponym), ("kaposis", Eponym), ("barrett", Stop), ("barretts", Eponym),
+    ("tourettes", Eponym), ("asperger", Eponym), ("aspergers", Eponym), ("huntingtons", Eponym),
+    ("lyme", Eponym), ("kawasaki", Eponym), ("kaposi", Eponym), ("kaposis", Eponym), ("barretts", Eponym),
     ("meniere", Eponym), ("menieres", Eponym), ("wernicke", Eponym), ("korsakoff", Eponym), ("guillain", Eponym), ("epstein", Eponym),
-    ("barr", Eponym), ("dupuytren", Eponym), ("dupuytrens", Eponym), ("baker", Stop), ("bakers", Eponym), ("heimlich", Eponym),
+    ("barr", Eponym), ("dupuytren", Eponym), ("dupuytrens", Eponym), ("bakers", Eponym), ("heimlich", Eponym),
     ("valsalva", Eponym), ("trendelenburg", Eponym), ("fowler", Eponym), ("fowlers", Eponym), ("kegel", Eponym), ("kernig", Eponym),
     ("brudzinski", Eponym), ("homan", Eponym), ("homans", Eponym), ("mcmurray", Eponym), ("spurling", Eponym), ("spurlings", Eponym),
-    ("hoffmann", Eponym), ("doppler", Eponym), ("holter", Eponym), ("swan", Stop), ("ganz", Eponym), ("hickman", Eponym),
-    ("jackson", Stop), ("pratt", Stop), ("coombs", Eponym), ("wright", Stop), ("gram", Eponym), ("downs", Eponym), ("bells", Eponym),
-    ("turner", Stop), ("charcot", Eponym), ("marie", Stop), ("duchenne", Eponym), ("becker", Stop), ("friedreich", Eponym),
+    ("hoffmann", Eponym), ("doppler", Eponym), ("holter", Eponym), ("ganz", Eponym), ("hickman", Eponym),
+    ("coombs", Eponym), ("gram", Eponym), ("downs", Eponym), ("bells", Eponym),
+    ("charcot", Eponym), ("duchenne", Eponym), ("friedreich", Eponym),
     ("paget", Eponym), ("pagets", Eponym), ("peyronie", Eponym), ("peyronies", Eponym), ("whipple", Eponym), ("nissen", Eponym),
-    ("roux", Eponym), ("colles", Eponym), ("salter", Eponym), ("harris", Stop), ("bennett", Stop), ("bishop", Stop), ("ranson", Eponym),
+    ("roux", Eponym), ("colles", Eponym), ("salter", Eponym), ("ranson", Eponym),
     ("wells", Eponym), ("framingham", Eponym), ("child", Stop), ("pugh", Eponym), ("mallampati", Eponym), ("beck", Eponym),
     ("montreal", Stop), ("heberden", Eponym), ("heberdens", Eponym), ("bouchard", Eponym), ("bouchards", Eponym), ("koplik", Eponym),
     ("osler", Eponym), ("janeway", Eponym), ("cullen", Eponym), ("rovsing", Eponym), ("rovsings", Eponym), ("murphys", Eponym),
     ("chvostek", Eponym), ("trousseau", Eponym), ("cheyne", Eponym), ("stokes", Eponym), ("kussmaul", Eponym), ("pap", Eponym),
     ("papanicolaou", Eponym), ("bartholin", Eponym), ("bartholins", Eponym), ("skene", Eponym), ("braxton", Eponym), ("wilms", Eponym),
     ("ewing", Eponym), ("ewings", Eponym), ("burkitt", Eponym), ("waldenstrom", Eponym), ("von willebrand", Eponym),
-    ("willebrand", Eponym), ("lou", Stop), ("gehrig", Eponym), ("gehrigs", Eponym), ("creutzfeldt", Eponym), ("jakob", Eponym),
+    ("willebrand", Eponym), ("gehrig", Eponym), ("gehrigs", Eponym), ("creutzfeldt", Eponym), ("jakob", Eponym),
     ("lewy", Eponym), ("brugada", Eponym), ("parkinsonian", Eponym), ("kirschner", Eponym), ("steri", Eponym), ("kerlix", Eponym),
     ("pfizer", Eponym), ("moderna", Eponym), ("novavax", Eponym), ("astrazeneca", Eponym), ("janssen", Eponym), ("merck", Eponym),
     ("omron", Eponym), ("dexcom", Eponym), ("medtronic", Eponym), ("abbott", Eponym), ("zimmer", Eponym), ("stryker", Eponym),
@@ -225,6 +225,32 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("could", Stop), ("would", Stop), ("should", Stop), ("have", Stop), ("had", Stop), ("are", Stop), ("be", Stop), ("been", Stop), ("than", Stop),
     ("sure", Stop), ("oh", Stop), ("okey", Stop), ("um", Stop), ("uhm", Stop), ("uh", Stop), ("lemme", Stop), ("yeah", Stop), ("hmm", Stop),
     ("gonna", Stop), ("re", Stop), ("ve", Stop), ("ll", Stop), ("cuban", Stop), ("german", Stop), ("mr.", Stop), ("just", Stop), ("now", Stop), ("also", Stop), ("about", Stop), ("after", Stop), ("before", Stop), ("did", Stop), ("does", Stop),
+
+    // The words that are used most: nobody asks the lists about them.
+    ("then", Stop), ("them", Stop), ("me", Stop), ("mine", Stop), ("us", Stop), ("its", Stop), ("into", Stop), ("over", Stop),
+    ("under", Stop), ("only", Stop), ("other", Stop), ("some", Stop), ("such", Stop), ("both", Stop), ("each", Stop),
+    ("few", Stop), ("more", Stop), ("most", Stop), ("many", Stop), ("much", Stop), ("very", Stop), ("too", Stop),
+    ("really", Stop), ("like", Stop), ("think", Stop), ("know", Stop), ("want", Stop), ("feel", Stop), ("feels", Stop),
+    ("feeling", Stop), ("take", Stop), ("taking", Stop), ("taken", Stop), ("took", Stop), ("make", Stop), ("made", Stop),
+    ("get", Stop), ("got", Stop), ("getting", Stop), ("go", Stop), ("going", Stop), ("goes", Stop), ("went", Stop),
+    ("come", Stop), ("came", Stop), ("back", Stop), ("better", Stop), ("bad", Stop), ("left", Stop), ("right", Stop),
+    ("knee", Stop), ("hip", Stop), ("hand", Stop), ("foot", Stop), ("pressure", Stop), ("breath", Stop), ("chest", Stop),
+    ("shoulder", Stop), ("ankle", Stop), ("elbow", Stop), ("wrist", Stop), ("normal", Stop), ("medication", Stop),
+    ("medications", Stop), ("doing", Stop), ("done", Stop), ("today", Stop), ("week", Stop), ("weeks", Stop), ("month", Stop),
+    ("months", Stop), ("year", Stop), ("years", Stop), ("old", Stop), ("time", Stop), ("still", Stop), ("need", Stop),
+    ("needs", Stop), ("try", Stop), ("tried", Stop), ("help", Stop), ("helping", Stop), ("keep", Stop), ("one", Stop),
+    ("two", Stop), ("three", Stop), ("four", Stop), ("five", Stop), ("six", Stop), ("seven", Stop), ("eight", Stop),
+    ("nine", Stop), ("ten", Stop), ("little", Stop), ("bit", Stop), ("something", Stop), ("anything", Stop), ("nothing", Stop),
+    ("because", Stop), ("while", Stop), ("where", Stop), ("which", Stop), ("whose", Stop), ("were", Stop), ("being", Stop),
+    ("up", Stop), ("down", Stop), ("off", Stop), ("out", Stop), ("through", Stop), ("during", Stop), ("again", Stop),
+    ("once", Stop), ("upon", Stop), ("since", Stop), ("until", Stop), ("between", Stop), ("against", Stop), ("further", Stop),
+    ("however", Stop), ("mean", Stop), ("alright", Stop), ("great", Stop), ("fine", Stop), ("nice", Stop), ("without", Stop),
+    ("within", Stop), ("along", Stop), ("across", Stop), ("per", Stop), ("via", Stop), ("reports", Stop), ("denies", Stop),
+    ("noted", Stop), ("notes", Stop), ("following", Stop), ("review", Stop), ("reviewed", Stop), ("positive", Stop),
+    ("negative", Stop), ("mild", Stop), ("moderate", Stop), ("severe", Stop), ("daily", Stop), ("twice", Stop),
+    ("times", Stop), ("tablet", Stop), ("tablets", Stop), ("milligrams", Stop), ("symptoms", Stop), ("treatment", Stop),
+    ("issues", Stop), ("work", Stop), ("working", Stop), ("works", Stop), ("ago", Stop), ("bottle", Stop), ("eat", Stop),
+    ("eating", Stop), ("drink", Stop), ("drinking", Stop), ("walking", Stop),
 ]);
 
 /// Two letters of the states, for `Boston, MA`.
