@@ -4,6 +4,7 @@ mod block;
 mod detector;
 mod quality;
 mod redact;
+mod reply;
 mod residue;
 
 /// Values that the shipped detector must know, by kind. Each is made up, and in the form of the real thing.

@@ -1,0 +1,146 @@
+//! What a model states by itself: taken out of its reply, streamed or not, and out of what is stored.
+
+use serde_json::{Value, json};
+use svc_tests::fake::mark;
+use svc_tests::sse;
+use svc_tests::world::World;
+
+use super::{PLANTED, core};
+use crate::engines::on_sqlite;
+
+on_sqlite! {
+    new_values_never_reach_the_caller,
+    tool_arguments_lose_new_values,
+    plain_words_are_not_waited_for,
+    disguised_values_do_not_reach_the_provider,
+}
+
+/// Every planted value in one text, in pieces that cut through them.
+fn statement() -> (String, Vec<String>) {
+    let text: String = PLANTED
+        .iter()
+        .map(|(_, value)| format!("Please note {value} for the chart, and go on.\n"))
+        .collect();
+    let letters: Vec<char> = text.chars().collect();
+    let pieces = letters.chunks(7).map(|piece| piece.iter().collect());
+    (text.clone(), pieces.collect())
+}
+
+async fn new_values_never_reach_the_caller(world: &World) {
+    let organization = world.organization();
+    let (text, pieces) = statement();
+    let expected = PLANTED.iter().fold(text, |text, (kind, value)| {
+        text.replace(core(value), &format!("[{kind}_1]"))
+    });
+    let mark = mark();
+    let scripted = json!({"contains": mark, "text_chunks": pieces});
+    world.fake.expect(scripted.clone()).await;
+    let events = world
+        .gateway
+        .stream(&organization.key, json!({"message": mark}))
+        .await
+        .rest()
+        .await;
+    assert_eq!(sse::text_of(&events), expected);
+    let last = &events.last().unwrap().data;
+    // What the request held is counted, and nothing of the reply was restored.
+    assert_eq!(last["phi"]["redacted"], 0);
+    assert_eq!(last["phi"]["restored"], 0);
+    world.fake.expect(scripted).await;
+    let whole = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark}))
+        .await
+        .json();
+    assert_eq!(whole["data"]["message"]["content"], expected);
+    for (kind, _) in PLANTED {
+        let sample = ["kind", "action"].map(|name| match name {
+            "kind" => format!("kind=\"{kind}\""),
+            _ => "action=\"redacted_in_reply\"".to_owned(),
+        });
+        let labels = [sample[0].as_str(), sample[1].as_str()];
+        let count = world
+            .gateway
+            .metric_sum("svc_phi_entities_total", &labels)
+            .await;
+        assert!(count >= 2.0, "{kind}: {count}");
+    }
+}
+
+async fn tool_arguments_lose_new_values(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let (_, ssn) = PLANTED[0];
+    let input = json!({"note": format!("ssn {ssn}"), "again": [ssn], "count": 12});
+    world
+        .fake
+        .expect(json!({"contains": mark, "tools": [{"name": "file", "input": input}]}))
+        .await;
+    let tool =
+        json!({"name": "file", "description": "files a note", "input_schema": {"type": "object"}});
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark, "tools": [tool]}))
+        .await
+        .json();
+    let arguments: &Value = &answer["data"]["message"]["tool_calls"][0]["arguments"];
+    assert_eq!(
+        arguments,
+        &json!({"note": "ssn [SSN_1]", "again": ["[SSN_1]"], "count": 12})
+    );
+}
+
+/// The provider stalls behind its first words; the caller has them.
+async fn plain_words_are_not_waited_for(world: &World) {
+    let organization = world.organization();
+    for first in ["Hello", "The patient ", "metformin is ", "患者は"] {
+        let mark = mark();
+        world
+            .fake
+            .expect(json!({
+                "contains": mark, "text_chunks": [first, " and", " so", " on"], "stall_after_events": 4,
+            }))
+            .await;
+        let mut stream = world
+            .gateway
+            .stream(&organization.key, json!({"message": mark}))
+            .await;
+        let shown = stream.until("message.delta").await;
+        let text = shown.data["text"].as_str().unwrap_or_default();
+        assert!(first.starts_with(text) && !text.is_empty(), "{text:?}");
+    }
+}
+
+/// Forms that a model reads without effort.
+async fn disguised_values_do_not_reach_the_provider(world: &World) {
+    let organization = world.organization();
+    let (_, ssn) = PLANTED[0];
+    let letters = |form: fn(char) -> String| ssn.chars().map(form).collect::<String>();
+    let hex: String = letters(|letter| format!("{:02x}", u32::from(letter)));
+    for form in [
+        letters(|letter| format!("{letter}\u{200b}")),
+        letters(|letter| format!("%{:02x}", u32::from(letter))),
+        letters(|letter| format!("&#{};", u32::from(letter))),
+        letters(|letter| format!("\\u{:04x}", u32::from(letter))),
+        letters(|letter| format!("{letter} ")).trim_end().to_owned(),
+        // "my SSN is 536-22-8714 ok" in base64.
+        "bXkgU1NOIGlzIDUzNi0yMi04NzE0IG9r".to_owned(),
+        hex,
+    ] {
+        let mark = mark();
+        let said = format!("{mark} SSN: {form}");
+        let answer = world
+            .gateway
+            .chat(&organization.key, json!({"message": said}))
+            .await
+            .json();
+        let seen = world.fake.received(&mark).await["body"].to_string();
+        assert!(seen.contains("[SSN_1]"), "{form}: {seen}");
+        assert!(!seen.contains(core(ssn)) && !seen.contains(&form), "{seen}");
+        // The caller sees what it said.
+        assert_eq!(
+            answer["data"]["message"]["content"],
+            format!("You said: {said}")
+        );
+    }
+}
