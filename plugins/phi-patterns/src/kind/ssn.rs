@@ -1,6 +1,6 @@
 //! Social security numbers: `219-09-9999`, bare or masked ones where the words around say so.
 
-use super::{Finding, SSN};
+use super::{Finding, OTHER_ID, SSN};
 use crate::number::{Gap, Numbers};
 use crate::text::{before, byte_before, has};
 
@@ -25,12 +25,21 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             (Gap::Dot, Gap::Dot) | (Gap::Space, Gap::Space) => 700,
             _ => return None,
         };
-        let is_valid = is_valid(
+        let (area, group, serial) = (
             numbers.value(at)?,
             numbers.value(at + 1)?,
             numbers.value(at + 2)?,
         );
-        return is_valid.then_some(Finding::new(SSN, start, numbers.group(at + 2).end, score));
+        let found =
+            |kind: usize, score: u16| Finding::new(kind, start, numbers.group(at + 2).end, score);
+        if is_valid(area, group, serial) {
+            return Some(found(SSN, score));
+        }
+        // Said to be one, it is somebody's with a slip of the pen.
+        if has(before(text, start), LABELS) {
+            return Some(found(SSN, 800).contextual());
+        }
+        return is_taxpayer(area, group).then(|| found(OTHER_ID, 700));
     }
     if !numbers.stands_alone(at, at) {
         return masked(numbers, at);
@@ -73,4 +82,9 @@ fn masked(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
 /// Area not 000, 666 or 900 to 999; group not 00; serial not 0000 (Social Security Administration).
 const fn is_valid(area: u32, group: u32, serial: u32) -> bool {
     area != 0 && area != 666 && area < 900 && group != 0 && serial != 0
+}
+
+/// Numbers of those without a social security number: area 900 to 999 and these groups (IRS, Publication 1915).
+const fn is_taxpayer(area: u32, group: u32) -> bool {
+    900 <= area && area <= 999 && matches!(group, 50..=65 | 70..=88 | 90..=92 | 94..=99)
 }
