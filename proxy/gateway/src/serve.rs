@@ -15,9 +15,9 @@ use svc_edge::{
     AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions, PingoraConnector,
     Start, TlsListener, UpstreamMetrics,
 };
+use svc_pipeline::budget::Rooms;
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
-use svc_pipeline::budget::Rooms;
 use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::policy::watch::Policies;
