@@ -23,15 +23,7 @@ const SLACK_POINTS: f64 = 1.0;
 
 /// What the detectors find in every text, in its order.
 fn scan(texts: &[Labelled]) -> Vec<Vec<Found>> {
-    let policies = svc_tests::policies::Policies::copy();
-    policies.edit(
-        "phi.toml",
-        "[\"phi-patterns\"]",
-        "[\"phi-patterns\", \"phi-names\"]",
-    );
-    let gateway = Setup::new("http://127.0.0.1:9")
-        .policies(policies.path())
-        .prepare();
+    let gateway = Setup::new("http://127.0.0.1:9").prepare();
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("texts.jsonl");
     let lines: String = texts
