@@ -13,6 +13,7 @@ mod fold;
 mod look_alike;
 mod rewrite;
 mod spaced;
+mod twin;
 
 pub(super) use rewrite::{Rewrite, Rewriter};
 
@@ -44,12 +45,14 @@ pub(super) fn readings(text: &str) -> Readings {
         };
         decoded = Some(opened.and_then(fold::fold));
     }
-    let base = decoded.as_ref().or(folded.as_ref());
-    if let Some(joined) = spaced::join(base.map_or(text, Rewrite::text)) {
-        decoded = Some(match base {
-            Some(base) => base.then(&joined),
-            None => joined,
-        });
+    for read in [spaced::join, twin::straighten] {
+        let base = decoded.as_ref().or(folded.as_ref());
+        if let Some(next) = read(base.map_or(text, Rewrite::text)) {
+            decoded = Some(match base {
+                Some(base) => base.then(&next),
+                None => next,
+            });
+        }
     }
     Readings { folded, decoded }
 }

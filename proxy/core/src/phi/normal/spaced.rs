@@ -1,12 +1,12 @@
-//! Words and numbers written one character at a time: `J a n e`, `1-2-3-4`, `4a 61 6e 65`.
+//! Words and numbers written one character at a time: `J a n e`, `1-2-3-4`.
 
 use super::rewrite::{Rewrite, Rewriter};
 
 /// Characters that make a row; fewer are initials or a list.
 const MIN_SINGLES: usize = 4;
 
-/// What may stand between the characters.
-const SEPARATORS: [char; 10] = [' ', '\t', '.', '-', '_', '*', '|', '/', ',', '\u{b7}'];
+/// What may stand between the characters; commas divide lists of numbers.
+const SEPARATORS: [char; 9] = [' ', '\t', '.', '-', '_', '*', '|', '/', '\u{b7}'];
 
 /// Separators between two words of a row.
 const MAX_GAP: usize = 4;

@@ -196,6 +196,23 @@ fn spaced_words_are_joined() {
 }
 
 #[test]
+fn letters_in_numbers_are_digits() {
+    for (text, reads) in [
+        ("536-22-87l4", "536-22-8714"),
+        ("ssn S36-22-8714", "ssn S36-22-8714"),
+        ("(4I5) 823-446O.", "(415) 823-4460."),
+        ("536 22 87I4", "536 22 8714"),
+        ("OOOO-11-1", "OOOO-11-1"),
+        ("take 10 l of 2024", "take 10 l of 2024"),
+        ("A536228714l", "A536228714l"),
+        ("ill 5l", "ill 5l"),
+    ] {
+        assert_eq!(decoded(text), reads, "{text}");
+    }
+    assert_eq!(behind("is 536-22-87l4.", "536-22-8714"), "536-22-87l4");
+}
+
+#[test]
 fn overrides_of_direction_are_turned_round() {
     let text = "ssn \u{202e}9876-54-321\u{202c} ok";
     assert_eq!(decoded(text), "ssn 123-45-6789 ok");
