@@ -3,20 +3,22 @@
 //! Records are taken apart exhaustively, so that a new field breaks the build here instead of slipping past
 //! the guard. It neither judges nor stores text.
 
+mod content;
+mod keys;
 mod place;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
+use content::{document_text, looks_sealed};
+use keys::{free_key, rename};
 pub use place::{Form, Joint, Spot};
 use place::{Place, Step};
 
 use super::Origin;
-use super::normal::is_readable_blob;
 use crate::chat::{
     ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
     ToolResult,
@@ -349,72 +351,4 @@ impl Walk<'_, '_> {
             rename(fields, renamed);
         }
     }
-}
-
-/// The text of an inline document: UTF-8, UTF-16 with its mark, or Latin-1 where the type says text. Images
-/// and compressed files have none. A document that is rewritten becomes UTF-8.
-fn document_text<'d>(media_type: &str, data: &'d [u8]) -> Option<Cow<'d, str>> {
-    if let Ok(text) = std::str::from_utf8(data) {
-        return Some(Cow::Borrowed(text));
-    }
-    let unit: Option<fn([u8; 2]) -> u16> = match data {
-        [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
-        [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
-        _ => None,
-    };
-    if let Some(unit) = unit {
-        let (pairs, _) = data.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-        return Some(Cow::Owned(String::from_utf16_lossy(&units)));
-    }
-    let says_text = media_type
-        .get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case("text/"));
-    says_text.then(|| Cow::Owned(data.iter().copied().map(char::from).collect()))
-}
-
-/// Gives keys, named by position, new names; order and values stay, and no value is lost.
-fn rename(fields: &mut Map<String, Value>, renamed: Vec<(usize, String)>) {
-    let mut renamed = renamed.into_iter().peekable();
-    let mut copies = HashMap::new();
-    let old = std::mem::take(fields);
-    for (at, (key, value)) in old.into_iter().enumerate() {
-        let key = match renamed.next_if(|(position, _)| *position == at) {
-            Some((_, changed)) => changed,
-            None => key,
-        };
-        let key = free_key(key, &mut copies, |key| fields.contains_key(key));
-        fields.insert(key, value);
-    }
-}
-
-/// Two spellings of one value as keys of one object would fall together: the later one gets a number.
-/// `copies` remembers the last number of each key, so that many copies cost no search each.
-fn free_key(
-    wanted: String,
-    copies: &mut HashMap<String, u64>,
-    taken: impl Fn(&str) -> bool,
-) -> String {
-    if !taken(&wanted) {
-        return wanted;
-    }
-    let copy = copies.entry(wanted.clone()).or_insert(1);
-    loop {
-        *copy += 1;
-        let numbered = format!("{wanted} ({copy})");
-        if !taken(&numbered) {
-            return numbered;
-        }
-    }
-}
-
-/// Shortest text, in bytes, that is taken for sealed: no seal is shorter, and words without a break are.
-const MIN_SEALED_BYTES: usize = 64;
-
-fn looks_sealed(text: &str) -> bool {
-    text.len() >= MIN_SEALED_BYTES
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte))
-        && !is_readable_blob(text)
 }
