@@ -32,6 +32,9 @@ use bindings::gateway::plugin::types::PluginKind;
 use finding::{Finding, KINDS};
 use scan::Part;
 
+// The manifest allows 32 MiB in all.
+guest_memory::heap!(24 * 1024 * 1024);
+
 struct Names;
 
 /// Longest text of one call: scanning it takes a tenth of the call's budget.
