@@ -17,9 +17,9 @@ const MAX_UNIT_BYTES: usize = 256;
 /// Bytes from which every character is a cut: an encoded blob, or no text at all.
 const MAX_UNBROKEN_BYTES: usize = 1_024;
 
-/// Least bytes between two cuts, by the bytes that came before: the first words go at once, later ones share
+/// Least bytes between two cuts, by the bytes that came before: the first word goes at once, later ones share
 /// a detector call.
-const PACE: [(usize, usize); 5] = [(0, 1), (64, 4), (256, 24), (1_024, 48), (usize::MAX, 96)];
+const PACE: [(usize, usize); 5] = [(0, 1), (16, 12), (64, 24), (256, 48), (usize::MAX, 96)];
 
 /// Numbers of at most [`MAX_SMALL_DIGITS`] digits in a row before a cut: a date has three.
 const SMALL_NUMBERS: u32 = 4;
@@ -66,7 +66,7 @@ pub(super) enum Cut {
     No,
     /// Behind this character.
     Here,
-    /// Behind this character, and the unit is a word that needs no judgement.
+    /// Behind this character, and the unit is a plain word that begins the channel: there is nothing to judge.
     Opening,
 }
 
@@ -114,8 +114,10 @@ impl Cutter {
         if !is_due {
             return Cut::No;
         }
+        let is_one_plain_word = self.plain_words == 1 && !self.is_wary && self.small_numbers == 0;
+        let is_opening = is_one_plain_word && self.unit_bytes == self.all_bytes;
         self.cut();
-        Cut::Here
+        if is_opening { Cut::Opening } else { Cut::Here }
     }
 
     fn pace(&self) -> usize {
