@@ -137,7 +137,7 @@ for (const [surface, connect] of Object.entries(SURFACES)) {
       }
 
       test("leaving a stream stops the provider", async () => {
-        await world.expect({ event_count: 12, stall_after_events: 6 });
+        await world.expect(world.STALLING);
         const leaving = new AbortController();
         const stream = streamText(asked("Count.", { abortSignal: leaving.signal }));
         for await (const _ of stream.textStream) leaving.abort();

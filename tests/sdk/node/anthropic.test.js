@@ -195,7 +195,7 @@ for (const model of world.MODELS) {
     });
 
     test("leaving a stream stops the provider", async () => {
-      await world.expect({ event_count: 12, stall_after_events: 6 });
+      await world.expect(world.STALLING);
       for await (const event of await client.messages.create(asked("Count.", { stream: true }))) {
         if (event.type === "content_block_delta") break;
       }

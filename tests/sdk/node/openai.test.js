@@ -205,7 +205,7 @@ for (const model of world.MODELS) {
     });
 
     test("leaving a stream stops the provider", async () => {
-      await world.expect({ event_count: 12, stall_after_events: 6 });
+      await world.expect(world.STALLING);
       for await (const chunk of await create("Count.", { stream: true })) {
         if (chunk.choices[0]?.delta.content) break;
       }

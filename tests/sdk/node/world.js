@@ -18,6 +18,8 @@ export const RETIRED_MODEL = "alpha-retired";
 export const TIMEOUT_MS = 30_000;
 // Streams at once: more than any pool or connection limit is by default.
 export const STREAMS = 200;
+// A reply that stops in the middle. Its words can be nobody's, so that none is held back to be judged.
+export const STALLING = { text_chunks: Array(12).fill("well, "), stall_after_events: 9 };
 // Content of a patient that no provider may ever see.
 export const SSN = "536-22-8714";
 // A picture of one pixel.

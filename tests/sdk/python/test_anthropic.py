@@ -327,7 +327,7 @@ def test_many_streams_at_once(key, model):
 
 
 def test_leaving_a_stream_stops_the_provider(client, fake, model):
-    fake.expect({"event_count": 12, "stall_after_events": 6})
+    fake.expect(world.STALLING)
     with client.messages.stream(model=model, messages=[user("Count.")], max_tokens=200) as stream:
         for _ in stream.text_stream:
             break

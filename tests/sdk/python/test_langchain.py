@@ -165,7 +165,7 @@ def test_a_stream_that_fails_raises(chat, fake):
 
 
 def test_leaving_a_stream_stops_the_provider(chat, fake):
-    fake.expect({"event_count": 12, "stall_after_events": 6})
+    fake.expect(world.STALLING)
 
     async def leave() -> None:
         stream = chat.astream("Count.")

@@ -261,7 +261,7 @@ def test_many_streams_at_once(key, model):
 
 
 def test_leaving_a_stream_stops_the_provider(client, fake, model):
-    fake.expect({"event_count": 12, "stall_after_events": 6})
+    fake.expect(world.STALLING)
     stream = client.chat.completions.create(model=model, messages=[user("Count.")], stream=True)
     for chunk in stream:
         if chunk.choices and chunk.choices[0].delta.content:

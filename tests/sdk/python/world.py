@@ -24,6 +24,8 @@ RETIRED_MODEL = "alpha-retired"
 TIMEOUT_S = 30.0
 # More requests in a minute than the suites send.
 UNLIMITED_PER_MINUTE = "100000"
+# A reply that stops in the middle. Its words can be nobody's, so that none is held back to be judged.
+STALLING = {"text_chunks": ["well, "] * 12, "stall_after_events": 9}
 # Content of a patient that no provider may ever see.
 SSN = "536-22-8714"
 PHONE = "(415) 823-4467"
