@@ -139,9 +139,11 @@ fn known(text: &str, all: &[Vec<Finding>]) -> HashSet<u64> {
     known
 }
 
-/// Adds the words of known names where no rule saw them.
+/// Adds the words of known names where no rule saw them. Tokens and findings are walked side by side.
 fn mentions(sentence: &Sentence<'_>, known: &HashSet<u64>, findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (finding.start, finding.end));
     let first = findings.len();
+    let (mut next, mut covered) = (0, 0);
     for token in sentence.tokens {
         let is_written = match sentence.writing {
             Writing::Cased => token.is_capital(),
@@ -150,12 +152,13 @@ fn mentions(sentence: &Sentence<'_>, known: &HashSet<u64>, findings: &mut Vec<Fi
         if !is_written || token.is_glued || !known.contains(&token.hash.value()) {
             continue;
         }
-        let is_covered = findings
-            .get(..first)
-            .unwrap_or_default()
-            .iter()
-            .any(|finding| finding.start <= token.start && token.end <= finding.end);
-        if !is_covered {
+        while let Some(finding) = findings.get(next).filter(|_| next < first)
+            && finding.start <= token.start
+        {
+            covered = covered.max(finding.end);
+            next += 1;
+        }
+        if covered < token.end {
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }

@@ -2,7 +2,7 @@
 //! `"key": "value"`, numbers, and the strings of an array under its key.
 
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
-use crate::text::byte;
+use crate::text::{byte, byte_before, is_word};
 
 /// Items of an array that are visited under its key.
 const MAX_ITEMS: usize = 64;
@@ -11,9 +11,9 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
     let mut hint: Option<(usize, usize)> = None;
     let mut at = 0;
-    while at < text.len() {
-        let Some((start, end, after)) = string(text, at) else {
-            at += 1;
+    while let Some(quote) = next_quote(text, at) {
+        let Some((start, end, after)) = string(text, quote) else {
+            at = quote + 1;
             continue;
         };
         let colon = skip_space(text, after);
@@ -23,6 +23,21 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             continue;
         }
         at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
+    }
+}
+
+/// Where the next quote stands that may open a string; an apostrophe inside of a word opens none.
+fn next_quote(text: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let rest = text.get(at..)?;
+        at += rest
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\'' | b'\\'))?;
+        let is_apostrophe = byte(text, at) == b'\'' && is_word(byte_before(text, at));
+        if !is_apostrophe {
+            return Some(at);
+        }
+        at += 1;
     }
 }
 

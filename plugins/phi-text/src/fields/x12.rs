@@ -25,6 +25,11 @@ fn segment_end(text: &[u8], at: usize) -> usize {
 }
 
 fn segment(text: &[u8], at: usize, end: usize, visit: &mut Visit<'_>) {
+    // Two or three capitals and a `*`, as soon as anything else is seen it is prose.
+    let head = text.get(at..end).unwrap_or_default().trim_ascii_start();
+    if !head.iter().take(4).any(|byte| *byte == b'*') {
+        return;
+    }
     let mut elements = [(0, 0); MAX_ELEMENTS];
     let mut count = 0;
     let mut start = at;
