@@ -13,7 +13,7 @@ use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
 use svc_core::phi::{self, Candidate, Counts, Finding, PlaceholderMap, TextScan};
 use svc_core::surface::PhiMetadata;
-use svc_plugin::{Detector, PluginHost, Segment, Span};
+use svc_plugin::{Detector, PluginHost, Reader, Segment, Span};
 
 use crate::caller::PhiMode;
 use crate::policy::phi::{Action, PhiPolicy};
@@ -73,17 +73,34 @@ impl Detectors {
             .collect()
     }
 
+    /// Everything that the detectors find in one text, on fresh instances.
+    ///
+    /// # Errors
+    /// As [`Readers::find`].
+    pub async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
+        self.readers().find(scan, policy).await
+    }
+
+    fn readers(&self) -> Readers {
+        Readers(self.0.iter().cloned().map(Reader::new).collect())
+    }
+}
+
+/// Detectors at work on texts of one request.
+struct Readers(Vec<Reader>);
+
+impl Readers {
     /// Everything that the detectors find in `scan`, side by side, merged under the policy's thresholds.
     ///
     /// # Errors
     /// 503 when any detector fails.
-    pub async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
+    async fn find(&mut self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
         let (text, segments) = scan.reading();
         let segments: Vec<Segment> = segments.iter().map(segment).collect();
         let calls = self
             .0
-            .iter()
-            .map(|detector| detector.detect(text, &segments));
+            .iter_mut()
+            .map(|reader| reader.detect(text, &segments));
         let spans = try_join_all(calls).await;
         let spans =
             spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
@@ -92,10 +109,10 @@ impl Detectors {
             .iter()
             .zip(&spans)
             .enumerate()
-            .flat_map(|(at, (detector, spans))| {
+            .flat_map(|(at, (reader, spans))| {
                 spans
                     .iter()
-                    .filter_map(move |span| candidate(detector, at, span))
+                    .filter_map(move |span| candidate(reader.detector(), at, span))
             })
             .collect();
         let threshold = |kind: &str| {

@@ -135,6 +135,7 @@ impl Reply {
             if self.finish.is_some() {
                 break;
             }
+            self.guard.rest();
             match source.next(&mut events).await {
                 Ok(true) => {}
                 Ok(false) => return exchange.refuse(unfinished()).await,
@@ -347,6 +348,7 @@ impl ReplyStream {
                 .take(&mut self.exchange, event, &mut self.shown)
                 .await?;
         }
+        self.reply.guard.rest();
         self.show(out)
     }
 

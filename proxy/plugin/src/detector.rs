@@ -7,6 +7,7 @@ use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
 use crate::offsets::{self, Unit};
+use crate::sandbox::Cell;
 use crate::version::{Version, refuse_unknown, uninformed};
 use crate::windows::{Window, windows};
 
@@ -76,6 +77,46 @@ const MAX_SCORE: u16 = 1_000;
 /// Spans that any answer may have, beside one per four bytes of text (phi.wit).
 const FREE_SPANS: usize = 64;
 
+/// A configured instance and its functions.
+type Live = (Cell, wit::Guest);
+
+/// A detector that reads several texts of one request in a row, all on one instance. It holds a place in the pool of
+/// instances from its first text on.
+pub struct Reader {
+    detector: Arc<Detector>,
+    live: Option<Live>,
+}
+
+impl Reader {
+    pub fn new(detector: Arc<Detector>) -> Self {
+        Self {
+            detector,
+            live: None,
+        }
+    }
+
+    pub fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    /// As [`Detector::detect`]. After an error the next text gets a fresh instance.
+    ///
+    /// # Errors
+    /// As [`Detector::detect`].
+    pub async fn detect(
+        &mut self,
+        text: &str,
+        segments: &[Segment],
+    ) -> Result<Vec<Span>, PluginError> {
+        let Self { detector, live } = self;
+        let answer = detector.detect_on(live, text, segments).await;
+        if answer.is_err() {
+            *live = None;
+        }
+        answer
+    }
+}
+
 /// One admitted version of a detector.
 pub struct Detector {
     version: Version,
@@ -112,12 +153,22 @@ impl Detector {
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
     pub async fn detect(&self, text: &str, segments: &[Segment]) -> Result<Vec<Span>, PluginError> {
-        let detecting = self.detect_windows(text, segments);
+        self.detect_on(&mut None, text, segments).await
+    }
+
+    async fn detect_on(
+        &self,
+        live: &mut Option<Live>,
+        text: &str,
+        segments: &[Segment],
+    ) -> Result<Vec<Span>, PluginError> {
+        let detecting = self.detect_windows(live, text, segments);
         self.version.metrics.measured("detect", detecting).await
     }
 
     async fn detect_windows(
         &self,
+        live: &mut Option<Live>,
         text: &str,
         segments: &[Segment],
     ) -> Result<Vec<Span>, PluginError> {
@@ -129,7 +180,7 @@ impl Detector {
         }
         let mut spans = Vec::new();
         for window in windows(text, segments, self.max_text_bytes, self.overlap_bytes) {
-            self.detect_window(text, &window, &mut spans).await?;
+            self.detect_window(live, text, &window, &mut spans).await?;
         }
         spans.sort_by_key(|span: &Span| {
             (
@@ -146,6 +197,7 @@ impl Detector {
 
     async fn detect_window(
         &self,
+        live: &mut Option<Live>,
         text: &str,
         window: &Window,
         spans: &mut Vec<Span>,
@@ -163,12 +215,17 @@ impl Detector {
             .map(|segment| to_wit(segment, *start))
             .collect();
         let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
-        let (mut cell, guest) = self.version.instance(load).await?;
+        // Taken out, so that an instance whose call fails or is given up serves nothing more.
+        let (mut cell, guest) = match live.take() {
+            Some(live) => live,
+            None => self.version.instance(load).await?,
+        };
         let (store, allowance) = cell.serving();
         let answer = allowance
             .serve(guest.call_detect(store, part, &sent))
             .await?;
         let found = answer.map_err(|error| PluginError::Refused(refusal(error)))?;
+        *live = Some((cell, guest));
         if found.len() > FREE_SPANS + part.len() / 4 {
             return Err(PluginError::Contract("more spans than the text can have"));
         }

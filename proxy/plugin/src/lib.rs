@@ -24,7 +24,7 @@ mod version;
 mod watch;
 mod windows;
 
-pub use detector::{Detector, Hints, Kind, Origin, Segment, Span};
+pub use detector::{Detector, Hints, Kind, Origin, Reader, Segment, Span};
 pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
     Features, Framing, ProviderKind, StreamEnd, TokenAnswer, UpstreamRequest,

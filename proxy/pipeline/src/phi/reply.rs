@@ -7,7 +7,7 @@ use svc_core::chat::{ChatEvent, ReplyBuilder};
 use svc_core::fault::Fault;
 use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step};
 
-use super::Scan;
+use super::{Readers, Scan};
 use crate::metrics::Metrics;
 use crate::policy::phi::PhiPolicy;
 
@@ -16,6 +16,8 @@ pub(crate) struct ReplyGuard {
     redactor: ReplyRedactor,
     /// `None` where `phi_restore` is off: the caller sees placeholders.
     restorer: Option<ReplyRestorer>,
+    /// At work on the events that came together; given back by [`Self::rest`].
+    readers: Option<Readers>,
 }
 
 /// Where the events of a reply go once they have been judged.
@@ -33,7 +35,13 @@ impl ReplyGuard {
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders),
             restorer,
+            readers: None,
         }
+    }
+
+    /// More events have to be waited for: the plugin instances can serve others.
+    pub(crate) fn rest(&mut self) {
+        self.readers = None;
     }
 
     /// Takes the next event in, has detectors read what became due, and lets go what has been judged.
@@ -90,7 +98,8 @@ impl ReplyGuard {
                     }
                 }
                 Step::Scan(text) => {
-                    let findings = scan.pinned.find(&text, policy).await?;
+                    let readers = self.readers.get_or_insert_with(|| scan.pinned.readers());
+                    let findings = readers.find(&text, policy).await?;
                     self.redactor
                         .found(&text, findings, &mut scan.placeholders)
                         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use svc_plugin::{Detector, KillReason, Origin, PluginError, Segment, Span};
+use svc_plugin::{Detector, KillReason, Origin, PluginError, Reader, Segment, Span};
 
 use crate::stage::{EVIL, EVIL_MANIFEST, Stage, patient};
 
@@ -13,6 +13,46 @@ async fn ask(detector: &Detector, text: &str) -> Result<Vec<Span>, PluginError> 
         origin: Origin::UserText,
     };
     detector.detect(text, &[segment]).await
+}
+
+#[tokio::test]
+async fn texts_of_one_request_share_an_instance_until_a_call_fails() {
+    let stage = Stage::new();
+    stage.install("evil", &EVIL, EVIL_MANIFEST);
+    let host = stage.open().await;
+    let registry = prometheus::Registry::new();
+    host.register_metrics(&registry).unwrap();
+    let instances = || {
+        let families = registry.gather();
+        let made = families
+            .iter()
+            .find(|family| family.name() == "svc_plugin_instantiate_seconds")
+            .unwrap();
+        made.get_metric()[0].get_histogram().get_sample_count()
+    };
+    let mut reader = Reader::new(host.detector("evil").unwrap());
+    let mut read = async |text: &str| {
+        let segment = Segment {
+            start: 0,
+            end: text.len(),
+            origin: Origin::AssistantText,
+        };
+        reader
+            .detect(text, &[segment])
+            .await
+            .map(|spans| spans.len())
+    };
+    let before = instances();
+    for _ in 0..3 {
+        assert_eq!(read("good").await, Ok(1));
+    }
+    assert_eq!(instances(), before + 1);
+    for bad in ["trap", "refuse", "range"] {
+        assert!(read(bad).await.is_err(), "{bad}");
+        let then = instances();
+        assert_eq!(read("good").await, Ok(1));
+        assert_eq!(instances(), then + 1, "a fresh instance after {bad}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
