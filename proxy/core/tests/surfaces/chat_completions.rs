@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn indices_are_stable_while_calls_interleave() {
+fn calls_that_interleave_come_one_after_the_other() {
     let events = [
         text("let me "),
         text("look"),
@@ -119,6 +119,14 @@ fn indices_are_stable_while_calls_interleave() {
         end(1),
     ];
     let written = write::<Encoder>(&events, &finish(FinishReason::Stop));
+    let places = [
+        "\"name\":\"f\"",
+        "{\\\"x\\\":1}",
+        "\"name\":\"g\"",
+        "{\\\"y\\\":2}",
+    ]
+    .map(|piece| written.stream.find(piece));
+    assert!(places.is_sorted() && !places.contains(&None), "{places:?}");
     let message = &read(&written.stream)["choices"][0];
     assert_eq!(message["message"]["content"], "let me look");
     assert_eq!(

@@ -15,15 +15,23 @@ use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, json_text};
 pub struct Encoder {
     /// What every chunk begins with.
     prefix: Vec<u8>,
-    /// In order of start, which is their index on the wire.
+    /// In order of start, which is their index on the wire. They go out one after the other: some clients lose
+    /// the pieces of calls that alternate.
     calls: Vec<Call>,
+    /// The call that goes out as it grows; those behind it wait.
+    current: usize,
     has_text: bool,
 }
 
 struct Call {
     /// The canonical index.
     index: u32,
+    id: String,
+    name: String,
+    /// Arguments that were not sent yet.
+    arguments: String,
     has_arguments: bool,
+    begun: bool,
     ended: bool,
 }
 
@@ -45,26 +53,28 @@ impl ReplyEncoder for Encoder {
         match event {
             ChatEvent::Text(text) => self.text(text, out),
             ChatEvent::ToolCallStart { index, id, name } => {
-                let at = self.calls.len();
                 self.calls.push(Call {
                     index: *index,
+                    id: id.clone(),
+                    name: name.clone(),
+                    arguments: String::new(),
                     has_arguments: false,
+                    begun: false,
                     ended: false,
                 });
-                let call = json!({
-                    "index": at, "id": id, "type": "function", "function": {"name": name, "arguments": ""},
-                });
-                self.choice(&json!({"tool_calls": [call]}), None, out);
+                self.send_calls(out);
             }
             ChatEvent::ToolCallDelta { index, fragment } => {
-                if let Some(at) = self.position(*index) {
-                    self.fragment(at, fragment, out);
+                if let Some(call) = self.call(*index) {
+                    call.arguments.push_str(fragment);
                 }
+                self.send_calls(out);
             }
             ChatEvent::ToolCallEnd { index } => {
-                if let Some(at) = self.position(*index) {
-                    self.end(at, out);
+                if let Some(call) = self.call(*index) {
+                    call.ended = true;
                 }
+                self.send_calls(out);
             }
             ChatEvent::Reasoning(_)
             | ChatEvent::ReasoningSignature(_)
@@ -79,9 +89,10 @@ impl ReplyEncoder for Encoder {
     }
 
     fn complete(&mut self, run: &RunSummary<'_>, out: &mut Vec<u8>) {
-        for at in 0..self.calls.len() {
-            self.end(at, out);
+        for call in &mut self.calls {
+            call.ended = true;
         }
+        self.send_calls(out);
         let has_calls = !self.calls.is_empty();
         if !has_calls && !self.has_text {
             self.choice(&json!({"content": ""}), None, out);
@@ -182,30 +193,37 @@ impl Encoder {
         out.extend_from_slice(b"},\"finish_reason\":null}]}\n\n");
     }
 
-    fn position(&self, index: u32) -> Option<usize> {
-        self.calls.iter().rposition(|call| call.index == index)
+    fn call(&mut self, index: u32) -> Option<&mut Call> {
+        self.calls.iter_mut().rfind(|call| call.index == index)
     }
 
-    fn fragment(&mut self, at: usize, fragment: &str, out: &mut Vec<u8>) {
-        if fragment.is_empty() {
-            return;
-        }
-        if let Some(call) = self.calls.get_mut(at) {
-            call.has_arguments = true;
-        }
-        let call = json!({"index": at, "function": {"arguments": fragment}});
-        self.choice(&json!({"tool_calls": [call]}), None, out);
-    }
-
-    /// A call without arguments still needs text that clients can parse (wire.md 2, point 9).
-    fn end(&mut self, at: usize, out: &mut Vec<u8>) {
-        let Some(call) = self.calls.get_mut(at) else {
-            return;
-        };
-        let is_bare = !call.has_arguments && !call.ended;
-        call.ended = true;
-        if is_bare {
-            self.fragment(at, "{}", out);
+    /// Sends what the current call has, and those behind it once it has ended.
+    fn send_calls(&mut self, out: &mut Vec<u8>) {
+        while let Some(call) = self.calls.get_mut(self.current) {
+            let at = self.current;
+            let begins = !std::mem::replace(&mut call.begun, true);
+            let mut arguments = std::mem::take(&mut call.arguments);
+            // A call without arguments still needs text that clients can parse (wire.md 2, point 9).
+            if arguments.is_empty() && call.ended && !call.has_arguments {
+                arguments.push_str("{}");
+            }
+            call.has_arguments |= !arguments.is_empty();
+            let ended = call.ended;
+            let start = begins.then(|| {
+                json!({
+                    "index": at, "id": call.id, "type": "function",
+                    "function": {"name": call.name, "arguments": ""},
+                })
+            });
+            let rest = (!arguments.is_empty())
+                .then(|| json!({"index": at, "function": {"arguments": arguments}}));
+            for piece in start.into_iter().chain(rest) {
+                self.choice(&json!({"tool_calls": [piece]}), None, out);
+            }
+            if !ended {
+                return;
+            }
+            self.current += 1;
         }
     }
 
