@@ -50,7 +50,7 @@ fn is_fictitious(value: &[u8]) -> bool {
         || is_counted(value)
 }
 
-/// `12345678`, `MRN-0001`, `XXX-111`: digits that count up or are all alike.
+/// `12345678`, `MRN-0001`, `ABC-111`: digits that count up, are all alike, or are zeros before the last.
 fn is_counted(value: &[u8]) -> bool {
     let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
     let rises = digits

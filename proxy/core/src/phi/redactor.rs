@@ -266,7 +266,7 @@ impl ReplyRedactor {
         due
     }
 
-    /// Ends a channel for now; gives what it held. A call is over then.
+    /// Ends what a channel has held back, and gives it. Text may come on it again; a call is over.
     fn close(&mut self, channel: Channel) -> Option<(Channel, Unit)> {
         let unit = match channel {
             Channel::Text => self.text.unit(),

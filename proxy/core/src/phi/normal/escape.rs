@@ -135,7 +135,7 @@ fn backslash(text: &str, at: usize) -> Option<Read> {
     }
 }
 
-/// `uXXXX`, a pair of them, or `u{X…}`: length and character.
+/// `u` and four hex digits, a pair of such, or `u{…}` with up to six: length and character.
 fn unicode(rest: &str) -> Option<(usize, char)> {
     let digits = rest.get(1..)?;
     if let Some(inside) = digits.strip_prefix('{') {

@@ -31,7 +31,7 @@ enum State {
     Hex,
 }
 
-/// Length of `\uXXXX` in bytes.
+/// Bytes of a backslash, a `u` and four hex digits.
 const UNICODE_ESCAPE_BYTES: usize = 6;
 
 impl JsonReader {
