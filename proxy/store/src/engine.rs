@@ -49,7 +49,8 @@ impl Default for StoreOptions {
 
 /// 5 s: how long a statement may wait for a lock or a connection (below every request deadline).
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// 10 s: the longest a piece of work may take before it is rolled back.
+/// 10 s: the longest a piece of work may take before it is rolled back. Work on the writer of SQLite waits for nothing
+/// but the disk and is not timed.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
 /// 20 s: two pieces of work that take as long as they may.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
