@@ -245,6 +245,12 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
         ));
     }
     create_private(&path).map_err(|error| address(&error))?;
+    // First of all: the mode of the file must be settled before sqlx asks for it.
+    let writer = {
+        let path = path.clone();
+        let opening = tokio::task::spawn_blocking(move || Writer::open(&path));
+        opening.await.map_err(|_| StoreError::Closed)??
+    };
     let pool = |connections: u32| {
         SqlitePoolOptions::new()
             .max_connections(connections)
@@ -260,7 +266,6 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
         .connect_with(connect.pragma("query_only", "ON"))
         .await?;
     let (orders, queue) = mpsc::channel(options.queue_jobs.max(1));
-    let writer = Writer::open(&path)?;
     std::thread::Builder::new()
         .name("sqlite-writer".to_owned())
         .spawn(move || group::run(path, writer, queue))

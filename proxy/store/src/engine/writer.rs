@@ -2,9 +2,10 @@
 //! commit there is nothing to wait for but the disk. Knows no transaction; [`super::group`] does.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
-use rusqlite::{CachedStatement, OpenFlags};
+use rusqlite::{CachedStatement, ErrorCode, OpenFlags};
 
 use super::WAIT_TIMEOUT;
 use super::connection::{Arg, Row};
@@ -13,19 +14,26 @@ use crate::error::StoreError;
 /// Prepared statements that are kept; the store has fewer that write.
 const CACHED_STATEMENTS: usize = 256;
 
+/// Stays with the file, and is what sqlx's connections find.
+const WAL: &str = "PRAGMA journal_mode = WAL";
+
+/// 10 ms between attempts at [`WAL`].
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
+
 /// What every connection that writes is set to. FULL: a commit is on the disk before it is reported. Foreign keys
 /// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers.
-const SETTINGS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                        PRAGMA recursive_triggers = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384";
+const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
+                        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384";
 
 pub(crate) struct Writer(rusqlite::Connection);
 
 impl Writer {
-    /// Opens a database file that exists.
+    /// Opens a database file that exists; blocks for [`WAIT_TIMEOUT`] at most.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = rusqlite::Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(WAIT_TIMEOUT)?;
+        write_ahead(&connection)?;
         connection.execute_batch(SETTINGS)?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
         Ok(Self(connection))
@@ -79,6 +87,21 @@ impl Writer {
         }
         Ok(statement)
     }
+}
+
+/// Turns the write-ahead log on. Of several that do so to a new file at once, SQLite tells all but one that it is
+/// locked, without waiting for the busy timeout: each of them holds what another one waits for.
+fn write_ahead(connection: &rusqlite::Connection) -> Result<(), StoreError> {
+    let attempts = WAIT_TIMEOUT.as_millis() / BETWEEN_ATTEMPTS.as_millis();
+    for _ in 1..attempts {
+        match connection.execute_batch(WAL) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(BETWEEN_ATTEMPTS);
+            }
+            done => return Ok(done?),
+        }
+    }
+    Ok(connection.execute_batch(WAL)?)
 }
 
 impl ToSql for Arg {
