@@ -2,7 +2,7 @@
 
 use phi_text::fields;
 
-use crate::finding::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION};
+use crate::kind::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION, PERHAPS_LOCATION};
 use crate::lexicon::{Hash, look_up};
 use crate::place::is_city_value;
 use crate::vocabulary::{FIELDS, Field};
@@ -47,11 +47,7 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         }
         Field::Address => whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings),
         Field::City if is_city_value(value) => {
-            let first = findings.len();
-            whole(value, start, MAX_NAME_BYTES, LOCATION, findings);
-            if let Some(found) = findings.get_mut(first) {
-                *found = found.needing_person();
-            }
+            whole(value, start, MAX_NAME_BYTES, PERHAPS_LOCATION, findings);
         }
         Field::City => {}
         Field::Zip => {

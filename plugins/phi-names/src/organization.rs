@@ -1,7 +1,7 @@
 //! Facilities and other organizations by the words that their names end or begin with. Bodies that publish guidelines
 //! and words that say only which department are none.
 
-use crate::finding::{Finding, ORGANIZATION};
+use crate::kind::{Finding, ORGANIZATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;

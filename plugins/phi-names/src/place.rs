@@ -2,7 +2,7 @@
 
 use phi_text::text::{byte, starts};
 
-use crate::finding::{ADDRESS, Finding, LOCATION};
+use crate::kind::{ADDRESS, Finding, LOCATION, PERHAPS_LOCATION};
 use crate::lexicon::{Class, Hash, look_up};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
@@ -49,12 +49,12 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         }
         let score = city_score(sentence, at, last, class)?;
         let end = sentence.token(last)?.end;
-        let found = Finding::new(LOCATION, first.start, end, score).contextual();
-        let found = if score == BARE_SCORE {
-            found.needing_person()
+        let kind = if score == BARE_SCORE {
+            PERHAPS_LOCATION
         } else {
-            found
+            LOCATION
         };
+        let found = Finding::new(kind, first.start, end, score).contextual();
         Some((found, last + 1))
     })
 }

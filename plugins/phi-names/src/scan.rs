@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::finding::{ADDRESS, Finding, KINDS, NAME};
+use detector_kit::{Segment, SegmentOrigin, is_definition, part};
+
+use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::lexicon::Hash;
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
@@ -12,68 +14,121 @@ use crate::{field, name, organization, place};
 const MAX_KNOWN: usize = 4_096;
 /// A finding below this score says nothing about other places.
 const SURE_SCORE: u16 = 650;
+/// Least score of a finding in a tool definition.
+const DEFINITION_SCORE: u16 = 850;
 
-/// A part of the text, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    pub start: usize,
-    pub end: usize,
-}
-
+/// The tokens of one segment: the first of them, and where they end.
 struct Read {
     first: usize,
     end: usize,
     writing: Writing,
 }
 
-/// Findings of all parts, in the order of the parts; sorted inside of each.
-pub fn scan(text: &str, parts: &[Part]) -> Vec<Vec<Finding>> {
+/// Appends the findings of all segments, sorted by start.
+pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     let mut tokens = Vec::with_capacity(text.len() / 6);
-    let mut reads = Vec::with_capacity(parts.len());
-    let mut all = Vec::with_capacity(parts.len());
-    for part in parts {
+    let mut reads = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let (start, end) = (segment.start as usize, segment.end as usize);
         let first = tokens.len();
-        let writing = token::read(text, part.start, part.end, &mut tokens);
+        let writing = token::read(text, start, end, &mut tokens);
         let read = Read {
             first,
             end: tokens.len(),
             writing,
         };
-        let mut findings = Vec::new();
-        rules(&sentence(text, &tokens, &read), &mut findings);
-        field::find(text, part.start, part.end, &mut findings);
+        rules(&sentence(text, &tokens, &read), findings);
+        field::find(text, start, end, findings);
         reads.push(read);
-        all.push(findings);
     }
-    let known = known(text, &all);
-    for (read, findings) in reads.iter().zip(&mut all) {
-        if !known.is_empty() {
-            mentions(&sentence(text, &tokens, read), &known, findings);
+    sort(findings);
+    let known = known(text, findings);
+    if !known.is_empty() {
+        let rules_end = findings.len();
+        let mut next = 0;
+        for read in &reads {
+            let sentence = sentence(text, &tokens, read);
+            mentions(&sentence, &known, findings, rules_end, &mut next);
         }
-        findings.sort_by_key(|finding| (finding.start, finding.end));
     }
-    all
+    keyed(text, segments, findings);
+    sort(findings);
+    drop_samples(segments, findings);
+    settle_locations(text, findings);
+}
+
+/// Segments are in order, so this sorts by segment too.
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| (finding.start, finding.end));
+}
+
+/// Adds what a segment is under the key in the segment before it.
+fn keyed(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
+    for pair in segments.windows(2) {
+        let [key, value] = pair else { continue };
+        let key = part(text, key).as_bytes();
+        if is_structured(value.origin) && key.len() <= phi_text::fields::MAX_LABEL_BYTES {
+            let (start, end) = (value.start as usize, value.end as usize);
+            field::find_value(text, key, start, end, findings);
+        }
+    }
+}
+
+/// Keys and values are segments of their own, in the order in which they stand.
+const fn is_structured(origin: SegmentOrigin) -> bool {
+    matches!(
+        origin,
+        SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other
+    )
+}
+
+/// Of tool definitions only what is sure counts.
+fn drop_samples(segments: &[Segment], findings: &mut Vec<Finding>) {
+    if !segments.iter().any(|segment| is_definition(segment.origin)) {
+        return;
+    }
+    let mut at = 0;
+    findings.retain(|finding| {
+        while segments
+            .get(at)
+            .is_some_and(|segment| (segment.end as usize) < finding.end)
+        {
+            at += 1;
+        }
+        finding.score >= DEFINITION_SCORE
+            || !segments
+                .get(at)
+                .is_some_and(|segment| is_definition(segment.origin))
+    });
 }
 
 /// Words that say that a text is about a person.
 const PERSON_WORDS: [&[u8]; 6] = [b"patient", b"mrn", b"ssn", b"dob", b"birth", b"member"];
 
-/// Drops the findings that mean something only where a person is spoken of, in a text without one.
-pub fn drop_lonely(text: &str, all: &mut [Vec<Finding>]) {
-    let mut findings = all.iter().flatten();
-    if !findings.clone().any(|finding| finding.needs_person) {
+/// Locations that mean something only where a person is spoken of become locations, or go.
+fn settle_locations(text: &str, findings: &mut Vec<Finding>) {
+    if !findings
+        .iter()
+        .any(|finding| finding.kind == PERHAPS_LOCATION)
+    {
         return;
     }
-    let has_person = findings.any(|finding| matches!(finding.kind, NAME | ADDRESS))
+    let has_person = findings
+        .iter()
+        .any(|finding| matches!(finding.kind, NAME | ADDRESS))
         || PERSON_WORDS.iter().any(|word| {
             text.as_bytes()
                 .windows(word.len())
                 .any(|part| part.eq_ignore_ascii_case(word))
         });
-    if !has_person {
-        for findings in all {
-            findings.retain(|finding| !finding.needs_person);
+    if has_person {
+        for finding in findings {
+            if finding.kind == PERHAPS_LOCATION {
+                finding.kind = LOCATION;
+            }
         }
+    } else {
+        findings.retain(|finding| finding.kind != PERHAPS_LOCATION);
     }
 }
 
@@ -118,11 +173,10 @@ fn rules(sentence: &Sentence<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Hashes of the words of all names found.
-fn known(text: &str, all: &[Vec<Finding>]) -> HashSet<u64> {
+fn known(text: &str, findings: &[Finding]) -> HashSet<u64> {
     let mut known = HashSet::new();
-    let names = all
+    let names = findings
         .iter()
-        .flatten()
         .filter(|finding| finding.kind == NAME && finding.score >= SURE_SCORE);
     let mut tokens = Vec::new();
     for finding in names {
@@ -139,11 +193,16 @@ fn known(text: &str, all: &[Vec<Finding>]) -> HashSet<u64> {
     known
 }
 
-/// Adds the words of known names where no rule saw them. Tokens and findings are walked side by side.
-fn mentions(sentence: &Sentence<'_>, known: &HashSet<u64>, findings: &mut Vec<Finding>) {
-    findings.sort_by_key(|finding| (finding.start, finding.end));
-    let first = findings.len();
-    let (mut next, mut covered) = (0, 0);
+/// Adds the words of known names where no rule saw them. Tokens and the findings of the rules, which are the first
+/// `rules_end`, are walked side by side; `next` is the first finding that was not passed yet.
+fn mentions(
+    sentence: &Sentence<'_>,
+    known: &HashSet<u64>,
+    findings: &mut Vec<Finding>,
+    rules_end: usize,
+    next: &mut usize,
+) {
+    let mut covered = 0;
     for token in sentence.tokens {
         let is_written = match sentence.writing {
             Writing::Cased => token.is_capital(),
@@ -152,58 +211,17 @@ fn mentions(sentence: &Sentence<'_>, known: &HashSet<u64>, findings: &mut Vec<Fi
         if !is_written || token.is_glued || !known.contains(&token.hash.value()) {
             continue;
         }
-        while let Some(finding) = findings.get(next).filter(|_| next < first)
+        while let Some(finding) = findings.get(*next).filter(|_| *next < rules_end)
             && finding.start <= token.start
         {
             covered = covered.max(finding.end);
-            next += 1;
+            *next += 1;
         }
         if covered < token.end {
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }
 }
-
-/// One sample of each kind, and one sentence without any.
-pub fn self_test() -> Result<(), String> {
-    for (at, sample) in SAMPLES.iter().enumerate() {
-        let part = Part {
-            start: 0,
-            end: sample.len(),
-        };
-        let found = scan(sample, &[part]);
-        if !found.iter().flatten().any(|finding| finding.kind == at) {
-            return Err(format!(
-                "{} is not found",
-                KINDS.get(at).map_or("", |kind| kind.name)
-            ));
-        }
-    }
-    let clean =
-        "Patient with Parkinson's disease on aspirin, Foley catheter in place, seen in the clinic.";
-    if scan(
-        clean,
-        &[Part {
-            start: 0,
-            end: clean.len(),
-        }],
-    )
-    .iter()
-    .all(Vec::is_empty)
-    {
-        Ok(())
-    } else {
-        Err("a sentence without names has a finding".to_owned())
-    }
-}
-
-/// In the order of `finding::KINDS`.
-const SAMPLES: [&str; 4] = [
-    "seen by Dr. Kumar today",
-    "lives at 12 North Main Street, Apt 4",
-    "moved to Boston, MA last year",
-    "admitted to Lakeside General Hospital",
-];
 
 #[cfg(test)]
 mod tests;

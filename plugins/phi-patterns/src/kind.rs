@@ -17,54 +17,11 @@ pub mod ssn;
 pub mod url;
 pub mod vehicle;
 
+use detector_kit::Kind;
+
+pub use detector_kit::Finding;
+
 use crate::number::Numbers;
-
-/// One finding in a segment, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
-    pub start: usize,
-    pub end: usize,
-    pub kind: usize,
-    /// Per mille.
-    pub score: u16,
-    /// A check digit fits.
-    pub verified: bool,
-    /// The words around made it one.
-    pub contextual: bool,
-}
-
-impl Finding {
-    pub const fn new(kind: usize, start: usize, end: usize, score: u16) -> Self {
-        Self {
-            start,
-            end,
-            kind,
-            score,
-            verified: false,
-            contextual: false,
-        }
-    }
-
-    #[must_use]
-    pub const fn verified(mut self) -> Self {
-        self.verified = true;
-        self
-    }
-
-    #[must_use]
-    pub const fn contextual(mut self) -> Self {
-        self.contextual = true;
-        self
-    }
-}
-
-/// What an entity kind is called and how strict it is by default.
-pub struct Kind {
-    pub name: &'static str,
-    /// Safe Harbor identifier class.
-    pub hipaa_class: u8,
-    pub default_threshold: u16,
-}
 
 pub const DATE: usize = 0;
 pub const AGE_OVER_89: usize = 1;
@@ -84,33 +41,25 @@ pub const IP_ADDRESS: usize = 14;
 pub const BIOMETRIC_ID: usize = 15;
 pub const OTHER_ID: usize = 16;
 
-const fn kind(name: &'static str, hipaa_class: u8) -> Kind {
-    Kind {
-        name,
-        hipaa_class,
-        default_threshold: 500,
-    }
-}
-
 /// In the order of the constants above and of the manifest.
 pub const KINDS: [Kind; 17] = [
-    kind("DATE", 3),
-    kind("AGE_OVER_89", 3),
-    kind("PHONE", 4),
-    kind("FAX", 5),
-    kind("EMAIL", 6),
-    kind("SSN", 7),
-    kind("MRN", 8),
-    kind("HEALTH_PLAN_ID", 9),
-    kind("ACCOUNT_NUMBER", 10),
-    kind("CREDIT_CARD", 10),
-    kind("LICENSE_NUMBER", 11),
-    kind("VEHICLE_ID", 12),
-    kind("DEVICE_ID", 13),
-    kind("URL", 14),
-    kind("IP_ADDRESS", 15),
-    kind("BIOMETRIC_ID", 16),
-    kind("OTHER_ID", 18),
+    Kind::new("DATE", 3),
+    Kind::new("AGE_OVER_89", 3),
+    Kind::new("PHONE", 4),
+    Kind::new("FAX", 5),
+    Kind::new("EMAIL", 6),
+    Kind::new("SSN", 7),
+    Kind::new("MRN", 8),
+    Kind::new("HEALTH_PLAN_ID", 9),
+    Kind::new("ACCOUNT_NUMBER", 10),
+    Kind::new("CREDIT_CARD", 10),
+    Kind::new("LICENSE_NUMBER", 11),
+    Kind::new("VEHICLE_ID", 12),
+    Kind::new("DEVICE_ID", 13),
+    Kind::new("URL", 14),
+    Kind::new("IP_ADDRESS", 15),
+    Kind::new("BIOMETRIC_ID", 16),
+    Kind::new("OTHER_ID", 18),
 ];
 
 /// Asks about a group of digits: the numbers around, and which group.

@@ -4,14 +4,6 @@
 //! It finds candidates by byte class and decides by hand-written rules, check digits and the words around; it knows
 //! no names and no places. No text leaves it, only offsets.
 
-mod bindings {
-    wit_bindgen::generate!({
-        path: ["../../wit/v0.1/plugin", "../../wit/v0.1/phi"],
-        world: "gateway:phi/phi-detector",
-        generate_all,
-    });
-}
-
 pub mod field;
 pub mod kind;
 pub mod number;
@@ -21,96 +13,40 @@ pub mod trigger;
 
 pub use phi_text::text;
 
-use bindings::exports::gateway::phi::detector::{self, DetectError, Segment, Span};
-use bindings::exports::gateway::plugin::lifecycle;
-use bindings::gateway::phi::types::{
-    DetectorInfo, EntityKind, OffsetUnit, SegmentOrigin, SpanHints,
-};
-use bindings::gateway::plugin::types::PluginKind;
+use detector_kit::{Detector, Finding, Kind, Segment, SegmentOrigin, SelfTest};
+use detector_kit::{is_definition, part};
 
-// The manifest allows 32 MiB in all.
-guest_memory::heap!(24 * 1024 * 1024);
+pub struct Patterns;
 
-struct Patterns;
+detector_kit::detector!(Patterns, heap_bytes = 24 * 1024 * 1024);
 
-/// Longest text of one call: scanning it takes a tenth of the call's budget.
-const MAX_TEXT_BYTES: u32 = 256 * 1024;
-/// Longer than any finding together with the words that decide about it.
-const OVERLAP_BYTES: u32 = 256;
+impl Detector for Patterns {
+    const ID: &'static str = env!("CARGO_PKG_NAME");
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const KINDS: &'static [Kind] = &kind::KINDS;
+    const SELF_TEST: SelfTest = SelfTest {
+        samples: &SAMPLES,
+        clean: "BP 120/80, 2/6 murmur, strength 5/5, pain 7/10, aspirin 81 mg.",
+    };
 
-impl lifecycle::Guest for Patterns {
-    fn describe() -> lifecycle::Manifest {
-        lifecycle::Manifest {
-            id: env!("CARGO_PKG_NAME").to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            kind: PluginKind::PhiDetector,
-            api: "0.1.0".to_owned(),
-            config_schema: br#"{"type":"object","additionalProperties":false}"#.to_vec(),
-            counters: Vec::new(),
-            ext: Vec::new(),
-        }
-    }
-
-    /// There is nothing to configure; all tables are made at build time.
-    fn configure(config: Vec<u8>) -> Result<(), lifecycle::ConfigError> {
-        if config.trim_ascii() == b"{}" {
-            return Ok(());
-        }
-        Err(lifecycle::ConfigError {
-            path: String::new(),
-            message: "this detector takes no configuration".to_owned(),
-        })
-    }
-
-    fn self_test() -> Result<(), String> {
-        scan::self_test()
-    }
-}
-
-impl detector::Guest for Patterns {
-    fn info() -> DetectorInfo {
-        let kind = |kind: &kind::Kind| EntityKind {
-            name: kind.name.to_owned(),
-            hipaa_class: kind.hipaa_class,
-            default_threshold: kind.default_threshold,
-        };
-        DetectorInfo {
-            kinds: kind::KINDS.iter().map(kind).collect(),
-            offsets: OffsetUnit::Utf8Bytes,
-            languages: vec!["en".to_owned()],
-            max_text: MAX_TEXT_BYTES,
-            overlap: OVERLAP_BYTES,
-            deterministic: true,
-            ext: Vec::new(),
-        }
-    }
-
-    fn detect(text: String, segments: Vec<Segment>) -> Result<Vec<Span>, DetectError> {
-        if text.len() > MAX_TEXT_BYTES as usize {
-            return Err(DetectError::TooLarge);
-        }
-        let mut spans = Vec::new();
-        let mut findings = Vec::new();
+    fn find(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
+        let mut found = Vec::new();
         for (at, segment) in segments.iter().enumerate() {
-            let part = text
-                .as_bytes()
-                .get(segment.start as usize..segment.end as usize)
-                .ok_or(DetectError::Internal)?;
-            findings.clear();
-            scan::scan(part, &mut findings);
-            if is_structured(segment.origin) {
-                let earlier = segments.get(..at).unwrap_or_default();
-                if let Some(found) = keyed(text.as_bytes(), part, earlier) {
-                    findings.push(found);
-                    findings.sort_by_key(|finding| finding.start);
-                }
+            let value = part(text, segment).as_bytes();
+            found.clear();
+            scan::scan(value, &mut found);
+            if is_structured(segment.origin)
+                && let Some(keyed) = keyed(text, value, segments.get(..at).unwrap_or_default())
+            {
+                found.push(keyed);
+                found.sort_by_key(|finding| finding.start);
             }
             if is_definition(segment.origin) {
-                findings.retain(|finding| !sample::is_sample(part, finding));
+                found.retain(|finding| !sample::is_sample(value, finding));
             }
-            spans.extend(findings.iter().map(|finding| span(segment.start, finding)));
+            let start = segment.start as usize;
+            findings.extend(found.iter().map(|finding| finding.behind(start)));
         }
-        Ok(spans)
     }
 }
 
@@ -128,20 +64,13 @@ const fn is_structured(origin: SegmentOrigin) -> bool {
     )
 }
 
-const fn is_definition(origin: SegmentOrigin) -> bool {
-    matches!(
-        origin,
-        SegmentOrigin::ToolName | SegmentOrigin::ToolDescription | SegmentOrigin::ToolSchema
-    )
-}
-
 /// What `value` is under the key in the segment before it, or under what an earlier one says about a bare `value`.
-fn keyed(text: &[u8], value: &[u8], earlier: &[Segment]) -> Option<kind::Finding> {
+fn keyed(text: &str, value: &[u8], earlier: &[Segment]) -> Option<Finding> {
     let mut keys = earlier
         .iter()
         .rev()
         .take(MAX_KEY_DISTANCE)
-        .filter_map(|segment| text.get(segment.start as usize..segment.end as usize))
+        .map(|segment| part(text, segment).as_bytes())
         .filter(|key| key.len() <= phi_text::fields::MAX_LABEL_BYTES);
     let key = keys.next()?;
     if key == b"value" {
@@ -152,20 +81,23 @@ fn keyed(text: &[u8], value: &[u8], earlier: &[Segment]) -> Option<kind::Finding
     field::find_value(value, key, 0, value.len())
 }
 
-/// Lengths fit 32 bits: the text is at most [`MAX_TEXT_BYTES`].
-#[allow(clippy::cast_possible_truncation)]
-fn span(base: u32, finding: &kind::Finding) -> Span {
-    let mut hints = SpanHints::empty();
-    hints.set(SpanHints::VERIFIED, finding.verified);
-    hints.set(SpanHints::CONTEXTUAL, finding.contextual);
-    Span {
-        start: base + finding.start as u32,
-        end: base + finding.end as u32,
-        kind: finding.kind as u16,
-        score: finding.score,
-        hints,
-    }
-}
-
-#[cfg(target_family = "wasm")]
-bindings::export!(Patterns with_types_in bindings);
+/// In the order of `kind::KINDS`.
+const SAMPLES: [&str; 17] = [
+    "DOB 03/14/1962",
+    "a 93-year-old man",
+    "call (212) 555-0142",
+    "fax: 212-555-0143",
+    "mail to jane@example.org",
+    "SSN 219-09-9999",
+    "MRN: 00482913",
+    "MBI 1EG4-TE5-MK73",
+    "account number 88120394",
+    "card 4111 1111 1111 1111",
+    "NPI 1234567893",
+    "VIN 1M8GDM9AXKP042788",
+    "pacemaker serial number PX4420913",
+    "see https://portal.lakeside-clinic.com/u/jane",
+    "from 203.0.113.54",
+    "fingerprint id FP-448120",
+    "accession number S24-10233",
+];

@@ -1,54 +1,14 @@
 //! What is found and what is left alone: the marked text against the findings.
 
+use detector_kit::bindings::exports::gateway::plugin::lifecycle;
+use detector_kit::cases::{finds, found, leaves_alone};
+
 use super::*;
-
-/// Findings of `text` as `KIND:text`, those inside of others left out.
-fn found(text: &str) -> Vec<String> {
-    let findings = scan(
-        text,
-        &[Part {
-            start: 0,
-            end: text.len(),
-        }],
-    )
-    .remove(0);
-    let is_inside = |one: &Finding| {
-        findings.iter().any(|other| {
-            ((other.start, other.end) != (one.start, one.end) || other.score > one.score)
-                && other.start <= one.start
-                && one.end <= other.end
-        })
-    };
-    let mut found: Vec<String> = findings
-        .iter()
-        .filter(|finding| !is_inside(finding))
-        .map(|finding| {
-            format!(
-                "{}:{}",
-                KINDS[finding.kind].name,
-                &text[finding.start..finding.end]
-            )
-        })
-        .collect();
-    found.dedup();
-    found
-}
-
-fn finds(cases: &[(&str, &[&str])]) {
-    for (text, expected) in cases {
-        assert_eq!(found(text), *expected, "{text:?}");
-    }
-}
-
-fn leaves_alone(cases: &[&str]) {
-    for text in cases {
-        assert_eq!(found(text), Vec::<String>::new(), "{text:?}");
-    }
-}
+use crate::{Names, Plugin};
 
 #[test]
 fn names_behind_titles_and_labels() {
-    finds(&[
+    finds::<Names>(&[
         ("seen by Dr. Kumar today", &["NAME:Kumar"]),
         (
             "Dr. Adaeze Okonkwo-Bright called",
@@ -67,7 +27,7 @@ fn names_behind_titles_and_labels() {
         ("Regards,\nTomasz", &["NAME:Tomasz"]),
         ("[doctor] hi , martha . how are you ?", &["NAME:martha"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Names>(&[
         "the doctor will see you",
         "doctor said so",
         "Dr. visit on file",
@@ -84,7 +44,7 @@ fn names_behind_titles_and_labels() {
 
 #[test]
 fn names_of_the_lists() {
-    finds(&[
+    finds::<Names>(&[
         ("Jane Doe is 45", &["NAME:Jane Doe"]),
         ("for JOHN Q. SMITH", &["NAME:JOHN Q. SMITH"]),
         ("Smith, John reports pain", &["NAME:Smith, John"]),
@@ -99,7 +59,7 @@ fn names_of_the_lists() {
             &["NAME:Rosalind Grant"],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Names>(&[
         "Parkinson's disease",
         "a Foley catheter",
         "Wilson disease",
@@ -121,27 +81,36 @@ fn names_of_the_lists() {
 
 #[test]
 fn further_mentions_of_a_name() {
-    finds(&[(
+    finds::<Names>(&[(
         "Dr. Adaeze Okonkwo wrote. Later Okonkwo left.",
         &["NAME:Adaeze Okonkwo", "NAME:Okonkwo"],
     )]);
+    // In another segment too.
     let text = "Dr. Zoltanov\nask Zoltanov";
-    let both = scan(
-        text,
-        &[
-            Part { start: 0, end: 12 },
-            Part {
-                start: 13,
-                end: text.len(),
-            },
-        ],
-    );
-    assert_eq!(both.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(across(text, &[(0, 12), (13, 25)]), ["Zoltanov", "Zoltanov"]);
+}
+
+/// The values found in segments of a message.
+fn across<'t>(text: &'t str, segments: &[(u32, u32)]) -> Vec<&'t str> {
+    let segments: Vec<Segment> = segments
+        .iter()
+        .map(|&(start, end)| Segment {
+            start,
+            end,
+            origin: SegmentOrigin::UserText,
+        })
+        .collect();
+    let mut findings = Vec::new();
+    scan(text, &segments, &mut findings);
+    findings
+        .iter()
+        .map(|finding| &text[finding.start..finding.end])
+        .collect()
 }
 
 #[test]
 fn places() {
-    finds(&[
+    finds::<Names>(&[
         (
             "moved to Boston, MA 02115 in May",
             &["LOCATION:Boston", "LOCATION:02115"],
@@ -160,7 +129,7 @@ fn places() {
         ("1200 5th Avenue NW", &["ADDRESS:1200 5th Avenue NW"]),
         ("zip code 60614", &["LOCATION:60614"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Names>(&[
         "lives in Ohio",
         "from Mexico",
         "in 2 days",
@@ -174,7 +143,7 @@ fn places() {
 
 #[test]
 fn organizations() {
-    finds(&[
+    finds::<Names>(&[
         (
             "admitted to Lakeside General Hospital.",
             &["ORGANIZATION:Lakeside General Hospital"],
@@ -192,7 +161,7 @@ fn organizations() {
             &["ORGANIZATION:Kessler Family Pharmacy"],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Names>(&[
         "The Hospital",
         "the Emergency Department",
         "Primary Care Clinic",
@@ -206,7 +175,7 @@ fn organizations() {
 
 #[test]
 fn fields_of_formats() {
-    finds(&[
+    finds::<Names>(&[
         (
             "PID|1||482913||OKONKWO^ADAEZE^Q||19620314|F|||12 MAIN ST^^IOWA CITY^IA^52240",
             &[
@@ -237,7 +206,7 @@ fn fields_of_formats() {
             ],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Names>(&[
         "{\"name\":\"get_weather\",\"type\":\"function\"}",
         "{\"name\":\"Aspirin\"}",
         "name,dose,unit\naspirin,81,mg",
@@ -246,26 +215,19 @@ fn fields_of_formats() {
 
 #[test]
 fn a_city_without_a_person_is_anybodys() {
-    let lonely = |text: &str| {
-        let part = Part {
-            start: 0,
-            end: text.len(),
-        };
-        let mut all = scan(text, &[part]);
-        drop_lonely(text, &mut all);
-        all.concat()
+    let located = |text: &str| {
+        found::<Names>(text)
             .iter()
-            .filter(|finding| KINDS[finding.kind].name == "LOCATION")
-            .count()
+            .any(|found| found.starts_with("LOCATION"))
     };
-    assert_eq!(lonely("{\"city\":\"Graz\",\"unit\":\"C\"}"), 0);
-    assert!(lonely("{\"city\":\"Graz\",\"last_name\":\"Xuereb\"}") > 0);
-    assert!(lonely("{\"city\":\"Graz\",\"mrn\":\"482913\"}") > 0);
+    assert!(!located("{\"city\":\"Graz\",\"unit\":\"C\"}"));
+    assert!(located("{\"city\":\"Graz\",\"last_name\":\"Xuereb\"}"));
+    assert!(located("{\"city\":\"Graz\",\"mrn\":\"482913\"}"));
 }
 
 #[test]
 fn the_sample_of_every_kind_is_found() {
-    assert_eq!(self_test(), Ok(()));
+    assert_eq!(<Plugin as lifecycle::Guest>::self_test(), Ok(()));
 }
 
 #[test]
@@ -283,20 +245,8 @@ fn any_text_is_survived() {
             state ^= state << 17;
             text.push_str(words[(state % words.len() as u64) as usize]);
         }
-        for finding in scan(
-            &text,
-            &[Part {
-                start: 0,
-                end: text.len(),
-            }],
-        )
-        .remove(0)
-        {
-            assert!(
-                text.get(finding.start..finding.end)
-                    .is_some_and(|found| !found.is_empty()),
-                "{text:?}"
-            );
-        }
+        let end = u32::try_from(text.len()).unwrap_or_default();
+        // Borders of characters are asserted in there.
+        across(&text, &[(0, end)]);
     }
 }

@@ -1,38 +1,14 @@
 //! What is found and what is left alone, kind by kind: the marked text against the findings.
 
+use detector_kit::bindings::exports::gateway::plugin::lifecycle;
+use detector_kit::cases::{finds, leaves_alone};
+
 use super::*;
-
-/// Findings of `text` as `KIND:text`.
-fn found(text: &str) -> Vec<String> {
-    let mut findings = Vec::new();
-    scan(text.as_bytes(), &mut findings);
-    findings
-        .iter()
-        .map(|finding| {
-            format!(
-                "{}:{}",
-                kind::KINDS[finding.kind].name,
-                &text[finding.start..finding.end]
-            )
-        })
-        .collect()
-}
-
-fn finds(cases: &[(&str, &[&str])]) {
-    for (text, expected) in cases {
-        assert_eq!(found(text), *expected, "{text:?}");
-    }
-}
-
-fn leaves_alone(cases: &[&str]) {
-    for text in cases {
-        assert_eq!(found(text), Vec::<String>::new(), "{text:?}");
-    }
-}
+use crate::{Patterns, Plugin};
 
 #[test]
 fn social_security_numbers() {
-    finds(&[
+    finds::<Patterns>(&[
         ("SSN 219-09-9999.", &["SSN:219-09-9999"]),
         ("(219-09-9999)", &["SSN:219-09-9999"]),
         ("his ssn is 219 09 9999", &["SSN:219 09 9999"]),
@@ -47,7 +23,7 @@ fn social_security_numbers() {
             &["SSN:219-09-9999", "SSN:078-05-1120"],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "000-12-3456",
         "666-12-3456",
         "219-00-9999",
@@ -62,7 +38,7 @@ fn social_security_numbers() {
 
 #[test]
 fn telephone_and_fax_numbers() {
-    finds(&[
+    finds::<Patterns>(&[
         ("call (212) 555-0142 now", &["PHONE:(212) 555-0142"]),
         ("212-555-0142", &["PHONE:212-555-0142"]),
         ("212.555.0142", &["PHONE:212.555.0142"]),
@@ -84,7 +60,7 @@ fn telephone_and_fax_numbers() {
         ("212-555-0143 (fax)", &["FAX:212-555-0143"]),
         ("tel 020 7946 0958", &["PHONE:020 7946 0958"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "555-0142",
         "2125550142",
         "range 100-200",
@@ -95,7 +71,7 @@ fn telephone_and_fax_numbers() {
 
 #[test]
 fn addresses() {
-    finds(&[
+    finds::<Patterns>(&[
         (
             "mail jane.doe+x@mail.example.org.",
             &["EMAIL:jane.doe+x@mail.example.org"],
@@ -110,7 +86,7 @@ fn addresses() {
             &["EMAIL:josé@correo.es", "EMAIL:b@c.de"],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "meet @ noon",
         "user@host",
         "@handle.name",
@@ -121,7 +97,7 @@ fn addresses() {
 
 #[test]
 fn record_numbers() {
-    finds(&[
+    finds::<Patterns>(&[
         ("MRN: 00482913", &["MRN:00482913"]),
         ("MRN#482913", &["MRN:482913"]),
         ("MRN00482913", &["MRN:00482913"]),
@@ -132,7 +108,7 @@ fn record_numbers() {
         ("Chart # 48291", &["MRN:48291"]),
         ("patientMrn: 482913", &["MRN:482913"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "MRN pending",
         "chart 12",
         "00482913",
@@ -143,7 +119,7 @@ fn record_numbers() {
 
 #[test]
 fn dates() {
-    finds(&[
+    finds::<Patterns>(&[
         ("DOB 03/14/1962", &["DATE:03/14/1962"]),
         ("3/14/24", &["DATE:3/14/24"]),
         ("14.03.2024", &["DATE:14.03.2024"]),
@@ -163,7 +139,7 @@ fn dates() {
         ("on may 3rd", &["DATE:may 3rd"]),
         ("June 3 and July 4", &["DATE:June 3", "DATE:July 4"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "2/6 murmur",
         "strength 5/5",
         "BP 120/80",
@@ -187,7 +163,7 @@ fn dates() {
 
 #[test]
 fn ranges_and_spoken_dates() {
-    finds(&[
+    finds::<Patterns>(&[
         ("admitted March 14-17, 2024", &["DATE:March 14-17, 2024"]),
         ("july thirty first", &["DATE:july thirty first"]),
         (
@@ -210,7 +186,7 @@ fn ranges_and_spoken_dates() {
         ),
         ("seen on march second for it", &["DATE:march second"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "may one day help",
         "march on",
         "in june",
@@ -221,7 +197,7 @@ fn ranges_and_spoken_dates() {
 
 #[test]
 fn ages_above_89() {
-    finds(&[
+    finds::<Patterns>(&[
         ("a 92-year-old man", &["AGE_OVER_89:92"]),
         ("92 y/o F", &["AGE_OVER_89:92"]),
         ("94yo female", &["AGE_OVER_89:94"]),
@@ -236,7 +212,7 @@ fn ages_above_89() {
         ),
         ("{\"age\": 97}", &["AGE_OVER_89:97"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "a 89-year-old man",
         "76 y/o",
         "BP 92/60",
@@ -253,7 +229,7 @@ fn ages_above_89() {
 
 #[test]
 fn plans_and_accounts() {
-    finds(&[
+    finds::<Patterns>(&[
         ("MBI 1EG4-TE5-MK73", &["HEALTH_PLAN_ID:1EG4-TE5-MK73"]),
         ("1EG4TE5MK73", &["HEALTH_PLAN_ID:1EG4TE5MK73"]),
         ("Member ID: XJB123A45678", &["HEALTH_PLAN_ID:XJB123A45678"]),
@@ -278,7 +254,7 @@ fn plans_and_accounts() {
         ("routing number 021000021", &["ACCOUNT_NUMBER:021000021"]),
         ("card ending in 4242", &["CREDIT_CARD:4242"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "1EG4-TE5-MK7",
         "0EG4TE5MK73",
         "GB82 WEST 1234 5698 7654 33",
@@ -291,7 +267,7 @@ fn plans_and_accounts() {
 
 #[test]
 fn licences_vehicles_and_devices() {
-    finds(&[
+    finds::<Patterns>(&[
         ("NPI 1234567893", &["LICENSE_NUMBER:1234567893"]),
         ("DEA AB1234563", &["LICENSE_NUMBER:AB1234563"]),
         ("BS1234563", &["LICENSE_NUMBER:BS1234563"]),
@@ -316,7 +292,7 @@ fn licences_vehicles_and_devices() {
         ("IMEI 490154203237518", &["DEVICE_ID:490154203237518"]),
         ("00:1B:44:11:3A:B7", &["DEVICE_ID:00:1B:44:11:3A:B7"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "AB1234567",
         "1M8GDM9A1KP042788",
         "(01)00844588003288(17)141120",
@@ -330,7 +306,7 @@ fn licences_vehicles_and_devices() {
 
 #[test]
 fn addresses_of_the_web() {
-    finds(&[
+    finds::<Patterns>(&[
         (
             "see https://portal.lakeside.com/u/jane?x=1.",
             &["URL:https://portal.lakeside.com/u/jane?x=1"],
@@ -350,7 +326,7 @@ fn addresses_of_the_web() {
             &["IP_ADDRESS:fe80::1ff:fe23:4567:890a"],
         ),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "http://hl7.org/fhir/sid/icd-10",
         "https://www.cdc.gov/flu",
         "127.0.0.1",
@@ -366,7 +342,7 @@ fn addresses_of_the_web() {
 
 #[test]
 fn other_codes() {
-    finds(&[
+    finds::<Patterns>(&[
         ("accession S24-10233", &["OTHER_ID:S24-10233"]),
         (
             "id 7c9e6679-7425-40de-944b-e07fc1f90ae7",
@@ -378,7 +354,7 @@ fn other_codes() {
         ("claim # 2024CL88123", &["OTHER_ID:2024CL88123"]),
         ("fingerprint ID: FP-448120", &["BIOMETRIC_ID:FP-448120"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "ICD-10 E11.9",
         "CPT 99213",
         "LOINC 4548-4",
@@ -403,7 +379,7 @@ fn other_codes() {
 
 #[test]
 fn labels_on_both_sides_and_lists() {
-    finds(&[
+    finds::<Patterns>(&[
         ("482913 (MRN)", &["MRN:482913"]),
         ("482913 is her medical record number", &["MRN:482913"]),
         ("219099999 (SSN)", &["SSN:219099999"]),
@@ -418,7 +394,7 @@ fn labels_on_both_sides_and_lists() {
 
 #[test]
 fn fields_of_formats() {
-    finds(&[
+    finds::<Patterns>(&[
         (
             "PID|1||482913^^^H^MR||DOE^ANN||19620314|F|||||2125550142|||||ACC9912|219099999",
             &[
@@ -451,7 +427,7 @@ fn fields_of_formats() {
         ),
         ("<mrn>482913</mrn>", &["MRN:482913"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "{\"code\":\"4548-4\",\"system\":\"http://loinc.org\",\"value\":7.2}",
         "a,b,c\n1,2,3",
         "role=user x=1",
@@ -460,7 +436,7 @@ fn fields_of_formats() {
 
 #[test]
 fn cards() {
-    finds(&[
+    finds::<Patterns>(&[
         ("4111 1111 1111 1111", &["CREDIT_CARD:4111 1111 1111 1111"]),
         (
             "card 4111-1111-1111-1111.",
@@ -469,7 +445,7 @@ fn cards() {
         ("378282246310005", &["CREDIT_CARD:378282246310005"]),
         ("3782 822463 10005", &["CREDIT_CARD:3782 822463 10005"]),
     ]);
-    leaves_alone(&[
+    leaves_alone::<Patterns>(&[
         "4111 1111 1111 1112",
         "1111 1111 1111 1117",
         "order 9111111111111111",
@@ -478,7 +454,7 @@ fn cards() {
 
 #[test]
 fn the_sample_of_every_kind_is_found() {
-    assert_eq!(self_test(), Ok(()));
+    assert_eq!(<Plugin as lifecycle::Guest>::self_test(), Ok(()));
 }
 
 #[test]

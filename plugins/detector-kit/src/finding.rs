@@ -1,0 +1,95 @@
+//! What a detector finds, and the kinds that it can be.
+
+use crate::bindings::exports::gateway::phi::detector::Span;
+use crate::bindings::gateway::phi::types::SpanHints;
+
+/// One finding, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub start: usize,
+    pub end: usize,
+    /// Index into the detector's kinds.
+    pub kind: usize,
+    /// Per mille.
+    pub score: u16,
+    /// A check digit fits.
+    pub verified: bool,
+    /// The words around made it one.
+    pub contextual: bool,
+}
+
+impl Finding {
+    pub const fn new(kind: usize, start: usize, end: usize, score: u16) -> Self {
+        Self {
+            start,
+            end,
+            kind,
+            score,
+            verified: false,
+            contextual: false,
+        }
+    }
+
+    #[must_use]
+    pub const fn verified(mut self) -> Self {
+        self.verified = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn contextual(mut self) -> Self {
+        self.contextual = true;
+        self
+    }
+
+    /// The same finding in a text that begins `bytes` before.
+    #[must_use]
+    pub const fn behind(mut self, bytes: usize) -> Self {
+        self.start += bytes;
+        self.end += bytes;
+        self
+    }
+
+    /// Offsets and kinds fit: texts are at most `Detector::MAX_TEXT_BYTES`, kinds are few.
+    #[allow(clippy::cast_possible_truncation)]
+    pub(crate) fn span(&self) -> Span {
+        let Self {
+            start,
+            end,
+            kind,
+            score,
+            verified,
+            contextual,
+        } = *self;
+        let mut hints = SpanHints::empty();
+        hints.set(SpanHints::VERIFIED, verified);
+        hints.set(SpanHints::CONTEXTUAL, contextual);
+        Span {
+            start: start as u32,
+            end: end as u32,
+            kind: kind as u16,
+            score,
+            hints,
+        }
+    }
+}
+
+/// What an entity kind is called and how strict it is by default.
+#[derive(Debug)]
+pub struct Kind {
+    pub name: &'static str,
+    /// Safe Harbor identifier class, 1 to 18; 0 for what is none.
+    pub hipaa_class: u8,
+    pub default_threshold: u16,
+}
+
+impl Kind {
+    /// With the threshold that the shipped policy uses.
+    pub const fn new(name: &'static str, hipaa_class: u8) -> Self {
+        Self {
+            name,
+            hipaa_class,
+            default_threshold: 500,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Names that something before them leads to: a title, what the person is, a greeting, an introduction.
+
+use super::eponym::is_eponym;
+use super::listed::reversed;
+use super::{finding, is_blocked, name_end};
+use crate::kind::Finding;
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+const TITLE_SCORE: u16 = 900;
+const LED_SCORE: u16 = 800;
+
+/// `Dr. Kumar`, `mr . smith`: the word behind a title is a name unless it cannot be one.
+pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let title = sentence.token(at)?;
+    if !sentence.is_next_to(at) {
+        return None;
+    }
+    let first = sentence.token(at + 1)?;
+    // `Dr. Smith` and `doctor smith`, but `doctor will` and `the doctor said`.
+    let is_spelt = title.len() > 3;
+    let fits = if first.shape == Shape::Initial {
+        sentence
+            .token(at + 2)
+            .is_some_and(|next| next.is_capital() && !next.class.is_common())
+            || !is_spelt
+    } else if first.is_capital() && sentence.writing == Writing::Cased {
+        (!is_blocked(first) || !is_spelt && first.class.is_surname())
+            && !(is_spelt && first.class.is_common() && !first.class.is_sure())
+    } else {
+        // `mr` without a dot may be a scan.
+        let is_sure_title = !is_spelt
+            && (sentence.gap(at).contains(&b'.')
+                || !title.text(sentence.text).eq_ignore_ascii_case("mr"));
+        may_follow_uncased(sentence, first, is_sure_title)
+    };
+    if !fits {
+        return None;
+    }
+    let end = name_end(sentence, at + 1);
+    Some((
+        finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
+        end,
+    ))
+}
+
+/// Small letters, or all capitals: the lists decide.
+fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bool) -> bool {
+    if is_blocked(token) || token.shape == Shape::Number || token.len() < 2 {
+        return false;
+    }
+    // Cased texts are asked here about words in small letters, whose class nobody looked up.
+    if sentence.writing == Writing::Cased && token.shape == Shape::Lower {
+        let class = token.class_of(sentence.text);
+        return is_short_title && class.is_name() && class.is_sure()
+            || is_short_title && class.is_surname() && !class.is_word();
+    }
+    token.class.is_sure()
+        || is_short_title
+            && (token.class.is_surname() || token.class.is_unknown())
+            && token.len() > 2
+        || token.class.is_name() && !token.class.is_word()
+}
+
+/// How much the word before says that a name follows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    Strong,
+    Weak,
+}
+
+impl Strength {
+    pub(super) fn of_person(token: &Token, text: &str) -> Self {
+        let word = token.text(text);
+        if [
+            "named",
+            "name",
+            "attn",
+            "attending",
+            "signed",
+            "by",
+            "nicknamed",
+        ]
+        .iter()
+        .any(|strong| word.eq_ignore_ascii_case(strong))
+        {
+            Self::Strong
+        } else {
+            Self::Weak
+        }
+    }
+}
+
+/// `patient John`, `wife Mary`, `Patient Name: DOE, JANE`, `signed by J. Smith`.
+pub(super) fn behind_person(
+    sentence: &Sentence<'_>,
+    at: usize,
+    strength: Strength,
+) -> Option<(Finding, usize)> {
+    let gap = sentence.gap(at);
+    let is_labelled = matches!(
+        gap,
+        b": " | b":" | b" : " | b":  " | b":\t" | b" - " | b"# "
+    );
+    let is_listed = gap == b", ";
+    if !is_labelled && !is_listed && !matches!(gap, b" " | b"  ") {
+        // `Name is Jane`.
+        return None;
+    }
+    let mut first = at + 1;
+    let mut token = sentence.token(first)?;
+    let says = token.text(sentence.text);
+    if ["is", "was", "name", "called", "named", "by"]
+        .iter()
+        .any(|word| says.eq_ignore_ascii_case(word))
+        && !is_labelled
+    {
+        first += 1;
+        if token.is(Role::Person) {
+            return None;
+        }
+        token = sentence.token(first)?;
+        if !matches!(sentence.gap(first - 1), b" " | b": ") {
+            return None;
+        }
+    }
+    if is_blocked(token) || token.shape == Shape::Number || token.is_glued {
+        return None;
+    }
+    let is_strong = is_labelled || strength == Strength::Strong && first == at + 1;
+    let fits = match sentence.writing {
+        Writing::Cased if token.is_capital() => {
+            let next = sentence.token(first + 1);
+            let pair = next.is_some_and(|next| {
+                next.is_capital()
+                    && (next.class.is_name() || next.class.is_unknown())
+                    && !is_blocked(next)
+            }) && sentence.is_joined_to(first);
+            let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
+            known
+                || is_strong && pair && !token.class.is_common()
+                || is_strong && token.class.is_unknown() && pair
+        }
+        Writing::Cased if token.shape == Shape::Initial => return None,
+        Writing::Cased => {
+            let class = token.class_of(sentence.text);
+            class.is_given() && class.is_sure() && token.len() > 2
+        }
+        Writing::Uncased => token.class.is_sure() && (token.class.is_given() || is_strong),
+    };
+    if !fits || is_eponym(sentence, first) {
+        return None;
+    }
+    let end = name_end(sentence, first);
+    let end = reversed(sentence, first).map_or(end, |(_, reversed)| reversed.max(end));
+    Some((finding(sentence, first, end, LED_SCORE)?.contextual(), end))
+}
+
+/// `Hi Jane,`, `Dear Ms. Doe`, `Regards,\nJane`.
+pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let gap = sentence.gap(at);
+    let ends_letter = ["thanks", "regards", "sincerely", "cheers", "best"]
+        .iter()
+        .any(|word| {
+            sentence
+                .token(at)
+                .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
+        });
+    let is_near = matches!(gap, b" " | b", " | b" , ")
+        || ends_letter && gap.first() == Some(&b',') && gap.len() <= 4 && gap.contains(&b'\n');
+    let first = sentence.token(at + 1)?;
+    if !is_near || is_blocked(first) || first.shape == Shape::Number {
+        return None;
+    }
+    let is_own_line = gap.contains(&b'\n');
+    let fits = if sentence.writing == Writing::Cased && first.is_capital() {
+        first.class.is_sure()
+            || first.class.is_given()
+            || (is_own_line || gap == b" ") && !first.class.is_word()
+    } else if sentence.writing == Writing::Uncased {
+        first.class.is_given() && first.class.is_sure()
+    } else {
+        let class = first.class_of(sentence.text);
+        class.is_given() && class.is_sure()
+    };
+    if !fits {
+        return None;
+    }
+    let end = name_end(sentence, at + 1);
+    Some((finding(sentence, at + 1, end, LED_SCORE)?.contextual(), end))
+}
+
+/// `my name is Jane`, `I'm Jane`, `this is Dr`… the name begins at the token.
+pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let before = sentence.before(at)?;
+    let last = before.text(sentence.text).as_bytes();
+    if !matches!(
+        last,
+        [
+            ..,
+            b's' | b'S' | b'm' | b'M' | b'e' | b'E' | b'a' | b'A' | b'y' | b'Y' | b'f' | b'F'
+        ]
+    ) || last.len() > 7
+    {
+        return None;
+    }
+    let head = sentence.text.get(..token.start)?.trim_end();
+    let is_introduced = [
+        "name is",
+        "name's",
+        "i'm",
+        "i am",
+        "this is",
+        "name:",
+        "goes by",
+        "known as",
+        "aka",
+        "calls himself",
+        "calls herself",
+    ]
+    .iter()
+    .any(|words| {
+        head.len() >= words.len()
+            && head
+                .as_bytes()
+                .get(head.len() - words.len()..)
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(words.as_bytes()))
+    });
+    if !is_introduced || before.shape == Shape::Number || is_blocked(token) {
+        return None;
+    }
+    let class = token.class_of(sentence.text);
+    let fits = match sentence.writing {
+        Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
+        _ => class.is_given() && class.is_sure(),
+    };
+    if !fits {
+        return None;
+    }
+    let end = name_end(sentence, at);
+    Some((finding(sentence, at, end, LED_SCORE)?.contextual(), end))
+}

@@ -1,0 +1,221 @@
+//! Names that are names by themselves: words of the lists in pairs, beside initials, before a degree, and alone where
+//! the word is a name nearly always.
+
+use super::eponym::is_eponym;
+use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
+use crate::kind::Finding;
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+const PAIR_SCORE: u16 = 850;
+const DEGREE_SCORE: u16 = 800;
+const GIVEN_SCORE: u16 = 700;
+const SURNAME_SCORE: u16 = 600;
+
+/// `Doe, Jane A.`
+pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let are_capital = last.is_capital() && first.is_capital();
+    let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
+    if sentence.gap(at) != b", " && !(sentence.gap(at) == b"," && are_shouted) || !are_capital {
+        return None;
+    }
+    let is_surname = last.class.is_surname() || last.class.is_unknown();
+    let fits = is_surname
+        && first.class.is_given()
+        && (last.class.is_sure() || first.class.is_sure())
+        && !(last.class.is_common() && first.class.is_word());
+    // `Boston, Virginia` and `Jackson, Tyler and Ross` are no person.
+    let is_place = last.class.is_city() && first.is(Role::State);
+    let is_list = sentence.gap(at + 1) == b", "
+        && sentence
+            .token(at + 2)
+            .is_some_and(|third| third.is_capital() && third.class.is_given());
+    if !fits
+        || is_place
+        || is_list
+        || is_blocked(last)
+        || is_blocked(first)
+        || is_eponym(sentence, at)
+    {
+        return None;
+    }
+    let mut end = at + 2;
+    while sentence.is_joined_to(end - 1)
+        && sentence
+            .token(end)
+            .is_some_and(|token| matches!(token.shape, Shape::Initial))
+    {
+        end += 1;
+    }
+    Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `Jane Doe`, `JANE Q. DOE`, `jane doe`.
+pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let given = sentence.token(at)?;
+    if !is_name_word(sentence, given) || given.shape == Shape::Initial {
+        return None;
+    }
+    let mut last = at + 1;
+    while last < at + MAX_WORDS
+        && sentence.is_joined_to(last - 1)
+        && sentence
+            .token(last)
+            .is_some_and(|token| token.shape == Shape::Initial || token.is(Role::Particle))
+    {
+        last += 1;
+    }
+    let surname = sentence
+        .token(last)
+        .filter(|_| sentence.is_joined_to(last - 1))?;
+    if !is_name_word(sentence, surname)
+        || is_blocked(surname)
+        || given.is(Role::State)
+        || surname.is(Role::State)
+    {
+        return None;
+    }
+    if is_eponym(sentence, at) || is_eponym(sentence, last) {
+        return None;
+    }
+    let (one, two) = (given.class, surname.class);
+    let is_stopped = given.role.is_some_and(|role| role != Role::Particle);
+    let fits = match sentence.writing {
+        Writing::Cased => {
+            let known = one.is_given() && (two.is_surname() || two.is_unknown() || two.is_given())
+                || one.is_unknown() && two.is_surname() && two.is_sure() && last > at + 1
+                || one.is_surname() && one.is_sure() && two.is_given() && two.is_sure();
+            let doubtful = one.is_word() && !one.is_sure() && (two.is_word() || two.is_unknown());
+            known
+                && !doubtful
+                && (!is_stopped || two.is_surname() && !two.is_word())
+                && (!sentence.is_first(at) || !one.is_common() || one.is_sure() || two.is_sure())
+        }
+        Writing::Uncased => {
+            one.is_given() && one.is_sure() && two.is_surname() && !two.is_common() && !is_stopped
+        }
+    };
+    if !fits {
+        return None;
+    }
+    let end = name_end(sentence, at).max(last + 1);
+    Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `J. Smith`, `Smith J`, `J.D. Smith`.
+pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let initial = sentence.token(at)?;
+    if initial.shape != Shape::Initial
+        || sentence.writing == Writing::Uncased
+        || sentence.sign(at) != b'.'
+    {
+        return None;
+    }
+    let mut last = at + 1;
+    while sentence.token(last)?.shape == Shape::Initial
+        && matches!(sentence.gap(last - 1), b"." | b". ")
+    {
+        last += 1;
+    }
+    let surname = sentence.token(last)?;
+    let fits = matches!(sentence.gap(last - 1), b". " | b".")
+        && surname.shape == Shape::Capital
+        && surname.class.is_surname()
+        && surname.class.is_sure()
+        && !is_blocked(surname)
+        && !is_eponym(sentence, last);
+    if !fits {
+        return None;
+    }
+    let end = name_end(sentence, last);
+    Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `Jane Smith, MD`: the degree makes a name of the capitals before it.
+pub(super) fn with_degree(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    if sentence.writing == Writing::Uncased
+        || first.shape != Shape::Capital
+        || is_blocked(first)
+        || first.class.is_common()
+    {
+        return None;
+    }
+    let mut last = at;
+    while last < at + MAX_WORDS && sentence.is_joined_to(last) {
+        let next = sentence.token(last + 1)?;
+        if next.is(Role::Credential) || !(matches!(next.shape, Shape::Capital | Shape::Initial)) {
+            break;
+        }
+        last += 1;
+    }
+    let degree = sentence.token(last + 1)?;
+    let is_degree = degree.is(Role::Credential) && degree.shape == Shape::Upper
+        || degree.text(sentence.text) == "DO"
+        || degree.text(sentence.text) == "PhD"
+        || degree.text(sentence.text) == "PharmD";
+    let fits = is_degree
+        && matches!(sentence.gap(last), b", " | b" ")
+        && (last > at || first.class.is_surname());
+    if !fits {
+        return None;
+    }
+    Some((
+        finding(sentence, at, last + 1, DEGREE_SCORE)?.contextual(),
+        last + 1,
+    ))
+}
+
+/// One word that is a name nearly always.
+pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let class = token.class;
+    if !class.is_sure() || is_blocked(token) || is_eponym(sentence, at) || token.len() < 3 {
+        return None;
+    }
+    let is_written = match sentence.writing {
+        Writing::Cased => token.shape == Shape::Capital,
+        Writing::Uncased => class.is_given() && token.len() > 3,
+    };
+    if !is_written || token.role.is_some() || is_inside_of_title(sentence, at) {
+        return None;
+    }
+    // A word of one language is a name in another: given names alone count where they are no city.
+    let score = if class.is_given() && !class.is_big_city() {
+        GIVEN_SCORE
+    } else if class.is_surname()
+        && !class.is_city()
+        && sentence.writing == Writing::Cased
+        && token.len() > 3
+        && !sentence.is_first(at)
+    {
+        SURNAME_SCORE
+    } else {
+        return None;
+    };
+    let end = name_end(sentence, at);
+    Some((finding(sentence, at, end, score)?, end))
+}
+
+/// A capital between other capitals is part of a heading or of a product more often than a name.
+fn is_inside_of_title(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_other = |token: Option<&Token>| {
+        token.is_some_and(|token| {
+            token.is_capital()
+                && (token.class.is_word() || token.class.is_unknown())
+                && token.role.is_none()
+        })
+    };
+    let before = at > 0
+        && sentence.is_joined_to(at - 1)
+        && !sentence.is_first(at - 1)
+        && is_other(sentence.before(at));
+    let behind = sentence.is_joined_to(at)
+        && is_other(sentence.token(at + 1))
+        && sentence
+            .token(at + 1)
+            .is_some_and(|token| token.class.is_word());
+    before || behind
+}

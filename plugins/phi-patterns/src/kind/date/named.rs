@@ -1,0 +1,228 @@
+//! Dates with the name of a month: `March 14, 2024`, `14 Mar 2024`, `the 14th of March`, `March 2024`.
+
+use super::said::MEASURE_AFTER;
+use super::{DATE, Finding, YEARS, is_day};
+use crate::text::{after, begins_with, byte, byte_before, is_word, starts};
+
+/// From the name of a month: `March 14, 2024`, `14 Mar 2024`, `the 14th of March`, `14-MAR-2024`, `March 2024`.
+pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
+    let name_end = month_end(text, at)?;
+    let day_start = day_before(text, at);
+    if day_start.is_none() && is_word(byte_before(text, at)) {
+        return None;
+    }
+    let day_end = if day_start.is_some() {
+        None
+    } else {
+        day_after(text, name_end)
+    };
+    let year_end = year_after(text, day_end.unwrap_or(name_end));
+    let end = year_end.or(day_end).unwrap_or(name_end);
+    // `14th of` tells as well as a year.
+    let is_spelt = day_start
+        .and_then(|start| text.get(start..at))
+        .is_some_and(|day| day.iter().any(u8::is_ascii_alphabetic));
+    let is_sure =
+        is_spelt || year_end.is_some() || day_end.is_some_and(|end| is_ordinal(text, end));
+    match (day_start, day_end, year_end) {
+        (Some(start), _, _) if is_sure || !is_common_word(text, at, name_end) => Some(
+            Finding::new(DATE, start, end, if is_sure { 950 } else { 800 }),
+        ),
+        (None, Some(_), _) if is_sure => Some(Finding::new(DATE, at, end, 950)),
+        (None, Some(_), None)
+            if !is_common_word(text, at, name_end)
+                && !begins_with(after(text, end), MEASURE_AFTER) =>
+        {
+            Some(Finding::new(DATE, at, end, 800))
+        }
+        (None, None, Some(_)) => Some(Finding::new(DATE, at, end, 750)),
+        _ => None,
+    }
+}
+
+/// Where the name ends, its dot included.
+fn month_end(text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let len = rest
+        .iter()
+        .take(10)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let word = rest.get(..len)?;
+    let is_name = MONTHS.iter().any(|(name, short)| {
+        len >= *short
+            && starts(name.as_bytes(), &word.to_ascii_lowercase())
+            && (len == *short || len == name.len())
+    });
+    let is_month = is_name || word.eq_ignore_ascii_case(b"sept");
+    if !is_month || byte(rest, len) >= 0x80 {
+        return None;
+    }
+    Some(at + len + usize::from(byte(rest, len) == b'.' && len < 5))
+}
+
+/// `may` and `march` in small letters are verbs more often than months.
+fn is_common_word(text: &[u8], at: usize, name_end: usize) -> bool {
+    let word = text.get(at..name_end).unwrap_or_default();
+    matches!(word, b"may" | b"march" | b"mar" | b"dec")
+}
+
+/// Where a day before the month begins: `14 `, `14th of `, `14-`.
+fn day_before(text: &[u8], at: usize) -> Option<usize> {
+    let head = text.get(at.saturating_sub(12)..at)?;
+    let mut rest = head.trim_ascii_end();
+    let spaces = head.len() - rest.len();
+    if spaces > 2 {
+        return None;
+    }
+    if let Some(shorter) = rest
+        .strip_suffix(b" of")
+        .or_else(|| rest.strip_suffix(b" OF"))
+    {
+        rest = shorter.trim_ascii_end();
+    } else if spaces == 0 {
+        rest = rest
+            .strip_suffix(b"-")
+            .or_else(|| rest.strip_suffix(b"/"))
+            .unwrap_or(rest);
+    }
+    for ordinal in ORDINALS {
+        if rest.len() > 2
+            && rest
+                .get(rest.len() - 2..)
+                .is_some_and(|tail| tail.eq_ignore_ascii_case(ordinal))
+        {
+            rest = rest.get(..rest.len() - 2)?;
+            break;
+        }
+    }
+    let digits = rest
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if !(1..=2).contains(&digits) {
+        return None;
+    }
+    let start = at - head.len() + rest.len() - digits;
+    let value = rest
+        .get(rest.len() - digits..)?
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let lead = byte_before(text, start);
+    let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
+    (is_day(value) && stands_alone).then_some(start)
+}
+
+const ORDINALS: [&[u8]; 4] = [b"st", b"nd", b"rd", b"th"];
+
+/// Where a day behind the month ends: ` 14`, ` 14th`, `-14`.
+fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
+    let rest = text.get(name_end..)?;
+    let gap = gap_len(rest)?;
+    let digits = rest
+        .iter()
+        .skip(gap)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if !(1..=2).contains(&digits) {
+        return None;
+    }
+    let value = rest
+        .get(gap..gap + digits)?
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let mut end = gap + digits;
+    if rest.get(end..end + 2).is_some_and(|tail| {
+        ORDINALS
+            .iter()
+            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
+    }) {
+        end += 2;
+    }
+    // `March 5.2` and `May 3:30` are no days, `5%` is no day either.
+    let tail = (byte(rest, end), byte(rest, end + 1));
+    if matches!(tail.0, b'-') && tail.1.is_ascii_digit() {
+        end = range_end(rest, end);
+    }
+    let tail = (byte(rest, end), byte(rest, end + 1));
+    let goes_on = is_word(tail.0)
+        || matches!(tail.0, b'%' | b':')
+        || matches!(tail, (b'.' | b'/', b'0'..=b'9'));
+    (is_day(value) && !goes_on).then_some(name_end + end)
+}
+
+/// Where the second day of `14-17` ends; `end` where there is none.
+fn range_end(rest: &[u8], end: usize) -> usize {
+    let digits = rest
+        .iter()
+        .skip(end + 1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if digits <= 2 { end + 1 + digits } else { end }
+}
+
+fn is_ordinal(text: &[u8], end: usize) -> bool {
+    text.get(end.saturating_sub(2)..end).is_some_and(|tail| {
+        ORDINALS
+            .iter()
+            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
+    })
+}
+
+/// Where a year behind the month or the day ends: `, 2024`, ` of 2024`, `-2024`, ` '24`.
+fn year_after(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let mut gap = rest
+        .iter()
+        .take(3)
+        .take_while(|byte| b" ,-/".contains(byte))
+        .count();
+    if starts(rest.get(gap..)?, b"of ") {
+        gap += 3;
+    }
+    let is_short = byte(rest, gap) == b'\'';
+    gap += usize::from(is_short);
+    let digits = rest
+        .iter()
+        .skip(gap)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let value = rest
+        .get(gap..gap + digits)?
+        .iter()
+        .take(4)
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let is_year = if is_short || matches!(byte(rest, 0), b'-' | b'/') && digits == 2 {
+        digits == 2
+    } else {
+        digits == 4 && YEARS.contains(&value)
+    };
+    let tail = byte(rest, gap + digits);
+    (is_year && (!is_word(tail) || tail == b'T')).then_some(from + gap + digits)
+}
+
+fn gap_len(rest: &[u8]) -> Option<usize> {
+    let len = rest
+        .iter()
+        .take(2)
+        .take_while(|byte| b" -/".contains(byte))
+        .count();
+    (len > 0).then_some(len)
+}
+
+/// Full names, then the short form's length that is enough.
+const MONTHS: [(&str, usize); 12] = [
+    ("january", 3),
+    ("february", 3),
+    ("march", 3),
+    ("april", 3),
+    ("may", 3),
+    ("june", 3),
+    ("july", 3),
+    ("august", 3),
+    ("september", 3),
+    ("october", 3),
+    ("november", 3),
+    ("december", 3),
+];
