@@ -1,0 +1,114 @@
+//! The engine: CP-SAT with settings that give the same answer on every run. Budgets are in the engine's own
+//! deterministic time, never in seconds of a clock.
+
+pub(crate) mod library;
+pub(crate) mod proto;
+
+pub use library::{Library, LibraryError};
+
+use prost::Message;
+use proto::{CpModel, CpResponse, Parameters, Status};
+
+/// Every run starts from it, and every result reports it.
+pub const SEED: i64 = 1;
+
+/// Why a search gave nothing to go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    #[error("the solver's answer cannot be read: {0}")]
+    Answer(#[from] prost::DecodeError),
+    #[error("the solver calls the model invalid")]
+    Invalid,
+    #[error("the search was stopped")]
+    Stopped,
+}
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Any solution, or a proof that there is none.
+    Any,
+    /// The best: linear relaxations and large neighbourhoods in turn, in one thread.
+    Best,
+}
+
+/// What a search found, and what it spent.
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
+    pub(crate) spent: f64,
+}
+
+pub(crate) enum Verdict {
+    /// Proved best; the objective as the model has it.
+    Optimal {
+        solution: Vec<i64>,
+        objective: f64,
+    },
+    Feasible {
+        solution: Vec<i64>,
+    },
+    Infeasible,
+    /// The budget ended first.
+    Unknown,
+}
+
+/// Models beyond this size are searched without symmetry detection, which has no bound there.
+const MAX_SYMMETRY_VARIABLES: usize = 20_000;
+
+/// Runs one search within a budget of deterministic seconds.
+///
+/// # Errors
+/// A library that fails, or [`Library::stop`].
+pub(crate) fn search(
+    library: &Library,
+    model: &CpModel,
+    search: Search,
+    budget: f64,
+) -> Result<Found, EngineError> {
+    if library.is_stopped() {
+        return Err(EngineError::Stopped);
+    }
+    // A complete hint with symmetry detection on a large model ran for a minute past its limit.
+    let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
+    let best = search == Search::Best;
+    let parameters = Parameters {
+        random_seed: i32::try_from(SEED).ok(),
+        log_search_progress: None,
+        max_deterministic_time: Some(budget),
+        linearization_level: None,
+        interleave_batch_size: best.then_some(1),
+        catch_sigint_signal: Some(false),
+        interleave_search: best.then_some(true),
+        symmetry_level: is_plain.then_some(0),
+        num_workers: Some(1),
+        subsolvers: if best {
+            vec!["max_lp".to_owned()]
+        } else {
+            Vec::new()
+        },
+    };
+    let bytes = library.solve(&model.encode_to_vec(), &parameters.encode_to_vec())?;
+    if library.is_stopped() {
+        return Err(EngineError::Stopped);
+    }
+    let response = CpResponse::decode(bytes.as_slice())?;
+    let status = Status::try_from(response.status).map_err(|_| EngineError::Invalid)?;
+    let verdict = match status {
+        Status::Optimal => Verdict::Optimal {
+            objective: response.objective_value,
+            solution: response.solution,
+        },
+        Status::Feasible => Verdict::Feasible {
+            solution: response.solution,
+        },
+        Status::Infeasible => Verdict::Infeasible,
+        Status::Unknown => Verdict::Unknown,
+        Status::ModelInvalid => return Err(EngineError::Invalid),
+    };
+    Ok(Found {
+        verdict,
+        spent: response.deterministic_time,
+    })
+}

@@ -1,0 +1,101 @@
+//! JSON in a form that equal values share. Numbers count by value (1 is 1.0), objects by key; lists of ids, days
+//! and conditions are sets, all other lists keep their order.
+
+use serde_json::Value;
+
+/// Lists whose order means something.
+const ORDERED: [&str; 1] = ["pattern"];
+
+/// A value as text: equal texts are equal values.
+pub(crate) fn value(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, true, &mut text);
+    text
+}
+
+/// An item as text: items that mean the same have the same text.
+pub(crate) fn item(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, false, &mut text);
+    text
+}
+
+fn write(value: &Value, is_ordered: bool, text: &mut String) {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
+                text.push_str(&format!("{float:.0}"));
+            }
+            _ => text.push_str(&number.to_string()),
+        },
+        Value::Array(values) => {
+            let mut parts: Vec<String> = values
+                .iter()
+                .map(|value| {
+                    let mut part = String::new();
+                    write(value, is_ordered, &mut part);
+                    part
+                })
+                .collect();
+            if !is_ordered {
+                parts.sort_unstable();
+            }
+            text.push('[');
+            text.push_str(&parts.join(","));
+            text.push(']');
+        }
+        Value::Object(fields) => {
+            let mut parts: Vec<String> = fields
+                .iter()
+                .map(|(key, value)| {
+                    let mut part = Value::from(key.as_str()).to_string();
+                    part.push(':');
+                    write(
+                        value,
+                        is_ordered || ORDERED.contains(&key.as_str()),
+                        &mut part,
+                    );
+                    part
+                })
+                .collect();
+            parts.sort_unstable();
+            text.push('{');
+            text.push_str(&parts.join(","));
+            text.push('}');
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => text.push_str(&value.to_string()),
+    }
+}
+
+/// 2^53: integers below it are exact in JSON numbers.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn types_differ_and_numbers_do_not() {
+        assert_eq!(value(&json!(1)), value(&json!(1.0)));
+        assert_ne!(value(&json!(1)), value(&json!("1")));
+        assert_ne!(value(&json!(1)), value(&json!(true)));
+        assert_eq!(
+            value(&json!({"a": 1, "b": 2})),
+            value(&json!({"b": 2, "a": 1}))
+        );
+        assert_ne!(value(&json!([1, 2])), value(&json!([2, 1])));
+    }
+
+    #[test]
+    fn items_are_sets_but_for_patterns() {
+        assert_eq!(
+            item(&json!({"slot_ids": ["a", "b"]})),
+            item(&json!({"slot_ids": ["b", "a"]}))
+        );
+        assert_ne!(
+            item(&json!({"pattern": [["a"], ["b"]]})),
+            item(&json!({"pattern": [["b"], ["a"]]}))
+        );
+    }
+}

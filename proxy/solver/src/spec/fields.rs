@@ -1,0 +1,166 @@
+//! Reading the fields of one JSON object: each is asked for by name and type, and what nobody asked for is
+//! unknown. A wrong value is noted and reading goes on, so that every problem is found in one pass.
+
+use serde_json::{Map, Value};
+use svc_core::json::type_name;
+
+use super::problem::{ProblemCode, Problems};
+
+pub(crate) struct Fields<'a> {
+    pub(crate) pointer: String,
+    map: &'a Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The object at a pointer, or a problem.
+    pub(crate) fn of(pointer: String, value: &'a Value, problems: &mut Problems) -> Option<Self> {
+        match value {
+            Value::Object(map) => Some(Self::new(pointer, map)),
+            other => {
+                wrong_type(problems, pointer, "an object", other);
+                None
+            }
+        }
+    }
+
+    pub(crate) const fn new(pointer: String, map: &'a Map<String, Value>) -> Self {
+        Self {
+            pointer,
+            map,
+            known: Vec::new(),
+        }
+    }
+
+    /// The pointer of a field.
+    pub(crate) fn at(&self, name: &str) -> String {
+        format!("{}/{name}", self.pointer)
+    }
+
+    pub(crate) fn get(&mut self, name: &'static str) -> Option<&'a Value> {
+        self.known.push(name);
+        self.map.get(name)
+    }
+
+    pub(crate) fn required(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'a Value> {
+        let value = self.get(name);
+        if value.is_none() {
+            problems.add(self.at(name), ProblemCode::MissingField, "is required");
+        }
+        value
+    }
+
+    pub(crate) fn text(&mut self, name: &'static str, problems: &mut Problems) -> Option<&'a str> {
+        let value = self.get(name)?;
+        text(self.at(name), value, problems)
+    }
+
+    pub(crate) fn required_text(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'a str> {
+        let value = self.required(name, problems)?;
+        text(self.at(name), value, problems)
+    }
+
+    pub(crate) fn list(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'a [Value]> {
+        let value = self.get(name)?;
+        list(self.at(name), value, problems)
+    }
+
+    pub(crate) fn required_list(
+        &mut self,
+        name: &'static str,
+        problems: &mut Problems,
+    ) -> Option<&'a [Value]> {
+        let value = self.required(name, problems)?;
+        list(self.at(name), value, problems)
+    }
+
+    /// An integer within bounds.
+    pub(crate) fn integer(
+        &mut self,
+        name: &'static str,
+        least: i64,
+        most: i64,
+        problems: &mut Problems,
+    ) -> Option<i64> {
+        let value = self.get(name)?;
+        integer(self.at(name), value, least, most, problems)
+    }
+
+    /// Notes every field that nobody asked for.
+    pub(crate) fn finish(self, problems: &mut Problems) {
+        for name in self.map.keys() {
+            if !self.known.contains(&name.as_str()) {
+                let known_form = name.len() <= MAX_NAME_BYTES
+                    && name.bytes().all(|byte| byte.is_ascii_graphic());
+                let name = if known_form { name } else { "…" };
+                problems.add(
+                    format!("{}/{name}", self.pointer),
+                    ProblemCode::UnknownField,
+                    "is not a known field",
+                );
+            }
+        }
+    }
+}
+
+/// Longest field name that a problem repeats.
+const MAX_NAME_BYTES: usize = 64;
+
+pub(crate) fn wrong_type(problems: &mut Problems, pointer: String, wanted: &str, got: &Value) {
+    let message = format!("must be {wanted}, not {}", type_name(got));
+    problems.add(pointer, ProblemCode::WrongType, message);
+}
+
+pub(crate) fn text<'a>(
+    pointer: String,
+    value: &'a Value,
+    problems: &mut Problems,
+) -> Option<&'a str> {
+    let found = value.as_str();
+    if found.is_none() {
+        wrong_type(problems, pointer, "a string", value);
+    }
+    found
+}
+
+fn list<'a>(pointer: String, value: &'a Value, problems: &mut Problems) -> Option<&'a [Value]> {
+    let found = value.as_array();
+    if found.is_none() {
+        wrong_type(problems, pointer, "an array", value);
+    }
+    found.map(Vec::as_slice)
+}
+
+pub(crate) fn integer(
+    pointer: String,
+    value: &Value,
+    least: i64,
+    most: i64,
+    problems: &mut Problems,
+) -> Option<i64> {
+    let is_whole = value.is_i64() || value.is_u64();
+    if !is_whole {
+        wrong_type(problems, pointer, "an integer", value);
+        return None;
+    }
+    match value.as_i64() {
+        Some(number) if (least..=most).contains(&number) => Some(number),
+        _ => {
+            let message = format!("must be from {least} to {most}");
+            problems.add(pointer, ProblemCode::OutOfRange, message);
+            None
+        }
+    }
+}

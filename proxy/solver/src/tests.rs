@@ -1,0 +1,52 @@
+//! Tests with the engine: encodings against the enumeration of every roster, on small random specs of every type.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod brute_force;
+mod explanation;
+mod random_spec;
+mod refusal;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use serde_json::{Value, json};
+
+use crate::{Library, Outcome, Spec, parse, solve};
+
+/// The library that set-up puts aside. Its searches run one after the other.
+fn library() -> MutexGuard<'static, Library> {
+    static LIBRARY: OnceLock<Mutex<Library>> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../.toolchain/solver/ortools/.libs/libortools.so.9");
+        let library = Library::open(&path);
+        Mutex::new(library.unwrap_or_else(|error| {
+            panic!("these tests need the solver's library (tests/scripts/setup): {error}")
+        }))
+    });
+    library
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn spec(value: &Value) -> Spec {
+    match parse(value.to_string().as_bytes()) {
+        Ok(spec) => spec,
+        Err(fault) => panic!("{value}: {}", fault.details_value()),
+    }
+}
+
+fn outcome(value: &Value) -> Outcome {
+    let spec = spec(value);
+    solve(&library(), &spec).unwrap_or_else(|error| panic!("{value}: {error}"))
+}
+
+fn resource(id: &str, attributes: Value) -> Value {
+    json!({"id": id, "attributes": attributes})
+}

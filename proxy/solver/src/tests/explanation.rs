@@ -1,0 +1,152 @@
+//! Conflicts: they clash by themselves, and without any one of them nothing does.
+
+use serde_json::{Value, json};
+
+use super::random_spec::{self, Random};
+use super::{outcome, resource};
+use crate::{Outcome, VOCABULARY};
+
+fn conflict_ids(value: &Value) -> Option<Vec<String>> {
+    match outcome(value) {
+        Outcome::Infeasible { conflicts } => {
+            Some(conflicts.into_iter().map(|conflict| conflict.id).collect())
+        }
+        _ => None,
+    }
+}
+
+fn people(count: usize) -> Vec<Value> {
+    (0..count)
+        .map(|place| resource(&format!("r{place:02}"), json!({"role": "rn"})))
+        .collect()
+}
+
+fn slot(id: &str, day: &str, count: usize) -> Value {
+    json!({"id": id, "day": day, "requirements": [{"count": count, "where": [{"key": "role", "equals": "rn"}]}]})
+}
+
+#[test]
+fn a_slot_that_asks_too_much_is_named_with_its_arithmetic() {
+    let value = json!({
+        "resources": people(2),
+        "slots": [slot("a", "2026-11-03", 1), slot("b", "2026-11-03", 3)],
+        "constraints": [{"type": "max_per_day", "resource_ids": ["r00"], "limit": 1}],
+    });
+    let Outcome::Infeasible { conflicts } = outcome(&value) else {
+        panic!("feasible")
+    };
+    assert_eq!(conflicts.len(), 1);
+    assert_eq!(conflicts[0].id, "coverage:b");
+    assert_eq!(
+        conflicts[0].description,
+        "needs 3 with role = \"rn\", 2 available"
+    );
+}
+
+#[test]
+fn an_overloaded_day_is_the_rule_and_the_slots_of_that_day() {
+    let ids: Vec<String> = (0..10).map(|place| format!("r{place:02}")).collect();
+    let value = json!({
+        "resources": people(10),
+        "slots": [
+            slot("mon-early", "2026-11-02", 5), slot("mon-late", "2026-11-02", 5),
+            slot("tue-early", "2026-11-03", 6), slot("tue-late", "2026-11-03", 5),
+            slot("wed-early", "2026-11-04", 4),
+        ],
+        "constraints": [
+            {"type": "max_per_day", "id": "one", "resource_ids": ids, "limit": 1},
+            {"type": "count", "period": "week", "max": 5},
+        ],
+    });
+    let mut found = conflict_ids(&value).unwrap();
+    found.sort();
+    assert_eq!(
+        found,
+        ["coverage:tue-early", "coverage:tue-late", "max_per_day:one"]
+    );
+}
+
+#[test]
+fn clashes_that_share_nothing_are_all_reported() {
+    let value = json!({
+        "resources": people(2),
+        "slots": [slot("a", "2026-11-02", 1), slot("b", "2026-11-03", 1), slot("c", "2026-11-04", 1)],
+        "constraints": [
+            {"type": "fixed", "resource_ids": ["r00"], "slot_ids": ["a"]},
+            {"type": "unavailable", "resource_ids": ["r00"], "slot_ids": ["a"]},
+            {"type": "fixed", "resource_ids": ["r01"], "slot_ids": ["b"]},
+            {"type": "unavailable", "resource_ids": ["r01"], "days": ["2026-11-03"]},
+        ],
+    });
+    let mut found = conflict_ids(&value).unwrap();
+    found.sort();
+    assert_eq!(
+        found,
+        ["fixed:0", "fixed:2", "unavailable:1", "unavailable:3"]
+    );
+}
+
+/// The spec with these conflicts only: other slots ask for nobody, other constraints are gone.
+fn reduced(value: &Value, kept: &[String]) -> Value {
+    let mut value = value.clone();
+    for slot in value["slots"].as_array_mut().unwrap() {
+        let id = format!("coverage:{}", slot["id"].as_str().unwrap());
+        if !kept.contains(&id) {
+            // Anybody or nobody: the coverage is gone, the slot is not.
+            let id = slot["id"].clone();
+            let wish = json!({"type": "soft_coverage", "slot_ids": [id], "under_weight": 1, "over_weight": 1});
+            slot["attributes"]["free"] = wish;
+        }
+    }
+    let free: Vec<Value> = value["slots"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .filter_map(|slot| slot["attributes"].as_object_mut()?.remove("free"))
+        .collect();
+    let mut place = 0;
+    let constraints = value["constraints"].as_array_mut().unwrap();
+    constraints.retain(|item| {
+        let id = format!("{}:{place}", item["type"].as_str().unwrap());
+        place += 1;
+        kept.contains(&id)
+    });
+    let wishes = value["preferences"].as_array_mut().unwrap();
+    wishes.retain(|item| item["type"] == "soft_coverage");
+    wishes.extend(free);
+    value
+}
+
+#[test]
+fn conflicts_clash_by_themselves_and_each_is_needed() {
+    let words: Vec<&str> = VOCABULARY.iter().map(|form| form.word).collect();
+    let (mut explained, mut seed) = (0, 0);
+    while explained < 40 {
+        seed += 1;
+        let mut random = Random::new(seed << 8 | 0xff);
+        let word = words[random.below(19)];
+        let value = random_spec::spec(&mut random, word, false, &words);
+        let Some(ids) = conflict_ids(&value) else {
+            continue;
+        };
+        explained += 1;
+        let clash = reduced(&value, &ids);
+        let Some(again) = conflict_ids(&clash) else {
+            panic!("{ids:?} do not clash: {value}")
+        };
+        assert!(!again.is_empty());
+        if ids.len() > 4 {
+            continue;
+        }
+        // Several disjoint clashes stay infeasible without one member; then some other set must remain.
+        for left_out in &ids {
+            let rest: Vec<String> = ids.iter().filter(|id| *id != left_out).cloned().collect();
+            if let Some(still) = conflict_ids(&reduced(&value, &rest)) {
+                assert!(
+                    still.len() < ids.len(),
+                    "{left_out} is not needed in {ids:?}: {value}"
+                );
+            }
+        }
+    }
+}

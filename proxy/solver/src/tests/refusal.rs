@@ -1,0 +1,173 @@
+//! Specs that are refused: which code, where, and all problems at once.
+
+use serde_json::{Value, json};
+
+use crate::{VOCABULARY, parse};
+
+fn base() -> Value {
+    json!({
+        "version": 1,
+        "resources": [
+            {"id": "a", "attributes": {"role": "rn", "rate": 3}},
+            {"id": "b", "attributes": {"role": "rn", "senior": true}},
+        ],
+        "slots": [
+            {"id": "s", "day": "2026-11-03", "start": "08:00", "end": "16:00",
+             "attributes": {"shift": "night"}, "requirements": [{"count": 1, "where": []}]},
+            {"id": "t", "day": "2026-11-04", "start": "08:00", "end": "16:00",
+             "attributes": {"shift": "early"}, "requirements": [{"count": 1, "where": []}]},
+        ],
+        "constraints": [],
+        "preferences": [],
+        "options": {"time_limit_seconds": 10},
+    })
+}
+
+/// Code, and pointers or paths with the codes of problems.
+fn refused(value: &Value) -> (String, Vec<String>) {
+    let Err(fault) = parse(value.to_string().as_bytes()) else {
+        panic!("accepted: {value}")
+    };
+    let details = fault.details_value();
+    let problems = match details.get("errors").and_then(Value::as_array) {
+        Some(errors) => errors
+            .iter()
+            .map(|error| {
+                format!(
+                    "{} {}",
+                    error["pointer"].as_str().unwrap(),
+                    error["code"].as_str().unwrap()
+                )
+            })
+            .collect(),
+        None => details.as_object().unwrap().keys().cloned().collect(),
+    };
+    (fault.code.word().to_owned(), problems)
+}
+
+#[test]
+fn what_the_interface_forbids_is_a_validation_failure() {
+    let cases: [(&str, Value); 8] = [
+        ("resources", Value::Null),
+        ("resources", json!([])),
+        ("slots", json!([])),
+        ("slots", json!({})),
+        ("resources_from", json!("query")),
+        ("slots_from", json!("query")),
+        ("options", json!({"time_limit_seconds": 31})),
+        ("options", json!({"time_limit_seconds": 0})),
+    ];
+    for (name, wrong) in cases {
+        let mut value = base();
+        if wrong.is_null() {
+            value.as_object_mut().unwrap().shift_remove(name);
+        } else {
+            value[name] = wrong;
+        }
+        let (code, problems) = refused(&value);
+        assert_eq!(code, "VALIDATION_FAILED", "{name}");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with(name), "{problems:?}");
+    }
+    for text in ["", "[]", "{", "{\"resources\": [1], \"resources\": [2]}"] {
+        let fault = parse(text.as_bytes()).err().unwrap();
+        assert_eq!(fault.code.word(), "VALIDATION_FAILED");
+    }
+}
+
+#[test]
+fn every_problem_is_named_once_in_the_order_of_the_document() {
+    let mut value = base();
+    value["slots"][1]["day"] = json!("2026-02-30");
+    value["slots"][0]["requirements"] =
+        json!([{"count": -1}, {"count": 1.5}, {"count": "2"}, {"where": []}]);
+    value["resources"][1]["id"] = json!("a");
+    value["resources"][0]["name"] = json!("x");
+    value["constraints"] = json!([
+        {"type": "max_per_day", "resource_ids": ["b"], "limit": -1},
+        {"type": "max_per_day", "resource_ids": ["nobody"], "limit": 1},
+        {"type": "maximum"},
+        {"type": "count", "min": 3, "max": 2},
+        {"type": "prefer", "slot_ids": ["s"]},
+    ]);
+    value["preferences"] =
+        json!([{"type": "avoid", "slot_ids": ["u"], "weight": 0}, {"type": "avoid"}]);
+    let (code, problems) = refused(&value);
+    assert_eq!(code, "SOLVER_SPEC_INVALID");
+    let expected = [
+        "/resources/0/name unknown_field",
+        "/resources/1/id duplicate_id",
+        "/slots/0/requirements/0/count out_of_range",
+        "/slots/0/requirements/1/count wrong_type",
+        "/slots/0/requirements/2/count wrong_type",
+        "/slots/0/requirements/3/count missing_field",
+        "/slots/1/day bad_date",
+        "/constraints/0/resource_ids/0 unknown_resource",
+        "/constraints/0/limit out_of_range",
+        "/constraints/1/resource_ids/0 unknown_resource",
+        "/constraints/2/type unknown_type",
+        "/constraints/3/min min_above_max",
+        "/constraints/4/type unknown_type",
+        "/preferences/0/slot_ids/0 unknown_slot",
+        "/preferences/0/weight out_of_range",
+        "/preferences/1/weight missing_field",
+    ];
+    assert_eq!(problems, expected);
+}
+
+#[test]
+fn rules_that_measure_time_need_times() {
+    let mut value = base();
+    let slot = value["slots"][1].as_object_mut().unwrap();
+    slot.shift_remove("start");
+    slot.shift_remove("end");
+    for rule in [
+        json!({"type": "minutes", "max": 1}),
+        json!({"type": "min_rest", "minutes": 60}),
+        json!({"type": "no_overlap"}),
+        json!({"type": "rolling", "window_days": 1, "unit": "minutes", "max": 1}),
+    ] {
+        value["constraints"] = json!([rule]);
+        assert_eq!(refused(&value).1, ["/slots/1 needs_times"], "{rule}");
+    }
+}
+
+#[test]
+fn every_example_is_accepted_and_every_unknown_field_is_not() {
+    for form in VOCABULARY {
+        for strength in form.strengths {
+            let is_preference = *strength == crate::Strength::Soft;
+            let list = if is_preference {
+                "preferences"
+            } else {
+                "constraints"
+            };
+            let mut item: Value = serde_json::from_str(form.example).unwrap();
+            assert_eq!(item["type"], form.word);
+            if is_preference && !form.weighs_itself {
+                item["weight"] = json!(2);
+            }
+            let mut value = base();
+            value[list] = json!([item]);
+            if let Err(fault) = parse(value.to_string().as_bytes()) {
+                panic!("{}: {}", form.example, fault.details_value());
+            }
+            value[list][0]["limits"] = json!(1);
+            assert_eq!(
+                refused(&value).1,
+                [format!("/{list}/0/limits unknown_field")]
+            );
+        }
+    }
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let mut value = base();
+    let many = (0..501).map(|place| json!({"id": format!("r{place}")}));
+    value["resources"] = many.collect();
+    assert_eq!(refused(&value).1, ["/resources too_large"]);
+    let mut value = base();
+    value["slots"][1]["day"] = json!("2029-01-01");
+    assert_eq!(refused(&value).1, ["/slots too_large"]);
+}
