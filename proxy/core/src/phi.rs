@@ -6,8 +6,10 @@
 
 mod counts;
 mod kind;
+mod lists;
 mod map;
 mod merge;
+mod narrow;
 mod normal;
 mod redact;
 mod redactor;
@@ -21,8 +23,13 @@ mod visit;
 
 pub use counts::{Counts, ENTITIES_HEADER};
 pub use kind::{ENTITY_KINDS, EntityKind, Kind, MAX_KIND_BYTES};
+pub use lists::{
+    Allowed, DIGEST_BYTES, ListEntry, ListKey, ListedValue, Listing, MAX_LISTED_BYTES,
+    MIN_LISTED_CHARS, Mentions, Unlistable, ValueLists,
+};
 pub use map::{BadMap, PlaceholderMap, Speaker};
 pub use merge::{Candidate, Finding, merge};
+pub use narrow::{NARROWER_KINDS, narrower};
 pub use redact::{Shifted, redact};
 pub use redactor::{ReplyRedactor, Step};
 pub use reply::ReplyRestorer;

@@ -155,7 +155,10 @@ pub(crate) async fn bootstrap(
 }
 
 fn premium_models(configuration: &Configuration) -> anyhow::Result<Vec<String>> {
-    let set = match PolicySet::load(&configuration.policies_folder()?) {
+    let set = match PolicySet::load(
+        &configuration.policies_folder()?,
+        &configuration.provider_names(),
+    ) {
         Ok(set) => set,
         Err(problems) => bail!(
             "{}",

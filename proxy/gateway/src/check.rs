@@ -1,9 +1,13 @@
-//! `svc-gateway check`: configuration, policies and plugins, every problem at once.
+//! `svc-gateway check`: configuration, policies with their cases, and plugins; every problem at once.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use svc_core::phi::Kind;
+use svc_pipeline::phi;
 use svc_pipeline::policy::PolicySet;
+use svc_plugin::Detector;
 
 use crate::configuration::Configuration;
 use crate::{providers, wiring};
@@ -22,7 +26,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     }
     let policies = configuration
         .policies_folder()
-        .map(|folder| PolicySet::load(&folder));
+        .map(|folder| PolicySet::load(&folder, &configuration.provider_names()));
     let host = wiring::plugin_host(configuration).await;
     match &host {
         Ok(host) => {
@@ -39,16 +43,34 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
             let Ok(host) = &host else {
                 return report(&problems);
             };
-            for detector in &set.phi.detectors {
-                if let Err(error) = host.detector(detector) {
-                    problems.push(format!("phi.toml: {error}"));
+            let before = problems.len();
+            let mut kinds: BTreeSet<String> = BTreeSet::new();
+            for id in &set.phi.detectors {
+                match host.detector(id) {
+                    Ok(detector) => kinds.extend(found_kinds(&detector)),
+                    Err(error) => problems.push(format!("phi.toml: {error}")),
                 }
+            }
+            if problems.len() == before {
+                let unfound = set.phi.further_kinds.iter();
+                let unfound = unfound.filter(|kind| !kinds.contains(*kind));
+                problems.extend(unfound.map(|kind| {
+                    format!("phi.toml: further_kinds: no detector of the policy finds {kind}")
+                }));
+                let failures = phi::failures(&set, host).await;
+                problems.extend(failures.iter().map(ToString::to_string));
             }
         }
         Ok(Err(found)) => problems.extend(found.iter().map(ToString::to_string)),
         Err(error) => problems.push(format!("policies: {error:#}")),
     }
     report(&problems)
+}
+
+/// The kinds that findings of a detector have.
+fn found_kinds(detector: &Detector) -> impl Iterator<Item = String> {
+    let kinds = detector.kinds().iter();
+    kinds.map(|kind| Kind::named(&kind.name).as_str().to_owned())
 }
 
 fn report(problems: &[String]) -> anyhow::Result<ExitCode> {

@@ -1,7 +1,7 @@
 //! Configuration: one TOML file, environment variables before it, defaults behind it. The only place that
 //! reads the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -280,6 +280,14 @@ impl Configuration {
             }
         }
         Ok(())
+    }
+
+    /// Names that the catalogue may use: those of the environment, and those that the file configures.
+    pub(crate) fn provider_names(&self) -> Vec<String> {
+        let configured = self.providers.keys().chain(self.test_providers.keys());
+        let known = KNOWN_PROVIDERS.map(str::to_owned);
+        let names: BTreeSet<String> = configured.cloned().chain(known).collect();
+        names.into_iter().collect()
     }
 
     pub(crate) fn default_version(&self) -> anyhow::Result<ApiVersion> {

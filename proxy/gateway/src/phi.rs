@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use svc_pipeline::phi::{Detectors, spans};
 use svc_pipeline::policy::PolicySet;
+use svc_pipeline::policy::phi::ProfileId;
 use svc_plugin::PluginHost;
 
 use crate::configuration::Configuration;
@@ -20,6 +21,9 @@ pub(crate) enum Command {
         /// Without it, all of the input is one text.
         #[arg(long)]
         jsonl: bool,
+        /// Profile of the policy; the one in force when absent.
+        #[arg(long)]
+        profile: Option<String>,
     },
 }
 
@@ -32,8 +36,11 @@ pub(crate) async fn run(
     configuration: &Configuration,
     command: Command,
 ) -> anyhow::Result<ExitCode> {
-    let Command::Scan { jsonl } = command;
-    let policies = PolicySet::load(&configuration.policies_folder()?);
+    let Command::Scan { jsonl, profile } = command;
+    let policies = PolicySet::load(
+        &configuration.policies_folder()?,
+        &configuration.provider_names(),
+    );
     let policies = match policies {
         Ok(policies) => policies,
         Err(problems) => bail!(
@@ -44,6 +51,13 @@ pub(crate) async fn run(
                 .collect::<Vec<_>>()
                 .join("; ")
         ),
+    };
+    let profile = match profile {
+        None => policies.phi.profile_in_force(),
+        Some(name) => policies
+            .phi
+            .profile_named(&name)
+            .with_context(|| format!("phi.toml has no profile {name}"))?,
     };
     let host = wiring::plugin_host(configuration).await?;
     let input = std::io::stdin().lock();
@@ -61,7 +75,7 @@ pub(crate) async fn run(
             writeln!(
                 out,
                 "{}",
-                json!({"id": id, "spans": scan(&host, &policies, &text).await?})
+                json!({"id": id, "spans": scan(&host, &policies, profile, &text).await?})
             )?;
         }
     } else {
@@ -69,7 +83,7 @@ pub(crate) async fn run(
         writeln!(
             out,
             "{}",
-            json!({"spans": scan(&host, &policies, &text).await?})
+            json!({"spans": scan(&host, &policies, profile, &text).await?})
         )?;
     }
     out.flush()?;
@@ -85,11 +99,16 @@ fn record(line: &str) -> anyhow::Result<(Value, String)> {
     Ok((record.get("id").cloned().unwrap_or(Value::Null), text))
 }
 
-async fn scan(host: &PluginHost, policies: &PolicySet, text: &str) -> anyhow::Result<Vec<Value>> {
+async fn scan(
+    host: &PluginHost,
+    policies: &PolicySet,
+    profile: ProfileId,
+    text: &str,
+) -> anyhow::Result<Vec<Value>> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let detectors = Detectors::pin(host, &policies.phi)?;
+    let detectors = Detectors::pin(host, &policies.phi, profile)?;
     let found = spans(text, &detectors, &policies.phi).await?;
     Ok(found
         .iter()

@@ -58,6 +58,7 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         .policies
         .watch(
             gateway.store.clone(),
+            Arc::clone(&gateway.plugins),
             Arc::clone(&gateway.metrics),
             background.handle(),
         )
@@ -149,10 +150,12 @@ async fn build(
     let store = wiring::store(configuration, background.handle()).await?;
     let metrics = Arc::new(Metrics::new(registry)?);
     let folder = configuration.policies_folder()?;
-    let policies = Policies::open(&folder, &store).await.map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("the policies cannot be used: {}", problems.join("; "))
-    })?;
+    let policies = Policies::open(&folder, configuration.provider_names(), &store)
+        .await
+        .map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("the policies cannot be used: {}", problems.join("; "))
+        })?;
     metrics.policy_epoch.set(policies.current().epoch);
     let plugins = wiring::plugin_host(configuration).await?;
     plugins.register_metrics(registry)?;

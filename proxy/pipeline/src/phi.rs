@@ -2,8 +2,10 @@
 //!
 //! Everything here fails closed: a detector that is missing, fails or breaks its interface refuses the request.
 
+mod cases;
 mod reply;
 
+pub use cases::failures;
 pub(crate) use reply::{Outlet, ReplyGuard};
 
 use std::sync::Arc;
@@ -11,12 +13,12 @@ use std::sync::Arc;
 use futures_util::future::try_join_all;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
-use svc_core::phi::{self, Candidate, Counts, Finding, PlaceholderMap, TextScan};
+use svc_core::phi::{self, Allowed, Candidate, Counts, Finding, Kind, PlaceholderMap, TextScan};
 use svc_core::surface::PhiMetadata;
 use svc_plugin::{Detector, PluginHost, Reader, Segment, Span};
 
 use crate::caller::PhiMode;
-use crate::policy::phi::{Action, PhiPolicy};
+use crate::policy::phi::{Action, PhiPolicy, ProfileId};
 
 /// What the guard knows about one request once it has let it pass.
 pub struct Scan {
@@ -46,28 +48,36 @@ impl Scan {
     }
 }
 
-/// Detectors of a policy, pinned for one request and its reply.
+/// Detectors and profile of a policy, pinned for one request and its reply. Belongs to the policy that it was pinned
+/// with.
 #[derive(Clone)]
-pub struct Detectors(Vec<Arc<Detector>>);
+pub struct Detectors {
+    detectors: Vec<Arc<Detector>>,
+    profile: ProfileId,
+}
 
 impl Detectors {
     /// Pins the version in force of every detector that the policy names.
     ///
     /// # Errors
     /// 503 when one is not loaded.
-    pub fn pin(plugins: &PluginHost, policy: &PhiPolicy) -> Result<Self, Fault> {
+    pub fn pin(
+        plugins: &PluginHost,
+        policy: &PhiPolicy,
+        profile: ProfileId,
+    ) -> Result<Self, Fault> {
         let found: Result<Vec<_>, _> = policy
             .detectors
             .iter()
             .map(|id| plugins.detector(id))
             .collect();
-        found
-            .map(Self)
-            .map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))
+        let detectors =
+            found.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
+        Ok(Self { detectors, profile })
     }
 
     pub fn versions(&self) -> Vec<String> {
-        self.0
+        self.detectors
             .iter()
             .map(|detector| format!("{}@{}", detector.id(), detector.version()))
             .collect()
@@ -82,12 +92,18 @@ impl Detectors {
     }
 
     fn readers(&self) -> Readers {
-        Readers(self.0.iter().cloned().map(Reader::new).collect())
+        Readers {
+            readers: self.detectors.iter().cloned().map(Reader::new).collect(),
+            profile: self.profile,
+        }
     }
 }
 
 /// Detectors at work on texts of one request.
-struct Readers(Vec<Reader>);
+struct Readers {
+    readers: Vec<Reader>,
+    profile: ProfileId,
+}
 
 impl Readers {
     /// Everything that the detectors find in `scan`, side by side, merged under the policy's thresholds.
@@ -98,14 +114,14 @@ impl Readers {
         let (text, segments) = scan.reading();
         let segments: Vec<Segment> = segments.iter().map(segment).collect();
         let calls = self
-            .0
+            .readers
             .iter_mut()
             .map(|reader| reader.detect(text, &segments));
         let spans = try_join_all(calls).await;
         let spans =
             spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
         let candidates: Vec<Candidate<'_>> = self
-            .0
+            .readers
             .iter()
             .zip(&spans)
             .enumerate()
@@ -115,11 +131,12 @@ impl Readers {
                     .filter_map(move |span| candidate(reader.detector(), at, span))
             })
             .collect();
-        let threshold = |kind: &str| {
-            let rule = policy.rule(kind);
-            (rule.action != Action::Allow).then_some(rule.threshold)
+        let counts = |claim: &Candidate<'_>, kind: &Kind| {
+            let narrower = || phi::narrower(kind.as_str(), text, claim.start..claim.end);
+            let rule = policy.rule(self.profile, kind.as_str(), narrower);
+            rule.action != Action::Allow && claim.score >= rule.threshold
         };
-        Ok(phi::merge(scan, &candidates, threshold))
+        Ok(phi::merge(scan, &candidates, counts))
     }
 }
 
@@ -170,7 +187,7 @@ pub async fn guard(
 ) -> Result<Scan, Fault> {
     let scan = TextScan::of(chat);
     let findings = detectors.find(&scan, policy).await?;
-    let findings = phi::sweep(&scan, findings, &placeholders)
+    let findings = phi::sweep(&scan, findings, &placeholders, &Allowed::default())
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
         return Err(fault);
@@ -179,7 +196,7 @@ pub async fn guard(
         PhiMode::Block => !findings.is_empty(),
         PhiMode::Redact => findings
             .iter()
-            .any(|finding| policy.rule(finding.kind.as_str()).action == Action::Block),
+            .any(|finding| is_blocking(finding, &scan, detectors.profile, policy)),
     };
     if blocked {
         return Err(phi::refusal::blocked(chat, &findings));
@@ -193,6 +210,49 @@ pub async fn guard(
         pinned: detectors.clone(),
         placeholders,
     })
+}
+
+/// Whether a finding refuses the request whatever the mode.
+fn is_blocking(finding: &Finding, scan: &TextScan, profile: ProfileId, policy: &PhiPolicy) -> bool {
+    let kind = finding.kind.as_str();
+    let narrower = || phi::narrower(kind, scan.text(), finding.start..finding.end);
+    policy.rule(profile, kind, narrower).action == Action::Block
+}
+
+/// A finding in one text, in bytes.
+struct Found {
+    start: usize,
+    end: usize,
+    kind: String,
+    /// Confidence per mille.
+    score: u16,
+}
+
+/// What the guard would replace in one user message.
+async fn found_in(
+    text: &str,
+    detectors: &Detectors,
+    policy: &PhiPolicy,
+) -> Result<Vec<Found>, Fault> {
+    let mut chat = ChatRequest::of_user_text(text);
+    let scan = TextScan::of(&mut chat);
+    let findings = detectors.find(&scan, policy).await?;
+    let findings = phi::sweep(
+        &scan,
+        findings,
+        &PlaceholderMap::default(),
+        &Allowed::default(),
+    )
+    .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    Ok(findings
+        .into_iter()
+        .map(|finding| Found {
+            start: finding.start,
+            end: finding.end,
+            kind: finding.kind.as_str().to_owned(),
+            score: finding.score,
+        })
+        .collect())
 }
 
 /// A finding in one text, for people and tools: offsets in Unicode code points.
@@ -213,27 +273,22 @@ pub async fn spans(
     detectors: &Detectors,
     policy: &PhiPolicy,
 ) -> Result<Vec<ScannedSpan>, Fault> {
-    let mut chat = ChatRequest::of_user_text(text);
-    let scan = TextScan::of(&mut chat);
-    let findings = detectors.find(&scan, policy).await?;
-    let findings = phi::sweep(&scan, findings, &PlaceholderMap::default())
-        .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    let found = found_in(text, detectors, policy).await?;
     let mut counted = (0, 0);
     let mut code_points = |offset: usize| {
         let (bytes, points) = counted;
-        let more = scan
-            .text()
+        let more = text
             .get(bytes..offset)
             .map_or(0, |between| between.chars().count());
         counted = (offset, points + more);
         points + more
     };
-    Ok(findings
-        .iter()
+    Ok(found
+        .into_iter()
         .map(|finding| ScannedSpan {
             start: code_points(finding.start),
             end: code_points(finding.end),
-            kind: finding.kind.as_str().to_owned(),
+            kind: finding.kind,
             score: finding.score,
         })
         .collect())

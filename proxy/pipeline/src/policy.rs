@@ -1,6 +1,7 @@
 //! Policies: hot-reloaded data in `policies/`. The set is read and validated whole, swapped at once, and
 //! pinned by each request for its whole life. A broken file is reported and never replaces a good set.
 
+pub mod cases;
 pub mod models;
 pub mod phi;
 pub mod pipelines;
@@ -14,6 +15,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use cases::Case;
 use models::Catalogue;
 use phi::PhiPolicy;
 use pipelines::Routes;
@@ -28,6 +30,8 @@ pub struct PolicySet {
     pub catalogue: Catalogue,
     pub phi: PhiPolicy,
     pub plans: Plans,
+    /// What the PHI policy is to find and to keep; tried by [`crate::phi::failures`].
+    pub cases: Vec<Case>,
     /// SHA-256 over the files, hex: what an epoch stands for.
     pub digest: String,
     /// Counts policy sets of this deployment; audit rows carry it.
@@ -60,36 +64,70 @@ impl Findings {
     }
 }
 
+/// A policy file whose problems have lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'s> {
+    pub(crate) file: &'s str,
+    pub(crate) text: &'s str,
+}
+
+impl Source<'_> {
+    /// The line, from 1 on, of a byte of the text.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        let before = self.text.get(..offset).unwrap_or_default();
+        before.bytes().filter(|byte| *byte == b'\n').count() + 1
+    }
+}
+
+impl Findings {
+    /// Adds what is wrong at a byte of a file's text.
+    pub(crate) fn add_at(&mut self, source: Source<'_>, offset: usize, message: impl fmt::Display) {
+        let line = source.line(offset);
+        self.add(source.file, format!("line {line}: {message}"));
+    }
+}
+
 impl PolicySet {
-    /// Reads and validates all files of `folder`. The epoch is 0 until the store has given one.
+    /// Reads and validates all files of `folder`. `providers` are the names that the configuration knows. The epoch is
+    /// 0 until the store has given one.
     ///
     /// # Errors
     /// Every problem of every file.
-    pub fn load(folder: &Path) -> Result<Self, Vec<PolicyProblem>> {
+    pub fn load(folder: &Path, providers: &[String]) -> Result<Self, Vec<PolicyProblem>> {
         let mut findings = Findings::default();
         let mut hasher = Sha256::new();
         let texts = FILES.map(|file| read(folder, file, &mut hasher, &mut findings));
         let [pipelines, models, phi, plans] = &texts;
         let routes = parse(FILES[0], pipelines, &mut findings)
             .map(|file| Routes::build(file, FILES[0], &mut findings));
+        let source = |at: usize, text| Source {
+            file: FILES[at],
+            text,
+        };
         let catalogue = parse(FILES[1], models, &mut findings)
-            .map(|file| Catalogue::build(file, FILES[1], &mut findings));
+            .map(|file| Catalogue::build(file, source(1, models), providers, &mut findings));
         let phi = parse(FILES[2], phi, &mut findings)
-            .map(|file| PhiPolicy::build(file, FILES[2], &mut findings));
+            .map(|file| PhiPolicy::build(file, source(2, phi), &mut findings));
         let plans = parse(FILES[3], plans, &mut findings)
             .map(|file| Plans::build(file, FILES[3], &mut findings));
+        let cases = phi
+            .as_ref()
+            .map(|phi| cases::load(folder, phi, &mut findings));
         let digest = hasher
             .finalize()
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        match (routes, catalogue, phi, plans) {
-            (Some(routes), Some(catalogue), Some(phi), Some(plans)) if findings.0.is_empty() => {
+        match (routes, catalogue, phi, plans, cases) {
+            (Some(routes), Some(catalogue), Some(phi), Some(plans), Some(cases))
+                if findings.0.is_empty() =>
+            {
                 Ok(Self {
                     routes,
                     catalogue,
                     phi,
                     plans,
+                    cases,
                     digest,
                     epoch: 0,
                 })
@@ -132,6 +170,10 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies")
     }
 
+    fn providers() -> Vec<String> {
+        ["alpha", "beta"].map(str::to_owned).to_vec()
+    }
+
     /// A copy of the shipped policies with one file rewritten.
     fn with(file: &str, edit: impl Fn(String) -> String) -> Result<PolicySet, Vec<PolicyProblem>> {
         let folder = tempfile::tempdir().unwrap();
@@ -142,7 +184,7 @@ mod tests {
             }
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        PolicySet::load(folder.path())
+        PolicySet::load(folder.path(), &providers())
     }
 
     fn problems(result: Result<PolicySet, Vec<PolicyProblem>>) -> String {
@@ -156,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_shipped_set_is_valid() {
-        if let Err(problems) = PolicySet::load(&shipped()) {
+        if let Err(problems) = PolicySet::load(&shipped(), &providers()) {
             unreachable!("{problems:?}");
         }
     }
@@ -197,11 +239,32 @@ mod tests {
                 .replace("\"0.3\"", "\"cheap\"");
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let text = problems(PolicySet::load(folder.path()));
+        let text = problems(PolicySet::load(folder.path(), &providers()));
         assert!(
             text.contains("massage") && text.contains("alpha-haiku-4-5"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_provider_that_nobody_configured_is_named_with_its_line() {
+        let unknown = |from: &str, to: &str| with("models.toml", |text| text.replacen(from, to, 1));
+        let found = problems(unknown("provider = \"beta\"", "provider = \"gamma\""));
+        let line = std::fs::read_to_string(shipped().join("models.toml")).unwrap();
+        let line = line
+            .lines()
+            .position(|line| line == "provider = \"beta\"")
+            .unwrap()
+            + 1;
+        assert_eq!(
+            found,
+            format!(
+                "models.toml: line {line}: model beta-5.5: unknown provider gamma; known are alpha, beta"
+            )
+        );
+        let fallback = "features = [\"tools\", \"images\"]\nfallback = [{ provider = \"delta\", upstream_model = \"m\" }]";
+        let found = problems(unknown("features = [\"tools\", \"images\"]", fallback));
+        assert!(found.contains("unknown provider delta"), "{found}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use phi_patterns::kind::KINDS;
 use phi_patterns::scan::scan;
 use svc_core::chat::ChatRequest;
 use svc_core::phi::{
-    Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge, redact,
+    Allowed, Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge, redact,
     restore, sweep,
 };
 use svc_core::surface::messages::{self, WireVersion};
@@ -111,8 +111,8 @@ fn guard(chat: &mut ChatRequest, map: &mut PlaceholderMap) -> Vec<String> {
             })
         }));
     }
-    let merged = merge(&scan, &candidates, |_| Some(500));
-    let Ok(findings) = sweep(&scan, merged, map) else {
+    let merged = merge(&scan, &candidates, |claim, _| claim.score >= 500);
+    let Ok(findings) = sweep(&scan, merged, map, &Allowed::default()) else {
         return Vec::new();
     };
     // What is left of a finding beside a better one is no value.

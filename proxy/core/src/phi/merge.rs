@@ -41,20 +41,18 @@ pub struct Finding {
     pub(super) reads: Option<Range<usize>>,
 }
 
-/// Merges the claims of all detectors. `threshold` gives the least score per mille of a kind, or `None` for
-/// a kind that policy leaves in the text. The result is sorted and has no overlaps.
+/// Merges the claims of all detectors. `counts` says whether a claim counts, by policy and by the organization's
+/// lists; the others leave the text as it is. The result is sorted and has no overlaps.
 pub fn merge(
     scan: &TextScan,
     candidates: &[Candidate<'_>],
-    threshold: impl Fn(&str) -> Option<u16>,
+    counts: impl Fn(&Candidate<'_>, &Kind) -> bool,
 ) -> Vec<Finding> {
     let claims = candidates
         .iter()
         .filter_map(|candidate| {
             let kind = Kind::named(candidate.kind);
-            threshold(kind.as_str())
-                .is_some_and(|least| candidate.score >= least)
-                .then(|| claims_of(scan, candidate, kind))
+            counts(candidate, &kind).then(|| claims_of(scan, candidate, kind))
         })
         .flatten()
         .collect();

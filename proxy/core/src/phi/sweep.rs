@@ -7,6 +7,7 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 
 use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
+use super::lists::Allowed;
 use super::map::PlaceholderMap;
 use super::merge::{Claim, Finding, Standing, resolve};
 use super::scan::TextScan;
@@ -28,8 +29,8 @@ const BYTES_PER_MENTION: usize = 4;
 /// With the bound above, 4 per byte of text: some 20 ms for a megabyte.
 const OCCURRENCES_PER_MENTION: usize = 16;
 
-/// Adds every further mention of the values of `findings` and `map`, and takes placeholders out of what was
-/// found. The result is what is refused, or replaced.
+/// Adds every further mention of the values of `findings` and `map` but the allowed ones, and takes placeholders out
+/// of what was found. The result is what is refused, or replaced.
 ///
 /// # Errors
 /// [`TooManyMentions`], where looking on would cost too much.
@@ -37,12 +38,13 @@ pub fn sweep(
     scan: &TextScan,
     findings: Vec<Finding>,
     map: &PlaceholderMap,
+    allowed: &Allowed,
 ) -> Result<Vec<Finding>, TooManyMentions> {
     let found = findings
         .iter()
         .map(|finding| (&finding.kind, scan.value(finding)));
     let known = Known::of(map.values().chain(found))?;
-    sweep_known(scan, findings, map, &[&known])
+    swept(scan, findings, map, &[&known], allowed)
 }
 
 /// As [`sweep`], for values that were collected before.
@@ -55,10 +57,24 @@ pub(super) fn sweep_known(
     map: &PlaceholderMap,
     known: &[&Known],
 ) -> Result<Vec<Finding>, TooManyMentions> {
+    swept(scan, findings, map, known, &Allowed::default())
+}
+
+fn swept(
+    scan: &TextScan,
+    findings: Vec<Finding>,
+    map: &PlaceholderMap,
+    known: &[&Known],
+    allowed: &Allowed,
+) -> Result<Vec<Finding>, TooManyMentions> {
     let mut claims = Vec::new();
     for known in known {
         known.find_words(scan, &mut claims)?;
         known.find_digits(scan, &mut claims);
+    }
+    if !allowed.is_empty() {
+        let covers = |reads: &Range<usize>| allowed.covers(reads.start, reads.end);
+        claims.retain(|claim| !claim.reads.as_ref().is_some_and(covers));
     }
     let findings = if claims.is_empty() {
         findings

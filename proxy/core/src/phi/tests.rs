@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod disguised;
+mod listed;
 mod positions;
 mod redacting;
 mod refusing;
@@ -73,8 +74,10 @@ fn candidates<'v>(text: &str, values: Values<'v>) -> Vec<Candidate<'v>> {
 }
 
 fn findings(scan: &TextScan, values: Values<'_>, map: &PlaceholderMap) -> Vec<Finding> {
-    let merged = merge(scan, &candidates(scan.reading().0, values), |_| Some(500));
-    sweep(scan, merged, map).unwrap()
+    let merged = merge(scan, &candidates(scan.reading().0, values), |claim, _| {
+        claim.score >= 500
+    });
+    sweep(scan, merged, map, &Allowed::default()).unwrap()
 }
 
 fn guard(chat: &mut ChatRequest, values: Values<'_>, map: &mut PlaceholderMap) -> Counts {

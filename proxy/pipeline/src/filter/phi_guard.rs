@@ -38,8 +38,11 @@ impl Filter for PhiGuard {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let began = Instant::now();
-            let mode = given(exchange.facts.caller.as_ref(), "the caller")?.phi_mode;
-            let detectors = Detectors::pin(&exchange.gateway.plugins, &exchange.policy.phi)?;
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            let mode = caller.phi_mode;
+            let policy = &exchange.policy.phi;
+            let profile = policy.profile_of(&caller.organization_id);
+            let detectors = Detectors::pin(&exchange.gateway.plugins, policy, profile)?;
             let versions = detectors.versions();
             let outcome = guard(exchange, detectors, mode).await;
             let metrics = &exchange.gateway.metrics;

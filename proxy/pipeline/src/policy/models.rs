@@ -6,9 +6,10 @@ use serde::Deserialize;
 use svc_core::metering::Price;
 use svc_core::money::Micro;
 use svc_core::time::{MS_PER_DAY, Timestamp};
+use toml::Spanned;
 
-use super::Findings;
 use super::sampling::{Otherwise, SamplingRule};
+use super::{Findings, Source};
 
 /// Spec, Limits: model retirement notice.
 const RETIREMENT_NOTICE_MS: i64 = 90 * MS_PER_DAY;
@@ -31,7 +32,7 @@ struct FeatureEntry {
 #[serde(deny_unknown_fields)]
 struct Entry {
     id: String,
-    provider: String,
+    provider: Spanned<String>,
     kind: ProviderKind,
     released_at: String,
     upstream_model: String,
@@ -57,7 +58,7 @@ struct Entry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FallbackEntry {
-    provider: String,
+    provider: Spanned<String>,
     upstream_model: String,
     driver: Option<String>,
 }
@@ -182,9 +183,16 @@ impl Catalogue {
         self.features.get(feature).copied().unwrap_or(false)
     }
 
-    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
+    pub(crate) fn build(
+        file: File,
+        source: Source<'_>,
+        providers: &[String],
+        findings: &mut Findings,
+    ) -> Self {
+        let name = source.file;
         let mut models: Vec<Model> = Vec::with_capacity(file.model.len());
         for entry in file.model {
+            unknown_providers(&entry, source, providers, findings);
             if models.iter().any(|other| other.id == entry.id) {
                 findings.add(name, format!("model {} stands twice", entry.id));
             }
@@ -261,13 +269,15 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         .retirement
         .and_then(|entry| retirement(entry, &id, name, findings));
     let mut routes = vec![ModelRoute::new(
-        entry.provider,
+        entry.provider.into_inner(),
         entry.upstream_model,
         entry.driver,
     )];
     let fallbacks = entry.fallback.into_iter();
-    routes
-        .extend(fallbacks.map(|way| ModelRoute::new(way.provider, way.upstream_model, way.driver)));
+    routes.extend(
+        fallbacks
+            .map(|way| ModelRoute::new(way.provider.into_inner(), way.upstream_model, way.driver)),
+    );
     Model {
         id,
         routes,
@@ -280,6 +290,27 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         sampling,
         features: entry.features,
         retirement,
+    }
+}
+
+/// Providers of a model's routes that the configuration does not know: they could never answer.
+fn unknown_providers(
+    entry: &Entry,
+    source: Source<'_>,
+    providers: &[String],
+    findings: &mut Findings,
+) {
+    let ways = entry.fallback.iter().map(|way| &way.provider);
+    for provider in std::iter::once(&entry.provider).chain(ways) {
+        if !providers.contains(provider.get_ref()) {
+            let message = format!(
+                "model {}: unknown provider {}; known are {}",
+                entry.id,
+                provider.get_ref(),
+                providers.join(", ")
+            );
+            findings.add_at(source, provider.span().start, message);
+        }
     }
 }
 

@@ -1,21 +1,49 @@
-//! `phi.toml`: detectors, thresholds and actions.
+//! `phi.toml`: detectors, and what happens to each kind of finding under which profile.
+//!
+//! A profile is a named set of rules over the base ones. The file says which one holds, and for which organizations
+//! another does: that is the operator's to say, since the contract gives organizations no say beyond `phi_mode`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use svc_core::id::IdKind;
+use svc_core::phi::{ENTITY_KINDS, Kind, NARROWER_KINDS};
+use toml::Spanned;
 
-use super::Findings;
+use super::{Findings, Source};
 
 /// Confidence is counted per mille.
 const MAX_THRESHOLD: u16 = 1000;
+
+/// The profile of a file that names none: every kind is dealt with as the base rules say.
+pub const SAFE_HARBOR: &str = "safe-harbor";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
     detectors: Vec<String>,
+    /// Kinds beside ours that detectors of others find.
+    #[serde(default)]
+    further_kinds: Vec<Spanned<String>>,
+    /// The profile in force.
+    profile: Option<Spanned<String>>,
     defaults: Rule,
     #[serde(default)]
-    kinds: BTreeMap<String, PartialRule>,
+    kinds: Kinds,
+    #[serde(default)]
+    profiles: BTreeMap<Spanned<String>, ProfileEntry>,
+    /// Profiles of organizations that have another than the one in force, by id.
+    #[serde(default)]
+    organizations: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+type Kinds = BTreeMap<Spanned<String>, PartialRule>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileEntry {
+    #[serde(default)]
+    kinds: Kinds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,40 +75,281 @@ pub enum Action {
 pub struct PhiPolicy {
     /// Ids of the detector plugins; all of them read every request.
     pub detectors: Vec<String>,
+    /// Kinds beside ours that the file speaks of.
+    pub further_kinds: Vec<String>,
     defaults: Rule,
+    profiles: Vec<Profile>,
+    in_force: ProfileId,
+    organizations: BTreeMap<String, ProfileId>,
+}
+
+/// A profile of the policy that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProfileId(usize);
+
+struct Profile {
+    name: String,
+    /// Base rules and the profile's own; by wide and by narrower kind.
     kinds: BTreeMap<String, Rule>,
+    /// Whether any rule is for a narrower kind.
+    is_narrow: bool,
 }
 
 impl PhiPolicy {
-    pub fn rule(&self, kind: &str) -> Rule {
-        self.kinds.get(kind).copied().unwrap_or(self.defaults)
+    /// The profile that holds for an organization.
+    pub fn profile_of(&self, org_id: &str) -> ProfileId {
+        let own = self.organizations.get(org_id).copied();
+        own.unwrap_or(self.in_force)
     }
 
-    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
-        if file.detectors.is_empty() {
-            findings.add(name, "at least one detector is needed");
+    /// The profile of those who have none of their own.
+    pub const fn profile_in_force(&self) -> ProfileId {
+        self.in_force
+    }
+
+    pub fn profile_named(&self, name: &str) -> Option<ProfileId> {
+        let at = self.profiles.iter().position(|known| known.name == name);
+        at.map(ProfileId)
+    }
+
+    pub fn profile_name(&self, profile: ProfileId) -> &str {
+        self.profile(profile).map_or("", |known| &known.name)
+    }
+
+    /// Names of all profiles, as the file has them.
+    pub fn profile_names(&self) -> impl Iterator<Item = &str> {
+        self.profiles.iter().map(|known| known.name.as_str())
+    }
+
+    /// What holds for a kind. `narrower` is asked only where the profile has rules for narrower kinds, and gives the
+    /// one of the value at hand.
+    pub fn rule(
+        &self,
+        profile: ProfileId,
+        kind: &str,
+        narrower: impl FnOnce() -> Option<&'static str>,
+    ) -> Rule {
+        let Some(profile) = self.profile(profile) else {
+            return self.defaults;
+        };
+        let narrow = profile.is_narrow.then(narrower).flatten();
+        let rule = narrow.and_then(|kind| profile.kinds.get(kind));
+        let rule = rule.or_else(|| profile.kinds.get(kind));
+        rule.copied().unwrap_or(self.defaults)
+    }
+
+    /// What is wrong with the name of a kind that findings are to have.
+    pub(crate) fn unknown_kind(&self, name: &str) -> Option<String> {
+        match NARROWER_KINDS.iter().find(|(narrow, _)| *narrow == name) {
+            Some((_, wide)) => Some(format!("findings of {name} are {wide}")),
+            None => unknown(name, &self.further_kinds),
         }
-        let kinds: BTreeMap<String, Rule> = file
-            .kinds
-            .into_iter()
-            .map(|(kind, rule)| {
-                let action = rule.action.unwrap_or(file.defaults.action);
-                let threshold = rule.threshold.unwrap_or(file.defaults.threshold);
-                (kind, Rule { action, threshold })
-            })
-            .collect();
-        for (kind, rule) in kinds
-            .iter()
-            .chain([(&"defaults".to_owned(), &file.defaults)])
-        {
-            if rule.threshold > MAX_THRESHOLD {
-                findings.add(name, format!("{kind}: threshold is above {MAX_THRESHOLD}"));
-            }
-        }
-        Self {
-            detectors: file.detectors,
-            defaults: file.defaults,
+    }
+
+    fn profile(&self, profile: ProfileId) -> Option<&Profile> {
+        self.profiles.get(profile.0)
+    }
+
+    pub(crate) fn build(file: File, source: Source<'_>, findings: &mut Findings) -> Self {
+        let File {
+            detectors,
+            further_kinds,
+            profile,
+            defaults,
             kinds,
+            profiles,
+            organizations,
+        } = file;
+        if detectors.is_empty() {
+            findings.add(source.file, "at least one detector is needed");
+        }
+        if defaults.threshold > MAX_THRESHOLD {
+            let message = format!("defaults: threshold is above {MAX_THRESHOLD}");
+            findings.add(source.file, message);
+        }
+        let mut builder = Builder {
+            defaults,
+            source,
+            further: own_kinds(further_kinds, source, findings),
+            findings,
+        };
+        let base = builder.rules(&kinds, &BTreeMap::new());
+        let mut built: Vec<Profile> = profiles
+            .iter()
+            .map(|(name, entry)| builder.profile(name.get_ref(), entry, &base))
+            .collect();
+        if profile.is_none() && !built.iter().any(|known| known.name == SAFE_HARBOR) {
+            built.push(builder.profile(
+                SAFE_HARBOR,
+                &ProfileEntry {
+                    kinds: Kinds::new(),
+                },
+                &base,
+            ));
+        }
+        let in_force = match &profile {
+            Some(name) => builder.named(&built, name),
+            None => position(&built, SAFE_HARBOR),
+        };
+        let organizations = builder.organizations(&built, &organizations);
+        Self {
+            detectors,
+            further_kinds: builder.further,
+            defaults,
+            profiles: built,
+            in_force: in_force.unwrap_or(ProfileId(0)),
+            organizations,
         }
     }
 }
+
+fn position(profiles: &[Profile], name: &str) -> Option<ProfileId> {
+    let at = profiles.iter().position(|known| known.name == name);
+    at.map(ProfileId)
+}
+
+/// Further kinds as detectors' findings will have them.
+fn own_kinds(
+    named: Vec<Spanned<String>>,
+    source: Source<'_>,
+    findings: &mut Findings,
+) -> Vec<String> {
+    let mut kinds = Vec::with_capacity(named.len());
+    for name in named {
+        let (start, name) = (name.span().start, name.into_inner());
+        let kind = Kind::named(&name);
+        if kind.entity().is_some() || kind.as_str() != name {
+            let kind = kind.as_str();
+            let message = format!("further_kinds: findings of {name} count as {kind}");
+            findings.add_at(source, start, message);
+        }
+        kinds.push(name);
+    }
+    kinds
+}
+
+/// What is wrong with the name of a kind, where `further` are known beside ours.
+fn unknown(name: &str, further: &[String]) -> Option<String> {
+    let is_known = ENTITY_KINDS.iter().any(|known| known.name == name)
+        || NARROWER_KINDS.iter().any(|(narrow, _)| *narrow == name)
+        || further.iter().any(|known| known == name);
+    if is_known {
+        return None;
+    }
+    if let Some(known) = Kind::named(name).entity() {
+        return Some(format!("kind {name} is called {} here", known.name));
+    }
+    let ours = ENTITY_KINDS.iter().map(|known| known.name);
+    let narrow = NARROWER_KINDS.iter().map(|(narrow, _)| *narrow);
+    let further = further.iter().map(String::as_str);
+    let known: Vec<&str> = ours.chain(narrow).chain(further).collect();
+    Some(format!(
+        "unknown kind {name}; known are {}, and what further_kinds names",
+        known.join(", ")
+    ))
+}
+
+/// What the rules of a file are made with.
+struct Builder<'b> {
+    defaults: Rule,
+    source: Source<'b>,
+    further: Vec<String>,
+    findings: &'b mut Findings,
+}
+
+impl Builder<'_> {
+    /// Base rules with those of the profile over them.
+    fn profile(
+        &mut self,
+        name: &str,
+        entry: &ProfileEntry,
+        base: &BTreeMap<String, Rule>,
+    ) -> Profile {
+        let mut kinds = base.clone();
+        kinds.append(&mut self.rules(&entry.kinds, base));
+        if name == SAFE_HARBOR {
+            let kept = kinds
+                .iter()
+                .filter(|(_, rule)| rule.action == Action::Allow);
+            for (kind, _) in kept {
+                let message = format!(
+                    "profile {SAFE_HARBOR} leaves {kind} in the text; a profile that does needs another name"
+                );
+                self.findings.add(self.source.file, message);
+            }
+        }
+        let is_narrow = NARROWER_KINDS
+            .iter()
+            .any(|(kind, _)| kinds.contains_key(*kind));
+        Profile {
+            name: name.to_owned(),
+            kinds,
+            is_narrow,
+        }
+    }
+
+    /// Rules by kind; what an entry does not say is as in `base`, or by default.
+    fn rules(&mut self, kinds: &Kinds, base: &BTreeMap<String, Rule>) -> BTreeMap<String, Rule> {
+        let mut rules = BTreeMap::new();
+        for (kind, entry) in kinds {
+            let (start, kind) = (kind.span().start, kind.get_ref());
+            if let Some(problem) = unknown(kind, &self.further) {
+                self.findings.add_at(self.source, start, problem);
+                continue;
+            }
+            let wide = NARROWER_KINDS.iter().find(|(narrow, _)| narrow == kind);
+            let before = base
+                .get(kind)
+                .or_else(|| base.get(wide?.1))
+                .unwrap_or(&self.defaults);
+            let rule = Rule {
+                action: entry.action.unwrap_or(before.action),
+                threshold: entry.threshold.unwrap_or(before.threshold),
+            };
+            if rule.threshold > MAX_THRESHOLD {
+                let message = format!("{kind}: threshold is above {MAX_THRESHOLD}");
+                self.findings.add_at(self.source, start, message);
+            }
+            rules.insert(kind.clone(), rule);
+        }
+        rules
+    }
+
+    /// The profile that the file speaks of.
+    fn named(&mut self, profiles: &[Profile], name: &Spanned<String>) -> Option<ProfileId> {
+        let found = position(profiles, name.get_ref());
+        if found.is_none() {
+            let known: Vec<&str> = profiles.iter().map(|known| known.name.as_str()).collect();
+            let message = format!(
+                "unknown profile {}; known are {}",
+                name.get_ref(),
+                known.join(", ")
+            );
+            self.findings
+                .add_at(self.source, name.span().start, message);
+        }
+        found
+    }
+
+    fn organizations(
+        &mut self,
+        profiles: &[Profile],
+        entries: &BTreeMap<Spanned<String>, Spanned<String>>,
+    ) -> BTreeMap<String, ProfileId> {
+        let mut organizations = BTreeMap::new();
+        for (org_id, name) in entries {
+            let (start, org_id) = (org_id.span().start, org_id.get_ref());
+            if IdKind::Organization.accept(org_id).as_deref() != Some(org_id) {
+                let message = format!("{org_id} is no id of an organization");
+                self.findings.add_at(self.source, start, message);
+            }
+            if let Some(profile) = self.named(profiles, name) {
+                organizations.insert(org_id.clone(), profile);
+            }
+        }
+        organizations
+    }
+}
+
+#[cfg(test)]
+mod tests;

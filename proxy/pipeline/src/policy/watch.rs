@@ -7,12 +7,14 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use notify::{RecursiveMode, Watcher};
 use parking_lot::Mutex;
+use svc_plugin::PluginHost;
 use svc_store::Store;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::{PolicyProblem, PolicySet};
 use crate::metrics::Metrics;
+use crate::phi;
 
 /// Editors write in several steps; a set is read once the folder has been still for this long.
 const STILL: Duration = Duration::from_millis(150);
@@ -23,6 +25,8 @@ const PENDING_CHANGES: usize = 1;
 /// Holds the current set; readers pin it with one atomic load.
 pub struct Policies {
     folder: PathBuf,
+    /// Names that the configuration knows.
+    providers: Vec<String>,
     current: ArcSwap<PolicySet>,
     /// Problems of the last reload that failed, until one succeeds.
     refused: Mutex<Vec<PolicyProblem>>,
@@ -33,11 +37,16 @@ impl Policies {
     ///
     /// # Errors
     /// Every problem of the files, or of asking the store for the epoch.
-    pub async fn open(folder: &Path, store: &Store) -> Result<Self, Vec<PolicyProblem>> {
-        let set = load(folder, store).await?;
+    pub async fn open(
+        folder: &Path,
+        providers: Vec<String>,
+        store: &Store,
+    ) -> Result<Self, Vec<PolicyProblem>> {
+        let set = numbered(PolicySet::load(folder, &providers)?, store).await?;
         let current = ArcSwap::from_pointee(set);
         Ok(Self {
             folder: folder.to_owned(),
+            providers,
             current,
             refused: Mutex::default(),
         })
@@ -52,9 +61,9 @@ impl Policies {
         self.refused.lock().clone()
     }
 
-    /// Reads the files again. A set with problems is reported and changes nothing.
-    pub async fn reload(&self, store: &Store, metrics: &Metrics) {
-        match load(&self.folder, store).await {
+    /// Reads the files again. A set with problems, or with cases that do not hold, is reported and changes nothing.
+    pub async fn reload(&self, store: &Store, plugins: &PluginHost, metrics: &Metrics) {
+        match tried(&self.folder, &self.providers, store, plugins).await {
             Ok(set) if set.digest == self.current.load().digest => self.refused.lock().clear(),
             Ok(set) => {
                 tracing::info!(
@@ -91,6 +100,7 @@ impl Policies {
     pub fn watch(
         self: &Arc<Self>,
         store: Store,
+        plugins: Arc<PluginHost>,
         metrics: Arc<Metrics>,
         background: &Handle,
     ) -> Result<notify::RecommendedWatcher, notify::Error> {
@@ -107,15 +117,40 @@ impl Policies {
         background.spawn(async move {
             while changes.recv().await.is_some() {
                 while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {}
-                policies.reload(&store, &metrics).await;
+                policies.reload(&store, &plugins, &metrics).await;
             }
         });
         Ok(watcher)
     }
 }
 
-async fn load(folder: &Path, store: &Store) -> Result<PolicySet, Vec<PolicyProblem>> {
-    let mut set = PolicySet::load(folder)?;
+/// Reads the files and tries their cases. While a detector is missing every request is refused, and no case can hold:
+/// the set is then taken without.
+async fn tried(
+    folder: &Path,
+    providers: &[String],
+    store: &Store,
+    plugins: &PluginHost,
+) -> Result<PolicySet, Vec<PolicyProblem>> {
+    let set = PolicySet::load(folder, providers)?;
+    let is_complete = set
+        .phi
+        .detectors
+        .iter()
+        .all(|id| plugins.detector(id).is_ok());
+    if is_complete {
+        let failures = phi::failures(&set, plugins).await;
+        if !failures.is_empty() {
+            return Err(failures);
+        }
+    } else {
+        tracing::warn!("a detector of the new policy set is missing: its cases were not tried");
+    }
+    numbered(set, store).await
+}
+
+/// Gives a set the epoch of its content.
+async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Vec<PolicyProblem>> {
     let epoch = svc_store::policy_epoch::epoch_for(store, &set.digest).await;
     set.epoch = epoch.map_err(|error| {
         vec![PolicyProblem {

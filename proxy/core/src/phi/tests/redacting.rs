@@ -22,12 +22,12 @@ fn spans(text: &str, claims: &[(usize, usize, &str, u16)]) -> Vec<(String, Strin
             detector,
         })
         .collect();
-    let threshold = |kind: &str| match kind {
-        "DATE" => None,
-        "NAME" => Some(700),
-        _ => Some(300),
+    let counts = |claim: &Candidate<'_>, kind: &Kind| match kind.as_str() {
+        "DATE" => false,
+        "NAME" => claim.score >= 700,
+        _ => claim.score >= 300,
     };
-    merge(&scan, &claims, threshold)
+    merge(&scan, &claims, counts)
         .into_iter()
         .map(|finding| {
             (
@@ -111,7 +111,7 @@ fn claims_are_cut_at_segments_and_widened_to_characters() {
                 ..claim
             },
         ],
-        |_| Some(0),
+        |_, _| true,
     )
     .into_iter()
     .map(|finding| {
@@ -346,12 +346,12 @@ fn too_many_mentions_are_refused() {
             partial: false,
             detector: 0,
         };
-        let found = merge(&scan, &[whole], |_| Some(0));
+        let found = merge(&scan, &[whole], |_, _| true);
         redact(&mut request, &scan, &found, &mut map).unwrap();
     }
     let mut request = chat(vec![user(&vec!["aaa"; 1000].join(" "))]);
     let scan = TextScan::of(&mut request);
-    assert!(sweep(&scan, Vec::new(), &map).is_err());
+    assert!(sweep(&scan, Vec::new(), &map, &Allowed::default()).is_err());
 }
 
 #[test]
@@ -461,7 +461,7 @@ proptest! {
                 score: 500, verified: false, partial: false, detector: kind,
             })
             .collect();
-        let found = merge(&scan, &claims, |_| Some(500));
+        let found = merge(&scan, &claims, |claim, _| claim.score >= 500);
         for (at, letter) in scan.text().char_indices() {
             let claimed = letter != '\n' && claims.iter().any(|c| (c.start..c.end).contains(&at));
             let covering = found.iter().filter(|f| (f.start..f.end).contains(&at)).count();

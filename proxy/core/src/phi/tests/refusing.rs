@@ -76,8 +76,14 @@ fn a_clean_tool_definition_is_not_refused_for_a_name_elsewhere() {
         partial: false,
         detector: 0,
     };
-    let merged = merge(&scan, &[claim], |_| Some(0));
-    let found = sweep(&scan, merged, &PlaceholderMap::default()).unwrap();
+    let merged = merge(&scan, &[claim], |_, _| true);
+    let found = sweep(
+        &scan,
+        merged,
+        &PlaceholderMap::default(),
+        &Allowed::default(),
+    )
+    .unwrap();
     assert_eq!(refusal::first_in_tools(&mut request, &scan, &found), None);
 }
 
