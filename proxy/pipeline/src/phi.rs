@@ -138,6 +138,11 @@ impl Readers {
         };
         Ok(phi::merge(scan, &candidates, counts))
     }
+
+    /// As [`Reader::rest`].
+    fn rest(&mut self) {
+        self.readers.iter_mut().for_each(Reader::rest);
+    }
 }
 
 fn segment(segment: &phi::Segment) -> Segment {

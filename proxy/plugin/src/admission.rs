@@ -133,6 +133,8 @@ impl Gate {
             call: ms(asked.call_ms, ceilings.call_ms),
             configure: ms(asked.configure_ms, ceilings.configure_ms),
             output_bytes: asked.output_kib.min(ceilings.output_kib) as usize * 1024,
+            // A quarter, so that whoever waits never makes others wait.
+            patient_instances: u64::from(ceilings.instances / 4),
         }
     }
 }

@@ -81,7 +81,7 @@ const FREE_SPANS: usize = 64;
 type Live = (Cell, wit::Guest);
 
 /// A detector that reads several texts of one request in a row, all on one instance. It holds a place in the pool of
-/// instances from its first text on.
+/// instances from its first text on, until it [rests](Self::rest).
 pub struct Reader {
     detector: Arc<Detector>,
     live: Option<Live>,
@@ -97,6 +97,13 @@ impl Reader {
 
     pub fn detector(&self) -> &Detector {
         &self.detector
+    }
+
+    /// The next text has to be waited for: the instance can serve others, where they may need it.
+    pub fn rest(&mut self) {
+        if !self.detector.version.has_room() {
+            self.live = None;
+        }
     }
 
     /// As [`Detector::detect`]. After an error the next text gets a fresh instance.

@@ -21,6 +21,8 @@ pub(crate) struct Limits {
     pub(crate) call: Duration,
     pub(crate) configure: Duration,
     pub(crate) output_bytes: usize,
+    /// Instances at work, of all plugins, up to which one may wait for more to do.
+    pub(crate) patient_instances: u64,
 }
 
 /// The data of a store. There is nothing in it that a guest could ask for.
@@ -170,6 +172,12 @@ impl Mould {
             )),
             Err(error) => Err(classify(&error)),
         }
+    }
+
+    /// Whether an instance may be kept while it has nothing to do: there are plenty for others.
+    pub(crate) fn has_room(&self) -> bool {
+        let pool = self.engine.pooling_allocator_metrics();
+        pool.is_some_and(|pool| pool.component_instances() <= self.limits.patient_instances)
     }
 
     /// The functions that every plugin has, on one instance.

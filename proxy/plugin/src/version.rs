@@ -70,6 +70,11 @@ impl Version {
         let guest = load(&mut cell.store, &cell.instance).map_err(|error| classify(&error))?;
         Ok((cell, guest))
     }
+
+    /// As [`Mould::has_room`].
+    pub(crate) fn has_room(&self) -> bool {
+        self.mould.has_room()
+    }
 }
 
 /// `info` could not be asked.

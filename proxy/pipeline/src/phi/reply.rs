@@ -16,7 +16,7 @@ pub(crate) struct ReplyGuard {
     redactor: ReplyRedactor,
     /// `None` where `phi_restore` is off: the caller sees placeholders.
     restorer: Option<ReplyRestorer>,
-    /// At work on the events that came together; given back by [`Self::rest`].
+    /// At work from the first text on.
     readers: Option<Readers>,
 }
 
@@ -39,9 +39,11 @@ impl ReplyGuard {
         }
     }
 
-    /// More events have to be waited for: the plugin instances can serve others.
+    /// More events have to be waited for: the plugin instances can serve others meanwhile.
     pub(crate) fn rest(&mut self) {
-        self.readers = None;
+        if let Some(readers) = &mut self.readers {
+            readers.rest();
+        }
     }
 
     /// Takes the next event in, has detectors read what became due, and lets go what has been judged.
