@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use svc_core::version::ApiVersion;
+use svc_pipeline::policy::Known;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -20,6 +21,7 @@ pub(crate) struct Configuration {
     pub(crate) plugins: Plugins,
     pub(crate) providers: BTreeMap<String, Provider>,
     pub(crate) test_providers: BTreeMap<String, Provider>,
+    pub(crate) solver: Solver,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -119,6 +121,16 @@ impl std::fmt::Debug for ApiKey {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+pub(crate) struct Solver {
+    library: Option<PathBuf>,
+    pub(crate) workers: usize,
+    pub(crate) queue: usize,
+    pub(crate) memory_bytes: u64,
+    pub(crate) body_bytes: usize,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Telemetry {
     pub(crate) otlp_endpoint: String,
     pub(crate) log_format: LogFormat,
@@ -183,6 +195,18 @@ impl Default for Provider {
             idle_ms: 120_000,
             total_ms: 600_000, // the SDKs' own default patience (wire.md 1)
             api_key: None,
+        }
+    }
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self {
+            library: None,
+            workers: 0,
+            queue: 16,
+            memory_bytes: 2 * 1024 * 1024 * 1024, // dense models of the largest spec took 0.5 GB
+            body_bytes: 8 * 1024 * 1024,          // contract 1.2
         }
     }
 }
@@ -283,11 +307,14 @@ impl Configuration {
     }
 
     /// Names that the catalogue may use: those of the environment, and those that the file configures.
-    pub(crate) fn provider_names(&self) -> Vec<String> {
+    pub(crate) fn known(&self) -> Known {
         let configured = self.providers.keys().chain(self.test_providers.keys());
         let known = KNOWN_PROVIDERS.map(str::to_owned);
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
-        names.into_iter().collect()
+        Known {
+            providers: names.into_iter().collect(),
+            endpoints: svc_control::ENDPOINTS,
+        }
     }
 
     pub(crate) fn default_version(&self) -> anyhow::Result<ApiVersion> {
@@ -324,6 +351,13 @@ impl Configuration {
             .join("plugins"))
     }
 
+    /// The engine's library: configured, or where set-up puts it, below a folder at or above the executable.
+    pub(crate) fn solver_library(&self) -> PathBuf {
+        let found = self.solver.library.clone();
+        let found = found.or_else(|| SOLVER_LIBRARIES.into_iter().find_map(beside));
+        found.unwrap_or_else(|| PathBuf::from(SOLVER_LIBRARIES[0]))
+    }
+
     pub(crate) fn base_url(&self) -> String {
         let scheme = if self.server.tls.is_some() {
             "https"
@@ -349,6 +383,12 @@ pub(crate) fn master_key() -> Option<String> {
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
+
+/// Where OR-tools' wheel is unpacked: for a deployment, and for a working copy (tests/scripts/setup).
+const SOLVER_LIBRARIES: [&str; 2] = [
+    "solver/ortools/.libs/libortools.so.9",
+    ".toolchain/solver/ortools/.libs/libortools.so.9",
+];
 
 /// A path below the working directory, or below a folder above the executable (`target/release` lies two
 /// below the repository).

@@ -10,6 +10,7 @@ mod phi;
 mod plugin;
 mod providers;
 mod serve;
+mod solve;
 mod telemetry;
 mod wiring;
 
@@ -49,6 +50,11 @@ enum Command {
     /// Run PHI detection on text.
     #[command(subcommand)]
     Phi(phi::Command),
+    /// Solve a spec from a file and write the result.
+    Solve(solve::Options),
+    /// The process in which the gateway lets the solver run; it is spoken to in frames.
+    #[command(hide = true)]
+    SolverWorker(solve::WorkerOptions),
     /// Serve a strict stand-in for a model provider.
     FakeProvider(fake_provider::Options),
 }
@@ -65,6 +71,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(Command::SolverWorker(options)) = arguments.command {
+        // Knows nothing of the gateway, its configuration included.
+        return solve::work(&options);
+    }
     let configuration = Configuration::load(arguments.config.as_deref())?;
     match arguments
         .command
@@ -75,6 +85,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,
         Command::Plugin(command) => wiring::blocking(plugin::run(&configuration, command))?,
         Command::Phi(command) => wiring::blocking(phi::run(&configuration, command))?,
+        Command::Solve(options) => wiring::blocking(solve::run(&configuration, options))?,
+        Command::SolverWorker(options) => solve::work(&options),
         Command::FakeProvider(options) => {
             wiring::blocking(fake_provider::serve(options))?.map(|()| ExitCode::SUCCESS)
         }

@@ -4,7 +4,7 @@
 pub(crate) mod library;
 pub(crate) mod proto;
 
-pub use library::{Library, LibraryError};
+pub(crate) use library::{Library, LibraryError};
 
 use prost::Message;
 use proto::{CpModel, CpResponse, Parameters, Status};
@@ -14,7 +14,7 @@ pub const SEED: i64 = 1;
 
 /// Why a search gave nothing to go on.
 #[derive(Debug, thiserror::Error)]
-pub enum EngineError {
+pub(crate) enum EngineError {
     #[error(transparent)]
     Library(#[from] LibraryError),
     #[error("the solver's answer cannot be read: {0}")]
@@ -32,6 +32,8 @@ pub(crate) enum Search {
     Any,
     /// The best: linear relaxations and large neighbourhoods in turn, in one thread.
     Best,
+    /// The same, with lines about it on standard output.
+    BestTelling,
 }
 
 /// What a search found, and what it spent.
@@ -72,10 +74,10 @@ pub(crate) fn search(
     }
     // A complete hint with symmetry detection on a large model ran for a minute past its limit.
     let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
-    let best = search == Search::Best;
+    let best = search != Search::Any;
     let parameters = Parameters {
         random_seed: i32::try_from(SEED).ok(),
-        log_search_progress: None,
+        log_search_progress: (search == Search::BestTelling).then_some(true),
         max_deterministic_time: Some(budget),
         linearization_level: None,
         interleave_batch_size: best.then_some(1),

@@ -6,8 +6,11 @@ mod constraint;
 mod coverage;
 mod engine;
 mod explain;
+mod frame;
 mod model;
+mod pool;
 mod preference;
+mod result;
 mod roster;
 mod rule;
 mod solve;
@@ -15,14 +18,15 @@ mod spec;
 mod verify;
 mod vocabulary;
 mod words;
+mod worker;
+
+pub use engine::SEED;
+pub use explain::Conflict;
+pub use pool::{Pool, Settings, Solved, Status, Unavailable};
+pub use result::solve_result;
+pub use spec::{Spec, parse};
+pub use vocabulary::{Form, Strength, VOCABULARY};
+pub use worker::{Progress, WorkerError, work};
 
 #[cfg(test)]
 mod tests;
-
-pub use engine::{EngineError, Library, LibraryError, SEED};
-pub use explain::Conflict;
-pub use solve::{Outcome, SolveError, solve};
-pub use spec::problem::too_large;
-pub use spec::{Spec, parse};
-pub use verify::Broken;
-pub use vocabulary::{Form, Strength, VOCABULARY};

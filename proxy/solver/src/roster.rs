@@ -58,6 +58,15 @@ impl<'a> Roster<'a> {
             .sum()
     }
 
+    /// Ids of each slot and its people.
+    pub(crate) fn ids(&self) -> Vec<(String, Vec<String>)> {
+        let name = |place: &usize| self.spec.resources.get(*place).map(|one| one.id.clone());
+        let slots = self.spec.slots.iter().zip(&self.by_slot);
+        slots
+            .map(|(slot, people)| (slot.id.clone(), people.iter().filter_map(name).collect()))
+            .collect()
+    }
+
     /// Who takes a slot.
     pub(crate) fn people(&self, slot: usize) -> &[usize] {
         self.by_slot.get(slot).map_or(&[], Vec::as_slice)

@@ -16,7 +16,7 @@ use crate::verify::{self, Broken};
 /// What a spec comes to. Places are those of the spec's own order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Solved {
         is_optimal: bool,
         /// For each slot its resources, ascending.
@@ -32,11 +32,19 @@ pub enum Outcome {
 
 /// Why a spec has no outcome.
 #[derive(Debug, thiserror::Error)]
-pub enum SolveError {
+pub(crate) enum SolveError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error("the solver's answer is wrong: {0}")]
     Broken(#[from] Broken),
+}
+
+/// Whether a search says how it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    Silent,
+    /// The engine prints lines about the main search.
+    Telling,
 }
 
 /// Deterministic seconds per second of the caller's limit: an idle core takes 1.2 to 1.4 seconds for one.
@@ -55,7 +63,7 @@ const MAX_CANONICAL_PAIRS: usize = 10_000;
 ///
 /// # Errors
 /// A library that fails or was stopped, and answers that do not pass verification.
-pub fn solve(library: &Library, spec: &Spec) -> Result<Outcome, SolveError> {
+pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome, SolveError> {
     if let Some(conflicts) = explain::short_slots(spec) {
         return Ok(Outcome::Infeasible { conflicts });
     }
@@ -66,10 +74,10 @@ pub fn solve(library: &Library, spec: &Spec) -> Result<Outcome, SolveError> {
         return Ok(Outcome::TooLarge);
     };
     let budget = budget(spec, model.proto.variables.len());
-    let search = if model.proto.objective.is_some() {
-        Search::Best
-    } else {
-        Search::Any
+    let search = match (model.proto.objective.is_some(), run) {
+        (true, Run::Silent) => Search::Best,
+        (true, Run::Telling) => Search::BestTelling,
+        (false, _) => Search::Any,
     };
     let found = engine::search(library, &model.proto, search, budget)?;
     match found.verdict {

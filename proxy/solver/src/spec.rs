@@ -121,10 +121,3 @@ impl Slot {
         all
     }
 }
-
-impl Spec {
-    /// Seconds that the caller allows.
-    pub(crate) const fn time_limit_seconds(&self) -> i64 {
-        self.time_limit_seconds
-    }
-}

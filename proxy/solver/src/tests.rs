@@ -17,7 +17,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use serde_json::{Value, json};
 
-use crate::{Library, Outcome, Spec, parse, solve};
+use crate::engine::Library;
+use crate::solve::{Outcome, Run, solve};
+use crate::{Spec, parse};
 
 /// The library that set-up puts aside. Its searches run one after the other.
 fn library() -> MutexGuard<'static, Library> {
@@ -44,7 +46,7 @@ fn spec(value: &Value) -> Spec {
 
 fn outcome(value: &Value) -> Outcome {
     let spec = spec(value);
-    solve(&library(), &spec).unwrap_or_else(|error| panic!("{value}: {error}"))
+    solve(&library(), &spec, Run::Silent).unwrap_or_else(|error| panic!("{value}: {error}"))
 }
 
 fn resource(id: &str, attributes: Value) -> Value {

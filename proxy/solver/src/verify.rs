@@ -6,7 +6,7 @@ use crate::spec::Spec;
 
 /// A roster that its spec does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
+pub(crate) enum Broken {
     #[error("a resource takes a slot that it is not eligible for")]
     Eligibility,
     #[error("a slot is not covered")]

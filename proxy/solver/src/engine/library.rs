@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 /// Why the library cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum LibraryError {
+pub(crate) enum LibraryError {
     #[error("the solver library cannot be loaded: {0}")]
     Load(#[source] libloading::Error),
     #[error("the solver library lacks a function: {0}")]
@@ -41,7 +41,7 @@ type Solve = unsafe extern "C" fn(
 type Free = unsafe extern "C" fn(*mut c_void);
 
 /// The loaded library. One search runs at a time.
-pub struct Library {
+pub(crate) struct Library {
     new_env: NewEnv,
     destroy_env: DestroyEnv,
     stop_search: StopSearch,
@@ -65,7 +65,7 @@ impl Library {
     ///
     /// # Errors
     /// A file that is missing or no such library.
-    pub fn open(path: &Path) -> Result<Self, LibraryError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, LibraryError> {
         // SAFETY: loading runs the initialisers of OR-tools' own libraries, which set up flags and registries and
         // need nothing of us. Symbols have the types of the header of the version that set-up pins.
         unsafe {

@@ -100,7 +100,7 @@ impl Problems {
 }
 
 /// The fault for a spec whose model is beyond what the engine gets.
-pub fn too_large() -> Fault {
+pub(crate) fn too_large() -> Fault {
     let error = json!({
         "pointer": "",
         "code": ProblemCode::TooLarge.word(),

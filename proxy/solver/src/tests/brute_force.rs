@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::random_spec::{self, Random};
 use super::{library, spec};
 use crate::roster::Roster;
-use crate::{Outcome, Spec, Strength, VOCABULARY, solve, verify};
+use crate::solve::{Outcome, Run, solve};
+use crate::{Spec, Strength, VOCABULARY, verify};
 
 /// Specs for each type and strength.
 const SPECS_PER_TYPE: u64 = 30;
@@ -36,7 +37,8 @@ fn enumerate(spec: &Spec) -> Option<u64> {
 fn compare(value: &Value) -> bool {
     let spec = spec(value);
     let least = enumerate(&spec);
-    let outcome = solve(&library(), &spec).unwrap_or_else(|error| panic!("{error}: {value}"));
+    let outcome =
+        solve(&library(), &spec, Run::Silent).unwrap_or_else(|error| panic!("{error}: {value}"));
     match (&outcome, least) {
         (
             Outcome::Solved {

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::random_spec::{self, Random};
 use super::{outcome, resource};
-use crate::{Outcome, VOCABULARY};
+use crate::VOCABULARY;
+use crate::solve::Outcome;
 
 fn conflict_ids(value: &Value) -> Option<Vec<String>> {
     match outcome(value) {

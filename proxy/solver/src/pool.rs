@@ -1,0 +1,418 @@
+//! Workers under supervision: a pool with a short queue. A worker that hangs is stopped, then killed; one that
+//! crashes, grows or was killed is replaced. Answers are verified here, on this side of the pipe.
+
+mod handle;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use svc_core::fault::{Code, Fault};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::explain::Conflict;
+use crate::roster::Roster;
+use crate::solve::Outcome;
+use crate::spec::{Spec, problem};
+use crate::verify;
+use crate::worker::{Answer, Progress};
+use handle::{Heard, Worker};
+
+/// How workers are run.
+pub struct Settings {
+    /// The program that becomes a worker with `solver-worker`.
+    pub program: PathBuf,
+    /// The engine's shared library.
+    pub library: PathBuf,
+    /// Searches at once.
+    pub workers: usize,
+    /// Specs that may wait for a worker.
+    pub queue: usize,
+    /// Address space of one worker.
+    pub memory_bytes: u64,
+}
+
+/// What a spec came to.
+pub struct Solved {
+    pub status: Status,
+    /// Ids of each slot and of the resources that take it, in the spec's own order; empty when infeasible.
+    pub assignments: Vec<(String, Vec<String>)>,
+    /// `None` when infeasible.
+    pub objective: Option<u64>,
+    /// Empty unless infeasible.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Of a result (spec, Solve result).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Optimal,
+    Feasible,
+    Infeasible,
+}
+
+impl Status {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Optimal => "optimal",
+            Self::Feasible => "feasible",
+            Self::Infeasible => "infeasible",
+        }
+    }
+}
+
+/// Why a spec has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    #[error("the rules expand to more than the solver takes")]
+    TooLarge,
+    #[error("too many specs wait for the solver")]
+    Busy,
+    #[error("the solver cannot be used: {0}")]
+    Unusable(String),
+    #[error("the solver's process ended")]
+    Crashed,
+    #[error("the solver gave no answer in time")]
+    TimedOut,
+    #[error("the solver failed: {0}")]
+    Failed(String),
+    #[error("the solver's answer is wrong: {0}")]
+    Broken(String),
+}
+
+impl Unavailable {
+    /// The word in `error.details.reason` and in metrics.
+    pub const fn reason(&self) -> &'static str {
+        match self {
+            Self::TooLarge => "too_large",
+            Self::Busy => "busy",
+            Self::Unusable(_) => "unusable",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed_out",
+            Self::Failed(_) => "failed",
+            Self::Broken(_) => "wrong_answer",
+        }
+    }
+
+    /// As callers see it: a spec to be changed, or a call to be made again.
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::TooLarge => problem::too_large(),
+            _ => Code::SolverUnavailable
+                .fault()
+                .detail("reason", self.reason())
+                .retry_in(self.retry_after_seconds())
+                .because(self),
+        }
+    }
+
+    /// Seconds after which trying again makes sense.
+    const fn retry_after_seconds(&self) -> u64 {
+        match self {
+            // A search takes as long as a caller allows, 10 s unless it says otherwise.
+            Self::Busy => 10,
+            Self::Unusable(_) => 60,
+            _ => 5,
+        }
+    }
+}
+
+/// How long a worker may take to load the library: 0.03 to 0.15 s on an idle machine.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// From the wish to stop until the process is killed: searches that can stop do so in 1 to 52 ms.
+const STOP_LIMIT: Duration = Duration::from_millis(250);
+/// What a search may take beyond the caller's limit, at least: budgets are not seconds, and cores are shared.
+const GRACE: Duration = Duration::from_secs(10);
+/// A worker that keeps more memory than this is replaced; a fresh one has 21 MB.
+const MAX_IDLE_BYTES: u64 = 150 * 1024 * 1024;
+
+/// Shared by all requests.
+#[derive(Clone)]
+pub struct Pool(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    idle: Mutex<Vec<Worker>>,
+    runtime: Handle,
+}
+
+impl Pool {
+    /// Starts nothing yet. Workers are supervised on this runtime.
+    pub fn new(settings: Settings, runtime: Handle) -> Self {
+        Self(Arc::new(Inner {
+            permits: Arc::new(Semaphore::new(settings.workers)),
+            waiting: AtomicUsize::new(0),
+            idle: Mutex::new(Vec::new()),
+            settings,
+            runtime,
+        }))
+    }
+
+    /// Solves a spec whose bytes these are. Dropping the future frees the worker.
+    ///
+    /// # Errors
+    /// No worker, or one that does not give a good answer.
+    pub async fn solve(&self, spec: &Arc<Spec>, bytes: &[u8]) -> Result<Solved, Unavailable> {
+        self.run(spec, bytes, None).await
+    }
+
+    /// The same, with word of how the search goes.
+    ///
+    /// # Errors
+    /// As [`Pool::solve`].
+    pub async fn solve_telling(
+        &self,
+        spec: &Arc<Spec>,
+        bytes: &[u8],
+        tell: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<Solved, Unavailable> {
+        self.run(spec, bytes, Some(tell)).await
+    }
+
+    /// Solves a spec of our own, to see that the engine works.
+    ///
+    /// # Errors
+    /// As [`Pool::solve`].
+    pub async fn check(&self) -> Result<(), Unavailable> {
+        let spec = crate::parse(SELF_CHECK.as_bytes())
+            .map_err(|_| Unavailable::Failed("the self-check is not a spec".to_owned()))?;
+        let solved = self.solve(&Arc::new(spec), SELF_CHECK.as_bytes()).await?;
+        if solved.status == Status::Optimal && solved.objective == Some(2) {
+            Ok(())
+        } else {
+            Err(Unavailable::Broken("not the self-check's".to_owned()))
+        }
+    }
+
+    /// Specs that wait for a worker.
+    pub fn waiting(&self) -> usize {
+        self.0.waiting.load(Ordering::SeqCst)
+    }
+
+    async fn run(
+        &self,
+        spec: &Arc<Spec>,
+        bytes: &[u8],
+        tell: Option<&(dyn Fn(Progress) + Send + Sync)>,
+    ) -> Result<Solved, Unavailable> {
+        let mut lease = self.lease().await?;
+        let allowed = Duration::from_secs(spec.time_limit_seconds.unsigned_abs());
+        let patience = allowed + allowed.max(GRACE);
+        let answer = timeout(patience, lease.ask(bytes, tell)).await;
+        let answer = answer.map_err(|_| Unavailable::TimedOut)??;
+        drop(lease);
+        match answer {
+            Answer::Done { outcome } => checked(spec, outcome).await,
+            Answer::Stopped => Err(Unavailable::TimedOut),
+            Answer::Failed { reason } => Err(Unavailable::Failed(reason)),
+        }
+    }
+
+    /// A worker for one spec; first come, first served.
+    async fn lease(&self) -> Result<Lease, Unavailable> {
+        let inner = &self.0;
+        let permit = match Arc::clone(&inner.permits).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let _place = Place::take(inner)?;
+                let permit = Arc::clone(&inner.permits).acquire_owned().await;
+                permit.map_err(|_| Unavailable::Crashed)?
+            }
+        };
+        let worker = loop {
+            let idle = inner.idle.lock().pop();
+            let Some(mut worker) = idle else {
+                break self.start().await?;
+            };
+            if worker.is_alive() {
+                break worker;
+            }
+        };
+        Ok(Lease {
+            pool: self.clone(),
+            held: Some((worker, permit)),
+            is_busy: false,
+        })
+    }
+
+    async fn start(&self) -> Result<Worker, Unavailable> {
+        let settings = &self.0.settings;
+        let starting = Worker::start(settings);
+        let mut worker = starting.map_err(|error| Unavailable::Unusable(error.to_string()))?;
+        match timeout(START_LIMIT, worker.hear()).await {
+            Ok(Ok(Heard::Ready)) => Ok(worker),
+            Ok(Ok(Heard::Unusable(reason))) => Err(Unavailable::Unusable(reason)),
+            Ok(_) => Err(Unavailable::Crashed),
+            Err(_) => Err(Unavailable::TimedOut),
+        }
+    }
+}
+
+/// A place in the queue, given up when it is dropped.
+struct Place<'a>(&'a Inner);
+
+impl<'a> Place<'a> {
+    fn take(inner: &'a Inner) -> Result<Self, Unavailable> {
+        let ahead = inner.waiting.fetch_add(1, Ordering::SeqCst);
+        let place = Self(inner);
+        if ahead < inner.settings.queue {
+            Ok(place)
+        } else {
+            Err(Unavailable::Busy)
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A worker for as long as one spec needs it.
+struct Lease {
+    pool: Pool,
+    held: Option<(Worker, OwnedSemaphorePermit)>,
+    is_busy: bool,
+}
+
+impl Lease {
+    async fn ask(
+        &mut self,
+        bytes: &[u8],
+        tell: Option<&(dyn Fn(Progress) + Send + Sync)>,
+    ) -> Result<Answer, Unavailable> {
+        let Some((worker, _)) = &mut self.held else {
+            return Err(Unavailable::Crashed);
+        };
+        self.is_busy = true;
+        let asked = worker.ask(bytes, tell.is_some()).await;
+        asked.map_err(|_| Unavailable::Crashed)?;
+        loop {
+            match worker.hear().await {
+                Ok(Heard::Answer(answer)) => {
+                    self.is_busy = false;
+                    return Ok(answer);
+                }
+                Ok(Heard::Progress(progress)) => {
+                    if let Some(tell) = tell {
+                        tell(progress);
+                    }
+                }
+                Ok(Heard::Ready | Heard::Unusable(_)) | Err(_) => return Err(Unavailable::Crashed),
+            }
+        }
+    }
+}
+
+/// An idle worker goes back. A busy one is asked to stop, and killed where it does not: its caller has left, or
+/// its time is over. Its place stays taken until the processor is free.
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some((mut worker, permit)) = self.held.take() else {
+            return;
+        };
+        let pool = self.pool.clone();
+        if !self.is_busy {
+            return pool.take_back(worker, permit);
+        }
+        let runtime = pool.0.runtime.clone();
+        runtime.spawn(async move {
+            let stopped = timeout(STOP_LIMIT, worker.stop()).await;
+            if let Ok(Ok(())) = stopped {
+                pool.take_back(worker, permit);
+            } else {
+                worker.kill().await;
+                drop(permit);
+            }
+        });
+    }
+}
+
+impl Pool {
+    fn take_back(&self, worker: Worker, permit: OwnedSemaphorePermit) {
+        // One whose size cannot be read is gone.
+        if worker
+            .resident_bytes()
+            .is_some_and(|bytes| bytes <= MAX_IDLE_BYTES)
+        {
+            self.0.idle.lock().push(worker);
+        }
+        drop(permit);
+    }
+}
+
+/// Cells of a roster above which checking one is not for a thread that serves others.
+const MAX_INLINE_CELLS: usize = 20_000;
+
+async fn checked(spec: &Arc<Spec>, outcome: Outcome) -> Result<Solved, Unavailable> {
+    if spec.slots.len() * spec.resources.len() <= MAX_INLINE_CELLS {
+        return check(spec, outcome);
+    }
+    let spec = Arc::clone(spec);
+    let checking = tokio::task::spawn_blocking(move || check(&spec, outcome)).await;
+    checking.map_err(|error| Unavailable::Failed(error.to_string()))?
+}
+
+/// Nothing that a worker says is believed.
+fn check(spec: &Spec, outcome: Outcome) -> Result<Solved, Unavailable> {
+    match outcome {
+        Outcome::TooLarge => Err(Unavailable::TooLarge),
+        Outcome::Infeasible { conflicts } => Ok(Solved {
+            status: Status::Infeasible,
+            assignments: Vec::new(),
+            objective: None,
+            conflicts,
+        }),
+        Outcome::Solved {
+            is_optimal,
+            assignments,
+            objective,
+        } => {
+            let known = |resource: &usize| *resource < spec.resources.len();
+            let is_roster = assignments.len() == spec.slots.len()
+                && assignments.iter().all(|people| {
+                    people.iter().all(known) && people.is_sorted_by(|one, other| one < other)
+                });
+            if !is_roster {
+                return Err(wrong(verify::Broken::Eligibility));
+            }
+            let roster = Roster::new(spec, assignments);
+            if verify::objective(&roster).map_err(wrong)? != objective {
+                return Err(wrong(verify::Broken::Objective));
+            }
+            let status = if is_optimal {
+                Status::Optimal
+            } else {
+                Status::Feasible
+            };
+            Ok(Solved {
+                status,
+                assignments: roster.ids(),
+                objective: Some(objective),
+                conflicts: Vec::new(),
+            })
+        }
+    }
+}
+
+fn wrong(broken: verify::Broken) -> Unavailable {
+    Unavailable::Broken(broken.to_string())
+}
+
+/// Two people, one slot: the one who would rather not costs 2, the other 3.
+const SELF_CHECK: &str = r#"{
+    "version": 1,
+    "resources": [{"id": "a"}, {"id": "b"}],
+    "slots": [{"id": "s", "day": "2026-07-31", "requirements": [{"count": 1, "where": []}]}],
+    "preferences": [
+        {"type": "avoid", "resource_ids": ["a"], "weight": 2},
+        {"type": "avoid", "resource_ids": ["b"], "weight": 3}
+    ]
+}"#;
