@@ -1,6 +1,7 @@
 //! PHI Guard across the boundary: what the provider sees, what the caller sees, and where nothing may be seen.
 
 mod block;
+mod canary;
 mod detector;
 mod quality;
 mod redact;
