@@ -2,6 +2,8 @@
 //!
 //! It holds hashes: one unknown word in some 7,000 is taken for a known one, always the same.
 
+use phi_text::label;
+
 /// The bits of a word's entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Class(u8);
@@ -64,21 +66,18 @@ const BUCKETS: usize = 1 << 14;
 const ENTRIES_AT: usize = (BUCKETS + 1) * 4;
 const ENTRY_BYTES: usize = 3;
 
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
-/// A word's hash on the way: small letters, one byte after the other.
+/// A word's hash on the way: small letters, one byte after the other. Of a word of ASCII letters, `Labels` know the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hash(u64);
 
 impl Hash {
     pub const fn new() -> Self {
-        Self(FNV_OFFSET)
+        Self(label::EMPTY)
     }
 
     #[must_use]
     pub const fn with(self, byte: u8) -> Self {
-        Self((self.0 ^ byte as u64).wrapping_mul(FNV_PRIME))
+        Self(label::mix(self.0, byte))
     }
 
     /// Over text that may have capitals and signs beyond ASCII.
@@ -86,7 +85,7 @@ impl Hash {
     pub fn over(mut self, text: &str) -> Self {
         if text.is_ascii() {
             for byte in text.bytes() {
-                self = self.with(byte.to_ascii_lowercase());
+                self = self.with(byte);
             }
             return self;
         }

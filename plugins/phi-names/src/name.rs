@@ -22,22 +22,34 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     if token.is_glued || token.shape == Shape::Number {
         return None;
     }
-    let found = match token.role {
-        Some(Role::Title) => behind_title(sentence, at),
-        Some(Role::Person) => {
-            behind_person(sentence, at, Strength::of_person(token, sentence.text))
-        }
-        Some(Role::Kin) => behind_person(sentence, at, Strength::Weak),
-        Some(Role::Greeting) => behind_greeting(sentence, at),
-        _ => None,
-    };
-    found
-        .or_else(|| reversed(sentence, at))
+    let found = led(sentence, at, token);
+    // No other rule begins with such a word.
+    if found.is_some() || token.shape == Shape::Lower && is_blocked(token) {
+        return found;
+    }
+    reversed(sentence, at)
         .or_else(|| introduced(sentence, at))
         .or_else(|| listed(sentence, at))
         .or_else(|| with_initial(sentence, at))
         .or_else(|| with_degree(sentence, at))
         .or_else(|| alone(sentence, at))
+}
+
+/// As [`find`], for a word in small letters in a cased text, where most rules find nothing.
+pub fn find_small(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at).filter(|token| !token.is_glued)?;
+    led(sentence, at, token).or_else(|| introduced(sentence, at))
+}
+
+/// The name that the token leads to.
+fn led(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    match token.role? {
+        Role::Title => behind_title(sentence, at),
+        Role::Person => behind_person(sentence, at, Strength::of_person(token, sentence.text)),
+        Role::Kin => behind_person(sentence, at, Strength::Weak),
+        Role::Greeting => behind_greeting(sentence, at),
+        _ => None,
+    }
 }
 
 /// The first token behind the name that begins at `at`.

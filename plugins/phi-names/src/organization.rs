@@ -168,7 +168,9 @@ fn of_place(sentence: &Sentence<'_>, at: usize) -> usize {
 
 /// `University of Iowa Hospitals`, `Hospital of Saint Raphael`: begins with the token.
 pub fn find_of(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let token = sentence.token(at)?;
+    let token = sentence
+        .token(at)
+        .filter(|token| token.is(Role::Facility))?;
     let word = token.text(sentence.text);
     let is_head = [
         "University",

@@ -305,9 +305,12 @@ fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
 }
 
 /// `P.O. Box 12`, `PO Box 12`.
-fn find_box(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+pub fn find_box(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     let rest = sentence.text.as_bytes().get(token.start..)?;
+    if !matches!(rest, [b'p' | b'P', ..]) {
+        return None;
+    }
     let is_box = [
         "p.o. box ",
         "po box ",

@@ -145,12 +145,13 @@ fn rules(sentence: &Sentence<'_>, findings: &mut Vec<Finding>) {
     while let Some(token) = sentence.token(at) {
         let found = if token.shape == Shape::Number {
             place::find_street(sentence, at).or_else(|| place::find_zip(sentence, at))
-        } else if token.shape == Shape::Lower
-            && token.role.is_none()
-            && sentence.writing == Writing::Cased
-            && token.class.is_unknown()
-        {
-            None
+        } else if token.shape == Shape::Lower && sentence.writing == Writing::Cased {
+            // Small letters in a cased text: most words by far, and few rules.
+            if token.role.is_none() && token.class.is_unknown() {
+                None
+            } else {
+                name::find_small(sentence, at).or_else(|| place::find_box(sentence, at))
+            }
         } else {
             // A facility may bear a name, and a street too: the longer finding is kept by the host.
             let facility =

@@ -1,5 +1,6 @@
 //! Words and numbers of a text, with what the lists and the vocabulary say about each.
 
+use phi_text::chunk;
 use phi_text::text::{byte, byte_before};
 
 use crate::lexicon::{Class, Hash, look_up};
@@ -70,30 +71,82 @@ pub enum Writing {
 /// Appends the tokens of `text[from..to]`. Lists are asked about words that may be names.
 pub fn read(text: &str, from: usize, to: usize, tokens: &mut Vec<Token>) -> Writing {
     let bytes = text.as_bytes();
-    let writing = writing(bytes.get(from..to).unwrap_or_default());
+    let part = bytes.get(..to).unwrap_or_default();
+    let writing = writing(part.get(from..).unwrap_or_default());
     let mut at = from;
-    while at < to {
-        let here = byte(bytes, at);
-        if here.is_ascii_digit() {
+    while let Some(&here) = part.get(at) {
+        if here.is_ascii_alphabetic() || here >= 0x80 {
+            let (token, end) = match plain_word(bytes, part, at, writing) {
+                Some(token) => (Some(token), token.end),
+                None => other_word(text, at, to, writing),
+            };
+            tokens.extend(token);
+            at = end + possessive_len(bytes, end);
+        } else if here.is_ascii_digit() {
             let end = number_end(bytes, at, to);
             tokens.push(number(bytes, at, end));
             at = end;
-        } else if here.is_ascii_alphabetic() || here >= 0x80 {
-            let end = word_end(bytes, at, to);
-            // Dashes and quotes beyond ASCII are no words.
-            if here.is_ascii()
-                || text
-                    .get(at..end)
-                    .is_some_and(|word| word.contains(char::is_alphabetic))
-            {
-                tokens.push(word(text, at, end, writing));
-            }
-            at = end + possessive_len(bytes, end);
         } else {
             at += 1;
         }
     }
     writing
+}
+
+/// The word at `at` where it has letters of ASCII alone, as most have: one pass over it.
+fn plain_word(bytes: &[u8], part: &[u8], start: usize, writing: Writing) -> Option<Token> {
+    let mut hash = Hash::new();
+    let (mut end, mut upper) = (start, 0);
+    while let Some(&byte) = part.get(end)
+        && byte.is_ascii_alphabetic()
+    {
+        hash = hash.with(byte);
+        upper += usize::from(byte.is_ascii_uppercase());
+        end += 1;
+    }
+    let goes_on = match part.get(end) {
+        None => false,
+        Some(b'-' | b'\'') => byte(bytes, end + 1).is_ascii_alphabetic(),
+        Some(byte) => *byte >= 0x80,
+    };
+    if goes_on || end == start {
+        return None;
+    }
+    let len = end - start;
+    let shape = match upper {
+        _ if byte(bytes, start).is_ascii_lowercase() => Shape::Lower,
+        1 if len == 1 => Shape::Initial,
+        _ if upper == len => Shape::Upper,
+        _ => Shape::Capital,
+    };
+    let role = ROLES.by_hash(hash.value()).copied();
+    let is_asked = shape != Shape::Lower || writing == Writing::Uncased && !is_plain(role);
+    let (hash, class) = if is_asked {
+        (hash, look_up(hash))
+    } else {
+        (Hash::new(), Class::default())
+    };
+    Some(Token {
+        start,
+        end,
+        shape,
+        class,
+        role,
+        hash,
+        is_glued: is_glued(bytes, start, end, shape),
+    })
+}
+
+/// A word with a dash, an apostrophe or letters beyond ASCII, and where it ends; dashes and quotes beyond ASCII are no
+/// words.
+fn other_word(text: &str, at: usize, to: usize, writing: Writing) -> (Option<Token>, usize) {
+    let bytes = text.as_bytes();
+    let end = word_end(bytes, at, to);
+    let is_word = byte(bytes, at).is_ascii()
+        || text
+            .get(at..end)
+            .is_some_and(|word| word.contains(char::is_alphabetic));
+    (is_word.then(|| word(text, at, end, writing)), end)
 }
 
 /// Bytes of a possessive `'s` behind a word, with either apostrophe.
@@ -114,18 +167,15 @@ fn possessive_len(text: &[u8], end: usize) -> usize {
 fn writing(text: &[u8]) -> Writing {
     /// Letters that tell how a text is written.
     const FEW_LETTERS: usize = 12;
-    let (mut upper, mut lower) = (0, 0);
-    for byte in text {
-        upper += usize::from(byte.is_ascii_uppercase());
-        lower += usize::from(byte.is_ascii_lowercase());
-    }
+    let (upper, lower) = chunk::letters(text);
     let letters = upper + lower;
     // A month or a drug may have a capital in a text of small letters.
-    let begins_small = text
-        .iter()
-        .find(|byte| byte.is_ascii_alphabetic())
-        .is_some_and(u8::is_ascii_lowercase);
-    let is_small = upper * 150 < letters || begins_small && upper * 30 < letters;
+    let begins_small = || {
+        text.iter()
+            .find(|byte| byte.is_ascii_alphabetic())
+            .is_some_and(u8::is_ascii_lowercase)
+    };
+    let is_small = upper * 150 < letters || upper * 30 < letters && begins_small();
     let is_shouted = upper * 4 > letters * 3;
     if letters >= FEW_LETTERS && (is_small || is_shouted) {
         Writing::Uncased
@@ -204,34 +254,14 @@ fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
     let word = text.get(start..end).unwrap_or_default();
     let shape = shape(word);
     let role = ROLES.get(word.as_bytes()).copied();
-    // Most words of a cased text are written small; nobody asks the lists about them.
-    let is_plain = shape == Shape::Lower
-        && matches!(
-            role,
-            Some(Role::Stop | Role::Place | Role::Generic | Role::Medical)
-        );
     let may_be_name =
-        shape != Shape::Lower || writing == Writing::Uncased && !is_plain || !word.is_ascii();
-    let hash = if may_be_name {
-        Hash::new().over(word)
+        shape != Shape::Lower || writing == Writing::Uncased && !is_plain(role) || !word.is_ascii();
+    let (hash, class) = if may_be_name {
+        let hash = Hash::new().over(word);
+        (hash, class(word, hash))
     } else {
-        Hash::new()
+        (Hash::new(), Class::default())
     };
-    let class = if may_be_name {
-        class(word, hash)
-    } else {
-        Class::default()
-    };
-    let tail = byte(bytes, end);
-    let is_glued = is_joined(byte_before(bytes, start))
-        || matches!(tail, b'@' | b'_' | b'\\')
-        || tail.is_ascii_digit()
-        || byte_before(bytes, start).is_ascii_digit()
-        || byte_before(bytes, start) == b'.'
-            && byte_before(bytes, start.saturating_sub(1)).is_ascii_alphanumeric()
-            && start > 1
-            && shape == Shape::Lower
-        || tail == b'.' && byte(bytes, end + 1).is_ascii_lowercase() && shape == Shape::Lower;
     Token {
         start,
         end,
@@ -239,8 +269,30 @@ fn word(text: &str, start: usize, end: usize, writing: Writing) -> Token {
         class,
         role,
         hash,
-        is_glued,
+        is_glued: is_glued(bytes, start, end, shape),
     }
+}
+
+/// Nobody asks the lists about these words in small letters.
+const fn is_plain(role: Option<Role>) -> bool {
+    matches!(
+        role,
+        Some(Role::Stop | Role::Place | Role::Generic | Role::Medical)
+    )
+}
+
+fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
+    let (head, tail) = (byte_before(bytes, start), byte(bytes, end));
+    let is_in_code = is_joined(head)
+        || matches!(tail, b'@' | b'_' | b'\\')
+        || tail.is_ascii_digit()
+        || head.is_ascii_digit();
+    // `example.com`, but no name at the end of a sentence.
+    let is_in_address = || {
+        head == b'.' && start > 1 && byte_before(bytes, start - 1).is_ascii_alphanumeric()
+            || tail == b'.' && byte(bytes, end + 1).is_ascii_lowercase()
+    };
+    is_in_code || shape == Shape::Lower && is_in_address()
 }
 
 fn shape(word: &str) -> Shape {

@@ -12,12 +12,22 @@ const MAX_WORDS: usize = 5;
 const FILTER_BITS: usize = 1 << 15;
 const FILTER_WORDS: usize = FILTER_BITS / 64;
 
-const FNV_OFFSET: u32 = 0x811c_9dc5;
-const FNV_PRIME: u32 = 0x0100_0193;
+/// The hash of a word (FNV-1a, 64 bits) before its first byte.
+pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// Goes on with a hash (FNV-1a) over one more byte, whatever its case.
-const fn mix(hash: u32, byte: u8) -> u32 {
-    (hash ^ byte.to_ascii_lowercase() as u32).wrapping_mul(FNV_PRIME)
+/// Goes on with a hash over one more byte, whatever its case.
+pub const fn mix(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte.to_ascii_lowercase() as u64).wrapping_mul(FNV_PRIME)
+}
+
+/// What tables keep of a hash.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the other half is folded in"
+)]
+const fn fold(hash: u64) -> u32 {
+    (hash ^ (hash >> 32)) as u32
 }
 
 const fn counts(byte: u8) -> bool {
@@ -25,8 +35,8 @@ const fn counts(byte: u8) -> bool {
 }
 
 /// The hash of the letters and digits of `label`.
-const fn hash(label: &[u8]) -> u32 {
-    let mut hash = FNV_OFFSET;
+const fn hash(label: &[u8]) -> u64 {
+    let mut hash = EMPTY;
     let mut at = 0;
     while at < label.len() {
         if counts(label[at]) {
@@ -60,7 +70,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
         let mut at = 0;
         while at < entries.len() {
             let label = entries[at].0.as_bytes();
-            let whole = hash(label);
+            let whole = fold(hash(label));
             let mut slot = whole as usize % SLOTS;
             while slots[slot] != 0 {
                 slot = (slot + 1) % SLOTS;
@@ -112,7 +122,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             return None;
         }
         let mut found = None;
-        let mut hash = FNV_OFFSET;
+        let mut hash = EMPTY;
         let mut end = at;
         for _ in 0..MAX_WORDS {
             let start = end;
@@ -148,7 +158,9 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             .is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    fn by_hash(&self, hash: u32) -> Option<&'static T> {
+    /// What the label means whose letters, in small letters, have the hash.
+    pub fn by_hash(&self, hash: u64) -> Option<&'static T> {
+        let hash = fold(hash);
         let mut slot = hash as usize % SLOTS;
         loop {
             let entry = *self.slots.get(slot)?;

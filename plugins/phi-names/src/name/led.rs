@@ -195,15 +195,7 @@ pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Fin
 pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     let before = sentence.before(at)?;
-    let last = before.text(sentence.text).as_bytes();
-    if !matches!(
-        last,
-        [
-            ..,
-            b's' | b'S' | b'm' | b'M' | b'e' | b'E' | b'a' | b'A' | b'y' | b'Y' | b'f' | b'F'
-        ]
-    ) || last.len() > 7
-    {
+    if is_blocked(token) || !ends_introduction(before.text(sentence.text).as_bytes()) {
         return None;
     }
     let head = sentence.text.get(..token.start)?.trim_end();
@@ -228,7 +220,7 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
                 .get(head.len() - words.len()..)
                 .is_some_and(|tail| tail.eq_ignore_ascii_case(words.as_bytes()))
     });
-    if !is_introduced || before.shape == Shape::Number || is_blocked(token) {
+    if !is_introduced || before.shape == Shape::Number {
         return None;
     }
     let class = token.class_of(sentence.text);
@@ -241,4 +233,20 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
     }
     let end = name_end(sentence, at);
     Some((finding(sentence, at, end, LED_SCORE)?.contextual(), end))
+}
+
+/// Whether an introduction may end with the word: most words need no closer look.
+fn ends_introduction(word: &[u8]) -> bool {
+    match word {
+        [_] => matches!(word, b"m" | b"M"),
+        [_, _] => [b"is", b"am", b"by", b"as"]
+            .iter()
+            .any(|last| word.eq_ignore_ascii_case(*last)),
+        // `Surname:` and `himself` as well; none is longer.
+        [.., a, b] if word.len() <= b"himself".len() => matches!(
+            (a, b),
+            (b'm' | b'M', b'e' | b'E') | (b'k' | b'K', b'a' | b'A') | (b'l' | b'L', b'f' | b'F')
+        ),
+        _ => false,
+    }
 }
