@@ -1,1 +1,86 @@
-//! Control plane.
+//! The control plane: one file per resource, one table of endpoints.
+//!
+//! An endpoint reads its input strictly, decides, and either answers ([`endpoint::Read`]) or says what is to be
+//! done in one transaction ([`endpoint::Write`]), to which the frame adds the audit row and the response that an
+//! idempotency key will get again (contract 4 and 19.1). Knows no SQL and no pingora.
+
+mod agent_credentials;
+mod agents;
+mod api_keys;
+mod budget;
+mod call;
+mod cursor;
+mod endpoint;
+mod idempotency;
+mod input;
+mod organizations;
+mod query;
+mod usage;
+
+use http::Method;
+use svc_core::scope::Scope;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::policy::pipelines::{Endpoint, Gate};
+
+use endpoint::{Read, Write};
+
+/// Every endpoint of the control plane.
+#[rustfmt::skip]
+pub static ENDPOINTS: &[Endpoint] = &[
+    silent(Method::GET, "/v1/api_keys", Scope::ControlRead, &Read(api_keys::list)),
+    endpoint(Method::POST, "/v1/api_keys", Scope::ControlKeys, Gate::Scope, "api_key", &Write(api_keys::create)),
+    endpoint(Method::DELETE, "/v1/api_keys/{id}", Scope::ControlKeys, Gate::Scope, "api_key", &Write(api_keys::revoke)),
+
+    silent(Method::GET, "/v1/agents", Scope::ControlRead, &Read(agents::list)),
+    endpoint(Method::POST, "/v1/agents", Scope::ControlAgents, Gate::Scope, "agent", &Write(agents::create)),
+    silent(Method::GET, "/v1/agents/{id}", Scope::ControlRead, &Read(agents::read)),
+    endpoint(Method::PATCH, "/v1/agents/{id}", Scope::ControlAgents, Gate::Scope, "agent", &Write(agents::update)),
+    endpoint(Method::POST, "/v1/agents/{id}/archive", Scope::ControlAgents, Gate::Scope, "agent", &Write(agents::archive)),
+    endpoint(Method::POST, "/v1/agents/{id}/reactivate", Scope::ControlAgents, Gate::Scope, "agent", &Write(agents::reactivate)),
+
+    silent(Method::GET, "/v1/agents/{id}/credentials", Scope::ControlRead, &Read(agent_credentials::list)),
+    endpoint(Method::POST, "/v1/agents/{id}/credentials", Scope::ControlAgents, Gate::User, "agent_credential", &Write(agent_credentials::issue)),
+    endpoint(Method::POST, "/v1/agents/{id}/credentials/{credential_id}/revoke", Scope::ControlAgents, Gate::Scope, "agent_credential", &Write(agent_credentials::revoke)),
+
+    silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
+    silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),
+    endpoint(Method::PATCH, "/v1/usage/budget", Scope::ControlUsage, Gate::OrgAdmin, "budget", &Write(budget::update)),
+
+    silent(Method::GET, "/v1/orgs/{organization}", Scope::ControlRead, &Read(organizations::read)),
+    endpoint(Method::PATCH, "/v1/orgs/{organization}", Scope::ControlOrg, Gate::OrgAdmin, "organization", &Write(organizations::update)),
+];
+
+/// A read that leaves no audit row (contract 14.2).
+const fn silent(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    handler: &'static dyn Handler,
+) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        scope,
+        gate: Gate::Scope,
+        audited_as: None,
+        handler,
+    }
+}
+
+const fn endpoint(
+    method: Method,
+    path: &'static str,
+    scope: Scope,
+    gate: Gate,
+    family: &'static str,
+    handler: &'static dyn Handler,
+) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        scope,
+        gate,
+        audited_as: Some(family),
+        handler,
+    }
+}

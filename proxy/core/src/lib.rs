@@ -6,6 +6,7 @@
 pub mod chat;
 pub mod fault;
 pub mod gcra;
+pub mod grant;
 pub mod id;
 pub mod json;
 pub mod metering;

@@ -60,6 +60,37 @@ pub fn api_key(mode: Mode, mut random: impl FnMut() -> u8) -> String {
     key
 }
 
+/// Random characters of an agent credential: 40 × log₂ 62 = 238 bits.
+const AGENT_RANDOM_CHARS: usize = 40;
+pub const TEST_AGENT_PREFIX: &str = "svc_agt_test_";
+
+/// A new agent credential from 40 random numbers below 62.
+pub fn agent_credential(mode: Mode, mut random: impl FnMut() -> u8) -> String {
+    let mut credential = String::from(match mode {
+        Mode::Live => AGENT_PREFIX,
+        Mode::Test => TEST_AGENT_PREFIX,
+    });
+    for _ in 0..AGENT_RANDOM_CHARS {
+        credential.push(base62(u32::from(random())));
+    }
+    credential
+}
+
+/// Whether a bearer token has the form of an agent credential, and of which mode. The random part has no `_`, so
+/// that the two cannot be confused (contract 1.1).
+pub fn agent_mode(token: &str) -> Option<Mode> {
+    let (mode, rest) = match (
+        token.strip_prefix(TEST_AGENT_PREFIX),
+        token.strip_prefix(AGENT_PREFIX),
+    ) {
+        (Some(rest), _) => (Mode::Test, rest),
+        (_, Some(rest)) => (Mode::Live, rest),
+        _ => return None,
+    };
+    (rest.len() == AGENT_RANDOM_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        .then_some(mode)
+}
+
 /// Whether a bearer token has the form of an API key, and of which mode. The checksum is not judged:
 /// an operator may provision any 32 alphanumerics (contract 1.1).
 pub fn api_key_mode(token: &str) -> Option<Mode> {

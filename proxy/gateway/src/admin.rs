@@ -155,10 +155,7 @@ pub(crate) async fn bootstrap(
 }
 
 fn premium_models(configuration: &Configuration) -> anyhow::Result<Vec<String>> {
-    let set = match PolicySet::load(
-        &configuration.policies_folder()?,
-        &configuration.provider_names(),
-    ) {
+    let set = match PolicySet::load(&configuration.policies_folder()?, &configuration.known()) {
         Ok(set) => set,
         Err(problems) => bail!(
             "{}",

@@ -26,7 +26,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     }
     let policies = configuration
         .policies_folder()
-        .map(|folder| PolicySet::load(&folder, &configuration.provider_names()));
+        .map(|folder| PolicySet::load(&folder, &configuration.known()));
     let host = wiring::plugin_host(configuration).await;
     match &host {
         Ok(host) => {

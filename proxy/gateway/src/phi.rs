@@ -37,10 +37,7 @@ pub(crate) async fn run(
     command: Command,
 ) -> anyhow::Result<ExitCode> {
     let Command::Scan { jsonl, profile } = command;
-    let policies = PolicySet::load(
-        &configuration.policies_folder()?,
-        &configuration.provider_names(),
-    );
+    let policies = PolicySet::load(&configuration.policies_folder()?, &configuration.known());
     let policies = match policies {
         Ok(policies) => policies,
         Err(problems) => bail!(

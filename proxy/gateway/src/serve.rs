@@ -150,7 +150,7 @@ async fn build(
     let store = wiring::store(configuration, background.handle()).await?;
     let metrics = Arc::new(Metrics::new(registry)?);
     let folder = configuration.policies_folder()?;
-    let policies = Policies::open(&folder, configuration.provider_names(), &store)
+    let policies = Policies::open(&folder, configuration.known(), &store)
         .await
         .map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();

@@ -31,13 +31,7 @@ impl Reservation {
         now: Timestamp,
     ) -> Self {
         let (start, end) = now.cycle(caller.cycle_anchor_day);
-        // A tier that the policy does not know includes nothing: metering fails closed.
-        let plan = || {
-            plans
-                .find(&caller.plan_tier)
-                .map_or(Micro::ZERO, |plan| plan.monthly_credits)
-        };
-        let allotment = Some(caller.monthly_credits.unwrap_or_else(plan));
+        let allotment = Some(caller.allotment(plans));
         Self {
             cycle: Cycle { start, end },
             allotment,

@@ -5,8 +5,11 @@ use svc_core::scope::Scope;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
+pub use svc_store::api_key::DelegatingUser;
 use svc_store::api_key::Verdict;
 pub use svc_store::organization::PhiMode;
+
+use crate::policy::plans::Plans;
 
 /// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds
 /// old (contract 9).
@@ -17,7 +20,7 @@ pub struct Caller {
     pub mode: Mode,
     pub scopes: Vec<Scope>,
     pub default_version: Option<ApiVersion>,
-    pub delegating_user_id: Option<String>,
+    pub delegating_user: Option<DelegatingUser>,
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
     /// Requests per minute of this key; `None` is the policy's default.
@@ -53,11 +56,23 @@ pub struct Buckets {
     pub organization_day: String,
 }
 
+impl Caller {
+    /// Credits of one cycle. A tier that the policy does not know includes nothing: metering fails closed.
+    pub fn allotment(&self, plans: &Plans) -> Micro {
+        let plan = || {
+            plans
+                .find(&self.plan_tier)
+                .map_or(Micro::ZERO, |plan| plan.monthly_credits)
+        };
+        self.monthly_credits.unwrap_or_else(plan)
+    }
+}
+
 impl From<Verdict> for Caller {
     fn from(verdict: Verdict) -> Self {
         let Verdict {
             key,
-            delegating_user: _,
+            delegating_user,
             organization,
             caps: _,
             baa,
@@ -79,7 +94,7 @@ impl From<Verdict> for Caller {
                 .filter_map(|word| Scope::parse(word))
                 .collect(),
             default_version: key.default_version.as_deref().and_then(ApiVersion::parse),
-            delegating_user_id: key.delegating_user_id,
+            delegating_user,
             expires_at: key.expires_at,
             last_used_at: key.last_used_at,
             per_minute: key.per_minute,

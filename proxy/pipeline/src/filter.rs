@@ -9,6 +9,7 @@ mod decode_chat_completions;
 mod decode_count;
 mod decode_messages;
 mod decode_native;
+mod delegation;
 mod eligibility;
 mod limits;
 mod metering;
@@ -47,6 +48,7 @@ static FILTERS: &[&dyn Filter] = &[
     &auth::Auth,
     &version::Version,
     &scope::ScopeGate,
+    &delegation::Delegation,
     &limits::Limits,
     &decode_native::DecodeNative,
     &decode_messages::DecodeMessages,

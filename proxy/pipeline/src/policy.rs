@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use cases::Case;
 use models::Catalogue;
 use phi::PhiPolicy;
-use pipelines::Routes;
+use pipelines::{Endpoint, Routes};
 use plans::Plans;
 
 /// The files of a policy set, in the order in which problems are reported.
@@ -36,6 +36,15 @@ pub struct PolicySet {
     pub digest: String,
     /// Counts policy sets of this deployment; audit rows carry it.
     pub epoch: i64,
+}
+
+/// What policies speak of and do not say themselves.
+#[derive(Clone)]
+pub struct Known {
+    /// Names that the configuration knows.
+    pub providers: Vec<String>,
+    /// Routes that are part of the program.
+    pub endpoints: &'static [Endpoint],
 }
 
 /// One thing that is wrong with a policy file.
@@ -88,24 +97,23 @@ impl Findings {
 }
 
 impl PolicySet {
-    /// Reads and validates all files of `folder`. `providers` are the names that the configuration knows. The epoch is
-    /// 0 until the store has given one.
+    /// Reads and validates all files of `folder`. The epoch is 0 until the store has given one.
     ///
     /// # Errors
     /// Every problem of every file.
-    pub fn load(folder: &Path, providers: &[String]) -> Result<Self, Vec<PolicyProblem>> {
+    pub fn load(folder: &Path, known: &Known) -> Result<Self, Vec<PolicyProblem>> {
         let mut findings = Findings::default();
         let mut hasher = Sha256::new();
         let texts = FILES.map(|file| read(folder, file, &mut hasher, &mut findings));
         let [pipelines, models, phi, plans] = &texts;
         let routes = parse(FILES[0], pipelines, &mut findings)
-            .map(|file| Routes::build(file, FILES[0], &mut findings));
+            .map(|file| Routes::build(file, known.endpoints, FILES[0], &mut findings));
         let source = |at: usize, text| Source {
             file: FILES[at],
             text,
         };
         let catalogue = parse(FILES[1], models, &mut findings)
-            .map(|file| Catalogue::build(file, source(1, models), providers, &mut findings));
+            .map(|file| Catalogue::build(file, source(1, models), &known.providers, &mut findings));
         let phi = parse(FILES[2], phi, &mut findings)
             .map(|file| PhiPolicy::build(file, source(2, phi), &mut findings));
         let plans = parse(FILES[3], plans, &mut findings)
@@ -170,8 +178,11 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies")
     }
 
-    fn providers() -> Vec<String> {
-        ["alpha", "beta"].map(str::to_owned).to_vec()
+    fn known() -> Known {
+        Known {
+            providers: ["alpha", "beta"].map(str::to_owned).to_vec(),
+            endpoints: &[],
+        }
     }
 
     /// A copy of the shipped policies with one file rewritten.
@@ -184,7 +195,7 @@ mod tests {
             }
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        PolicySet::load(folder.path(), &providers())
+        PolicySet::load(folder.path(), &known())
     }
 
     fn problems(result: Result<PolicySet, Vec<PolicyProblem>>) -> String {
@@ -198,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_shipped_set_is_valid() {
-        if let Err(problems) = PolicySet::load(&shipped(), &providers()) {
+        if let Err(problems) = PolicySet::load(&shipped(), &known()) {
             unreachable!("{problems:?}");
         }
     }
@@ -239,7 +250,7 @@ mod tests {
                 .replace("\"0.3\"", "\"cheap\"");
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let text = problems(PolicySet::load(folder.path(), &providers()));
+        let text = problems(PolicySet::load(folder.path(), &known()));
         assert!(
             text.contains("massage") && text.contains("alpha-haiku-4-5"),
             "{text}"

@@ -6,6 +6,9 @@
 mod row;
 mod settle;
 
+use row::End;
+pub use row::Entry;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,11 +17,13 @@ use svc_core::fault::{Code, Fault, Kind};
 use svc_core::metering::{Charge, Price};
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
+use svc_store::audit::Row;
 
 use crate::budget::Reservation;
 use crate::caller::{Caller, PhiMode};
 use crate::conversation::Turn;
 use crate::gateway::Gateway;
+use crate::moment;
 use crate::phi::Scan;
 use crate::policy::models::{Model, ProviderKind};
 use crate::policy::pipelines::Route;
@@ -46,6 +51,8 @@ pub enum Operation {
     Inference,
     /// Content goes to a provider, but no model runs: two audit rows and no charge (contract X30).
     TokenCount,
+    /// Changes or reads something that its one audit row speaks of (contract 14.2); the word is the row's family.
+    Control(&'static str),
     /// Asks nothing of a model, and has no rows.
     Read,
 }
@@ -55,6 +62,7 @@ impl Operation {
         match self {
             Self::Inference => "inference",
             Self::TokenCount => "token_count",
+            Self::Control(family) => family,
             Self::Read => "read",
         }
     }
@@ -307,24 +315,60 @@ impl Trail {
         estimate_missing(&mut self.record);
         let gateway = Arc::clone(&self.gateway);
         let (record, code) = (Record::clone(&self.record), Some(fault.code));
+        let has_one_row = stage == Stage::Known || self.has_one_row();
         match stage {
             Stage::Open => {
                 let settled = settle::fail(gateway, record, ending, status, code).await;
                 self.gateway.metrics.unsettled.dec();
                 settled
             }
+            Stage::Known | Stage::Admitted if self.is_audited() && has_one_row => {
+                settle::deny(gateway, record, ending, status, code).await
+            }
             Stage::Admitted if self.is_audited() => {
                 settle::refuse(gateway, record, ending, status, code).await
-            }
-            Stage::Known if self.is_audited() => {
-                settle::deny(gateway, record, status, fault.code).await
             }
             Stage::Anonymous | Stage::Known | Stage::Admitted | Stage::Settled => Ok(()),
         }
     }
 
+    /// Writes the one row of a control-plane request, in the transaction of what the row is about. Whoever asks for
+    /// it calls [`Self::written`] once that is durable.
+    pub fn scribe(&self) -> Scribe {
+        Scribe(Box::new(Record::clone(&self.record)))
+    }
+
+    /// All rows of this exchange are durable.
+    pub fn written(&mut self) {
+        self.stage = Stage::Settled;
+    }
+
     fn is_audited(&self) -> bool {
         self.record.operation != Operation::Read
+    }
+
+    fn has_one_row(&self) -> bool {
+        matches!(self.record.operation, Operation::Control(_))
+    }
+}
+
+/// What the row of a control-plane request says, without its exchange.
+pub struct Scribe(Box<Record>);
+
+impl Scribe {
+    /// The row of a request that did what it was asked to.
+    pub fn row(&self, entry: Entry) -> Row {
+        row::control(&self.0, entry)
+    }
+
+    /// The row of a request that is refused.
+    pub fn refusal(&self, fault: &Fault) -> Row {
+        let end = End {
+            ending: ending(fault),
+            status: self.0.surface.status(fault.code),
+            code: Some(fault.code),
+        };
+        row::denied(&self.0, moment::now(), end)
     }
 }
 
@@ -369,6 +413,7 @@ impl Drop for Trail {
             (Ending::Cancelled, CLIENT_CLOSED_REQUEST, None)
         };
         estimate_missing(&mut self.record);
+        let has_one_row = self.has_one_row();
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
         let request_id = record.request_id.clone();
         let background = gateway.background.clone();
@@ -378,6 +423,8 @@ impl Drop for Trail {
                     settle::fail(Arc::clone(&gateway), record, ending, status, code).await;
                 gateway.metrics.unsettled.dec();
                 settled
+            } else if has_one_row {
+                settle::deny(gateway, record, ending, status, code).await
             } else {
                 settle::refuse(gateway, record, ending, status, code).await
             };

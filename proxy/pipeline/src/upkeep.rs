@@ -1,10 +1,10 @@
-//! What goes on beside the requests: the replica's lease, recovery of what dead replicas left open, and the
-//! counted failing authentications.
+//! What goes on beside the requests: the replica's lease, recovery of what dead replicas left open, the counted
+//! failing authentications, and the end of what is kept for a time only.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_store::{StoreError, recovery, replica};
+use svc_store::{StoreError, idempotency, recovery, replica};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
@@ -16,6 +16,8 @@ const LEASE_MS: i64 = 15_000;
 /// Three chances to renew within one lease.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
+/// Nobody waits for room in the database; what is over is not used from its last second on.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Enters this replica, and keeps its lease, recovery and the counts going on the background runtime. Must
 /// have returned before the first request: what a replica without a lease opens counts as abandoned.
@@ -34,6 +36,9 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     });
     repeat(gateway, FLUSH_EVERY, |gateway| async move {
         flush(&gateway).await;
+    });
+    repeat(gateway, SWEEP_EVERY, |gateway| async move {
+        sweep(&gateway).await;
     });
     Ok(())
 }
@@ -96,6 +101,20 @@ async fn recover(gateway: &Gateway) {
             }
             Err(error) => {
                 tracing::error!(%error, "recovery failed; it will be tried again");
+                return;
+            }
+        }
+    }
+}
+
+/// Removes idempotency keys whose day is over, some at a time so that the writer is free in between.
+async fn sweep(gateway: &Gateway) {
+    loop {
+        match idempotency::sweep(&gateway.store, moment::now()).await {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(%error, "idempotency keys that are over could not be removed yet");
                 return;
             }
         }

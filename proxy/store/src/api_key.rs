@@ -7,8 +7,9 @@ use crate::baa;
 use crate::budget::{self, Caps};
 use crate::engine::{Connection, Row, args};
 use crate::organization::{self, Organization, organization_columns};
+use crate::page::{Listing, Page, Paged};
 use crate::user::Role;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Transaction};
 
 /// One key. The secret itself is nowhere in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,44 @@ impl ApiKey {
     }
 }
 
+impl Status {
+    pub const ALL: &[Self] = &[Self::Active, Self::Expired, Self::Revoked];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|status| status.word() == word)
+    }
+
+    /// What a row of this status fulfils at the time `?`.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Active => "(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?))",
+            Self::Expired => "(revoked_at IS NULL AND expires_at <= ?)",
+            Self::Revoked => "(revoked_at <= ?)",
+        }
+    }
+}
+
+/// Filters of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Any of these; empty: all.
+    pub status: Vec<Status>,
+    pub mode: Option<Mode>,
+    /// Id of the user or key that made it.
+    pub created_by: Option<String>,
+}
+
 /// A key with everything that the gates ask about its caller, read in one go.
 #[derive(Clone)]
 pub struct Verdict {
@@ -89,6 +128,18 @@ pub async fn create(store: &Store, key: &ApiKey, digest: &[u8; 32]) -> Result<()
         .db
         .write(move |cx| Box::pin(async move { insert(cx, &key, &digest).await }))
         .await
+}
+
+/// As [`create`], in a transaction.
+///
+/// # Errors
+/// As [`create`].
+pub async fn issue(
+    tx: &mut Transaction<'_>,
+    key: &ApiKey,
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    insert(tx.cx, key, digest).await
 }
 
 pub(crate) async fn insert(
@@ -218,28 +269,95 @@ pub async fn find(store: &Store, org_id: &str, key_id: &str) -> Result<Option<Ap
         .await
 }
 
-/// Revokes a key and returns its record; a revoked key keeps its first time of revocation.
+/// A page of the keys of this organization, of both modes.
 ///
 /// # Errors
-/// [`StoreError::Missing`] for a key that this organization does not have.
-pub async fn revoke(
+/// Those of the database.
+pub async fn list(
     store: &Store,
+    org_id: &str,
+    filter: &Filter,
+    page: &Page,
+    now: Timestamp,
+) -> Result<Paged<Listed>, StoreError> {
+    let mut listing = Listing::new(
+        "SELECT * FROM (SELECT k.*, u.role AS delegating_role, u.status AS delegating_status FROM api_keys k \
+         LEFT JOIN users u ON u.id = k.delegating_user_id AND u.org_id = k.org_id) AS k WHERE org_id = $1",
+        args![org_id],
+    );
+    let Filter {
+        status,
+        mode,
+        created_by,
+    } = filter.clone();
+    if !status.is_empty() {
+        let any: Vec<&str> = status.iter().map(|status| status.condition()).collect();
+        listing.only(&format!("({})", any.join(" OR ")), now);
+    }
+    if let Some(mode) = mode {
+        listing.only("mode = ?", mode);
+    }
+    if let Some(id) = created_by {
+        listing.only("created_by_id = ?", id);
+    }
+    let page = page.clone();
+    let read = |row: &Row| {
+        let key = from_row(row)?;
+        let delegating_user = delegating_user(row, &key)?;
+        Ok(Listed {
+            key,
+            delegating_user,
+        })
+    };
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
+        .await
+}
+
+/// A key as lists show it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub key: ApiKey,
+    pub delegating_user: Option<DelegatingUser>,
+}
+
+/// A key that was revoked, and the digest by which it is cached.
+pub struct Revoked {
+    pub listed: Listed,
+    pub digest: [u8; 32],
+}
+
+/// Revokes a key; one that is revoked keeps its first time of revocation. `None` for a key that this
+/// organization does not have.
+///
+/// # Errors
+/// Those of the database.
+pub async fn revoke(
+    tx: &mut Transaction<'_>,
     org_id: &str,
     key_id: &str,
     now: Timestamp,
-) -> Result<ApiKey, StoreError> {
-    let arguments = args![key_id, org_id, now];
-    store
-        .db
-        .write(|cx| {
-            Box::pin(async move {
-                let sql = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) \
-                           WHERE id = $1 AND org_id = $2 RETURNING *";
-                let row = cx.row(sql, arguments).await?;
-                from_row(&row.ok_or(StoreError::Missing("API key"))?)
-            })
-        })
-        .await
+) -> Result<Option<Revoked>, StoreError> {
+    let sql = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $3) WHERE id = $1 AND org_id = $2 \
+               RETURNING *, (SELECT role FROM users u WHERE u.id = delegating_user_id) AS delegating_role, \
+               (SELECT status FROM users u WHERE u.id = delegating_user_id) AS delegating_status";
+    let Some(row) = tx.cx.row(sql, args![key_id, org_id, now]).await? else {
+        return Ok(None);
+    };
+    let key = from_row(&row)?;
+    let delegating_user = delegating_user(&row, &key)?;
+    let digest: Vec<u8> = row.get("digest")?;
+    let digest = digest
+        .try_into()
+        .map_err(|_| StoreError::Corrupt { column: "digest" })?;
+    Ok(Some(Revoked {
+        listed: Listed {
+            key,
+            delegating_user,
+        },
+        digest,
+    }))
 }
 
 /// Notes that a key was used. Writes only where the stored time is older than [`LAST_USED_STEP_MS`]; callers

@@ -9,7 +9,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, args};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Transaction};
 
 /// Which of a request's rows this is; each request has at most one of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -374,6 +374,20 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
             })
         })
         .await
+}
+
+/// Appends the row of what the transaction does.
+///
+/// # Errors
+/// As [`append`].
+pub async fn record(tx: &mut Transaction<'_>, row: &Row) -> Result<(), StoreError> {
+    if insert(tx.cx, row.columns()?).await? {
+        Ok(())
+    } else {
+        Err(StoreError::Exists {
+            constraint: "audit.request_id, audit.phase".to_owned(),
+        })
+    }
 }
 
 /// The rows of a request as JSON, in the order of their phases.

@@ -9,7 +9,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, Row, args};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Transaction};
 
 /// Caps that an organization sets itself per cycle; `None` is no cap, zero blocks everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -207,39 +207,67 @@ pub async fn save_caps(
     caps: &Caps,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let (id, caps) = (org_id.to_owned(), caps.clone());
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                let mut tx = Transaction { cx };
+                put_caps(&mut tx, &id, mode, &caps, now).await
+            })
+        })
+        .await
+}
+
+/// As [`save_caps`], in a transaction.
+///
+/// # Errors
+/// Those of the database.
+pub async fn put_caps(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    mode: Mode,
+    caps: &Caps,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     let Caps {
         credits,
         spend_usd,
         alert_thresholds,
         updated_by,
         updated_at: _,
-    } = caps.clone();
+    } = caps;
     let thresholds: Vec<i64> = alert_thresholds.iter().map(|share| share.0).collect();
     let thresholds = serde_json::Value::from(thresholds);
+    let sql = "INSERT INTO budget_caps (org_id, mode, credit_cap_micro, spend_cap_micro, \
+               alert_thresholds, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+               ON CONFLICT (org_id, mode) DO UPDATE SET \
+               credit_cap_micro = excluded.credit_cap_micro, \
+               spend_cap_micro = excluded.spend_cap_micro, \
+               alert_thresholds = excluded.alert_thresholds, \
+               updated_by = excluded.updated_by, updated_at = excluded.updated_at";
     let arguments = args![
         org_id,
         mode,
-        credits,
-        spend_usd,
+        *credits,
+        *spend_usd,
         &thresholds,
         updated_by,
         now
     ];
-    store
-        .db
-        .write(|cx| {
-            Box::pin(async move {
-                let sql = "INSERT INTO budget_caps (org_id, mode, credit_cap_micro, spend_cap_micro, \
-                           alert_thresholds, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-                           ON CONFLICT (org_id, mode) DO UPDATE SET \
-                           credit_cap_micro = excluded.credit_cap_micro, \
-                           spend_cap_micro = excluded.spend_cap_micro, \
-                           alert_thresholds = excluded.alert_thresholds, \
-                           updated_by = excluded.updated_by, updated_at = excluded.updated_at";
-                cx.execute(sql, arguments).await.map(drop)
-            })
-        })
-        .await
+    tx.cx.execute(sql, arguments).await.map(drop)
+}
+
+/// The caps in force, as the transaction sees them.
+///
+/// # Errors
+/// Those of the database.
+pub async fn caps_in(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    mode: Mode,
+) -> Result<Caps, StoreError> {
+    read_caps(tx.cx, org_id, mode).await
 }
 
 pub(crate) async fn read_caps(

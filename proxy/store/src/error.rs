@@ -20,6 +20,9 @@ pub enum StoreError {
     /// One piece of work panicked.
     #[error("the work panicked and was rolled back")]
     Panicked,
+    /// The work itself decided against what it had done.
+    #[error("the work was given up and rolled back")]
+    GivenUp,
     /// [`crate::Store::close`] was called, or its runtime is gone.
     #[error("the store is closed")]
     Closed,

@@ -5,6 +5,8 @@
 //! ([`inference`], [`bootstrap`], [`recovery`]), so that no caller holds a transaction open. Time comes in as
 //! an argument. Knows no HTTP, no policy and no price list.
 
+pub mod agent;
+pub mod agent_credential;
 pub mod api_key;
 pub mod audit;
 pub mod baa;
@@ -13,17 +15,21 @@ pub mod budget;
 pub mod conversation;
 mod engine;
 mod error;
+pub mod idempotency;
 pub mod inference;
 pub mod ledger;
 pub mod master_key;
 pub mod message;
 pub mod org_key;
 pub mod organization;
+pub mod page;
 pub mod policy_epoch;
 pub mod project;
 pub mod recovery;
 pub mod replica;
 pub mod seal;
+mod transaction;
+pub mod usage;
 pub mod user;
 
 use std::sync::Arc;
@@ -34,6 +40,7 @@ pub use engine::StoreOptions;
 pub use error::StoreError;
 use master_key::MasterKey;
 use org_key::KeyRing;
+pub use transaction::{Transaction, TransactionError};
 
 /// An open store: the database and the keys that its sealed columns are read with. Cheap to clone.
 #[derive(Clone)]
@@ -69,6 +76,14 @@ impl Store {
         self.db
             .read(|cx| Box::pin(async move { cx.row("SELECT 1", engine::args![]).await.map(drop) }))
             .await
+    }
+
+    /// A key for one purpose, made from the master key: the same on every replica, and in no database.
+    ///
+    /// # Errors
+    /// [`StoreError::Seal`] without a master key.
+    pub fn key_for(&self, purpose: &'static str) -> Result<[u8; seal::KEY_BYTES], StoreError> {
+        Ok(self.ring.key_for(purpose)?)
     }
 
     /// Finishes what is queued and closes every connection. Later calls are [`StoreError::Closed`].

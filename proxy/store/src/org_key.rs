@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hkdf::Hkdf;
 use moka::future::Cache;
+use sha2::Sha256;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, args};
@@ -42,6 +44,19 @@ impl KeyRing {
     pub(crate) fn generate(&self, org_id: &str) -> Result<(Vec<u8>, SecretKey), SealError> {
         let key = SecretKey::generate();
         Ok((self.wrap(org_id, FIRST_VERSION, &key)?, key))
+    }
+
+    /// As [`Store::key_for`].
+    pub(crate) fn key_for(
+        &self,
+        purpose: &'static str,
+    ) -> Result<[u8; seal::KEY_BYTES], SealError> {
+        let (_, master) = self.master.current()?;
+        let mut key = [0; seal::KEY_BYTES];
+        Hkdf::<Sha256>::new(None, master.bytes())
+            .expand(purpose.as_bytes(), &mut key)
+            .map_err(|_| SealError::Malformed)?;
+        Ok(key)
     }
 
     fn wrap(&self, org_id: &str, version: u32, key: &SecretKey) -> Result<Vec<u8>, SealError> {

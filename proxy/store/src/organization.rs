@@ -9,7 +9,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Connection, Row, args};
 use crate::org_key;
 use crate::seal::{self, Content, Place};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Transaction};
 
 /// What happens to PHI in this organization's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,24 +269,72 @@ pub async fn save_settings(
     settings: &Settings,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let prompt = match &settings.default_system_prompt {
-        Some(text) => {
-            let keys = org_key::load(store, org_id).await?;
-            let (version, key) = keys.current()?;
-            Some(seal::seal(
-                key,
-                version,
-                prompt_place(org_id),
-                text.as_str().as_bytes(),
-            )?)
-        }
-        None => None,
-    };
+    let prompt = seal_prompt(store, org_id, settings.default_system_prompt.as_ref()).await?;
     let (id, settings) = (org_id.to_owned(), settings.clone());
     store
         .db
-        .write(move |cx| Box::pin(async move { update(cx, &id, settings, prompt, now).await }))
+        .write(move |cx| Box::pin(async move { update(cx, &id, settings, prompt.0, now).await }))
         .await
+}
+
+/// A system prompt as its column has it.
+#[derive(Clone)]
+pub struct SealedPrompt(Option<Vec<u8>>);
+
+/// Seals a prompt before the transaction that stores it.
+///
+/// # Errors
+/// Those of the organization's key.
+pub async fn seal_prompt(
+    store: &Store,
+    org_id: &str,
+    prompt: Option<&Content>,
+) -> Result<SealedPrompt, StoreError> {
+    let Some(text) = prompt else {
+        return Ok(SealedPrompt(None));
+    };
+    let keys = org_key::load(store, org_id).await?;
+    let (version, key) = keys.current()?;
+    let place = prompt_place(org_id);
+    let sealed = seal::seal(key, version, place, text.as_str().as_bytes())?;
+    Ok(SealedPrompt(Some(sealed)))
+}
+
+/// The settings of an organization that nobody else changes until the transaction ends, and its prompt, which
+/// stays sealed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+) -> Result<Option<(Settings, SealedPrompt)>, StoreError> {
+    let sql = "UPDATE organizations SET updated_at = updated_at WHERE id = $1";
+    if tx.cx.execute(sql, args![org_id]).await? == 0 {
+        return Ok(None);
+    }
+    let sql = concat!(
+        "SELECT ",
+        organization_columns!(),
+        " FROM organizations o WHERE o.id = $1"
+    );
+    let row = tx.cx.row(sql, args![org_id]).await?;
+    let stored = row.as_ref().map(from_row).transpose()?;
+    Ok(stored.map(|stored| (stored.organization.settings, SealedPrompt(stored.prompt))))
+}
+
+/// As [`save_settings`], in a transaction, with a prompt that was sealed before.
+///
+/// # Errors
+/// As [`save_settings`].
+pub async fn put_settings(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    settings: Settings,
+    prompt: SealedPrompt,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    update(tx.cx, org_id, settings, prompt.0, now).await
 }
 
 async fn update(

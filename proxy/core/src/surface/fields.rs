@@ -58,6 +58,11 @@ impl Fields {
         self.rest.shift_remove(key).filter(|value| !value.is_null())
     }
 
+    /// The field whatever its type, where an explicit null means something: `Some(Value::Null)`.
+    pub fn take_or_null(&mut self, key: &str) -> Option<Value> {
+        self.rest.shift_remove(key)
+    }
+
     pub fn string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
         match self.take(key)? {
             Value::String(text) => Some(text),
@@ -190,6 +195,13 @@ impl Fields {
             if !value.is_null() {
                 problems.add_foreign(join(&self.path, key), "is not a known field");
             }
+        }
+    }
+
+    /// As [`Self::end`], where a null is as unknown as any other value.
+    pub fn end_strictly(self, problems: &mut Problems) {
+        for key in self.rest.keys() {
+            problems.add_foreign(join(&self.path, key), "is not a known field");
         }
     }
 

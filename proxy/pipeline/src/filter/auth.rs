@@ -200,6 +200,12 @@ enum Missed {
 }
 
 impl Callers {
+    /// A credential was changed or revoked: this replica knows at once (contract 9).
+    pub async fn forget(&self, digest: &[u8; 32]) {
+        self.fresh.invalidate(digest).await;
+        self.fallback.invalidate(digest).await;
+    }
+
     /// The caller with this key digest; `None` for a key that does not exist, is revoked or has expired.
     async fn find(
         &self,

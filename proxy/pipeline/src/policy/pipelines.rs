@@ -34,6 +34,31 @@ struct Entry {
     handler: String,
 }
 
+/// A route that is part of the program: which scope the control plane asks for is no policy. Its filters are those
+/// of the pipeline [`CONTROL`].
+pub struct Endpoint {
+    pub method: Method,
+    pub path: &'static str,
+    pub scope: Scope,
+    pub gate: Gate,
+    /// The family of its audit rows; `None` for reads that leave none (contract 14.2).
+    pub audited_as: Option<&'static str>,
+    pub handler: &'static dyn Handler,
+}
+
+/// What the user behind a credential must be (contract 2, step 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Anybody: the scope is enough.
+    Scope,
+    /// Known and active.
+    User,
+    OrgAdmin,
+}
+
+/// The pipeline of all [`Endpoint`]s.
+const CONTROL: &str = "control";
+
 /// One method of one path, ready to run.
 pub struct Route {
     pub method: Method,
@@ -42,8 +67,10 @@ pub struct Route {
     surface: Surface,
     with_anthropic_version: Surface,
     pub scope: Scope,
+    pub gate: Gate,
     pub filters: Vec<&'static dyn Filter>,
     pub handler: &'static dyn Handler,
+    audited_as: Option<&'static str>,
 }
 
 impl Route {
@@ -58,6 +85,9 @@ impl Route {
 
     /// What the route asks of a model, as its handler's needs tell.
     pub fn operation(&self) -> Operation {
+        if let Some(family) = self.audited_as {
+            return Operation::Control(family);
+        }
         let needs = self.handler.needs();
         match (
             needs.contains(&Fact::Intent),
@@ -132,17 +162,25 @@ impl Routes {
         }
     }
 
-    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
+    pub(crate) fn build(
+        file: File,
+        endpoints: &'static [Endpoint],
+        name: &str,
+        findings: &mut Findings,
+    ) -> Self {
         let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
-        for entry in &file.route {
-            let Some(route) = route(entry, &file.pipelines, name, findings) else {
-                continue;
-            };
-            let others = by_path.entry(entry.path.clone()).or_default();
+        let of_file = file
+            .route
+            .iter()
+            .filter_map(|entry| route(entry, &file.pipelines, name, findings));
+        let mut routes: Vec<Route> = of_file.collect();
+        routes.extend(control(endpoints, &file.pipelines, name, findings));
+        for route in routes {
+            let others = by_path.entry(route.path.clone()).or_default();
             if others.iter().any(|other| other.method == route.method) {
                 findings.add(
                     name,
-                    format!("route {} {} stands twice", entry.method, entry.path),
+                    format!("route {} {} stands twice", route.method, route.path),
                 );
             }
             others.push(Arc::new(route));
@@ -192,20 +230,7 @@ fn route(
     if handler.is_none() {
         findings.add(name, format!("{label}: unknown handler {}", entry.handler));
     }
-    let Some(names) = pipelines.get(&entry.pipeline) else {
-        findings.add(
-            name,
-            format!("{label}: unknown pipeline {}", entry.pipeline),
-        );
-        return None;
-    };
-    let mut filters = Vec::with_capacity(names.len());
-    for filter in names {
-        match filter::find(filter) {
-            Some(found) => filters.push(found),
-            None => findings.add(name, format!("{label}: unknown filter {filter}")),
-        }
-    }
+    let filters = filters(&label, &entry.pipeline, pipelines, name, findings)?;
     if findings.0.len() > before {
         return None;
     }
@@ -218,9 +243,74 @@ fn route(
         surface,
         with_anthropic_version,
         scope,
+        gate: Gate::Scope,
         filters,
         handler,
+        audited_as: None,
     })
+}
+
+/// The routes of the control plane, all with the same filters.
+fn control(
+    endpoints: &'static [Endpoint],
+    pipelines: &BTreeMap<String, Vec<String>>,
+    name: &str,
+    findings: &mut Findings,
+) -> Vec<Route> {
+    if endpoints.is_empty() {
+        return Vec::new();
+    }
+    let label = "the control plane";
+    let Some(filters) = filters(label, CONTROL, pipelines, name, findings) else {
+        return Vec::new();
+    };
+    if let Some(first) = endpoints.first() {
+        check_facts(label, &filters, first.handler, name, findings);
+    }
+    let routes = endpoints.iter().map(|endpoint| {
+        let Endpoint {
+            method,
+            path,
+            scope,
+            gate,
+            audited_as,
+            handler,
+        } = endpoint;
+        Route {
+            method: method.clone(),
+            path: (*path).to_owned(),
+            surface: Surface::Native,
+            with_anthropic_version: Surface::Native,
+            scope: *scope,
+            gate: *gate,
+            filters: filters.clone(),
+            handler: *handler,
+            audited_as: *audited_as,
+        }
+    });
+    routes.collect()
+}
+
+/// The filters of a pipeline.
+fn filters(
+    label: &str,
+    pipeline: &str,
+    pipelines: &BTreeMap<String, Vec<String>>,
+    name: &str,
+    findings: &mut Findings,
+) -> Option<Vec<&'static dyn Filter>> {
+    let Some(names) = pipelines.get(pipeline) else {
+        findings.add(name, format!("{label}: unknown pipeline {pipeline}"));
+        return None;
+    };
+    let mut filters = Vec::with_capacity(names.len());
+    for filter in names {
+        match filter::find(filter) {
+            Some(found) => filters.push(found),
+            None => findings.add(name, format!("{label}: unknown filter {filter}")),
+        }
+    }
+    Some(filters)
 }
 
 /// Every filter and the handler must find the facts they need: this is what makes a compliance filter

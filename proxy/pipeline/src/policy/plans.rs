@@ -20,6 +20,9 @@ pub struct Limits {
     pub organization_per_minute: u32,
     pub organization_per_day: u32,
     pub failed_authentications_per_minute: u32,
+    pub agent_per_minute: u32,
+    /// Requests of one agent credential that may be in flight.
+    pub agent_concurrency: u32,
 }
 
 #[derive(Deserialize)]
@@ -27,11 +30,14 @@ pub struct Limits {
 struct Entry {
     tier: String,
     monthly_credits: String,
+    features: Vec<String>,
 }
 
 pub struct Plan {
     pub tier: String,
     pub monthly_credits: Micro,
+    /// What organizations of this tier may use.
+    pub features: Vec<String>,
 }
 
 pub struct Plans {
@@ -52,6 +58,7 @@ impl Plans {
         for Entry {
             tier,
             monthly_credits,
+            features,
         } in file.plan
         {
             let credits = Micro::parse(&monthly_credits).filter(|credits| credits.0 >= 0);
@@ -64,6 +71,7 @@ impl Plans {
             plans.push(Plan {
                 tier,
                 monthly_credits: credits.unwrap_or(Micro::ZERO),
+                features,
             });
         }
         for tier in TIERS {

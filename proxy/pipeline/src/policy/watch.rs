@@ -12,7 +12,7 @@ use svc_store::Store;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::{PolicyProblem, PolicySet};
+use super::{Known, PolicyProblem, PolicySet};
 use crate::metrics::Metrics;
 use crate::phi;
 
@@ -25,8 +25,7 @@ const PENDING_CHANGES: usize = 1;
 /// Holds the current set; readers pin it with one atomic load.
 pub struct Policies {
     folder: PathBuf,
-    /// Names that the configuration knows.
-    providers: Vec<String>,
+    known: Known,
     current: ArcSwap<PolicySet>,
     /// Problems of the last reload that failed, until one succeeds.
     refused: Mutex<Vec<PolicyProblem>>,
@@ -39,14 +38,14 @@ impl Policies {
     /// Every problem of the files, or of asking the store for the epoch.
     pub async fn open(
         folder: &Path,
-        providers: Vec<String>,
+        known: Known,
         store: &Store,
     ) -> Result<Self, Vec<PolicyProblem>> {
-        let set = numbered(PolicySet::load(folder, &providers)?, store).await?;
+        let set = numbered(PolicySet::load(folder, &known)?, store).await?;
         let current = ArcSwap::from_pointee(set);
         Ok(Self {
             folder: folder.to_owned(),
-            providers,
+            known,
             current,
             refused: Mutex::default(),
         })
@@ -63,7 +62,7 @@ impl Policies {
 
     /// Reads the files again. A set with problems, or with cases that do not hold, is reported and changes nothing.
     pub async fn reload(&self, store: &Store, plugins: &PluginHost, metrics: &Metrics) {
-        match tried(&self.folder, &self.providers, store, plugins).await {
+        match tried(&self.folder, &self.known, store, plugins).await {
             Ok(set) if set.digest == self.current.load().digest => self.refused.lock().clear(),
             Ok(set) => {
                 tracing::info!(
@@ -128,11 +127,11 @@ impl Policies {
 /// the set is then taken without.
 async fn tried(
     folder: &Path,
-    providers: &[String],
+    known: &Known,
     store: &Store,
     plugins: &PluginHost,
 ) -> Result<PolicySet, Vec<PolicyProblem>> {
-    let set = PolicySet::load(folder, providers)?;
+    let set = PolicySet::load(folder, known)?;
     let is_complete = set
         .phi
         .detectors

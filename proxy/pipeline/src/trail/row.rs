@@ -90,6 +90,33 @@ pub(super) fn denied(record: &Record, at: Timestamp, end: End) -> Row {
     )
 }
 
+/// What the row of a control-plane request says beside who asked.
+pub struct Entry {
+    /// The family and a past participle: `api_key.created`.
+    pub event: String,
+    pub target: Option<Target>,
+    pub status: u16,
+    pub details: Map<String, Value>,
+}
+
+/// The one row of a control-plane request that did what it was asked to.
+pub(super) fn control(record: &Record, entry: Entry) -> Row {
+    let Entry {
+        event,
+        target,
+        status,
+        details,
+    } = entry;
+    let row = row(record, Phase::Single, "", moment::now(), details);
+    Row {
+        event,
+        outcome: Outcome::Success,
+        status: Some(status),
+        target,
+        ..row
+    }
+}
+
 fn ended(row: Row, end: End) -> Row {
     Row {
         outcome: end.ending.outcome(),
@@ -121,7 +148,8 @@ fn row(
                 ActorKind::Anonymous
             },
             id: caller.map(|caller| caller.key_id.clone()),
-            delegating_user_id: caller.and_then(|caller| caller.delegating_user_id.clone()),
+            delegating_user_id: caller
+                .and_then(|caller| Some(caller.delegating_user.as_ref()?.id.clone())),
             hint: caller.map(|caller| caller.key_hint.clone()),
         },
         request: Some(Request {

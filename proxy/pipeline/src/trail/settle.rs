@@ -157,19 +157,20 @@ pub(super) async fn refuse(
         .map_err(|error| Fault::internal(format_args!("auditing a refusal: {error}")))?
 }
 
-/// A request that was refused at steps 5 to 8: one row.
+/// A request that was refused at steps 5 to 8, or asks nothing of a model: one row.
 pub(super) async fn deny(
     gateway: Arc<Gateway>,
     record: Record,
+    ending: Ending,
     status: u16,
-    code: Code,
+    code: Option<Code>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let settling = background.spawn(async move {
         let end = End {
-            ending: Ending::Blocked,
+            ending,
             status,
-            code: Some(code),
+            code,
         };
         let row = row::denied(&record, moment::now(), end);
         audit::append(&gateway.store, &[row])

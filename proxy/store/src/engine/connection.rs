@@ -117,6 +117,28 @@ impl Connection {
         )
     }
 
+    /// As [`Self::rows`], for a query that was put together from texts of this crate.
+    pub(crate) async fn rows_of(
+        &mut self,
+        sql: String,
+        args: Vec<Arg>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let sql = AssertSqlSafe(sql);
+        Ok(match self {
+            Self::Writer(writer) => return writer.rows(&sql.0, args),
+            Self::Sqlite(connection) => {
+                let query = bind!(Sqlite, sql, args);
+                let rows = query.fetch_all(&mut **connection).await?;
+                rows.into_iter().map(Row::Sqlite).collect()
+            }
+            Self::Postgres(connection) => {
+                let query = bind!(Postgres, sql, args);
+                let rows = query.fetch_all(&mut **connection).await?;
+                rows.into_iter().map(Row::Postgres).collect()
+            }
+        })
+    }
+
     /// The only row of a query, if there is one.
     pub(crate) async fn row(
         &mut self,

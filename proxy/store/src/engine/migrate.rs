@@ -34,6 +34,8 @@ const MIGRATIONS: &[Migration] = migrations! {
     2 "0002_conversations";
     3 "0003_metering";
     4 "0004_audit";
+    5 "0005_idempotency";
+    6 "0006_agents";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

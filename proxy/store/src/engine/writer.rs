@@ -49,11 +49,7 @@ impl Writer {
         Ok(statement.raw_execute()? as u64)
     }
 
-    pub(super) fn rows(
-        &mut self,
-        sql: &'static str,
-        args: Vec<Arg>,
-    ) -> Result<Vec<Row>, StoreError> {
+    pub(super) fn rows(&mut self, sql: &str, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         let mut statement = self.prepared(sql, &args)?;
         collect(&mut statement, usize::MAX)
     }
@@ -72,7 +68,7 @@ impl Writer {
     }
 
     /// A statement with its arguments bound. SQLite numbers `$3` by where it first stands, not by its digit.
-    fn prepared(&self, sql: &'static str, args: &[Arg]) -> Result<CachedStatement<'_>, StoreError> {
+    fn prepared(&self, sql: &str, args: &[Arg]) -> Result<CachedStatement<'_>, StoreError> {
         let mut statement = self.0.prepare_cached(sql)?;
         for at in 1..=statement.parameter_count() {
             let argument = statement

@@ -29,6 +29,7 @@ mod budgets;
 mod conversations;
 mod database;
 mod fixture;
+mod idempotency;
 mod inferences;
 mod keys;
 mod opening;

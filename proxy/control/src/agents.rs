@@ -1,0 +1,418 @@
+//! Agents (contract 10).
+
+use serde_json::{Value, json};
+use svc_core::fault::{Code, Fault, Problems, invalid};
+use svc_core::grant;
+use svc_core::id::IdKind;
+use svc_core::surface::fields::Fields;
+use svc_core::time::Timestamp;
+use svc_pipeline::moment;
+use svc_store::agent::{self, Agent, Filter, Writable};
+use svc_store::agent_credential;
+use svc_store::api_key::Creator;
+use svc_store::page::Position;
+
+use crate::call::{
+    Answering, Call, Change, Deciding, Effect, Refused, Reply, change, missing, refused, shown,
+    store_fault,
+};
+use crate::cursor::Binding;
+use crate::input::{self, Given, MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS};
+use crate::query::PAGE;
+
+/// Contract 10.
+const DEFAULT_MAX_CREDENTIALS: u32 = 10;
+const MAX_CREDENTIALS: u32 = 1_000;
+const DEFAULT_EXPIRY_HOURS: u32 = 24;
+pub(crate) const MAX_EXPIRY_HOURS: u32 = 720;
+const MAX_DELEGATION_DEPTH: u32 = 3;
+
+pub(crate) fn list(mut call: Call) -> Answering {
+    Box::pin(async move {
+        let mut problems = Problems::default();
+        let mut query = std::mem::take(&mut call.query);
+        let binding = Binding::of(&call)?;
+        let statuses = query.words("status", archived, &mut problems);
+        let filter = Filter {
+            archived: match statuses.as_slice() {
+                [] => None,
+                [first, rest @ ..] => rest.iter().all(|other| other == first).then_some(*first),
+            },
+            name_prefix: query.one("name", &mut problems),
+        };
+        let page = query.page(PAGE, &binding, &mut problems);
+        query.end(&mut problems);
+        problems.into_result()?;
+        let caller = &call.caller;
+        let (store, organization) = (&call.gateway.store, &caller.organization_id);
+        let found = agent::list(store, organization, caller.mode, &filter, &page).await;
+        let found = found.map_err(|error| store_fault(&error))?;
+        let last = found.rows.last().filter(|_| found.has_more);
+        let last = last.map(|agent| Position {
+            at: agent.created_at,
+            id: agent.id.clone(),
+        });
+        Ok(Reply {
+            data: found.rows.iter().map(record).collect(),
+            pagination: Some(query.pagination(&page, &binding, last.as_ref())),
+        })
+    })
+}
+
+fn archived(word: &str) -> Option<bool> {
+    match word {
+        "active" => Some(false),
+        "archived" => Some(true),
+        _ => None,
+    }
+}
+
+pub(crate) fn read(mut call: Call) -> Answering {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let agent = find(&call).await?;
+        Ok(Reply::of(single(&agent)))
+    })
+}
+
+/// The agent that the path names.
+pub(crate) async fn find(call: &Call) -> Result<Agent, Fault> {
+    let id = call.id("id", IdKind::Agent)?;
+    let caller = &call.caller;
+    let (store, organization) = (&call.gateway.store, &caller.organization_id);
+    let found = agent::find(store, organization, caller.mode, &id).await;
+    found
+        .map_err(|error| store_fault(&error))?
+        .ok_or_else(missing)
+}
+
+pub(crate) fn create(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let mut fields = Fields::top(std::mem::take(&mut call.body));
+        fields.require("name", &mut problems);
+        let mut writable = Writable {
+            name: String::new(),
+            description: None,
+            default_model: None,
+            allowed_models: None,
+            scope_grants: json!([]),
+            max_active_credentials: DEFAULT_MAX_CREDENTIALS,
+            default_expiry_hours: DEFAULT_EXPIRY_HOURS,
+            metadata: std::collections::BTreeMap::new(),
+        };
+        let parent = fields.string("parent_agent_id", &mut problems);
+        merge(&mut writable, &mut fields, &call, &mut problems);
+        fields.end_strictly(&mut problems);
+        problems.into_result()?;
+        let parent = match parent {
+            Some(id) => Some(parent_of(&call, &id, &writable).await?),
+            None => None,
+        };
+        let depth = parent
+            .as_ref()
+            .map_or(0, |parent| parent.delegation_depth + 1);
+        if depth > MAX_DELEGATION_DEPTH {
+            return Err(Code::AgentDelegationChainDepthExceeded
+                .fault()
+                .detail("max_depth", MAX_DELEGATION_DEPTH)
+                .detail("depth", depth));
+        }
+        let agent = Agent {
+            id: moment::id(IdKind::Agent),
+            org_id: call.caller.organization_id.clone(),
+            mode: call.caller.mode,
+            writable,
+            parent_agent_id: parent.map(|parent| parent.id),
+            delegation_depth: depth,
+            created_by: Creator {
+                kind: "api_key".to_owned(),
+                id: call.caller.key_id.clone(),
+            },
+            created_at: call.now,
+            updated_at: call.now,
+            archived_at: None,
+        };
+        Ok(change(move |mut tx| {
+            Box::pin(async move {
+                agent::insert(&mut tx, &agent).await?;
+                Ok(Effect::created("agent", &agent.id, single(&agent)))
+            })
+        }))
+    })
+}
+
+/// The agent that a new one acts for; nobody hands on more than they have.
+async fn parent_of(call: &Call, id: &str, child: &Writable) -> Result<Agent, Fault> {
+    let caller = &call.caller;
+    let (store, organization) = (&call.gateway.store, &caller.organization_id);
+    let found = agent::find(store, organization, caller.mode, id).await;
+    let parent = found.map_err(|error| store_fault(&error))?;
+    let parent = parent.filter(|parent| parent.archived_at.is_none());
+    let parent = parent.ok_or_else(|| {
+        invalid(
+            "parent_agent_id",
+            "is not an active agent of this organization",
+        )
+    })?;
+    let granted = grants(&parent.writable.scope_grants)?;
+    match grant::first_beyond(&grants(&child.scope_grants)?, &granted) {
+        None => Ok(parent),
+        Some(at) => Err(invalid(
+            format!("scope_grants[{at}]"),
+            "goes further than the parent agent's grants",
+        )),
+    }
+}
+
+/// Grants that were checked when they were stored.
+pub(crate) fn grants(stored: &Value) -> Result<Vec<grant::Grant>, Fault> {
+    grant::stored(stored).ok_or_else(|| Fault::internal("stored grants cannot be read"))
+}
+
+pub(crate) fn update(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        let before = find(&call).await?;
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let body = std::mem::take(&mut call.body);
+        // Read once for its problems; applied to the row as it is in the transaction.
+        let mut draft = before.writable.clone();
+        let mut fields = Fields::top(body.clone());
+        merge(&mut draft, &mut fields, &call, &mut problems);
+        fields.end_strictly(&mut problems);
+        problems.into_result()?;
+        let changed: Vec<Value> = body.keys().map(|key| Value::from(key.clone())).collect();
+        locked(call, before.id, move |call, agent| {
+            let mut problems = Problems::default();
+            merge(
+                &mut agent.writable,
+                &mut Fields::top(body),
+                call,
+                &mut problems,
+            );
+            problems.into_result()?;
+            agent.updated_at = call.now;
+            Ok(Next::Updated(changed))
+        })
+    })
+}
+
+pub(crate) fn archive(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let id = find(&call).await?.id;
+        locked(call, id, |call, agent| {
+            let is_change = agent.archived_at.is_none();
+            agent.archived_at = agent.archived_at.or(Some(call.now));
+            Ok(Next::Archived(is_change))
+        })
+    })
+}
+
+pub(crate) fn reactivate(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let id = find(&call).await?.id;
+        locked(call, id, |_, agent| {
+            let is_change = agent.archived_at.take().is_some();
+            Ok(Next::Reactivated(is_change))
+        })
+    })
+}
+
+/// What became of an agent.
+enum Next {
+    /// Names of the fields.
+    Updated(Vec<Value>),
+    /// Whether that is new.
+    Archived(bool),
+    Reactivated(bool),
+}
+
+/// Changes an agent that nobody else changes meanwhile. Its credentials are judged anew at once.
+fn locked(
+    call: Call,
+    id: String,
+    decide: impl FnOnce(&Call, &mut Agent) -> Result<Next, Fault> + Send + 'static,
+) -> Result<Change, Fault> {
+    Ok(change(move |mut tx| {
+        Box::pin(async move {
+            let caller = &call.caller;
+            let found = agent::lock(&mut tx, &caller.organization_id, caller.mode, &id).await?;
+            let mut agent = found.ok_or_else(|| refused(missing()))?;
+            let next = decide(&call, &mut agent).map_err(refused)?;
+            let (happened, is_change) = match &next {
+                Next::Updated(_) => {
+                    agent::update(&mut tx, &agent, call.now).await?;
+                    ("updated", true)
+                }
+                Next::Archived(is_change) => ("archived", *is_change),
+                Next::Reactivated(is_change) => ("reactivated", *is_change),
+            };
+            if is_change && !matches!(next, Next::Updated(_)) {
+                agent.updated_at = call.now;
+                agent::set_archived(&mut tx, &agent, agent.archived_at, call.now).await?;
+            }
+            let digests = agent_credential::digests(&mut tx, &id, call.now).await?;
+            let mut effect = Effect::new(happened, "agent", &id, single(&agent));
+            effect.changed_credentials = digests;
+            Ok::<_, Refused>(match next {
+                Next::Updated(fields) => effect.detail("fields", fields),
+                Next::Archived(_) | Next::Reactivated(_) => effect.detail("changed", is_change),
+            })
+        })
+    }))
+}
+
+/// Takes what was sent over into the agent; a null clears (contract 10).
+fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &mut Problems) {
+    match input::text_or_null(fields, "name", 1..=MAX_NAME_CHARS, problems) {
+        Given::Absent => {}
+        Given::Null => problems.add("name", "is required"),
+        Given::Value(name) => writable.name = name,
+    }
+    match input::text_or_null(fields, "description", 0..=MAX_DESCRIPTION_CHARS, problems) {
+        Given::Absent => {}
+        Given::Null => writable.description = None,
+        Given::Value(text) => writable.description = Some(text),
+    }
+    match fields.take_or_null("allowed_models") {
+        None => {}
+        Some(Value::Null) => writable.allowed_models = None,
+        Some(value) => {
+            if let Some(models) = input::texts(value, "allowed_models", problems) {
+                for (at, model) in models.iter().enumerate() {
+                    known_model(model, &format!("allowed_models[{at}]"), call, problems);
+                }
+                writable.allowed_models = Some(models);
+            }
+        }
+    }
+    match input::text_or_null(fields, "default_model", 1..=MAX_NAME_CHARS, problems) {
+        Given::Absent => {}
+        Given::Null => writable.default_model = None,
+        Given::Value(model) => {
+            known_model(&model, "default_model", call, problems);
+            writable.default_model = Some(model);
+        }
+    }
+    if let (Some(model), Some(allowed)) = (&writable.default_model, &writable.allowed_models)
+        && !allowed.contains(model)
+    {
+        problems.add("default_model", "is not among allowed_models");
+    }
+    match fields.take_or_null("scope_grants") {
+        None => {}
+        Some(Value::Null) => writable.scope_grants = json!([]),
+        Some(value) => {
+            if let Some(grants) = grant::read(value, "scope_grants", problems) {
+                writable.scope_grants = grant::to_json(&grants);
+            }
+        }
+    }
+    merge_numbers(writable, fields, problems);
+    match fields.take_or_null("metadata") {
+        None => {}
+        Some(Value::Null) => writable.metadata.clear(),
+        Some(value) => {
+            let mut one = Fields::top([("metadata".to_owned(), value)].into_iter().collect());
+            if let Some(metadata) = input::metadata(&mut one, "metadata", problems) {
+                writable.metadata = metadata;
+            }
+        }
+    }
+}
+
+fn merge_numbers(writable: &mut Writable, fields: &mut Fields, problems: &mut Problems) {
+    for (key, most, default, target) in [
+        (
+            "max_active_credentials",
+            MAX_CREDENTIALS,
+            DEFAULT_MAX_CREDENTIALS,
+            &mut writable.max_active_credentials,
+        ),
+        (
+            "default_expiry_hours",
+            MAX_EXPIRY_HOURS,
+            DEFAULT_EXPIRY_HOURS,
+            &mut writable.default_expiry_hours,
+        ),
+    ] {
+        match fields.take_or_null(key) {
+            None => {}
+            Some(Value::Null) => *target = default,
+            Some(value) => {
+                let mut one = Fields::top([(key.to_owned(), value)].into_iter().collect());
+                if let Some(number) = input::whole(&mut one, key, 1..=most, problems) {
+                    *target = number;
+                }
+            }
+        }
+    }
+}
+
+fn known_model(model: &str, path: &str, call: &Call, problems: &mut Problems) {
+    if call.policy.catalogue.find(model).is_none() {
+        problems.add(path, "is not a model of the catalogue");
+    }
+}
+
+/// One agent is an array of one (spec).
+fn single(agent: &Agent) -> Value {
+    json!({"agent": [record(agent)]})
+}
+
+/// The agent as contract 10 shows it.
+pub(crate) fn record(agent: &Agent) -> Value {
+    let Agent {
+        id,
+        org_id: _,
+        mode,
+        writable,
+        parent_agent_id,
+        delegation_depth,
+        created_by,
+        created_at,
+        updated_at,
+        archived_at,
+    } = agent;
+    let Writable {
+        name,
+        description,
+        default_model,
+        allowed_models,
+        scope_grants,
+        max_active_credentials,
+        default_expiry_hours,
+        metadata,
+    } = writable;
+    json!({
+        "id": id,
+        "object": "agent",
+        "name": name,
+        "description": description,
+        "status": if archived_at.is_some() { "archived" } else { "active" },
+        "mode": mode.word(),
+        "default_model": default_model,
+        "allowed_models": allowed_models,
+        "scope_grants": scope_grants,
+        "parent_agent_id": parent_agent_id,
+        "delegation_depth": delegation_depth,
+        "max_active_credentials": max_active_credentials,
+        "default_expiry_hours": default_expiry_hours,
+        "metadata": metadata,
+        "created_by": {"type": created_by.kind, "id": created_by.id},
+        "created_at": created_at.to_string(),
+        "updated_at": updated_at.to_string(),
+        "archived_at": shown(*archived_at),
+    })
+}
+
+/// Hours from now.
+pub(crate) fn in_hours(now: Timestamp, hours: u32) -> Timestamp {
+    now.plus_ms(i64::from(hours) * MS_PER_HOUR)
+}
+
+const MS_PER_HOUR: i64 = 3_600_000;

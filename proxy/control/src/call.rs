@@ -1,0 +1,162 @@
+//! One call of an endpoint, past every gate: who calls, with what input, and what the answer may look like.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use svc_core::fault::{Code, Fault, Problems};
+use svc_core::id::IdKind;
+use svc_core::surface::fields::Fields;
+use svc_core::time::Timestamp;
+use svc_pipeline::caller::Caller;
+use svc_pipeline::gateway::Gateway;
+use svc_pipeline::policy::PolicySet;
+use svc_store::audit::Target;
+use svc_store::{StoreError, Transaction, TransactionError};
+
+use crate::query::Query;
+
+/// What an endpoint is given.
+pub(crate) struct Call {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) policy: Arc<PolicySet>,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) now: Timestamp,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) query: Query,
+    /// Empty where none was sent.
+    pub(crate) body: Map<String, Value>,
+}
+
+impl Call {
+    /// A parameter of the path that is an identifier. What cannot be one names nothing that exists.
+    ///
+    /// # Errors
+    /// 404.
+    pub(crate) fn id(&self, name: &str, kind: IdKind) -> Result<String, Fault> {
+        let text = self.parameter(name);
+        match kind.accept(text) {
+            Some(id) if id == text => Ok(id),
+            _ => Err(missing()),
+        }
+    }
+
+    /// Refuses any input: this endpoint has none.
+    ///
+    /// # Errors
+    /// 422 that names everything.
+    pub(crate) fn takes_nothing(&mut self) -> Result<(), Fault> {
+        let mut problems = Problems::default();
+        self.query.end(&mut problems);
+        Fields::top(std::mem::take(&mut self.body)).end_strictly(&mut problems);
+        problems.into_result()
+    }
+
+    pub(crate) fn parameter(&self, name: &str) -> &str {
+        self.parameters
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
+    }
+}
+
+/// What a read answers.
+pub(crate) struct Reply {
+    pub(crate) data: Value,
+    /// `meta.pagination` of a list.
+    pub(crate) pagination: Option<Value>,
+}
+
+impl Reply {
+    pub(crate) const fn of(data: Value) -> Self {
+        Self {
+            data,
+            pagination: None,
+        }
+    }
+}
+
+/// What a write has done, inside its transaction.
+pub(crate) struct Effect {
+    pub(crate) status: StatusCode,
+    pub(crate) data: Value,
+    /// What the audit row says: `created`.
+    pub(crate) happened: &'static str,
+    pub(crate) target: Target,
+    pub(crate) details: Map<String, Value>,
+    /// Digests of credentials that are no longer what the cache of callers says.
+    pub(crate) changed_credentials: Vec<[u8; 32]>,
+}
+
+impl Effect {
+    pub(crate) fn new(happened: &'static str, kind: &str, id: &str, data: Value) -> Self {
+        Self {
+            status: StatusCode::OK,
+            data,
+            happened,
+            target: Target {
+                kind: kind.to_owned(),
+                id: id.to_owned(),
+            },
+            details: Map::new(),
+            changed_credentials: Vec::new(),
+        }
+    }
+
+    pub(crate) fn created(kind: &str, id: &str, data: Value) -> Self {
+        Self {
+            status: StatusCode::CREATED,
+            ..Self::new("created", kind, id, data)
+        }
+    }
+
+    pub(crate) fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+/// A refusal, or the database's own trouble.
+pub(crate) type Refused = TransactionError<Fault>;
+
+/// What is to be done in the transaction that also writes the audit row.
+pub(crate) type Change =
+    Box<dyn for<'c> FnOnce(Transaction<'c>) -> BoxFuture<'c, Result<Effect, Refused>> + Send>;
+
+/// What a read and a write come to.
+pub(crate) type Answering = BoxFuture<'static, Result<Reply, Fault>>;
+pub(crate) type Deciding = BoxFuture<'static, Result<Change, Fault>>;
+
+/// A change from a function of a transaction.
+pub(crate) fn change(
+    work: impl for<'c> FnOnce(Transaction<'c>) -> BoxFuture<'c, Result<Effect, Refused>>
+    + Send
+    + 'static,
+) -> Change {
+    Box::new(work)
+}
+
+/// What does not exist, or belongs to another organization or mode (contract 7, tenancy).
+pub(crate) fn missing() -> Fault {
+    Code::ResourceNotFound.fault()
+}
+
+/// A refusal out of a transaction.
+pub(crate) const fn refused(fault: Fault) -> Refused {
+    TransactionError::Refused(fault)
+}
+
+/// The store's trouble as a fault.
+pub(crate) fn store_fault(error: &StoreError) -> Fault {
+    if error.is_outage() {
+        Fault::unavailable(format_args!("control plane: {error}"))
+    } else {
+        Fault::internal(format_args!("control plane: {error}"))
+    }
+}
+
+/// A time as records show it.
+pub(crate) fn shown(at: Option<Timestamp>) -> Value {
+    at.map_or(Value::Null, |at| json!(at.to_string()))
+}

@@ -1,0 +1,260 @@
+//! The frame of every endpoint: input in, one answer and its audit row out.
+//!
+//! A write runs where no disconnect reaches it. Its effect, its audit row and the response that its idempotency key
+//! will get again are one transaction.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+use svc_core::fault::{Fault, invalid};
+use svc_core::json;
+use svc_pipeline::exchange::{Exchange, given};
+use svc_pipeline::fact::Fact;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::moment;
+use svc_pipeline::response::Response;
+use svc_pipeline::service;
+use svc_pipeline::trail::Entry;
+use svc_store::{TransactionError, audit};
+
+use crate::call::{Answering, Call, Change, Deciding, Effect, Refused, Reply, store_fault};
+use crate::idempotency::{Claim, Stored, Turn};
+use crate::query::Query;
+
+/// An endpoint that changes nothing.
+pub(crate) struct Read(pub(crate) fn(Call) -> Answering);
+
+/// An endpoint that changes something.
+pub(crate) struct Write(pub(crate) fn(Call) -> Deciding);
+
+/// Contract 1.2.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+const NEEDS: &[Fact] = &[
+    Fact::Caller,
+    Fact::Version,
+    Fact::Authorized,
+    Fact::Delegated,
+    Fact::Admitted,
+];
+
+impl Handler for Read {
+    fn name(&self) -> &'static str {
+        "control"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        NEEDS
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        let answer = self.0;
+        Box::pin(async move {
+            let call = match call(&exchange, Map::new()) {
+                Ok(call) => call,
+                Err(fault) => return exchange.refuse(fault).await,
+            };
+            match answer(call).await {
+                Ok(Reply { data, pagination }) => {
+                    let mut body = envelope(data, &exchange.request_id);
+                    if let Some(pagination) = pagination {
+                        body["meta"]["pagination"] = pagination;
+                    }
+                    exchange.json(StatusCode::OK, &body)
+                }
+                Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+impl Handler for Write {
+    fn name(&self) -> &'static str {
+        "control"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        NEEDS
+    }
+
+    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
+        let decide = self.0;
+        Box::pin(async move {
+            let body = match body(&mut exchange).await {
+                Ok(body) => body,
+                Err(fault) => return exchange.refuse(fault).await,
+            };
+            let background = exchange.gateway.background.clone();
+            let running = background.spawn(write(decide, exchange, body));
+            running.await.unwrap_or_else(|_| service::internal_error())
+        })
+    }
+}
+
+/// The body as an object; an endpoint that needs nothing of it takes an empty one too.
+async fn body(exchange: &mut Exchange) -> Result<Map<String, Value>, Fault> {
+    let bytes = exchange.body.read(MAX_BODY_BYTES).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    let media_type = exchange.head.headers.get(CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let essence = media_type.unwrap_or_default().split(';').next();
+    if !essence
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case("application/json")
+    {
+        return Err(invalid("$header.Content-Type", "must be application/json"));
+    }
+    json::object(&bytes)
+}
+
+fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    Ok(Call {
+        gateway: Arc::clone(&exchange.gateway),
+        policy: Arc::clone(&exchange.policy),
+        caller: Arc::clone(caller),
+        now: exchange.started_at,
+        parameters: exchange.parameters.clone(),
+        query: Query::parse(&exchange.head.path, exchange.head.query.as_deref()),
+        body,
+    })
+}
+
+fn envelope(data: Value, request_id: &str) -> Value {
+    json!({"success": true, "data": data, "meta": {"request_id": request_id}})
+}
+
+async fn write(
+    decide: fn(Call) -> Deciding,
+    mut exchange: Exchange,
+    body: Map<String, Value>,
+) -> Response {
+    let claim = match Turn::take(&exchange, &body).await {
+        Ok(Turn::Free) => None,
+        Ok(Turn::Mine(claim)) => Some(claim),
+        Ok(Turn::Done(stored)) => return replay(exchange, stored).await,
+        Err(fault) => return exchange.refuse(fault).await,
+    };
+    let done = match call(&exchange, body) {
+        Ok(call) => match decide(call).await {
+            Ok(change) => commit(&exchange, change, claim.clone()).await,
+            Err(fault) => Err(fault),
+        },
+        Err(fault) => Err(fault),
+    };
+    match done {
+        Ok(done) => {
+            exchange.trail.written();
+            for digest in &done.changed_credentials {
+                exchange.gateway.callers.forget(digest).await;
+            }
+            exchange.json(done.status, &done.body)
+        }
+        Err(fault) => give_up(exchange, fault, claim).await,
+    }
+}
+
+/// A write that is durable.
+struct Done {
+    status: StatusCode,
+    body: Value,
+    changed_credentials: Vec<[u8; 32]>,
+}
+
+/// The change, its audit row and its stored response, or none of them.
+async fn commit(
+    exchange: &Exchange,
+    change: Change,
+    claim: Option<Arc<Claim>>,
+) -> Result<Done, Fault> {
+    let family = exchange.route.operation().word();
+    let scribe = exchange.trail.scribe();
+    let request_id = exchange.request_id.clone();
+    let version = given(exchange.facts.version, "the API version")?;
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            let effect = change(tx.reborrow()).await?;
+            let Effect {
+                status,
+                data,
+                happened,
+                target,
+                details,
+                changed_credentials,
+            } = effect;
+            let row = scribe.row(Entry {
+                event: format!("{family}.{happened}"),
+                target: Some(target),
+                status: status.as_u16(),
+                details,
+            });
+            audit::record(&mut tx, &row).await?;
+            let body = envelope(data, &request_id);
+            if let Some(claim) = claim {
+                let stored = Stored::new(status, &request_id, version, &body);
+                claim.complete(&mut tx, &stored, moment::now()).await?;
+            }
+            Ok::<_, Refused>(Done {
+                status,
+                body,
+                changed_credentials,
+            })
+        })
+    });
+    done.await.map_err(|error| match error {
+        TransactionError::Refused(fault) => fault,
+        TransactionError::Store(error) => store_fault(&error),
+    })
+}
+
+/// The row of the refusal, and the key given back, in one transaction.
+async fn give_up(mut exchange: Exchange, fault: Fault, claim: Option<Arc<Claim>>) -> Response {
+    let Some(claim) = claim else {
+        return exchange.refuse(fault).await;
+    };
+    let row = exchange.trail.scribe().refusal(&fault);
+    let written = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            audit::record(&mut tx, &row).await?;
+            claim.release(&mut tx).await?;
+            Ok::<(), Refused>(())
+        })
+    });
+    let fault = match written.await {
+        Ok(()) => fault,
+        Err(TransactionError::Refused(fault)) => fault,
+        Err(TransactionError::Store(error)) => {
+            Fault::unavailable(format_args!("audit row of a refusal: {error}"))
+        }
+    };
+    exchange.trail.written();
+    exchange.fault_response(&fault)
+}
+
+/// The answer of the first request, with a row of its own (contract 4).
+async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
+    let mut details = Map::new();
+    details.insert("original_request_id".into(), stored.request_id().into());
+    let row = exchange.trail.scribe().row(Entry {
+        event: "request.replayed".to_owned(),
+        target: None,
+        status: stored.status().as_u16(),
+        details,
+    });
+    match audit::append(&exchange.gateway.store, &[row]).await {
+        Ok(()) => {
+            exchange.trail.written();
+            stored.response(&exchange)
+        }
+        Err(error) => {
+            let fault = Fault::unavailable(format_args!("audit row of a replay: {error}"));
+            exchange.refuse(fault).await
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What several resources ask of their fields (contract 1.2).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use svc_core::fault::Problems;
+use svc_core::surface::fields::Fields;
+
+pub(crate) const MAX_NAME_CHARS: usize = 100;
+pub(crate) const MAX_DESCRIPTION_CHARS: usize = 1_000;
+const MAX_METADATA_PAIRS: usize = 50;
+const MAX_METADATA_KEY_CHARS: usize = 40;
+const MAX_METADATA_VALUE_CHARS: usize = 500;
+
+/// A field of a change: absent, cleared by null, or set.
+pub(crate) enum Given<T> {
+    Absent,
+    Null,
+    Value(T),
+}
+
+/// A text whose length in characters is within `range`.
+pub(crate) fn text(
+    fields: &mut Fields,
+    key: &str,
+    range: std::ops::RangeInclusive<usize>,
+    problems: &mut Problems,
+) -> Option<String> {
+    let text = fields.string(key, problems)?;
+    check_length(&text, &fields.path_to(key), range, problems).then_some(text)
+}
+
+/// As [`text`], where a null clears the field.
+pub(crate) fn text_or_null(
+    fields: &mut Fields,
+    key: &str,
+    range: std::ops::RangeInclusive<usize>,
+    problems: &mut Problems,
+) -> Given<String> {
+    match fields.take_or_null(key) {
+        None => Given::Absent,
+        Some(Value::Null) => Given::Null,
+        Some(Value::String(text)) => {
+            if check_length(&text, &fields.path_to(key), range, problems) {
+                Given::Value(text)
+            } else {
+                Given::Absent
+            }
+        }
+        Some(_) => {
+            problems.add(fields.path_to(key), "must be a string or null");
+            Given::Absent
+        }
+    }
+}
+
+fn check_length(
+    text: &str,
+    path: &str,
+    range: std::ops::RangeInclusive<usize>,
+    problems: &mut Problems,
+) -> bool {
+    let is_fitting = range.contains(&text.chars().count());
+    if !is_fitting {
+        let (least, most) = (range.start(), range.end());
+        problems.add(path, format!("must have {least} to {most} characters"));
+    }
+    is_fitting
+}
+
+/// A whole number within a range.
+pub(crate) fn whole(
+    fields: &mut Fields,
+    key: &str,
+    range: std::ops::RangeInclusive<u32>,
+    problems: &mut Problems,
+) -> Option<u32> {
+    let value = fields.take(key)?;
+    let found = value.as_u64().and_then(|value| u32::try_from(value).ok());
+    let found = found.filter(|value| range.contains(value));
+    if found.is_none() {
+        let (least, most) = (range.start(), range.end());
+        problems.add(
+            fields.path_to(key),
+            format!("must be a whole number from {least} to {most}"),
+        );
+    }
+    found
+}
+
+/// An array of texts.
+pub(crate) fn texts(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<String>> {
+    let Value::Array(items) = value else {
+        problems.add(path, "must be an array of strings");
+        return None;
+    };
+    let mut texts = Vec::with_capacity(items.len());
+    let mut is_whole = true;
+    for (at, item) in items.into_iter().enumerate() {
+        if let Value::String(text) = item {
+            texts.push(text);
+        } else {
+            problems.add(format!("{path}[{at}]"), "must be a string");
+            is_whole = false;
+        }
+    }
+    is_whole.then_some(texts)
+}
+
+/// At most 50 pairs of texts.
+pub(crate) fn metadata(
+    fields: &mut Fields,
+    key: &str,
+    problems: &mut Problems,
+) -> Option<BTreeMap<String, String>> {
+    let path = fields.path_to(key);
+    let pairs = fields.object(key, problems)?;
+    if pairs.len() > MAX_METADATA_PAIRS {
+        problems.add(
+            &path,
+            format!("must have at most {MAX_METADATA_PAIRS} pairs"),
+        );
+        return None;
+    }
+    let mut metadata = BTreeMap::new();
+    for (at, (name, value)) in pairs.into_iter().enumerate() {
+        if !(1..=MAX_METADATA_KEY_CHARS).contains(&name.chars().count()) {
+            problems.add(
+                &path,
+                format!("key {at} must have 1 to {MAX_METADATA_KEY_CHARS} characters"),
+            );
+            continue;
+        }
+        match value {
+            Value::String(text) if text.chars().count() <= MAX_METADATA_VALUE_CHARS => {
+                metadata.insert(name, text);
+            }
+            Value::String(_) => problems.add(
+                &path,
+                format!("value {at} must have at most {MAX_METADATA_VALUE_CHARS} characters"),
+            ),
+            _ => problems.add(&path, format!("value {at} must be a string")),
+        }
+    }
+    Some(metadata)
+}

@@ -1,0 +1,278 @@
+//! What an agent and its credentials may do (contract 10): scopes, and within a scope the tools, models, surfaces
+//! and tokens. A credential can do what its own grants and its agent's both allow.
+
+use serde_json::{Map, Value, json};
+
+use crate::fault::Problems;
+use crate::scope::Scope;
+use crate::surface::Surface;
+use crate::surface::fields::Fields;
+
+/// One scope, and how far it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub scope: Scope,
+    /// `None`: any tool.
+    pub tools: Option<Vec<String>>,
+    pub constraints: Constraints,
+}
+
+/// `None` is no constraint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constraints {
+    pub max_tokens: Option<u32>,
+    pub models: Option<Vec<String>>,
+    pub surfaces: Option<Vec<Surface>>,
+}
+
+/// Items of every list of a grant.
+const MAX_ITEMS: usize = 100;
+/// Longest name of a tool or model.
+const MAX_NAME_BYTES: usize = 128;
+
+impl Grant {
+    fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::of(value, path, problems)?;
+        let word = fields.required_string("scope", problems);
+        let scope = word.as_deref().and_then(Scope::parse);
+        if word.is_some() && scope.is_none() {
+            problems.add(fields.path_to("scope"), "unknown scope");
+        }
+        let tools = names(&mut fields, "tools", problems);
+        let constraints = fields.take("constraints");
+        let constraints = constraints
+            .and_then(|value| Constraints::read(value, &fields.path_to("constraints"), problems));
+        fields.end_strictly(problems);
+        Some(Self {
+            scope: scope?,
+            tools,
+            constraints: constraints.unwrap_or_default(),
+        })
+    }
+
+    /// As records show it.
+    pub fn to_json(&self) -> Value {
+        let Self {
+            scope,
+            tools,
+            constraints,
+        } = self;
+        json!({"scope": scope.word(), "tools": tools, "constraints": constraints.to_json()})
+    }
+
+    /// What both allow.
+    fn narrowed(&self, other: &Self) -> Self {
+        let (mine, theirs) = (&self.constraints, &other.constraints);
+        Self {
+            scope: self.scope,
+            tools: common(self.tools.as_ref(), other.tools.as_ref()),
+            constraints: Constraints {
+                max_tokens: match (mine.max_tokens, theirs.max_tokens) {
+                    (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+                    (mine, theirs) => mine.or(theirs),
+                },
+                models: common(mine.models.as_ref(), theirs.models.as_ref()),
+                surfaces: common(mine.surfaces.as_ref(), theirs.surfaces.as_ref()),
+            },
+        }
+    }
+}
+
+impl Constraints {
+    fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::of(value, path, problems)?;
+        let max_tokens = fields.count("max_tokens", 1, problems);
+        let models = names(&mut fields, "models", problems);
+        let words = names(&mut fields, "surfaces", problems);
+        let surfaces = words.map(|words| {
+            let mut surfaces = Vec::with_capacity(words.len());
+            for (at, word) in words.iter().enumerate() {
+                match Surface::parse(word) {
+                    Some(surface) => surfaces.push(surface),
+                    None => problems.add(format!("{path}.surfaces[{at}]"), "unknown surface"),
+                }
+            }
+            surfaces
+        });
+        fields.end_strictly(problems);
+        Some(Self {
+            max_tokens,
+            models,
+            surfaces,
+        })
+    }
+
+    /// Only what is constrained is shown.
+    fn to_json(&self) -> Value {
+        let Self {
+            max_tokens,
+            models,
+            surfaces,
+        } = self;
+        let mut shown = Map::new();
+        if let Some(max_tokens) = max_tokens {
+            shown.insert("max_tokens".to_owned(), json!(max_tokens));
+        }
+        if let Some(models) = models {
+            shown.insert("models".to_owned(), json!(models));
+        }
+        if let Some(surfaces) = surfaces {
+            let words: Vec<&str> = surfaces.iter().map(|surface| surface.word()).collect();
+            shown.insert("surfaces".to_owned(), json!(words));
+        }
+        Value::Object(shown)
+    }
+}
+
+/// Reads the grants that a caller sent; each scope may stand once.
+pub fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<Grant>> {
+    let Value::Array(items) = value else {
+        problems.add(path, "must be an array");
+        return None;
+    };
+    let mut grants: Vec<Grant> = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let place = format!("{path}[{at}]");
+        let Some(grant) = Grant::read(item, &place, problems) else {
+            continue;
+        };
+        if grants.iter().any(|other| other.scope == grant.scope) {
+            problems.add(format!("{place}.scope"), "is granted twice");
+        } else {
+            grants.push(grant);
+        }
+    }
+    Some(grants)
+}
+
+/// Grants as they were stored; `None` for what [`to_json`] did not write.
+pub fn stored(value: &Value) -> Option<Vec<Grant>> {
+    let mut problems = Problems::default();
+    let grants = read(value.clone(), "scope_grants", &mut problems);
+    grants.filter(|_| problems.is_empty())
+}
+
+/// Grants as records show them.
+pub fn to_json(grants: &[Grant]) -> Value {
+    grants.iter().map(Grant::to_json).collect()
+}
+
+/// What both lists allow.
+pub fn narrowed(one: &[Grant], other: &[Grant]) -> Vec<Grant> {
+    one.iter()
+        .filter_map(|grant| {
+            let same = other.iter().find(|other| other.scope == grant.scope)?;
+            Some(grant.narrowed(same))
+        })
+        .collect()
+}
+
+/// The first of `inner` that goes further than `outer`.
+pub fn first_beyond(inner: &[Grant], outer: &[Grant]) -> Option<usize> {
+    inner.iter().position(|grant| {
+        let same = outer.iter().find(|other| other.scope == grant.scope);
+        same.is_none_or(|same| grant.narrowed(same) != *grant)
+    })
+}
+
+fn names(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Vec<String>> {
+    let items = fields.array(key, problems)?;
+    let path = fields.path_to(key);
+    if items.len() > MAX_ITEMS {
+        problems.add(&path, format!("must have at most {MAX_ITEMS} items"));
+    }
+    let mut names = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        match item {
+            Value::String(name) if (1..=MAX_NAME_BYTES).contains(&name.len()) => {
+                if names.contains(&name) {
+                    problems.add(format!("{path}[{at}]"), "is named twice");
+                } else {
+                    names.push(name);
+                }
+            }
+            _ => problems.add(
+                format!("{path}[{at}]"),
+                format!("must be a string of 1 to {MAX_NAME_BYTES} bytes"),
+            ),
+        }
+    }
+    Some(names)
+}
+
+/// What stands in both lists, in the order of the first; a list that is not there allows everything.
+fn common<T: Clone + PartialEq>(one: Option<&Vec<T>>, other: Option<&Vec<T>>) -> Option<Vec<T>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(
+            one.iter()
+                .filter(|item| other.contains(item))
+                .cloned()
+                .collect(),
+        ),
+        (one, other) => one.or(other).cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn grants(value: Value) -> Vec<Grant> {
+        stored(&value).unwrap()
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        let value = json!([
+            {"scope": "ai:chat", "tools": ["lookup_slot"],
+             "constraints": {"max_tokens": 4096, "models": ["alpha-haiku-4-5"], "surfaces": ["native"]}},
+            {"scope": "control:read", "tools": null, "constraints": {}},
+        ]);
+        assert_eq!(to_json(&grants(value.clone())), value);
+    }
+
+    #[test]
+    fn every_problem_has_its_path() {
+        let mut problems = Problems::default();
+        let value = json!([
+            {"scope": "ai:chat", "tools": [7], "constraints": {"max_tokens": 0, "colour": 1}},
+            {"scope": "ai:chat"}, {"scope": "ai:everything", "surfaces": []}, 5,
+        ]);
+        read(value, "scope_grants", &mut problems);
+        let fault = problems.into_result().unwrap_err();
+        let paths: Vec<&str> = fault.details.keys().map(String::as_str).collect();
+        assert_eq!(
+            paths,
+            [
+                "scope_grants[0].tools[0]",
+                "scope_grants[0].constraints.max_tokens",
+                "scope_grants[0].constraints.colour",
+                "scope_grants[1].scope",
+                "scope_grants[2].scope",
+                "scope_grants[2].surfaces",
+                "scope_grants[3]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_credential_never_goes_further_than_its_agent() {
+        let agent = grants(
+            json!([{"scope": "ai:chat", "tools": ["a", "b"], "constraints": {"max_tokens": 100}}]),
+        );
+        let wide = grants(json!([{"scope": "ai:chat"}, {"scope": "control:read"}]));
+        assert_eq!(narrowed(&wide, &agent), agent);
+        assert_eq!(first_beyond(&wide, &agent), Some(0));
+        let narrow = grants(
+            json!([{"scope": "ai:chat", "tools": ["b"], "constraints": {"max_tokens": 50}}]),
+        );
+        assert_eq!(first_beyond(&narrow, &agent), None);
+        assert_eq!(narrowed(&agent, &narrow), narrow);
+        let none = narrowed(
+            &agent,
+            &grants(json!([{"scope": "ai:chat", "tools": ["c"]}])),
+        );
+        assert_eq!(none[0].tools.as_deref(), Some(&[][..]));
+    }
+}

@@ -1,0 +1,41 @@
+//! `delegation`: whether the user behind the credential may do this (contract 2, step 7).
+
+use futures_util::future::BoxFuture;
+use svc_core::fault::{Code, Fault};
+
+use super::Filter;
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+use crate::policy::pipelines::Gate;
+
+pub(super) struct Delegation;
+
+impl Filter for Delegation {
+    fn name(&self) -> &'static str {
+        "delegation"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[Fact::Caller, Fact::Authorized]
+    }
+
+    fn gives(&self) -> &'static [Fact] {
+        &[Fact::Delegated]
+    }
+
+    fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            if exchange.route.gate == Gate::Scope {
+                return Ok(());
+            }
+            let user = caller.delegating_user.as_ref();
+            let user = user.filter(|user| !user.suspended);
+            let user = user.ok_or_else(|| Code::DelegatingUserRequired.fault())?;
+            if exchange.route.gate == Gate::OrgAdmin && !user.role.is_org_admin() {
+                return Err(Code::OrgAdminRequired.fault());
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! Agents (contract 10): who credentials act for, and what they may do at most.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::api_key::Creator;
+use crate::engine::{Row, args};
+use crate::page::{Listing, Page, Paged};
+use crate::{Store, StoreError, Transaction};
+
+/// One agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Agent {
+    pub id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    pub writable: Writable,
+    pub parent_agent_id: Option<String>,
+    pub delegation_depth: u32,
+    pub created_by: Creator,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub archived_at: Option<Timestamp>,
+}
+
+/// What its organization decides about an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Writable {
+    pub name: String,
+    pub description: Option<String>,
+    pub default_model: Option<String>,
+    /// `None`: any.
+    pub allowed_models: Option<Vec<String>>,
+    /// The grants as contract 10 shows them.
+    pub scope_grants: Value,
+    pub max_active_credentials: u32,
+    pub default_expiry_hours: u32,
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Filters of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// `Some(true)`: archived ones only.
+    pub archived: Option<bool>,
+    pub name_prefix: Option<String>,
+}
+
+/// Stores a new agent.
+///
+/// # Errors
+/// Those of the database.
+pub async fn insert(tx: &mut Transaction<'_>, agent: &Agent) -> Result<(), StoreError> {
+    let Agent {
+        id,
+        org_id,
+        mode,
+        writable,
+        parent_agent_id,
+        delegation_depth,
+        created_by,
+        created_at,
+        updated_at,
+        archived_at,
+    } = agent;
+    let Writable {
+        name,
+        description,
+        default_model,
+        allowed_models,
+        scope_grants,
+        max_active_credentials,
+        default_expiry_hours,
+        metadata,
+    } = writable;
+    tx.cx
+        .execute(
+            "INSERT INTO agents (id, org_id, mode, name, description, default_model, allowed_models, \
+             scope_grants, parent_agent_id, delegation_depth, max_active_credentials, default_expiry_hours, \
+             metadata, created_by_type, created_by_id, created_at, updated_at, archived_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+            args![
+                id,
+                org_id,
+                *mode,
+                name,
+                description,
+                default_model,
+                models_json(allowed_models.as_deref()),
+                scope_grants,
+                parent_agent_id,
+                *delegation_depth,
+                *max_active_credentials,
+                *default_expiry_hours,
+                &metadata_json(metadata),
+                &created_by.kind,
+                &created_by.id,
+                *created_at,
+                *updated_at,
+                *archived_at,
+            ],
+        )
+        .await
+        .map(drop)
+}
+
+/// Replaces what is writable.
+///
+/// # Errors
+/// [`StoreError::Missing`] for an agent that this organization and mode do not have.
+pub async fn update(
+    tx: &mut Transaction<'_>,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Writable {
+        name,
+        description,
+        default_model,
+        allowed_models,
+        scope_grants,
+        max_active_credentials,
+        default_expiry_hours,
+        metadata,
+    } = &agent.writable;
+    tx.cx
+        .execute_one(
+            "agent",
+            "UPDATE agents SET name = $4, description = $5, default_model = $6, allowed_models = $7, \
+             scope_grants = $8, max_active_credentials = $9, default_expiry_hours = $10, metadata = $11, \
+             updated_at = $12 WHERE id = $1 AND org_id = $2 AND mode = $3",
+            args![
+                &agent.id,
+                &agent.org_id,
+                agent.mode,
+                name,
+                description,
+                default_model,
+                models_json(allowed_models.as_deref()),
+                scope_grants,
+                *max_active_credentials,
+                *default_expiry_hours,
+                &metadata_json(metadata),
+                now,
+            ],
+        )
+        .await
+}
+
+/// Archives an agent (`Some`) or takes it back (`None`).
+///
+/// # Errors
+/// [`StoreError::Missing`] for an agent that this organization and mode do not have.
+pub async fn set_archived(
+    tx: &mut Transaction<'_>,
+    agent: &Agent,
+    archived_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    tx.cx
+        .execute_one(
+            "agent",
+            "UPDATE agents SET archived_at = $4, updated_at = $5 WHERE id = $1 AND org_id = $2 AND mode = $3",
+            args![&agent.id, &agent.org_id, agent.mode, archived_at, now],
+        )
+        .await
+}
+
+/// The agent of this organization and mode with this id, which nobody else changes until the transaction ends.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Agent>, StoreError> {
+    // SQLite has one writer; on PostgreSQL an update that changes nothing holds the row on both engines alike.
+    let sql = "UPDATE agents SET updated_at = updated_at WHERE id = $1 AND org_id = $2 AND mode = $3 RETURNING *";
+    let row = tx.cx.row(sql, args![id, org_id, mode]).await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+/// The agent of this organization and mode with this id.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Agent>, StoreError> {
+    let arguments = args![id, org_id, mode];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM agents WHERE id = $1 AND org_id = $2 AND mode = $3";
+                let row = cx.row(sql, arguments).await?;
+                row.as_ref().map(from_row).transpose()
+            })
+        })
+        .await
+}
+
+/// A page of the agents of this organization and mode.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Paged<Agent>, StoreError> {
+    let mut listing = Listing::new(
+        "SELECT * FROM agents WHERE org_id = $1 AND mode = $2",
+        args![org_id, mode],
+    );
+    let Filter {
+        archived,
+        name_prefix,
+    } = filter.clone();
+    match archived {
+        Some(true) => listing.only_where("archived_at IS NOT NULL"),
+        Some(false) => listing.only_where("archived_at IS NULL"),
+        None => {}
+    }
+    if let Some(prefix) = name_prefix {
+        listing.starts_with("name", prefix);
+    }
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .await
+}
+
+fn models_json(models: Option<&[String]>) -> Option<String> {
+    models.map(|models| Value::from(models.to_vec()).to_string())
+}
+
+fn metadata_json(metadata: &BTreeMap<String, String>) -> Value {
+    metadata
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::from(value.clone())))
+        .collect()
+}
+
+pub(crate) fn from_row(row: &Row) -> Result<Agent, StoreError> {
+    let metadata: Value = row.get("metadata")?;
+    let metadata =
+        serde_json::from_value(metadata).map_err(|_| StoreError::Corrupt { column: "metadata" })?;
+    Ok(Agent {
+        id: row.get("id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        writable: Writable {
+            name: row.get("name")?,
+            description: row.get("description")?,
+            default_model: row.get("default_model")?,
+            allowed_models: row.get("allowed_models")?,
+            scope_grants: row.get("scope_grants")?,
+            max_active_credentials: row.get("max_active_credentials")?,
+            default_expiry_hours: row.get("default_expiry_hours")?,
+            metadata,
+        },
+        parent_agent_id: row.get("parent_agent_id")?,
+        delegation_depth: row.get("delegation_depth")?,
+        created_by: Creator {
+            kind: row.get("created_by_type")?,
+            id: row.get("created_by_id")?,
+        },
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        archived_at: row.get("archived_at")?,
+    })
+}

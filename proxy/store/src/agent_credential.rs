@@ -1,0 +1,370 @@
+//! Credentials of agents (contract 10): kept as SHA-256, found by it together with their agent, application,
+//! organization and all that the gates ask about the caller.
+
+use serde_json::Value;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::agent::Agent;
+use crate::budget::{self, Caps};
+use crate::engine::{Row, args};
+use crate::organization::{self, Organization, organization_columns};
+use crate::page::{Listing, Page, Paged};
+use crate::{Store, StoreError, Transaction, agent, baa};
+
+/// One credential. The secret itself is nowhere in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentCredential {
+    pub id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    pub agent_id: String,
+    pub source: Source,
+    pub application_id: Option<String>,
+    pub label: Option<String>,
+    pub hint: String,
+    /// The grants as contract 10 shows them; what counts is their intersection with the agent's.
+    pub scope_grants: Value,
+    pub runtime_user: Option<String>,
+    /// The user who answers for it.
+    pub delegated_by: String,
+    /// `None`: the policy's default.
+    pub per_minute: Option<u32>,
+    pub concurrency: Option<u32>,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    /// Accurate to [`crate::api_key::LAST_USED_STEP_MS`].
+    pub last_used_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// How a credential came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Api,
+    Oauth,
+}
+
+impl Source {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Oauth => "oauth",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "api" => Some(Self::Api),
+            "oauth" => Some(Self::Oauth),
+            _ => None,
+        }
+    }
+}
+
+/// Where a credential stands; depends on its agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Active,
+    /// Its agent is archived.
+    Suspended,
+    Expired,
+    Revoked,
+}
+
+impl Status {
+    pub const ALL: &[Self] = &[Self::Active, Self::Suspended, Self::Expired, Self::Revoked];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|status| status.word() == word)
+    }
+
+    /// What a row of this status fulfils at the time `?`.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Active => "c.revoked_at IS NULL AND c.expires_at > ? AND a.archived_at IS NULL",
+            Self::Suspended => {
+                "c.revoked_at IS NULL AND c.expires_at > ? AND a.archived_at IS NOT NULL"
+            }
+            Self::Expired => "c.revoked_at IS NULL AND c.expires_at <= ?",
+            Self::Revoked => "c.revoked_at <= ?",
+        }
+    }
+}
+
+impl AgentCredential {
+    pub fn status(&self, agent_archived_at: Option<Timestamp>, now: Timestamp) -> Status {
+        if self.revoked_at.is_some() {
+            Status::Revoked
+        } else if self.expires_at <= now {
+            Status::Expired
+        } else if agent_archived_at.is_some() {
+            Status::Suspended
+        } else {
+            Status::Active
+        }
+    }
+}
+
+/// A credential with everything that the gates ask about its caller, read in one go.
+#[derive(Clone)]
+pub struct Verdict {
+    pub credential: AgentCredential,
+    pub agent: Agent,
+    pub organization: Organization,
+    pub caps: Caps,
+    pub baa: baa::Standing,
+}
+
+/// Stores a credential under the digest of its secret.
+///
+/// # Errors
+/// [`StoreError::Exists`] when the digest is taken.
+pub async fn insert(
+    tx: &mut Transaction<'_>,
+    credential: &AgentCredential,
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    let AgentCredential {
+        id,
+        org_id,
+        mode,
+        agent_id,
+        source,
+        application_id,
+        label,
+        hint,
+        scope_grants,
+        runtime_user,
+        delegated_by,
+        per_minute,
+        concurrency,
+        created_at,
+        expires_at,
+        last_used_at,
+        revoked_at,
+    } = credential;
+    tx.cx
+        .execute(
+            "INSERT INTO agent_credentials (id, org_id, mode, agent_id, source, application_id, label, digest, \
+             hint, scope_grants, runtime_user, delegated_by, per_minute, concurrency, created_at, expires_at, \
+             last_used_at, revoked_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+            args![
+                id,
+                org_id,
+                *mode,
+                agent_id,
+                source.word(),
+                application_id,
+                label,
+                &digest[..],
+                hint,
+                scope_grants,
+                runtime_user,
+                delegated_by,
+                *per_minute,
+                *concurrency,
+                *created_at,
+                *expires_at,
+                *last_used_at,
+                *revoked_at,
+            ],
+        )
+        .await
+        .map(drop)
+}
+
+/// Credentials of an agent that could be used now. Count them under [`agent::lock`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn count_active(
+    tx: &mut Transaction<'_>,
+    agent_id: &str,
+    now: Timestamp,
+) -> Result<u32, StoreError> {
+    let sql = "SELECT COUNT(*) AS active FROM agent_credentials \
+               WHERE agent_id = $1 AND revoked_at IS NULL AND expires_at > $2";
+    let row = tx.cx.row(sql, args![agent_id, now]).await?;
+    row.ok_or(StoreError::Missing("count"))?.get("active")
+}
+
+/// Revokes a credential; one that is revoked keeps its first time. With it, the digest by which it is cached.
+///
+/// # Errors
+/// Those of the database.
+pub async fn revoke(
+    tx: &mut Transaction<'_>,
+    agent: &Agent,
+    id: &str,
+    now: Timestamp,
+) -> Result<Option<(AgentCredential, [u8; 32])>, StoreError> {
+    let sql = "UPDATE agent_credentials SET revoked_at = COALESCE(revoked_at, $5) \
+               WHERE id = $1 AND agent_id = $2 AND org_id = $3 AND mode = $4 RETURNING *";
+    let arguments = args![id, &agent.id, &agent.org_id, agent.mode, now];
+    let Some(row) = tx.cx.row(sql, arguments).await? else {
+        return Ok(None);
+    };
+    Ok(Some((from_row(&row)?, digest(&row)?)))
+}
+
+/// The digests by which the credentials of an agent are cached.
+///
+/// # Errors
+/// Those of the database.
+pub async fn digests(
+    tx: &mut Transaction<'_>,
+    agent_id: &str,
+    now: Timestamp,
+) -> Result<Vec<[u8; 32]>, StoreError> {
+    let sql = "SELECT digest FROM agent_credentials \
+               WHERE agent_id = $1 AND revoked_at IS NULL AND expires_at > $2";
+    let rows = tx.cx.rows(sql, args![agent_id, now]).await?;
+    rows.iter().map(digest).collect()
+}
+
+/// A page of an agent's credentials.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    store: &Store,
+    agent: &Agent,
+    status: &[Status],
+    page: &Page,
+    now: Timestamp,
+) -> Result<Paged<AgentCredential>, StoreError> {
+    let mut listing = Listing::new(
+        "SELECT * FROM (SELECT c.*, a.archived_at AS agent_archived_at FROM agent_credentials c \
+         JOIN agents a ON a.id = c.agent_id) AS c WHERE agent_id = $1 AND org_id = $2 AND mode = $3",
+        args![&agent.id, &agent.org_id, agent.mode],
+    );
+    if !status.is_empty() {
+        let any: Vec<String> = status
+            .iter()
+            .map(|status| {
+                let condition = status.condition();
+                format!(
+                    "({})",
+                    condition.replace("a.archived_at", "c.agent_archived_at")
+                )
+            })
+            .collect();
+        listing.only(&format!("({})", any.join(" OR ")), now);
+    }
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .await
+}
+
+/// The credential with this digest, whatever its status, and what belongs to it at `now`.
+///
+/// # Errors
+/// Those of the database and of its sealed columns.
+pub async fn find_by_digest(
+    store: &Store,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<Option<Verdict>, StoreError> {
+    let digest = digest.to_vec();
+    let found = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM agent_credentials WHERE digest = $1";
+                let Some(row) = cx.row(sql, args![digest]).await? else {
+                    return Ok(None);
+                };
+                let credential = from_row(&row)?;
+                let sql = "SELECT * FROM agents WHERE id = $1";
+                let agent = cx.row(sql, args![&credential.agent_id]).await?;
+                let agent = agent::from_row(&agent.ok_or(StoreError::Missing("agent"))?)?;
+                let sql = concat!(
+                    "SELECT ",
+                    organization_columns!(),
+                    " FROM organizations o WHERE o.id = $1"
+                );
+                let organization = cx.row(sql, args![&credential.org_id]).await?;
+                let organization = organization::from_row(
+                    &organization.ok_or(StoreError::Missing("organization"))?,
+                )?;
+                let caps = budget::read_caps(cx, &credential.org_id, credential.mode).await?;
+                let baa = baa::read_standing(cx, &credential.org_id, now).await?;
+                Ok(Some((credential, agent, organization, caps, baa)))
+            })
+        })
+        .await?;
+    let Some((credential, agent, stored, caps, baa)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(Verdict {
+        credential,
+        agent,
+        organization: organization::open(store, stored).await?,
+        caps,
+        baa,
+    }))
+}
+
+/// Notes that a credential was used, as [`crate::api_key::touch`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn touch(store: &Store, id: &str, now: Timestamp) -> Result<(), StoreError> {
+    let arguments = args![id, now, now.plus_ms(-crate::api_key::LAST_USED_STEP_MS)];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE agent_credentials SET last_used_at = $2 \
+                           WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
+                cx.execute(sql, arguments).await.map(drop)
+            })
+        })
+        .await
+}
+
+fn digest(row: &Row) -> Result<[u8; 32], StoreError> {
+    let bytes: Vec<u8> = row.get("digest")?;
+    bytes
+        .try_into()
+        .map_err(|_| StoreError::Corrupt { column: "digest" })
+}
+
+fn from_row(row: &Row) -> Result<AgentCredential, StoreError> {
+    let source: String = row.get("source")?;
+    Ok(AgentCredential {
+        id: row.get("id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        agent_id: row.get("agent_id")?,
+        source: Source::parse(&source).ok_or(StoreError::Corrupt { column: "source" })?,
+        application_id: row.get("application_id")?,
+        label: row.get("label")?,
+        hint: row.get("hint")?,
+        scope_grants: row.get("scope_grants")?,
+        runtime_user: row.get("runtime_user")?,
+        delegated_by: row.get("delegated_by")?,
+        per_minute: row.get("per_minute")?,
+        concurrency: row.get("concurrency")?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
+        last_used_at: row.get("last_used_at")?,
+        revoked_at: row.get("revoked_at")?,
+    })
+}

@@ -1,0 +1,276 @@
+//! Idempotency keys (contract 4): who runs the request that a key stands for, and what it was answered.
+//!
+//! A key is claimed in a transaction of its own. Its response is stored in the transaction of the effect, so that
+//! neither is ever there without the other; a key whose owner died is claimed again once its lease has ended.
+
+use hkdf::Hkdf;
+use sha2::Sha256;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::engine::args;
+use crate::org_key;
+use crate::seal::{self, Place, SecretKey};
+use crate::{Store, StoreError, Transaction};
+
+/// What a key belongs to: one principal of one organization and mode.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub org_id: String,
+    pub mode: Mode,
+    pub principal_id: String,
+    /// SHA-256 of the key's text.
+    pub key_digest: [u8; 32],
+}
+
+/// A request that wants to be the one.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub scope: Scope,
+    /// SHA-256 over what makes two requests the same.
+    pub fingerprint: [u8; 32],
+    /// The request id.
+    pub owner: String,
+    pub now: Timestamp,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claimed {
+    /// Run it, and then [`complete`] or [`release`] it.
+    Mine,
+    /// It ran: the response as it was sealed.
+    Completed(Vec<u8>),
+    /// Another request runs it.
+    InProgress { first_seen_at: Timestamp },
+    /// The key was used for a different request.
+    Mismatch { first_seen_at: Timestamp },
+}
+
+/// 60 s: how long an owner may take; above the deadline of every control-plane request (contract 4).
+pub const LEASE_MS: i64 = 60_000;
+/// 24 h: how long a response is given again (spec, Limits).
+pub const REPLAY_MS: i64 = 86_400_000;
+/// Rows that one [`sweep`] removes, so that it never holds the writer for long.
+const SWEEP_ROWS: u32 = 1_000;
+
+/// Claims a key, or tells what stands there.
+///
+/// # Errors
+/// Those of the database.
+pub async fn claim(store: &Store, claim: &Claim) -> Result<Claimed, StoreError> {
+    let claim = claim.clone();
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                let mut tx = Transaction { cx };
+                take(&mut tx, &claim).await
+            })
+        })
+        .await
+}
+
+async fn take(tx: &mut Transaction<'_>, claim: &Claim) -> Result<Claimed, StoreError> {
+    let Claim {
+        scope,
+        fingerprint,
+        owner,
+        now,
+    } = claim;
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    // A row that is over, or whose owner is gone, is as good as none.
+    let taken = tx
+        .cx
+        .execute(
+            "INSERT INTO idempotency (org_id, mode, principal_id, key_digest, fingerprint, owner, lease_until, \
+             first_seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+             ON CONFLICT (org_id, mode, principal_id, key_digest) DO UPDATE SET \
+             fingerprint = excluded.fingerprint, owner = excluded.owner, lease_until = excluded.lease_until, \
+             first_seen_at = excluded.first_seen_at, response = NULL, expires_at = NULL \
+             WHERE idempotency.expires_at <= $8 OR (idempotency.owner IS NOT NULL AND idempotency.lease_until <= $8)",
+            args![
+                org_id,
+                *mode,
+                principal_id,
+                &key_digest[..],
+                &fingerprint[..],
+                owner,
+                now.plus_ms(LEASE_MS),
+                *now,
+            ],
+        )
+        .await?;
+    if taken == 1 {
+        return Ok(Claimed::Mine);
+    }
+    let row = tx
+        .cx
+        .row(
+            "SELECT fingerprint, response, first_seen_at FROM idempotency \
+             WHERE org_id = $1 AND mode = $2 AND principal_id = $3 AND key_digest = $4",
+            args![org_id, *mode, principal_id, &key_digest[..]],
+        )
+        .await?
+        .ok_or(StoreError::Missing("idempotency key"))?;
+    let first_seen_at = row.get("first_seen_at")?;
+    let known: Vec<u8> = row.get("fingerprint")?;
+    let response: Option<Vec<u8>> = row.get("response")?;
+    Ok(match response {
+        _ if known != fingerprint => Claimed::Mismatch { first_seen_at },
+        Some(response) => Claimed::Completed(response),
+        None => Claimed::InProgress { first_seen_at },
+    })
+}
+
+/// Stores the response of a claim in the transaction of its effect.
+///
+/// # Errors
+/// [`StoreError::Missing`] when the claim was lost to another request: the effect must not be.
+pub async fn complete(
+    tx: &mut Transaction<'_>,
+    scope: &Scope,
+    owner: &str,
+    response: Vec<u8>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    tx.cx
+        .execute_one(
+            "idempotency claim",
+            "UPDATE idempotency SET owner = NULL, response = $6, expires_at = $7 \
+             WHERE org_id = $1 AND mode = $2 AND principal_id = $3 AND key_digest = $4 AND owner = $5",
+            args![
+                org_id,
+                *mode,
+                principal_id,
+                &key_digest[..],
+                owner,
+                response,
+                now.plus_ms(REPLAY_MS),
+            ],
+        )
+        .await
+}
+
+/// Gives a claim up that had no effect, so that its key may be used again.
+///
+/// # Errors
+/// Those of the database.
+pub async fn release(
+    tx: &mut Transaction<'_>,
+    scope: &Scope,
+    owner: &str,
+) -> Result<(), StoreError> {
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    tx.cx
+        .execute(
+            "DELETE FROM idempotency \
+             WHERE org_id = $1 AND mode = $2 AND principal_id = $3 AND key_digest = $4 AND owner = $5",
+            args![org_id, *mode, principal_id, &key_digest[..], owner],
+        )
+        .await
+        .map(drop)
+}
+
+/// Removes keys that are over; gives how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn sweep(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
+    let arguments = args![now, SWEEP_ROWS];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "DELETE FROM idempotency WHERE (org_id, mode, principal_id, key_digest) IN \
+                           (SELECT org_id, mode, principal_id, key_digest FROM idempotency \
+                           WHERE expires_at <= $1 LIMIT $2)";
+                cx.execute(sql, arguments).await
+            })
+        })
+        .await
+}
+
+/// Seals and opens the response of one key. Needs the key's text, which the database does not have (contract 4):
+/// a stored response may hold a secret that is shown once.
+pub struct Envelope {
+    org_id: String,
+    row_id: String,
+    key_text: String,
+    version: u32,
+    key: SecretKey,
+}
+
+impl Envelope {
+    /// # Errors
+    /// Those of the organization's key.
+    pub async fn of(store: &Store, scope: &Scope, key_text: &str) -> Result<Self, StoreError> {
+        let keys = org_key::load(store, &scope.org_id).await?;
+        let (version, key) = keys.current()?;
+        Ok(Self {
+            org_id: scope.org_id.clone(),
+            row_id: row_id(scope),
+            key_text: key_text.to_owned(),
+            version,
+            key: derive(key, key_text)?,
+        })
+    }
+
+    /// # Errors
+    /// As [`seal::seal`].
+    pub fn seal(&self, response: &[u8]) -> Result<Vec<u8>, StoreError> {
+        Ok(seal::seal(&self.key, self.version, self.place(), response)?)
+    }
+
+    /// # Errors
+    /// [`StoreError::Seal`] for a response of another key.
+    pub async fn open(&self, store: &Store, sealed: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let key = org_key::opening(store, &self.org_id, sealed).await?;
+        let key = derive(&key, &self.key_text)?;
+        Ok(seal::open(&key, self.place(), sealed)?)
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            table: "idempotency",
+            row_id: &self.row_id,
+            column: "response",
+            org_id: &self.org_id,
+        }
+    }
+}
+
+fn row_id(scope: &Scope) -> String {
+    let digest: String = scope
+        .key_digest
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{}/{}/{digest}", scope.mode.word(), scope.principal_id)
+}
+
+fn derive(key: &SecretKey, key_text: &str) -> Result<SecretKey, StoreError> {
+    let mut derived = [0; seal::KEY_BYTES];
+    Hkdf::<Sha256>::new(Some(b"svc idempotency response"), key.bytes())
+        .expand(key_text.as_bytes(), &mut derived)
+        .map_err(|_| StoreError::Corrupt {
+            column: "idempotency.response",
+        })?;
+    Ok(SecretKey::from_bytes(derived))
+}

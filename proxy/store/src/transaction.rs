@@ -1,0 +1,76 @@
+//! Effects of several record families that stand or fall together, put together by the caller: a control-plane
+//! write with its audit row and its stored response (contract 19.1).
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+
+use crate::engine::Connection;
+use crate::{Store, StoreError};
+
+/// An open transaction. Only functions of this crate can do anything with it.
+pub struct Transaction<'c> {
+    pub(crate) cx: &'c mut Connection,
+}
+
+impl Transaction<'_> {
+    /// The same transaction, for a function that takes it by value.
+    pub fn reborrow(&mut self) -> Transaction<'_> {
+        Transaction { cx: self.cx }
+    }
+}
+
+/// Why nothing was written.
+#[derive(Debug)]
+pub enum TransactionError<R> {
+    Store(StoreError),
+    /// What the work itself decided.
+    Refused(R),
+}
+
+impl<R> From<StoreError> for TransactionError<R> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Store {
+    /// Runs `work` in one transaction and gives its result once it is durable. An error of either kind leaves
+    /// nothing behind. `work` may wait for nothing but functions that take the transaction; it is finished even
+    /// if its caller goes away.
+    ///
+    /// # Errors
+    /// The refusal of `work`, or what kept the database from doing it.
+    pub async fn transaction<T, R, F>(&self, work: F) -> Result<T, TransactionError<R>>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        F: for<'c> FnOnce(Transaction<'c>) -> BoxFuture<'c, Result<T, TransactionError<R>>>
+            + Send
+            + 'static,
+    {
+        // The engine knows database errors only; a refusal waits here until the transaction is rolled back.
+        let refusal = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&refusal);
+        let done = self
+            .db
+            .write(move |cx| {
+                Box::pin(async move {
+                    match work(Transaction { cx }).await {
+                        Ok(value) => Ok(value),
+                        Err(TransactionError::Store(error)) => Err(error),
+                        Err(TransactionError::Refused(reason)) => {
+                            *kept.lock() = Some(reason);
+                            Err(StoreError::GivenUp)
+                        }
+                    }
+                })
+            })
+            .await;
+        done.map_err(|error| match refusal.lock().take() {
+            Some(reason) => TransactionError::Refused(reason),
+            None => TransactionError::Store(error),
+        })
+    }
+}

@@ -1,0 +1,219 @@
+//! What was used in a span of time, from the ledger and the audit log themselves (contract 12.3).
+
+use svc_core::chat::Usage;
+use svc_core::money::Micro;
+use svc_core::secret::Mode;
+use svc_core::time::{MS_PER_DAY, Timestamp};
+
+use crate::engine::{Connection, Row, args};
+use crate::{Store, StoreError};
+
+/// Which part of the books is asked for: `[from, to)`.
+#[derive(Clone, Debug)]
+pub struct Span {
+    pub org_id: String,
+    pub mode: Mode,
+    pub from: Timestamp,
+    pub to: Timestamp,
+}
+
+/// What a breakdown tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    Model,
+    Key,
+    Agent,
+    Day,
+    Surface,
+}
+
+impl GroupBy {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Key => "key",
+            Self::Agent => "agent",
+            Self::Day => "day",
+            Self::Surface => "surface",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        [
+            Self::Model,
+            Self::Key,
+            Self::Agent,
+            Self::Day,
+            Self::Surface,
+        ]
+        .into_iter()
+        .find(|group| group.word() == word)
+    }
+
+    /// The group of a posting; rows without one are not part of the breakdown.
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Model => "l.model",
+            Self::Key => "CASE WHEN l.actor_type = 'api_key' THEN l.actor_id END",
+            Self::Agent => {
+                "(SELECT c.agent_id FROM agent_credentials c \
+                 WHERE l.actor_type = 'agent_credential' AND c.id = l.actor_id)"
+            }
+            Self::Day => "CAST(l.created_at / 86400000 AS TEXT)",
+            Self::Surface => "l.surface",
+        }
+    }
+}
+
+/// Everything that was used.
+#[derive(Clone, Debug, Default)]
+pub struct Used {
+    pub credits: Micro,
+    pub spend_usd: Micro,
+    pub sonnet_equivalent_tokens: u64,
+    pub tokens: Usage,
+    pub requests: Requests,
+    /// Solver runs that were answered.
+    pub actions: u64,
+    pub breakdown: Vec<Group>,
+}
+
+/// Inference requests by how they ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requests {
+    pub succeeded: u64,
+    pub blocked: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+}
+
+/// One line of a breakdown.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// A model, an id, a surface, or the first instant of a day.
+    pub name: String,
+    pub requests: u64,
+    pub credits: Micro,
+    pub cost_usd: Micro,
+}
+
+/// Lines of a breakdown.
+const MAX_GROUPS: u32 = 1_000;
+
+/// Sums up a span.
+///
+/// # Errors
+/// Those of the database.
+pub async fn read(
+    store: &Store,
+    span: &Span,
+    group_by: Option<GroupBy>,
+) -> Result<Used, StoreError> {
+    let span = span.clone();
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let mut used = sums(cx, &span).await?;
+                used.requests = requests(cx, &span).await?;
+                used.actions = actions(cx, &span).await?;
+                if let Some(group_by) = group_by {
+                    used.breakdown = breakdown(cx, &span, group_by).await?;
+                }
+                Ok(used)
+            })
+        })
+        .await
+}
+
+async fn sums(cx: &mut Connection, span: &Span) -> Result<Used, StoreError> {
+    let sql = "SELECT CAST(COALESCE(SUM(ABS(amount_micro)), 0) AS BIGINT) AS credits, \
+               CAST(COALESCE(SUM(cost_usd_micro), 0) AS BIGINT) AS cost, \
+               CAST(COALESCE(SUM(sonnet_equivalent_tokens), 0) AS BIGINT) AS equivalent, \
+               CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT) AS input, \
+               CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) AS output, \
+               CAST(COALESCE(SUM(cache_read_tokens), 0) AS BIGINT) AS cache_read, \
+               CAST(COALESCE(SUM(cache_creation_tokens), 0) AS BIGINT) AS cache_creation \
+               FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' \
+               AND created_at >= $3 AND created_at < $4";
+    let row = cx.row(sql, arguments(span)).await?;
+    let row = row.ok_or(StoreError::Missing("sum"))?;
+    Ok(Used {
+        credits: row.get("credits")?,
+        spend_usd: row.get("cost")?,
+        sonnet_equivalent_tokens: row.get("equivalent")?,
+        tokens: Usage {
+            input_tokens: row.get("input")?,
+            output_tokens: row.get("output")?,
+            cache_read_input_tokens: row.get("cache_read")?,
+            cache_creation_input_tokens: row.get("cache_creation")?,
+        },
+        ..Used::default()
+    })
+}
+
+async fn requests(cx: &mut Connection, span: &Span) -> Result<Requests, StoreError> {
+    let sql = "SELECT event, COUNT(*) AS requests FROM audit WHERE org_id = $1 AND mode = $2 \
+               AND occurred_at >= $3 AND occurred_at < $4 AND event LIKE 'inference.%' \
+               AND phase <> 'requested' GROUP BY event";
+    let mut requests = Requests::default();
+    for row in cx.rows(sql, arguments(span)).await? {
+        let event: String = row.get("event")?;
+        let count: u64 = row.get("requests")?;
+        match event.as_str() {
+            "inference.completed" => requests.succeeded += count,
+            "inference.blocked" | "inference.denied" => requests.blocked += count,
+            "inference.cancelled" => requests.cancelled += count,
+            _ => requests.failed += count,
+        }
+    }
+    Ok(requests)
+}
+
+async fn actions(cx: &mut Connection, span: &Span) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) AS actions FROM audit WHERE org_id = $1 AND mode = $2 \
+               AND occurred_at >= $3 AND occurred_at < $4 \
+               AND event = 'workflow.solve_completed' AND result = 'success'";
+    let row = cx.row(sql, arguments(span)).await?;
+    row.ok_or(StoreError::Missing("count"))?.get("actions")
+}
+
+async fn breakdown(
+    cx: &mut Connection,
+    span: &Span,
+    group_by: GroupBy,
+) -> Result<Vec<Group>, StoreError> {
+    let column = group_by.column();
+    let sql = format!(
+        "SELECT name, COUNT(*) AS requests, CAST(SUM(amount) AS BIGINT) AS credits, \
+         CAST(SUM(cost) AS BIGINT) AS cost FROM \
+         (SELECT {column} AS name, ABS(l.amount_micro) AS amount, l.cost_usd_micro AS cost FROM ledger l \
+         WHERE l.org_id = $1 AND l.mode = $2 AND l.kind = 'debit' AND l.created_at >= $3 AND l.created_at < $4) \
+         AS lines WHERE name IS NOT NULL GROUP BY name ORDER BY credits DESC, name LIMIT {MAX_GROUPS}"
+    );
+    let rows = cx.rows_of(sql, arguments(span)).await?;
+    rows.iter().map(|row| group(row, group_by)).collect()
+}
+
+fn group(row: &Row, group_by: GroupBy) -> Result<Group, StoreError> {
+    let name: String = row.get("name")?;
+    let name = match group_by {
+        GroupBy::Day => {
+            let day: i64 = name.parse().map_err(|_| StoreError::Corrupt {
+                column: "created_at",
+            })?;
+            Timestamp(day.saturating_mul(MS_PER_DAY)).to_string()
+        }
+        GroupBy::Model | GroupBy::Key | GroupBy::Agent | GroupBy::Surface => name,
+    };
+    Ok(Group {
+        name,
+        requests: row.get("requests")?,
+        credits: row.get("credits")?,
+        cost_usd: row.get("cost")?,
+    })
+}
+
+fn arguments(span: &Span) -> Vec<crate::engine::Arg> {
+    args![&span.org_id, span.mode, span.from, span.to]
+}
