@@ -80,6 +80,12 @@ impl Hash {
         Self(label::mix(self.0, byte))
     }
 
+    /// With one more small letter.
+    #[must_use]
+    pub const fn with_small(self, byte: u8) -> Self {
+        Self(label::mix_small(self.0, byte))
+    }
+
     /// Over text that may have capitals and signs beyond ASCII.
     #[must_use]
     pub fn over(mut self, text: &str) -> Self {

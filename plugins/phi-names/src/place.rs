@@ -305,12 +305,15 @@ fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
 }
 
 /// `P.O. Box 12`, `PO Box 12`.
+#[inline]
 pub fn find_box(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
+    let may_be_box = byte(sentence.text.as_bytes(), token.start).eq_ignore_ascii_case(&b'p');
+    may_be_box.then(|| read_box(sentence, at, token)).flatten()
+}
+
+fn read_box(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
     let rest = sentence.text.as_bytes().get(token.start..)?;
-    if !matches!(rest, [b'p' | b'P', ..]) {
-        return None;
-    }
     let is_box = [
         "p.o. box ",
         "po box ",

@@ -1,7 +1,5 @@
 //! One text with its segments: tokens, rules, and then every further mention of the names that were found.
 
-use std::collections::HashSet;
-
 use detector_kit::{Segment, SegmentOrigin, is_definition, part};
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
@@ -10,8 +8,8 @@ use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
 use crate::{field, name, organization, place};
 
-/// Names whose further mentions are looked for, in one text.
-const MAX_KNOWN: usize = 4_096;
+/// Words of names whose further mentions are looked for, in one text: more than the longest text has.
+const MAX_KNOWN: usize = 65_536;
 /// A finding below this score says nothing about other places.
 const SURE_SCORE: u16 = 650;
 /// Least score of a finding in a tool definition.
@@ -173,9 +171,9 @@ fn rules(sentence: &Sentence<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Hashes of the words of all names found.
-fn known(text: &str, findings: &[Finding]) -> HashSet<u64> {
-    let mut known = HashSet::new();
+/// Hashes of the words of all names found, sorted.
+fn known(text: &str, findings: &[Finding]) -> Vec<u64> {
+    let mut known = Vec::new();
     let names = findings
         .iter()
         .filter(|finding| finding.kind == NAME && finding.score >= SURE_SCORE);
@@ -187,10 +185,12 @@ fn known(text: &str, findings: &[Finding]) -> HashSet<u64> {
             let class = token.class_of(text);
             let is_own = token.len() > 2 && token.role.is_none() && !class.is_common();
             if is_own && known.len() < MAX_KNOWN {
-                known.insert(Hash::new().over(token.text(text)).value());
+                known.push(Hash::new().over(token.text(text)).value());
             }
         }
     }
+    known.sort_unstable();
+    known.dedup();
     known
 }
 
@@ -198,7 +198,7 @@ fn known(text: &str, findings: &[Finding]) -> HashSet<u64> {
 /// `rules_end`, are walked side by side; `next` is the first finding that was not passed yet.
 fn mentions(
     sentence: &Sentence<'_>,
-    known: &HashSet<u64>,
+    known: &[u64],
     findings: &mut Vec<Finding>,
     rules_end: usize,
     next: &mut usize,
@@ -209,7 +209,7 @@ fn mentions(
             Writing::Cased => token.is_capital(),
             Writing::Uncased => !token.class.is_word(),
         };
-        if !is_written || token.is_glued || !known.contains(&token.hash.value()) {
+        if !is_written || token.is_glued || known.binary_search(&token.hash.value()).is_err() {
             continue;
         }
         while let Some(finding) = findings.get(*next).filter(|_| *next < rules_end)

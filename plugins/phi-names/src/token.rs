@@ -97,11 +97,13 @@ pub fn read(text: &str, from: usize, to: usize, tokens: &mut Vec<Token>) -> Writ
 fn plain_word(bytes: &[u8], part: &[u8], start: usize, writing: Writing) -> Option<Token> {
     let mut hash = Hash::new();
     let (mut end, mut upper) = (start, 0);
-    while let Some(&byte) = part.get(end)
-        && byte.is_ascii_alphabetic()
-    {
-        hash = hash.with(byte);
-        upper += usize::from(byte.is_ascii_uppercase());
+    while let Some(&byte) = part.get(end) {
+        let small = byte | 0x20;
+        if !small.is_ascii_lowercase() {
+            break;
+        }
+        hash = hash.with_small(small);
+        upper += usize::from(byte != small);
         end += 1;
     }
     let goes_on = match part.get(end) {

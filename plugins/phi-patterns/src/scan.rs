@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use phi_text::label;
+
 use crate::kind::{self, CODE_FINDERS, Finding, NUMBER_FINDERS};
 use crate::number::Numbers;
 use crate::text::{byte, byte_before, is_word};
@@ -128,33 +130,67 @@ fn code(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> Option<usize> {
 
 /// The word at `at`: a code, or the sign of one. Gives the place to go on from.
 fn word(text: &[u8], at: usize, findings: &mut Vec<Finding>) -> usize {
-    let letters = text.get(at..).unwrap_or_default();
-    let end = at
-        + letters
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphabetic())
-            .count();
+    let word = Word::at(text, at);
+    let end = word.end;
+    let behind = byte(text, end);
     // Words without a digit are no codes, but for hexadecimal ones.
-    let may_be_code =
-        byte(text, end).is_ascii_digit() || matches!(byte(text, end), b':' | b'-') && end - at <= 8;
+    let may_be_code = behind.is_ascii_digit() || matches!(behind, b':' | b'-') && end - at <= 8;
     if may_be_code && let Some(end) = code(text, at, findings) {
         return end;
     }
-    let mut part = at;
-    while part < end {
-        if let Some(end) = triggered(text, part, end, findings) {
-            return end;
-        }
-        part = next_part(text, part, end);
+    let trigger = TRIGGERS.longest_behind(text, at, end, word.hash);
+    if let Some(end) = triggered(text, at, end, trigger, findings) {
+        return end;
     }
-    if byte(text, end) >= 0x80 {
+    if word.has_parts {
+        let mut part = next_part(text, at, end);
+        while part < end {
+            let trigger = TRIGGERS.longest_at(text, part);
+            if let Some(end) = triggered(text, part, end, trigger, findings) {
+                return end;
+            }
+            part = next_part(text, part, end);
+        }
+    }
+    if behind >= 0x80 {
         word_end(text, end)
     } else {
         end
     }
 }
 
-/// `patientMrn` has its label behind a small letter.
+/// A run of letters of ASCII.
+struct Word {
+    end: usize,
+    hash: u64,
+    /// Whether a capital stands behind a small letter: `patientMrn` has its label there.
+    has_parts: bool,
+}
+
+impl Word {
+    fn at(text: &[u8], at: usize) -> Self {
+        let mut word = Self {
+            end: at,
+            hash: label::EMPTY,
+            has_parts: false,
+        };
+        let mut was_small = false;
+        while let Some(&byte) = text.get(word.end) {
+            let small = byte | 0x20;
+            if !small.is_ascii_lowercase() {
+                break;
+            }
+            word.hash = label::mix_small(word.hash, small);
+            let is_small = byte == small;
+            word.has_parts |= was_small && !is_small;
+            was_small = is_small;
+            word.end += 1;
+        }
+        word
+    }
+}
+
+/// Where the next part begins, behind a small letter.
 fn next_part(text: &[u8], part: usize, end: usize) -> usize {
     let mut at = part + 1;
     while at < end {
@@ -170,9 +206,10 @@ fn triggered(
     text: &[u8],
     at: usize,
     word_end: usize,
+    trigger: Option<(usize, &Trigger)>,
     findings: &mut Vec<Finding>,
 ) -> Option<usize> {
-    let (label_end, trigger) = TRIGGERS.longest_at(text, at)?;
+    let (label_end, trigger) = trigger?;
     match trigger {
         Trigger::Month => {
             let found = kind::date::find_named(text, at).or_else(|| {

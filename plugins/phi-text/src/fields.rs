@@ -18,63 +18,81 @@ pub const MAX_VALUE_BYTES: usize = 256;
 
 /// Visits every field of `text`. A value may be visited under more than one label.
 pub fn each(text: &[u8], visit: &mut Visit<'_>) {
-    let marks = Marks::of(text);
-    if marks.pipe {
+    let signs = Signs::of(text);
+    if signs.has(PIPE) {
         hl7::each(text, visit);
     }
-    if marks.star || marks.tilde {
+    if signs.has(STAR) || signs.has(TILDE) {
         x12::each(text, visit);
     }
-    if marks.quote && marks.colon {
+    if signs.has(QUOTE) && signs.has(COLON) {
         json::each(text, visit);
     }
-    if marks.equals || marks.angle {
+    if signs.has(EQUALS) || signs.has(OPEN) && signs.has(CLOSE) {
         pair::each(text, visit);
     }
-    if marks.comma || marks.pipe || marks.tab {
+    let may_be_table = signs.has(PIPE)
+        || signs.has(TAB) && signs.has(LINE)
+        || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
+    if may_be_table {
         table::each(text, visit);
     }
 }
 
 /// Which signs a text has at all: most have too few to be structured.
-#[derive(Default)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "eight independent facts about one text"
-)]
-struct Marks {
-    pipe: bool,
-    star: bool,
-    tilde: bool,
-    quote: bool,
-    colon: bool,
-    equals: bool,
-    angle: bool,
-    comma: bool,
-    tab: bool,
-}
+#[derive(Clone, Copy)]
+struct Signs(u16);
 
-impl Marks {
+const PIPE: u16 = 1;
+const STAR: u16 = 1 << 1;
+const TILDE: u16 = 1 << 2;
+const QUOTE: u16 = 1 << 3;
+const COLON: u16 = 1 << 4;
+const EQUALS: u16 = 1 << 5;
+const OPEN: u16 = 1 << 6;
+const CLOSE: u16 = 1 << 7;
+const COMMA: u16 = 1 << 8;
+const TAB: u16 = 1 << 9;
+const LINE: u16 = 1 << 10;
+const BRACKET: u16 = 1 << 11;
+
+const SIGNS: [u16; 256] = {
+    let mut signs = [0; 256];
+    signs[b'|' as usize] = PIPE;
+    signs[b'*' as usize] = STAR;
+    signs[b'~' as usize] = TILDE;
+    signs[b'"' as usize] = QUOTE;
+    signs[b'\'' as usize] = QUOTE;
+    signs[b':' as usize] = COLON;
+    signs[b'=' as usize] = EQUALS;
+    signs[b'<' as usize] = OPEN;
+    signs[b'>' as usize] = CLOSE;
+    signs[b',' as usize] = COMMA;
+    signs[b'\t' as usize] = TAB;
+    signs[b'\n' as usize] = LINE;
+    signs[b'\r' as usize] = LINE;
+    signs[b'(' as usize] = BRACKET;
+    signs
+};
+
+impl Signs {
     fn of(text: &[u8]) -> Self {
-        let mut seen = [false; 256];
-        for byte in text {
-            if let Some(seen) = seen.get_mut(usize::from(*byte)) {
-                *seen = true;
-            }
+        let sign = |byte: &u8| SIGNS.get(usize::from(*byte)).copied().unwrap_or_default();
+        // Several at a time: see `chunk`.
+        let (chunks, rest) = text.as_chunks::<8>();
+        let mut signs = 0;
+        for [a, b, c, d, e, f, g, h] in chunks {
+            signs |= sign(a) | sign(b) | sign(c) | sign(d);
+            signs |= sign(e) | sign(f) | sign(g) | sign(h);
         }
-        let has = |byte: u8| seen.get(usize::from(byte)).copied().unwrap_or_default();
-        let lines = has(b'\n') || has(b'\r');
-        Self {
-            pipe: has(b'|'),
-            star: has(b'*'),
-            tilde: has(b'~'),
-            quote: has(b'"') || has(b'\''),
-            colon: has(b':'),
-            equals: has(b'='),
-            angle: has(b'<') && has(b'>'),
-            comma: has(b',') && (lines || has(b'(')),
-            tab: has(b'\t') && lines,
+        for byte in rest {
+            signs |= sign(byte);
         }
+        Self(signs)
+    }
+
+    const fn has(self, sign: u16) -> bool {
+        self.0 & sign != 0
     }
 }
 

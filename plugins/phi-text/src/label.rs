@@ -11,6 +11,9 @@ const MAX_WORDS: usize = 5;
 /// The filter that most words of a text fail at: one bit for each beginning of three letters, five bits a letter.
 const FILTER_BITS: usize = 1 << 15;
 const FILTER_WORDS: usize = FILTER_BITS / 64;
+/// The filter that most words fail at: one bit for the hash of every beginning of a label's letters.
+const HEAD_BITS: usize = 1 << 16;
+const HEAD_WORDS: usize = HEAD_BITS / 64;
 
 /// The hash of a word (FNV-1a, 64 bits) before its first byte.
 pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
@@ -19,6 +22,11 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 /// Goes on with a hash over one more byte, whatever its case.
 pub const fn mix(hash: u64, byte: u8) -> u64 {
     (hash ^ byte.to_ascii_lowercase() as u64).wrapping_mul(FNV_PRIME)
+}
+
+/// As [`mix`], for a byte that is no capital.
+pub const fn mix_small(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(FNV_PRIME)
 }
 
 /// What tables keep of a hash.
@@ -54,6 +62,7 @@ pub struct Labels<T: 'static, const SLOTS: usize> {
     slots: [u16; SLOTS],
     hashes: [u32; SLOTS],
     filter: [u64; FILTER_WORDS],
+    heads: [u64; HEAD_WORDS],
 }
 
 impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
@@ -67,6 +76,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
         let mut slots = [0; SLOTS];
         let mut hashes = [0; SLOTS];
         let mut filter = [0; FILTER_WORDS];
+        let mut heads = [0; HEAD_WORDS];
         let mut at = 0;
         while at < entries.len() {
             let label = entries[at].0.as_bytes();
@@ -85,10 +95,16 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             filter = mark(filter, beginning(label, 0));
             let mut letters = [0; 3];
             let (mut from, mut to) = (0, 0);
-            while from < label.len() && to < 3 {
+            let mut head = EMPTY;
+            while from < label.len() {
                 if counts(label[from]) {
-                    letters[to] = label[from];
-                    to += 1;
+                    if to < 3 {
+                        letters[to] = label[from];
+                        to += 1;
+                    }
+                    head = mix(head, label[from]);
+                    let bit = fold(head) as usize % HEAD_BITS;
+                    heads[bit / 64] |= 1 << (bit % 64);
                 }
                 from += 1;
             }
@@ -100,6 +116,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             slots,
             hashes,
             filter,
+            heads,
         }
     }
 
@@ -118,36 +135,54 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     /// The longest label whose first word begins at `at`, and where it ends. Words of a label are apart by one or
     /// two of ` _-./'` or by nothing.
     pub fn longest_at(&self, text: &[u8], at: usize) -> Option<(usize, &'static T)> {
-        if !self.may_begin(text, at) {
+        let (end, hash) = word(text, at, EMPTY);
+        self.longest_behind(text, at, end, hash)
+    }
+
+    /// As [`Self::longest_at`], where the letters of ASCII at `at` end at `end` and have the hash.
+    pub fn longest_behind(
+        &self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        hash: u64,
+    ) -> Option<(usize, &'static T)> {
+        let (mut end, mut hash) = word(text, end, hash);
+        if end == at || !self.may_go_on(hash) || !self.may_begin(text, at) {
             return None;
         }
         let mut found = None;
-        let mut hash = EMPTY;
-        let mut end = at;
-        for _ in 0..MAX_WORDS {
-            let start = end;
-            while byte(text, end).is_ascii_alphabetic() || byte(text, end) >= 0x80 {
-                hash = mix(hash, byte(text, end));
-                end += 1;
-            }
-            if end == start {
-                break;
-            }
-            let sign = end + usize::from(byte(text, end) == b' ');
-            if byte(text, sign) == b'#'
-                && let Some(meaning) = self.by_hash(mix(hash, b'#'))
-            {
-                found = Some((sign + 1, meaning));
-            } else if let Some(meaning) = self.by_hash(hash) {
-                found = Some((end, meaning));
-            }
+        for _ in 1..MAX_WORDS {
+            found = self.ends_at(text, end, hash).or(found);
             let gap = gap_len(text, end);
-            if gap == 0 {
-                break;
+            let start = end + gap;
+            let next = word(text, start, hash);
+            if gap == 0 || next.0 == start || !self.may_go_on(next.1) {
+                return found;
             }
-            end += gap;
+            (end, hash) = next;
         }
-        found
+        self.ends_at(text, end, hash).or(found)
+    }
+
+    /// The label whose last word ends at `end`, a `#` behind it included.
+    fn ends_at(&self, text: &[u8], end: usize, hash: u64) -> Option<(usize, &'static T)> {
+        let sign = end + usize::from(byte(text, end) == b' ');
+        let with_sign = (byte(text, sign) == b'#')
+            .then(|| self.by_hash(mix(hash, b'#')))
+            .flatten();
+        match with_sign {
+            Some(meaning) => Some((sign + 1, meaning)),
+            None => self.by_hash(hash).map(|meaning| (end, meaning)),
+        }
+    }
+
+    /// Whether a label may have a beginning with the hash; false for most words.
+    fn may_go_on(&self, hash: u64) -> bool {
+        let bit = fold(hash) as usize % HEAD_BITS;
+        self.heads
+            .get(bit / 64)
+            .is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
     /// Whether a label may begin at `at`; cheap, and false for most words.
@@ -176,6 +211,22 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             slot = (slot + 1) % SLOTS;
         }
     }
+}
+
+/// Where the letters end that go on at `end`, and the hash with them.
+fn word(text: &[u8], mut end: usize, mut hash: u64) -> (usize, u64) {
+    while let Some(&byte) = text.get(end) {
+        let small = byte | 0x20;
+        if small.is_ascii_lowercase() {
+            hash = mix_small(hash, small);
+        } else if byte >= 0x80 {
+            hash = mix_small(hash, byte);
+        } else {
+            break;
+        }
+        end += 1;
+    }
+    (end, hash)
 }
 
 const fn mark(mut filter: [u64; FILTER_WORDS], bit: usize) -> [u64; FILTER_WORDS] {

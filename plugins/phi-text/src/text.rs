@@ -30,11 +30,33 @@ pub const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Where the last of `words` ends in `text`, as a whole word. Words are in lower case.
+/// Where the last of `words` ends in `text`, as a whole word. Words are in small letters and begin with one.
 pub fn last_of(text: &[u8], words: &[&str]) -> Option<usize> {
+    let mut found = None;
+    let mut is_inside = false;
+    for (at, first) in text.iter().enumerate() {
+        let begins = !std::mem::replace(&mut is_inside, is_word(*first)) && is_inside;
+        if begins && let Some(end) = longest_at(text, at, first.to_ascii_lowercase(), words) {
+            found = found.max(Some(end));
+        }
+    }
+    found
+}
+
+/// Where the longest of `words` ends that stands at `at`, where the letter `first` is.
+fn longest_at(text: &[u8], at: usize, first: u8, words: &[&str]) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let is_here = |word: &&&str| {
+        let word = word.as_bytes();
+        word.first() == Some(&first)
+            && starts(rest, word)
+            && !(word.last().is_some_and(|last| is_word(*last))
+                && byte(rest, word.len()).is_ascii_alphabetic())
+    };
     words
         .iter()
-        .filter_map(|word| last(text, word.as_bytes()))
+        .filter(is_here)
+        .map(|word| at + word.len())
         .max()
 }
 
@@ -74,19 +96,6 @@ fn is_word_end(word: &str) -> bool {
     word.bytes()
         .last()
         .is_some_and(|byte| byte.is_ascii_alphanumeric())
-}
-
-fn last(text: &[u8], word: &[u8]) -> Option<usize> {
-    let first = *word.first()?;
-    let room = text.len().checked_sub(word.len())?;
-    (0..=room).rev().find_map(|at| {
-        let end = at + word.len();
-        let is_here = byte(text, at).to_ascii_lowercase() == first
-            && starts(text.get(at..)?, word)
-            && !(is_word(first) && is_word(byte_before(text, at)))
-            && !(is_word(*word.last()?) && byte(text, end).is_ascii_alphabetic());
-        is_here.then_some(end)
-    })
 }
 
 #[cfg(test)]

@@ -121,11 +121,15 @@ fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
 
 /// Seven or ten digits, or a number with a leading zero, where a word says that it is one.
 fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    // The shape is asked first: looking for words costs more.
+    let found = labelled_shape(numbers, at)?;
     let near = before(numbers.text, numbers.group(at).start);
     let said = last_of(near, PHONE_WORDS).max(last_of(near, FAX_WORDS))?;
-    if last_of(near, OTHER_WORDS).is_some_and(|other| other > said) {
-        return None;
-    }
+    let is_other = last_of(near, OTHER_WORDS).is_some_and(|other| other > said);
+    (!is_other).then_some(found)
+}
+
+fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     let is_local =
         numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {

@@ -44,14 +44,14 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if !numbers.stands_alone(at, at) {
         return masked(numbers, at);
     }
-    let is_labelled = has(before(text, start), LABELS);
+    let is_labelled = || has(before(text, start), LABELS);
     match numbers.group(at).len() {
-        9 if is_labelled => {
+        9 if is_labelled() => {
             let value = numbers.value(at)?;
             let is_valid = is_valid(value / 1_000_000, value / 10_000 % 100, value % 10_000);
             is_valid.then_some(Finding::new(SSN, start, numbers.group(at).end, 850).contextual())
         }
-        4 if is_labelled && has(before(text, start), LAST_FOUR) => {
+        4 if has(before(text, start), LAST_FOUR) && is_labelled() => {
             Some(Finding::new(SSN, start, numbers.group(at).end, 800).contextual())
         }
         4 => masked(numbers, at),

@@ -31,43 +31,74 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// One pass that costs little: for which separators two lines in a row have as many cells, and whether `(` follows
 /// a word that ends with `s`, as `VALUES (` does.
 fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
-    let mut is_table = [false; SEPARATORS.len()];
-    let (mut last, mut counts) = ([0_u16; SEPARATORS.len()], [0_u16; SEPARATORS.len()]);
+    let mut lines = Lines::default();
     let (mut has_tuple, mut quoted) = (false, false);
-    for (at, byte) in text.iter().chain(b"\n").enumerate() {
-        let column = match byte {
-            b',' => 0,
-            b'|' => 1,
-            b'\t' => 2,
-            b';' => 3,
-            b'"' => {
-                quoted = !quoted;
-                continue;
-            }
-            b'\n' => {
+    for (at, byte) in text.iter().enumerate() {
+        // Most bytes are letters and spaces.
+        let sign = TABLE_SIGNS.get(usize::from(*byte)).copied();
+        match sign.unwrap_or(NO_SIGN) {
+            NO_SIGN => {}
+            QUOTE => quoted = !quoted,
+            LINE => {
                 quoted = false;
-                for ((found, last), count) in is_table.iter_mut().zip(&mut last).zip(&mut counts) {
-                    *found |= *count >= MIN_SEPARATORS && count == last;
-                    *last = std::mem::take(count);
-                }
-                continue;
+                lines.next();
             }
-            b'(' => {
+            BRACKET => {
                 let head = text
                     .get(at.saturating_sub(8)..at)
                     .unwrap_or_default()
                     .trim_ascii_end();
                 has_tuple |= matches!(head, [.., b'e' | b'E', b's' | b'S']);
-                continue;
             }
-            _ => continue,
-        };
-        if let Some(count) = counts.get_mut(column).filter(|_| !quoted) {
-            *count = count.saturating_add(1);
+            column => {
+                let count = lines.counts.get_mut(usize::from(column));
+                if let Some(count) = count.filter(|_| !quoted) {
+                    *count = count.saturating_add(1);
+                }
+            }
         }
     }
-    (is_table, has_tuple)
+    lines.next();
+    (lines.are_table, has_tuple)
 }
+
+/// How many of each separator the line before and this one have.
+#[derive(Default)]
+struct Lines {
+    last: [u16; SEPARATORS.len()],
+    counts: [u16; SEPARATORS.len()],
+    /// Whether two lines in a row had as many.
+    are_table: [bool; SEPARATORS.len()],
+}
+
+impl Lines {
+    fn next(&mut self) {
+        let counts = self.last.iter_mut().zip(&mut self.counts);
+        for (found, (last, count)) in self.are_table.iter_mut().zip(counts) {
+            *found |= *count >= MIN_SEPARATORS && count == last;
+            *last = std::mem::take(count);
+        }
+    }
+}
+
+/// What a byte is to [`looks`]: the index of a separator, or one of these.
+const NO_SIGN: u8 = u8::MAX;
+const QUOTE: u8 = u8::MAX - 1;
+const LINE: u8 = u8::MAX - 2;
+const BRACKET: u8 = u8::MAX - 3;
+
+const TABLE_SIGNS: [u8; 256] = {
+    let mut signs = [NO_SIGN; 256];
+    let mut column = 0;
+    while column < SEPARATORS.len() {
+        signs[SEPARATORS[column] as usize] = column as u8;
+        column += 1;
+    }
+    signs[b'"' as usize] = QUOTE;
+    signs[b'\n' as usize] = LINE;
+    signs[b'(' as usize] = BRACKET;
+    signs
+};
 
 /// Separators in a line of the smallest table.
 const MIN_SEPARATORS: u16 = 2;
