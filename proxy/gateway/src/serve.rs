@@ -24,10 +24,11 @@ use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
 use svc_pipeline::{moment, service, upkeep};
+use svc_solver::Pool;
 use tokio::runtime::Runtime;
 
 use crate::configuration::{ApiKey, Configuration, Provider};
-use crate::{admin, fake_provider, providers, telemetry, wiring};
+use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
 
 /// Options of `serve`.
 #[derive(Clone, Copy, Default, clap::Args)]
@@ -167,6 +168,7 @@ async fn build(
         policies: Arc::new(policies),
         store,
         plugins,
+        solver: solver(configuration, background)?,
         connector: Arc::new(connector),
         providers: Providers {
             live: providers::build(&configuration.providers)?,
@@ -180,11 +182,25 @@ async fn build(
         settings: Settings {
             default_version: configuration.default_version()?,
             inference_body_bytes: configuration.limits.inference_body_bytes,
+            solve_body_bytes: configuration.solver.body_bytes,
             heartbeat_interval: Duration::from_millis(configuration.limits.heartbeat_ms),
         },
         replica_id: moment::id(IdKind::Bare),
         background: background.handle().clone(),
     }))
+}
+
+/// Workers for specs, tried out beside the start: without them every other route serves.
+fn solver(configuration: &Configuration, background: &Runtime) -> anyhow::Result<Pool> {
+    let pool = solve::pool(configuration, background.handle().clone())?;
+    let tried = pool.clone();
+    background.spawn(async move {
+        match tried.check().await {
+            Ok(()) => tracing::info!("the solver is ready"),
+            Err(error) => tracing::warn!(%error, "the solver is not available: /v1/solve answers 503"),
+        }
+    });
+    Ok(pool)
 }
 
 fn edge(

@@ -3,7 +3,7 @@
 mod audit;
 mod auth;
 mod baa;
-mod body;
+pub(crate) mod body;
 mod conversation;
 mod decode_chat_completions;
 mod decode_count;
@@ -21,6 +21,7 @@ mod version;
 
 pub use auth::Callers;
 pub(crate) use auth::network;
+pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;
 use svc_core::fault::Fault;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use svc_core::version::ApiVersion;
 use svc_plugin::PluginHost;
+use svc_solver::Pool;
 use svc_store::Store;
 use tokio::runtime::Handle;
 
@@ -22,6 +23,8 @@ pub struct Settings {
     pub default_version: ApiVersion,
     /// Contract 1.2: 32 MiB on the inference surfaces.
     pub inference_body_bytes: usize,
+    /// Contract 1.2: 8 MiB for a spec.
+    pub solve_body_bytes: usize,
     /// Contract 21: 15 s of silence on the native stream.
     pub heartbeat_interval: Duration,
 }
@@ -30,6 +33,8 @@ pub struct Gateway {
     pub policies: Arc<Policies>,
     pub store: Store,
     pub plugins: Arc<PluginHost>,
+    /// Where constraints are solved.
+    pub solver: Pool,
     pub connector: Arc<dyn Connector>,
     pub providers: Providers,
     pub callers: Callers,

@@ -4,6 +4,7 @@ mod chat;
 mod count_tokens;
 mod message;
 mod models;
+mod solve;
 
 pub(crate) use chat::Opening;
 
@@ -31,6 +32,7 @@ static HANDLERS: &[&dyn Handler] = &[
     &count_tokens::CountTokens,
     &message::Message,
     &models::Models,
+    &solve::Solve,
 ];
 
 /// The handler of this name.

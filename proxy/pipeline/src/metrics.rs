@@ -44,6 +44,8 @@ pub struct Metrics {
     pub policy_epoch: IntGauge,
     pub policy_reloads: IntCounterVec,
     pub unsettled: IntGauge,
+    pub solve_seconds: HistogramVec,
+    pub solve_waiting: IntGauge,
 }
 
 impl Metrics {
@@ -117,6 +119,16 @@ impl Metrics {
                 "svc_unsettled_runs",
                 "Runs whose audit intent has no terminal row yet.",
             )?,
+            solve_seconds: histograms(
+                "svc_solve_duration_seconds",
+                "From the request head to the end of a solve call, by solver status.",
+                SLOW_SECONDS,
+                &["status"],
+            )?,
+            solve_waiting: IntGauge::new(
+                "svc_solve_waiting",
+                "Specs that waited for a worker when the last one was taken in.",
+            )?,
         };
         let Self {
             requests,
@@ -131,6 +143,8 @@ impl Metrics {
             policy_epoch,
             policy_reloads,
             unsettled,
+            solve_seconds,
+            solve_waiting,
         } = &metrics;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(overhead_seconds.clone()))?;
@@ -139,12 +153,14 @@ impl Metrics {
         registry.register(Box::new(policy_epoch.clone()))?;
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;
+        registry.register(Box::new(solve_waiting.clone()))?;
         for histogram in [
             filter_seconds,
             token_usage,
             request_seconds,
             first_token_seconds,
             output_token_seconds,
+            solve_seconds,
         ] {
             registry.register(Box::new(histogram.clone()))?;
         }

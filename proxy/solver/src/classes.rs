@@ -12,50 +12,96 @@ use crate::spec::Spec;
 /// Counts of each class in each slot.
 pub(crate) struct Counts {
     pub(crate) proto: CpModel,
-    classes: Vec<Vec<usize>>,
     /// Slot, class and variable.
     variables: Vec<(usize, usize, i32)>,
 }
 
-/// The relaxation of some slots and rules. Rules that are not sums per resource are left out.
-pub(crate) fn relax(spec: &Spec, leeways: &[Leeway], covered: &[usize], rules: &[usize]) -> Counts {
-    let items = rules.iter().filter_map(|place| spec.hard.get(*place));
-    let rows: Vec<Rows<'_>> = items
-        .clone()
-        .filter_map(|item| item.rule.rows(spec))
-        .collect();
-    let mut open = covered.to_vec();
-    for item in items {
-        open.extend_from_slice(item.rule.raises());
+/// The relaxation of a spec, from which those of its parts are made.
+pub(crate) struct Relaxation<'a> {
+    spec: &'a Spec,
+    leeways: &'a [Leeway],
+    /// Of each constraint; `None` for those that are not sums per resource, which are left out.
+    rows: Vec<Option<Rows<'a>>>,
+    /// Resources that no slot and no row tells apart.
+    classes: Vec<Vec<usize>>,
+}
+
+impl<'a> Relaxation<'a> {
+    pub(crate) fn new(spec: &'a Spec, leeways: &'a [Leeway]) -> Self {
+        let rows: Vec<Option<Rows<'_>>> =
+            spec.hard.iter().map(|item| item.rule.rows(spec)).collect();
+        Self {
+            spec,
+            leeways,
+            classes: classes(spec, &rows),
+            rows,
+        }
     }
-    open.sort_unstable();
-    open.dedup();
-    let mut builder = Builder {
-        classes: classes(spec, &open, &rows),
-        proto: CpModel::default(),
-        by_slot: HashMap::new(),
-        variables: Vec::new(),
-    };
-    for slot in &open {
-        let leeway = leeways.get(*slot).copied().unwrap_or_default();
-        let is_covered = covered.binary_search(slot).is_ok();
-        builder.slot(spec, *slot, is_covered.then_some(leeway));
+
+    /// Whether it says all that these rules say of one resource.
+    pub(crate) fn knows(&self, rules: &[usize]) -> bool {
+        let row = |rule: &usize| self.rows.get(*rule).is_some_and(Option::is_some);
+        rules.iter().all(row)
     }
-    for rows in &rows {
-        builder.rows(rows);
+
+    /// Some slots and rules of the spec.
+    pub(crate) fn counts(&self, covered: &[usize], rules: &[usize]) -> Counts {
+        let mut open = covered.to_vec();
+        for item in rules.iter().filter_map(|rule| self.spec.hard.get(*rule)) {
+            open.extend_from_slice(item.rule.raises());
+        }
+        open.sort_unstable();
+        open.dedup();
+        let mut builder = Builder {
+            classes: &self.classes,
+            proto: CpModel::default(),
+            by_slot: vec![Vec::new(); self.spec.slots.len()],
+            variables: Vec::new(),
+        };
+        for slot in &open {
+            let leeway = self.leeways.get(*slot).copied().unwrap_or_default();
+            let is_covered = covered.binary_search(slot).is_ok();
+            builder.slot(self.spec, *slot, is_covered.then_some(leeway));
+        }
+        for rule in rules {
+            if let Some(Some(rows)) = self.rows.get(*rule) {
+                builder.rows(rows);
+            }
+        }
+        Counts {
+            proto: builder.proto,
+            variables: builder.variables,
+        }
     }
-    Counts {
-        proto: builder.proto,
-        classes: builder.classes,
-        variables: builder.variables,
+
+    /// Deals each slot to its classes' members in turn. Whether the roster keeps the rules is for the caller to
+    /// check.
+    pub(crate) fn deal(&self, counts: &Counts, solution: &[i64]) -> Roster<'a> {
+        let mut by_slot: Vec<Vec<usize>> = vec![Vec::new(); self.spec.slots.len()];
+        let mut next = vec![0_usize; self.classes.len()];
+        for (slot, class, variable) in &counts.variables {
+            let place = usize::try_from(*variable).unwrap_or(usize::MAX);
+            let count = solution.get(place).copied().unwrap_or(0);
+            let members = self.classes.get(*class).map_or(&[][..], Vec::as_slice);
+            let (Some(next), Some(people)) = (next.get_mut(*class), by_slot.get_mut(*slot)) else {
+                continue;
+            };
+            let turn = members.iter().cycle().skip(*next % members.len().max(1));
+            let count = usize::try_from(count).unwrap_or(0);
+            people.extend(turn.take(count));
+            *next += count;
+        }
+        for people in &mut by_slot {
+            people.sort_unstable();
+        }
+        Roster::new(self.spec, by_slot)
     }
 }
 
-/// Resources that no open slot and no row tells apart.
-fn classes(spec: &Spec, open: &[usize], rows: &[Rows<'_>]) -> Vec<Vec<usize>> {
+fn classes(spec: &Spec, rows: &[Option<Rows<'_>>]) -> Vec<Vec<usize>> {
     let mut class_of = vec![0_usize; spec.resources.len()];
-    let mut sets: Vec<&[usize]> = rows.iter().map(|rows| rows.resources).collect();
-    for slot in open.iter().filter_map(|slot| spec.slots.get(*slot)) {
+    let mut sets: Vec<&[usize]> = rows.iter().flatten().map(|rows| rows.resources).collect();
+    for slot in &spec.slots {
         let requirements = slot.requirements.iter();
         sets.extend(requirements.map(|requirement| requirement.eligible.as_slice()));
     }
@@ -81,15 +127,15 @@ fn classes(spec: &Spec, open: &[usize], rows: &[Rows<'_>]) -> Vec<Vec<usize>> {
     classes
 }
 
-struct Builder {
-    classes: Vec<Vec<usize>>,
+struct Builder<'a> {
+    classes: &'a [Vec<usize>],
     proto: CpModel,
-    /// Class and variable.
-    by_slot: HashMap<usize, Vec<(usize, i32)>>,
+    /// Of each slot, class and variable.
+    by_slot: Vec<Vec<(usize, i32)>>,
     variables: Vec<(usize, usize, i32)>,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn integer(&mut self, most: i64) -> i32 {
         self.proto.variables.push(IntegerVariable {
             domain: vec![0, most],
@@ -127,8 +173,7 @@ impl Builder {
         };
         let mut seats: Vec<Vec<(i32, i64)>> = vec![Vec::new(); slot.requirements.len()];
         let mut counts = Vec::new();
-        for class in 0..self.classes.len() {
-            let members = self.classes.get(class).map_or(&[][..], Vec::as_slice);
+        for (class, members) in self.classes.iter().enumerate() {
             let Some(first) = members.first() else {
                 continue;
             };
@@ -169,26 +214,25 @@ impl Builder {
                 self.linear(seats, low, high);
             }
         }
-        self.by_slot.insert(place, counts);
+        if let Some(here) = self.by_slot.get_mut(place) {
+            *here = counts;
+        }
     }
 
     /// What holds for each of its members holds for the sum over a class.
     fn rows(&mut self, rows: &Rows<'_>) {
-        let mut concerned: Vec<(usize, i64)> = Vec::new();
-        for (class, members) in self.classes.iter().enumerate() {
+        let concerned = self.classes.iter().enumerate().filter(|(_, members)| {
             let first = members.first();
-            if first.is_some_and(|first| rows.resources.binary_search(first).is_ok()) {
-                concerned.push((class, i64::try_from(members.len()).unwrap_or(i64::MAX)));
-            }
-        }
-        let mut sums: Vec<(Vec<(i32, i64)>, i64, i64)> = Vec::new();
-        for sum in &rows.sums {
-            for (class, members) in &concerned {
+            first.is_some_and(|first| rows.resources.binary_search(first).is_ok())
+        });
+        for (class, members) in concerned {
+            let members = i64::try_from(members.len()).unwrap_or(i64::MAX);
+            for sum in &rows.sums {
                 let mut vars = Vec::new();
                 let mut most = 0;
                 for (slot, weight) in &sum.terms {
-                    let counts = self.by_slot.get(slot).map_or(&[][..], Vec::as_slice);
-                    let found = counts.iter().find(|(other, _)| other == class);
+                    let counts = self.by_slot.get(*slot).map_or(&[][..], Vec::as_slice);
+                    let found = counts.iter().find(|(other, _)| *other == class);
                     if let Some((_, variable)) = found {
                         vars.push((*variable, *weight));
                         most += weight * members;
@@ -197,37 +241,9 @@ impl Builder {
                 let low = sum.min.map_or(0, |min| min * members);
                 let high = sum.max.map_or(most, |max| max * members);
                 if low > 0 || high < most {
-                    sums.push((vars, low, high));
+                    self.linear(&vars, low, high);
                 }
             }
         }
-        for (vars, low, high) in sums {
-            self.linear(&vars, low, high);
-        }
-    }
-}
-
-impl Counts {
-    /// Deals each slot to its classes' members in turn. Whether the roster keeps the rules is for the caller to
-    /// check.
-    pub(crate) fn deal<'a>(&self, spec: &'a Spec, solution: &[i64]) -> Roster<'a> {
-        let mut by_slot: Vec<Vec<usize>> = vec![Vec::new(); spec.slots.len()];
-        let mut next = vec![0_usize; self.classes.len()];
-        for (slot, class, variable) in &self.variables {
-            let place = usize::try_from(*variable).unwrap_or(usize::MAX);
-            let count = solution.get(place).copied().unwrap_or(0);
-            let members = self.classes.get(*class).map_or(&[][..], Vec::as_slice);
-            let (Some(next), Some(people)) = (next.get_mut(*class), by_slot.get_mut(*slot)) else {
-                continue;
-            };
-            let turn = members.iter().cycle().skip(*next % members.len().max(1));
-            let count = usize::try_from(count).unwrap_or(0);
-            people.extend(turn.take(count));
-            *next += count;
-        }
-        for people in &mut by_slot {
-            people.sort_unstable();
-        }
-        Roster::new(spec, by_slot)
     }
 }

@@ -36,12 +36,7 @@ pub(crate) enum Search {
     BestTelling,
 }
 
-/// What a search found, and what it spent.
-pub(crate) struct Found {
-    pub(crate) verdict: Verdict,
-    pub(crate) spent: f64,
-}
-
+/// What a search found.
 pub(crate) enum Verdict {
     /// Proved best; the objective as the model has it.
     Optimal {
@@ -68,7 +63,7 @@ pub(crate) fn search(
     model: &CpModel,
     search: Search,
     budget: f64,
-) -> Result<Found, EngineError> {
+) -> Result<Verdict, EngineError> {
     if library.is_stopped() {
         return Err(EngineError::Stopped);
     }
@@ -97,7 +92,7 @@ pub(crate) fn search(
     }
     let response = CpResponse::decode(bytes.as_slice())?;
     let status = Status::try_from(response.status).map_err(|_| EngineError::Invalid)?;
-    let verdict = match status {
+    Ok(match status {
         Status::Optimal => Verdict::Optimal {
             objective: response.objective_value,
             solution: response.solution,
@@ -108,9 +103,5 @@ pub(crate) fn search(
         Status::Infeasible => Verdict::Infeasible,
         Status::Unknown => Verdict::Unknown,
         Status::ModelInvalid => return Err(EngineError::Invalid),
-    };
-    Ok(Found {
-        verdict,
-        spent: response.deterministic_time,
     })
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::classes;
+use crate::classes::Relaxation;
 use crate::coverage::{self, Leeway};
 use crate::engine::{self, EngineError, Library, Search, Verdict};
 use crate::model::Encoder;
@@ -20,9 +20,16 @@ pub struct Conflict {
 /// Sets that one answer gives.
 const MAX_SETS: usize = 10;
 /// Checks for all sets of one answer.
-const MAX_CHECKS: usize = 1_500;
-/// Deterministic seconds of one check.
-const CHECK_BUDGET: f64 = 2.0;
+const MAX_CHECKS: usize = 600;
+/// Deterministic seconds of one check by counting.
+const COUNTING_BUDGET: f64 = 1.0;
+/// Deterministic seconds for the proof that a set as large as the spec clashes.
+const MODEL_BUDGET: f64 = 2.0;
+/// Deterministic seconds of a check of something smaller: there are many, and counting people one by one is what
+/// the engine is slow at.
+const SMALL_MODEL_BUDGET: f64 = 0.1;
+/// A clash by counting of more members than this is given as it is.
+const MAX_RECOUNTED: usize = 12;
 
 /// Slots that ask for more people than are eligible: each is a clash by itself.
 pub(crate) fn short_slots(spec: &Spec) -> Option<Vec<Conflict>> {
@@ -46,10 +53,12 @@ pub(crate) fn short_slots(spec: &Spec) -> Option<Vec<Conflict>> {
 /// # Errors
 /// A library that fails or was stopped.
 pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>, EngineError> {
+    let leeways = coverage::leeways(spec);
     let mut search = Explanation {
         library,
         spec,
-        leeways: coverage::leeways(spec),
+        leeways: &leeways,
+        relaxation: Relaxation::new(spec, &leeways),
         checks: 0,
     };
     let mut left = search.everything();
@@ -87,7 +96,8 @@ enum Proof {
 struct Explanation<'a> {
     library: &'a Library,
     spec: &'a Spec,
-    leeways: Vec<Leeway>,
+    leeways: &'a [Leeway],
+    relaxation: Relaxation<'a>,
     checks: usize,
 }
 
@@ -108,10 +118,11 @@ impl Explanation<'_> {
     /// A smallest clash within a set, if it has one that can be proved.
     fn clash(&mut self, set: &Set) -> Result<Option<Set>, EngineError> {
         for proof in [Proof::Counting, Proof::Model] {
-            if self.clashes(set, proof)? {
+            if self.clashes(set, proof, MODEL_BUDGET)? {
                 let window = self.window(set, proof)?;
                 let mut clash = self.shrink(window, proof)?;
-                if proof == Proof::Counting {
+                let members = clash.slots.len() + clash.rules.len();
+                if proof == Proof::Counting && members <= MAX_RECOUNTED {
                     clash = self.shrink(clash, Proof::Model)?;
                 }
                 return Ok(Some(clash));
@@ -136,7 +147,7 @@ impl Explanation<'_> {
                 slots,
                 rules: set.rules.clone(),
             };
-            if self.clashes(&window, proof)? {
+            if self.clashes(&window, proof, SMALL_MODEL_BUDGET)? {
                 return Ok(window);
             }
         }
@@ -156,7 +167,7 @@ impl Explanation<'_> {
                     let list = of.list_mut(&mut smaller);
                     let end = (start + block).min(list.len());
                     list.drain(start..end);
-                    if self.clashes(&smaller, proof)? {
+                    if self.clashes(&smaller, proof, SMALL_MODEL_BUDGET)? {
                         set = smaller;
                     } else {
                         start = end;
@@ -169,22 +180,23 @@ impl Explanation<'_> {
     }
 
     /// Whether a set is proved infeasible. Not proved within the budget counts as no.
-    fn clashes(&mut self, set: &Set, proof: Proof) -> Result<bool, EngineError> {
+    fn clashes(&mut self, set: &Set, proof: Proof, model_budget: f64) -> Result<bool, EngineError> {
         if self.checks >= MAX_CHECKS {
             return Ok(false);
         }
         self.checks += 1;
-        let proto = match proof {
+        let (proto, budget) = match proof {
             Proof::Counting => {
-                classes::relax(self.spec, &self.leeways, &set.slots, &set.rules).proto
+                let counts = self.relaxation.counts(&set.slots, &set.rules);
+                (counts.proto, COUNTING_BUDGET)
             }
             Proof::Model => match self.encode(set) {
-                Some(proto) => proto,
+                Some(proto) => (proto, model_budget),
                 None => return Ok(false),
             },
         };
-        let found = engine::search(self.library, &proto, Search::Any, CHECK_BUDGET)?;
-        Ok(matches!(found.verdict, Verdict::Infeasible))
+        let found = engine::search(self.library, &proto, Search::Any, budget)?;
+        Ok(matches!(found, Verdict::Infeasible))
     }
 
     fn encode(&self, set: &Set) -> Option<engine::proto::CpModel> {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::classes;
+use crate::classes::Relaxation;
 use crate::coverage;
 use crate::engine::proto::{CpModel, Hint, Linear, Objective};
 use crate::engine::{self, EngineError, Library, Search, Verdict};
@@ -53,11 +53,13 @@ const BUDGET_PER_SECOND: f64 = 0.5;
 const LARGE_BUDGET_PER_SECOND: f64 = 0.2;
 /// Booleans of a large model.
 const LARGE_MODEL: usize = 50_000;
-/// Of the budget, what the canonical answer may always have.
-const CANONICAL_SHARE: f64 = 0.2;
-/// Pairs of a resource and a slot beyond which the first best answer is taken: finding the canonical one took 17 s
-/// for 200,000 and less than one for 10,000.
-const MAX_CANONICAL_PAIRS: usize = 10_000;
+/// Deterministic seconds for the canonical one of the best answers: a caller who has the best waits no longer.
+const CANONICAL_BUDGET: f64 = 0.5;
+/// Pairs of a resource and a slot beyond which the first best answer is taken: within the budget above, the
+/// canonical one of larger specs is hardly ever proved.
+const MAX_CANONICAL_PAIRS: usize = 2_000;
+/// Pairs from which on a spec without preferences is counted first: below, the search itself is as fast.
+const MIN_DEALT_PAIRS: usize = 4_000;
 
 /// Solves a spec.
 ///
@@ -80,7 +82,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
         (false, _) => Search::Any,
     };
     let found = engine::search(library, &model.proto, search, budget)?;
-    match found.verdict {
+    match found {
         Verdict::Infeasible => Ok(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         }),
@@ -88,8 +90,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
             solution,
             objective,
         } => {
-            let left = (budget - found.spent).max(budget * CANONICAL_SHARE);
-            let solution = canonical(library, &model, spec, solution, objective, left)?;
+            let solution = canonical(library, &model, spec, solution, objective)?;
             optimal(&model, spec, &solution, objective)
         }
         Verdict::Feasible { solution } => feasible(&model, spec, &solution),
@@ -101,19 +102,24 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
 /// is one, and the explanation where even the counts are impossible.
 fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> {
     let pairs: usize = spec.slots.iter().map(|slot| slot.candidates().len()).sum();
-    if !spec.soft.is_empty() || pairs <= MAX_CANONICAL_PAIRS {
+    if !spec.soft.is_empty() || pairs < MIN_DEALT_PAIRS {
         return Ok(None);
     }
     let slots: Vec<usize> = (0..spec.slots.len()).collect();
     let rules: Vec<usize> = (0..spec.hard.len()).collect();
-    let counts = classes::relax(spec, &coverage::leeways(spec), &slots, &rules);
+    let leeways = coverage::leeways(spec);
+    let relaxation = Relaxation::new(spec, &leeways);
+    if !relaxation.knows(&rules) {
+        return Ok(None);
+    }
+    let counts = relaxation.counts(&slots, &rules);
     let budget = budget(spec, counts.proto.variables.len());
-    match engine::search(library, &counts.proto, Search::Any, budget)?.verdict {
+    match engine::search(library, &counts.proto, Search::Any, budget)? {
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         })),
         Verdict::Optimal { solution, .. } | Verdict::Feasible { solution } => {
-            let roster = counts.deal(spec, &solution);
+            let roster = relaxation.deal(&counts, &solution);
             let kept = verify::objective(&roster).ok();
             Ok(kept.map(|objective| solved(roster, objective, true)))
         }
@@ -154,7 +160,7 @@ fn any(library: &Library, spec: &Spec, model: &Model, budget: f64) -> Result<Out
     let mut budget = budget;
     loop {
         budget *= 2.0;
-        match engine::search(library, &plain, Search::Any, budget)?.verdict {
+        match engine::search(library, &plain, Search::Any, budget)? {
             Verdict::Optimal { solution, .. } | Verdict::Feasible { solution } => {
                 return feasible(model, spec, &solution);
             }
@@ -208,7 +214,6 @@ fn canonical(
     spec: &Spec,
     solution: Vec<i64>,
     objective: f64,
-    budget: f64,
 ) -> Result<Vec<i64>, SolveError> {
     let pairs: Vec<(usize, usize, i32)> = model.pairs().collect();
     if pairs.len() > MAX_CANONICAL_PAIRS || pairs.is_empty() {
@@ -240,8 +245,8 @@ fn canonical(
         vars: (0..count).collect(),
         values: solution.clone(),
     });
-    let found = engine::search(library, &proto, Search::Best, budget)?;
-    Ok(match found.verdict {
+    let found = engine::search(library, &proto, Search::Best, CANONICAL_BUDGET)?;
+    Ok(match found {
         Verdict::Optimal { solution, .. } => solution,
         _ => solution,
     })

@@ -8,6 +8,8 @@
 )]
 
 mod brute_force;
+mod determinism;
+mod documentation;
 mod explanation;
 mod random_spec;
 mod refusal;

@@ -34,7 +34,7 @@ pub(super) async fn parsed<T: Send + 'static>(
 }
 
 /// Contract 1.2: a wrong media type is a validation failure.
-fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())

@@ -81,7 +81,7 @@ impl Filter for Unmetered {
 }
 
 /// The evaluation tier ends with its window (contract 8).
-fn evaluation_open(caller: &Caller, now: Timestamp) -> Result<(), Fault> {
+pub(crate) fn evaluation_open(caller: &Caller, now: Timestamp) -> Result<(), Fault> {
     let has_ended = caller
         .evaluation_ends_at
         .is_some_and(|ends_at| ends_at <= now);

@@ -45,7 +45,7 @@ impl Handler for Message {
 }
 
 /// This endpoint takes no query parameter; an unknown one is refused, never ignored (contract 1.2).
-fn check_query(query: Option<&str>) -> Result<(), Fault> {
+pub(super) fn check_query(query: Option<&str>) -> Result<(), Fault> {
     let mut problems = Problems::default();
     for pair in query
         .unwrap_or_default()

@@ -1,0 +1,275 @@
+//! `solve`: `POST /v1/solve` (spec, rules 1 to 10). The spec goes to a worker of the solver and nowhere else: it
+//! is neither stored nor logged; its digest stands in the one audit row that every authorized call leaves.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::future::BoxFuture;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use svc_core::fault::{Code, Fault};
+use svc_core::id::IdKind;
+use svc_core::metering::Charge;
+use svc_core::money::Micro;
+use svc_solver::{Conflict, Solved, Spec};
+use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Request, Row};
+
+use super::Handler;
+use super::message::check_query;
+use crate::budget::{self, Reservation};
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+use crate::filter::body::json_media_type;
+use crate::gateway::Gateway;
+use crate::moment;
+use crate::response::Response;
+
+pub(super) struct Solve;
+
+impl Handler for Solve {
+    fn name(&self) -> &'static str {
+        "solve"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[
+            Fact::Caller,
+            Fact::Version,
+            Fact::Authorized,
+            Fact::Admitted,
+        ]
+    }
+
+    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            let mut minutes = Minutes::begin(&exchange);
+            let solved = solve(&mut exchange, &mut minutes).await;
+            let wall_time_ms = minutes.wall_time_ms();
+            // A result that cannot be audited is no result: audit fails closed.
+            let solved = match minutes.write(solved.as_ref()).await {
+                Ok(()) => solved,
+                Err(unavailable) => Err(unavailable),
+            };
+            match solved {
+                Ok(solved) => {
+                    let data = svc_solver::solve_result(&solved, wall_time_ms);
+                    // Contract X5: no `success` here.
+                    let body = json!({"data": data, "meta": {"request_id": exchange.request_id}});
+                    exchange.json(StatusCode::OK, &body)
+                }
+                Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+/// A spec that was accepted, with its bytes and their digest.
+struct Accepted {
+    spec: Result<Spec, Fault>,
+    bytes: bytes::Bytes,
+    digest: String,
+}
+
+/// Steps 9 to 14 of the order of checks, then the solver.
+async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Solved, Fault> {
+    check_query(exchange.head.query.as_deref())?;
+    let limit_bytes = exchange.gateway.settings.solve_body_bytes;
+    let bytes = exchange.body.read(limit_bytes).await?;
+    let accepted = accept(&exchange.gateway, bytes).await?;
+    minutes.spec_sha256 = Some(accepted.digest);
+    json_media_type(&exchange.head.headers)?;
+    let spec = Arc::new(accepted.spec?);
+    gates(exchange).await?;
+    let gateway = &exchange.gateway;
+    let waiting = i64::try_from(gateway.solver.waiting()).unwrap_or(i64::MAX);
+    gateway.metrics.solve_waiting.set(waiting);
+    let solved = gateway.solver.solve(&spec, &accepted.bytes).await;
+    solved.map_err(|unavailable| unavailable.fault())
+}
+
+/// Hashing and parsing this much takes about a millisecond; more is not for a thread that serves others.
+const INLINE_BYTES: usize = 64 * 1024;
+
+async fn accept(gateway: &Gateway, bytes: bytes::Bytes) -> Result<Accepted, Fault> {
+    let read = |bytes: bytes::Bytes| Accepted {
+        spec: svc_solver::parse(&bytes),
+        digest: hexadecimal(&Sha256::digest(&bytes)),
+        bytes,
+    };
+    if bytes.len() <= INLINE_BYTES {
+        return Ok(read(bytes));
+    }
+    let reading = gateway.background.spawn_blocking(move || read(bytes)).await;
+    reading.map_err(|error| Fault::internal(format_args!("reading a spec: {error}")))
+}
+
+fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Contract 2, step 14, for solve: the organization's switches and budgets, without model, BAA and PHI.
+async fn gates(exchange: &Exchange) -> Result<(), Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let now = exchange.started_at;
+    if caller.ai_paused {
+        return Err(Code::AiPaused.fault());
+    }
+    crate::filter::evaluation_open(caller, now)?;
+    // A solve costs no credits, but who has none left is blocked: the least charge must fit.
+    let least = Charge {
+        credits: Micro(1),
+        cost_usd: Micro(1),
+        ..Charge::default()
+    };
+    let reservation = Reservation::new(caller, &exchange.policy.plans, Some(least), now);
+    let request_id = &exchange.request_id;
+    budget::check(&exchange.gateway, caller, &reservation, request_id, now).await
+}
+
+/// The minutes of one call: its audit row, written exactly once, also when the caller leaves.
+struct Minutes {
+    gateway: Arc<Gateway>,
+    row: Option<Row>,
+    spec_sha256: Option<String>,
+    began: Instant,
+}
+
+impl Minutes {
+    fn begin(exchange: &Exchange) -> Self {
+        Self {
+            gateway: Arc::clone(&exchange.gateway),
+            row: Some(row(exchange)),
+            spec_sha256: None,
+            began: exchange.head.received,
+        }
+    }
+
+    fn wall_time_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// # Errors
+    /// 503 when the row could not be written.
+    async fn write(mut self, end: Result<&Solved, &Fault>) -> Result<(), Fault> {
+        let Some(row) = self.finished(end) else {
+            return Ok(());
+        };
+        let gateway = Arc::clone(&self.gateway);
+        // Where no disconnect reaches it.
+        let writing = self
+            .gateway
+            .background
+            .spawn(async move { audit::append(&gateway.store, &[row]).await });
+        match writing.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Fault::unavailable(format_args!("audit row: {error}"))),
+            Err(error) => Err(Fault::internal(format_args!("audit row: {error}"))),
+        }
+    }
+
+    fn finished(&mut self, end: Result<&Solved, &Fault>) -> Option<Row> {
+        let mut row = self.row.take()?;
+        let none: &[Conflict] = &[];
+        let (status, conflicts) = match end {
+            Ok(solved) => (solved.status.word(), solved.conflicts.as_slice()),
+            Err(fault) if fault.code.row().status >= 500 => ("unavailable", none),
+            Err(_) => ("rejected", none),
+        };
+        (row.outcome, row.status, row.code) = match end {
+            Ok(_) => (Outcome::Success, Some(200), None),
+            Err(fault) => {
+                let code = Some(fault.code.word().to_owned());
+                (outcome(fault), Some(fault.code.row().status), code)
+            }
+        };
+        row.details = self.details(status, conflicts);
+        let seconds = self.began.elapsed().as_secs_f64();
+        let histogram = &self.gateway.metrics.solve_seconds;
+        histogram.with_label_values(&[status]).observe(seconds);
+        Some(row)
+    }
+
+    fn details(&self, status: &str, conflicts: &[Conflict]) -> Map<String, Value> {
+        let ids = conflicts
+            .iter()
+            .map(|conflict| Value::from(conflict.id.as_str()));
+        let mut details = Map::new();
+        details.insert("solver_status".into(), status.into());
+        details.insert("conflict_ids".into(), ids.collect());
+        details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
+        details.insert("wall_time_ms".into(), self.wall_time_ms().into());
+        details
+    }
+}
+
+/// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
+impl Drop for Minutes {
+    fn drop(&mut self) {
+        let Some(mut row) = self.row.take() else {
+            return;
+        };
+        row.outcome = Outcome::Cancelled;
+        row.status = Some(CLIENT_CLOSED_REQUEST);
+        row.details = self.details("unavailable", &[]);
+        let gateway = Arc::clone(&self.gateway);
+        self.gateway.background.spawn(async move {
+            if let Err(error) = audit::append(&gateway.store, &[row]).await {
+                tracing::error!(%error, "the audit row of a solve call that was left is missing");
+            }
+        });
+    }
+}
+
+fn outcome(fault: &Fault) -> Outcome {
+    match fault.code.row().status {
+        402 | 403 | 429 => Outcome::Denied,
+        _ => Outcome::Failure,
+    }
+}
+
+/// Who asked, and how; the end is not known yet.
+fn row(exchange: &Exchange) -> Row {
+    let caller = exchange.facts.caller.as_deref();
+    let user_agent = exchange.head.headers.get(http::header::USER_AGENT);
+    let user_agent = user_agent.and_then(|value| value.to_str().ok());
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: "workflow.solve_completed".to_owned(),
+        occurred_at: exchange.started_at,
+        org_id: caller.map(|caller| caller.organization_id.clone()),
+        mode: caller.map(|caller| caller.mode),
+        actor: Actor {
+            kind: ActorKind::ApiKey,
+            id: caller.map(|caller| caller.key_id.clone()),
+            delegating_user_id: caller
+                .and_then(|caller| Some(caller.delegating_user.as_ref()?.id.clone())),
+            hint: caller.map(|caller| caller.key_hint.clone()),
+        },
+        request: Some(Request {
+            id: exchange.request_id.clone(),
+            method: exchange.head.method.to_string(),
+            path: exchange.head.path.clone(),
+            surface: Some(exchange.surface.word().to_owned()),
+            svc_version: exchange
+                .facts
+                .version
+                .map(|version| version.word().to_owned()),
+            ip: Some(exchange.head.client.to_string()),
+            user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+        }),
+        target: None,
+        outcome: Outcome::Unknown,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details: Map::new(),
+    }
+}
+
+/// Longest user agent that a row keeps.
+const MAX_USER_AGENT_CHARS: usize = 256;
