@@ -3,10 +3,13 @@
 mod block;
 mod canary;
 mod detector;
+mod lists;
+mod profiles;
 mod quality;
 mod redact;
 mod reply;
 mod residue;
+mod results;
 
 /// Values that the shipped detector must know, by kind. Each is made up, and in the form of the real thing.
 pub(crate) const PLANTED: [(&str, &str); 6] = [

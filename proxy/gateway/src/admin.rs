@@ -1,6 +1,8 @@
 //! `svc-gateway admin`: organizations and keys from the command line. Works on the store alone, so it works
 //! while the gateway runs.
 
+mod phi_list;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
@@ -25,6 +27,9 @@ use crate::wiring;
 pub(crate) enum Command {
     /// Create an organization with an owner, a Business Associate Agreement and an API key.
     Bootstrap(Bootstrap),
+    /// Values that an organization always or never takes out of its texts.
+    #[command(subcommand)]
+    PhiList(phi_list::Command),
 }
 
 #[derive(clap::Args)]
@@ -86,7 +91,15 @@ pub(crate) async fn run(
     configuration: &Configuration,
     command: Command,
 ) -> anyhow::Result<ExitCode> {
-    let Command::Bootstrap(options) = command;
+    let options = match command {
+        Command::Bootstrap(options) => options,
+        Command::PhiList(command) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = phi_list::run(&store, command).await;
+            store.close().await;
+            return done;
+        }
+    };
     let store = wiring::store(configuration, &Handle::current()).await?;
     let created = bootstrap(configuration, &store, &options).await;
     store.close().await;

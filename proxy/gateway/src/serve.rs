@@ -20,6 +20,8 @@ use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
 use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
+use svc_pipeline::phi::lists::Lists;
+use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
@@ -178,6 +180,8 @@ async fn build(
         strangers: Strangers::default(),
         limiter: Limiter::default(),
         rooms: Rooms::default(),
+        phi_lists: Lists::default(),
+        phi_results: Arc::new(Results::new(&metrics)),
         metrics,
         settings: Settings {
             default_version: configuration.default_version()?,

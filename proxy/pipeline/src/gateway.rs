@@ -13,6 +13,8 @@ use crate::budget::Rooms;
 use crate::filter::Callers;
 use crate::limiter::Limiter;
 use crate::metrics::Metrics;
+use crate::phi::lists::Lists;
+use crate::phi::results::Results;
 use crate::policy::watch::Policies;
 use crate::provider::Providers;
 use crate::strangers::Strangers;
@@ -41,6 +43,8 @@ pub struct Gateway {
     pub strangers: Strangers,
     pub limiter: Limiter,
     pub rooms: Rooms,
+    pub phi_lists: Lists,
+    pub phi_results: Arc<Results>,
     pub metrics: Arc<Metrics>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.

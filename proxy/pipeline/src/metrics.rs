@@ -41,6 +41,7 @@ pub struct Metrics {
     pub output_token_seconds: HistogramVec,
     pub phi_entities: IntCounterVec,
     pub phi_scan_seconds: Histogram,
+    pub phi_results: IntCounterVec,
     pub policy_epoch: IntGauge,
     pub policy_reloads: IntCounterVec,
     pub unsettled: IntGauge,
@@ -110,6 +111,13 @@ impl Metrics {
                 )
                 .buckets(FAST_SECONDS.to_vec()),
             )?,
+            phi_results: IntCounterVec::new(
+                Opts::new(
+                    "svc_phi_results_total",
+                    "Texts that a detector had read before (hit) or had to read (miss).",
+                ),
+                &["outcome"],
+            )?,
             policy_epoch: IntGauge::new("svc_policy_epoch", "Epoch of the policy set in force.")?,
             policy_reloads: IntCounterVec::new(
                 Opts::new("svc_policy_reloads_total", "Policy reloads by outcome."),
@@ -140,6 +148,7 @@ impl Metrics {
             output_token_seconds,
             phi_entities,
             phi_scan_seconds,
+            phi_results,
             policy_epoch,
             policy_reloads,
             unsettled,
@@ -150,6 +159,7 @@ impl Metrics {
         registry.register(Box::new(overhead_seconds.clone()))?;
         registry.register(Box::new(phi_scan_seconds.clone()))?;
         registry.register(Box::new(phi_entities.clone()))?;
+        registry.register(Box::new(phi_results.clone()))?;
         registry.register(Box::new(policy_epoch.clone()))?;
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;

@@ -3,7 +3,9 @@
 //! Everything here fails closed: a detector that is missing, fails or breaks its interface refuses the request.
 
 mod cases;
+pub mod lists;
 mod reply;
+pub mod results;
 
 pub use cases::failures;
 pub(crate) use reply::{Outlet, ReplyGuard};
@@ -13,11 +15,14 @@ use std::sync::Arc;
 use futures_util::future::try_join_all;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::Fault;
-use svc_core::phi::{self, Allowed, Candidate, Counts, Finding, Kind, PlaceholderMap, TextScan};
+use svc_core::phi::{
+    self, Allowed, Candidate, Counts, Finding, Kind, Mentions, PlaceholderMap, TextScan, ValueLists,
+};
 use svc_core::surface::PhiMetadata;
 use svc_plugin::{Detector, PluginHost, Reader, Segment, Span};
 
 use crate::caller::PhiMode;
+use crate::phi::results::OwnResults;
 use crate::policy::phi::{Action, PhiPolicy, ProfileId};
 
 /// What the guard knows about one request once it has let it pass.
@@ -48,12 +53,22 @@ impl Scan {
     }
 }
 
-/// Detectors and profile of a policy, pinned for one request and its reply. Belongs to the policy that it was pinned
-/// with.
+/// Detectors and profile of a policy, pinned for one request and its reply, with the lists of the organization. Belongs
+/// to the policy that it was pinned with.
 #[derive(Clone)]
 pub struct Detectors {
     detectors: Vec<Arc<Detector>>,
     profile: ProfileId,
+    /// Absent where the organization lists nothing.
+    lists: Option<Arc<ValueLists>>,
+    /// For requests. A reply is read in pieces that no other reply has.
+    results: Option<OwnResults>,
+}
+
+/// What the detectors found in a text, and what the organization allows there.
+struct Detected {
+    findings: Vec<Finding>,
+    allowed: Allowed,
 }
 
 impl Detectors {
@@ -73,7 +88,26 @@ impl Detectors {
             .collect();
         let detectors =
             found.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
-        Ok(Self { detectors, profile })
+        Ok(Self {
+            detectors,
+            profile,
+            lists: None,
+            results: None,
+        })
+    }
+
+    /// The same detectors under an organization's lists.
+    #[must_use]
+    pub fn with_lists(mut self, lists: Option<Arc<ValueLists>>) -> Self {
+        self.lists = lists;
+        self
+    }
+
+    /// The same detectors, which do not read again what they have read for this organization.
+    #[must_use]
+    pub fn with_results(mut self, results: OwnResults) -> Self {
+        self.results = Some(results);
+        self
     }
 
     pub fn versions(&self) -> Vec<String> {
@@ -83,18 +117,20 @@ impl Detectors {
             .collect()
     }
 
-    /// Everything that the detectors find in one text, on fresh instances.
+    /// Everything that the detectors and the lists find in one text, on fresh instances.
     ///
     /// # Errors
-    /// As [`Readers::find`].
-    pub async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
-        self.readers().find(scan, policy).await
+    /// 503 when any detector fails.
+    async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Detected, Fault> {
+        let mut readers = self.readers();
+        readers.detect(scan, policy, self.results.as_ref()).await
     }
 
     fn readers(&self) -> Readers {
         Readers {
             readers: self.detectors.iter().cloned().map(Reader::new).collect(),
             profile: self.profile,
+            lists: self.lists.clone(),
         }
     }
 }
@@ -103,40 +139,71 @@ impl Detectors {
 struct Readers {
     readers: Vec<Reader>,
     profile: ProfileId,
+    lists: Option<Arc<ValueLists>>,
 }
 
 impl Readers {
-    /// Everything that the detectors find in `scan`, side by side, merged under the policy's thresholds.
+    /// Everything that the detectors find in `scan`, side by side, merged under the policy's rules and the
+    /// organization's lists.
     ///
     /// # Errors
     /// 503 when any detector fails.
     async fn find(&mut self, scan: &TextScan, policy: &PhiPolicy) -> Result<Vec<Finding>, Fault> {
+        Ok(self.detect(scan, policy, None).await?.findings)
+    }
+
+    async fn detect(
+        &mut self,
+        scan: &TextScan,
+        policy: &PhiPolicy,
+        results: Option<&OwnResults>,
+    ) -> Result<Detected, Fault> {
         let (text, segments) = scan.reading();
         let segments: Vec<Segment> = segments.iter().map(segment).collect();
+        let lookup = results.and_then(|results| results.lookup(text, &segments));
         let calls = self
             .readers
             .iter_mut()
-            .map(|reader| reader.detect(text, &segments));
+            .map(|reader| results::detect(reader, text, &segments, lookup.as_ref()));
         let spans = try_join_all(calls).await;
         let spans =
             spans.map_err(|error| Fault::unavailable(format_args!("PHI detector: {error}")))?;
-        let candidates: Vec<Candidate<'_>> = self
-            .readers
-            .iter()
-            .zip(&spans)
-            .enumerate()
-            .flat_map(|(at, (reader, spans))| {
-                spans
-                    .iter()
-                    .filter_map(move |span| candidate(reader.detector(), at, span))
-            })
-            .collect();
+        let mentions = self.lists.as_ref().map(|lists| lists.find(scan));
+        let Mentions { allowed, denied } = mentions.unwrap_or_default();
+        let found =
+            self.readers
+                .iter()
+                .zip(&spans)
+                .enumerate()
+                .flat_map(|(at, (reader, spans))| {
+                    spans
+                        .iter()
+                        .filter_map(move |span| candidate(reader.detector(), at, span))
+                });
+        // The lists stand behind the last detector.
+        let lists = self.readers.len();
+        let denied = denied.iter().map(|(range, kind)| Candidate {
+            start: range.start,
+            end: range.end,
+            kind: kind.as_str(),
+            score: CERTAIN,
+            verified: true,
+            partial: false,
+            detector: lists,
+        });
+        let candidates: Vec<Candidate<'_>> = found.chain(denied).collect();
         let counts = |claim: &Candidate<'_>, kind: &Kind| {
+            if claim.detector == lists {
+                return true;
+            }
             let narrower = || phi::narrower(kind.as_str(), text, claim.start..claim.end);
             let rule = policy.rule(self.profile, kind.as_str(), narrower);
-            rule.action != Action::Allow && claim.score >= rule.threshold
+            rule.action != Action::Allow
+                && claim.score >= rule.threshold
+                && !allowed.covers(claim.start, claim.end)
         };
-        Ok(phi::merge(scan, &candidates, counts))
+        let findings = phi::merge(scan, &candidates, counts);
+        Ok(Detected { findings, allowed })
     }
 
     /// As [`Reader::rest`].
@@ -144,6 +211,9 @@ impl Readers {
         self.readers.iter_mut().for_each(Reader::rest);
     }
 }
+
+/// Per mille: what an organization denies is no guess.
+const CERTAIN: u16 = 1_000;
 
 fn segment(segment: &phi::Segment) -> Segment {
     use svc_plugin::Origin as To;
@@ -191,8 +261,8 @@ pub async fn guard(
     mut placeholders: PlaceholderMap,
 ) -> Result<Scan, Fault> {
     let scan = TextScan::of(chat);
-    let findings = detectors.find(&scan, policy).await?;
-    let findings = phi::sweep(&scan, findings, &placeholders, &Allowed::default())
+    let Detected { findings, allowed } = detectors.find(&scan, policy).await?;
+    let findings = phi::sweep(&scan, findings, &placeholders, &allowed)
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
         return Err(fault);
@@ -241,14 +311,9 @@ async fn found_in(
 ) -> Result<Vec<Found>, Fault> {
     let mut chat = ChatRequest::of_user_text(text);
     let scan = TextScan::of(&mut chat);
-    let findings = detectors.find(&scan, policy).await?;
-    let findings = phi::sweep(
-        &scan,
-        findings,
-        &PlaceholderMap::default(),
-        &Allowed::default(),
-    )
-    .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    let Detected { findings, allowed } = detectors.find(&scan, policy).await?;
+    let findings = phi::sweep(&scan, findings, &PlaceholderMap::default(), &allowed)
+        .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     Ok(findings
         .into_iter()
         .map(|finding| Found {
@@ -272,7 +337,7 @@ pub struct ScannedSpan {
 /// What the guard would replace in one user message.
 ///
 /// # Errors
-/// As [`Detectors::find`].
+/// 503 when a detector fails.
 pub async fn spans(
     text: &str,
     detectors: &Detectors,

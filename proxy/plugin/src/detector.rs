@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
@@ -133,6 +135,7 @@ pub struct Detector {
     max_text_bytes: usize,
     overlap_bytes: usize,
     deterministic: bool,
+    fingerprint: [u8; 32],
 }
 
 impl Detector {
@@ -152,6 +155,12 @@ impl Detector {
     /// True when equal text always gives equal spans.
     pub fn deterministic(&self) -> bool {
         self.deterministic
+    }
+
+    /// SHA-256 over the digest of the component and its configuration: where two detectors have the same one and are
+    /// [`deterministic`](Self::deterministic), equal texts have equal spans.
+    pub fn fingerprint(&self) -> &[u8; 32] {
+        &self.fingerprint
     }
 
     /// Finds PHI in the segments of `text`, on a fresh instance; spans come sorted by start and may overlap.
@@ -351,7 +360,12 @@ impl Detector {
             ));
         }
         refuse_unknown("info", &ext)?;
+        let mut fingerprint = Sha256::new();
+        fingerprint.update(&version.manifest().component.sha256);
+        // A digest in hex has one length: nothing of it runs into the configuration.
+        fingerprint.update(version.configuration());
         Ok(Self {
+            fingerprint: fingerprint.finalize().into(),
             version,
             indices,
             kinds: kinds.into_iter().map(kind_from_wit).collect(),

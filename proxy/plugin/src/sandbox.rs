@@ -180,6 +180,11 @@ impl Mould {
         pool.is_some_and(|pool| pool.component_instances() <= self.limits.patient_instances)
     }
 
+    /// What every instance is configured with.
+    pub(crate) fn configuration(&self) -> &[u8] {
+        &self.configuration
+    }
+
     /// The functions that every plugin has, on one instance.
     pub(crate) fn lifecycle(
         &self,

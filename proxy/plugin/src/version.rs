@@ -41,6 +41,11 @@ impl Version {
         &self.manifest
     }
 
+    /// What every instance is configured with.
+    pub(crate) fn configuration(&self) -> &[u8] {
+        self.mould.configuration()
+    }
+
     /// Where an interface that the manifest promises is exported.
     pub(crate) fn exported<I>(
         &self,

@@ -23,6 +23,7 @@ pub mod message;
 pub mod org_key;
 pub mod organization;
 pub mod page;
+pub mod phi_list;
 pub mod policy_epoch;
 pub mod project;
 pub mod recovery;

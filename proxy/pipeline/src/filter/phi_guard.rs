@@ -12,6 +12,7 @@ use super::Filter;
 use crate::caller::PhiMode;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::phi::results::OwnResults;
 use crate::phi::{self, Detectors, Scan};
 
 pub(super) struct PhiGuard;
@@ -42,7 +43,12 @@ impl Filter for PhiGuard {
             let mode = caller.phi_mode;
             let policy = &exchange.policy.phi;
             let profile = policy.profile_of(&caller.organization_id);
-            let detectors = Detectors::pin(&exchange.gateway.plugins, policy, profile)?;
+            let gateway = &exchange.gateway;
+            let org_id = &caller.organization_id;
+            let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+            let detectors = Detectors::pin(&gateway.plugins, policy, profile)?
+                .with_lists(lists)
+                .with_results(OwnResults::new(&gateway.phi_results, org_id));
             let versions = detectors.versions();
             let outcome = guard(exchange, detectors, mode).await;
             let metrics = &exchange.gateway.metrics;

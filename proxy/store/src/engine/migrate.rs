@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     4 "0004_audit";
     5 "0005_idempotency";
     6 "0006_agents";
+    7 "0007_phi_lists";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

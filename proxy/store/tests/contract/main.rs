@@ -34,4 +34,5 @@ mod inferences;
 mod keys;
 mod opening;
 mod organizations;
+mod phi_lists;
 mod recovering;

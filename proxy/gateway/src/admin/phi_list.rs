@@ -1,0 +1,200 @@
+//! `svc-gateway admin phi-list`: values that an organization always or never takes out of its texts.
+//!
+//! Values come from standard input, one a line, so that they stand in no list of processes and no shell history. They
+//! are printed nowhere.
+
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value, json};
+use svc_core::id::IdKind;
+use svc_core::phi::{ENTITY_KINDS, Kind, ListedValue, Listing};
+use svc_pipeline::moment;
+use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::{Store, organization, phi_list};
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// Put values from standard input, one a line, on a list; they leave the other.
+    Add {
+        #[arg(long)]
+        organization: String,
+        #[arg(long, value_enum)]
+        list: List,
+        /// What denied values are found as.
+        #[arg(long, default_value = "OTHER_ID")]
+        kind: String,
+    },
+    /// Take values off their list: those of standard input, one a line, or one by its id.
+    Remove {
+        #[arg(long)]
+        organization: String,
+        /// As `show` prints it.
+        #[arg(long)]
+        id: Option<String>,
+    },
+    /// Print what is listed: ids, lists and kinds.
+    Show {
+        #[arg(long)]
+        organization: String,
+        /// Print one `{"id","list","kind","created_at"}` per line.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum List {
+    Allow,
+    Deny,
+}
+
+/// Longest line that is read: any value that can be listed, with its signs.
+const MAX_LINE_BYTES: usize = 4_096;
+
+/// # Errors
+/// An unknown organization, a value that cannot be listed (by its line), or a store that does not take it.
+pub(super) async fn run(store: &Store, command: Command) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    match command {
+        Command::Add {
+            organization,
+            list,
+            kind,
+        } => {
+            known(store, &organization).await?;
+            let listing = listing(list, &kind)?;
+            let values = read()?;
+            let mut held = 0;
+            for values in values.chunks(phi_list::MAX_VALUES_PER_CHANGE) {
+                let row = row(&organization, "added", values.len(), Some(&listing));
+                let now = moment::now();
+                let put = phi_list::put(store, &organization, &listing, values, now, &row);
+                held = put.await.context("writing the list")?;
+            }
+            writeln!(out, "{} listed, {held} in all", values.len())?;
+        }
+        Command::Remove { organization, id } => {
+            known(store, &organization).await?;
+            let digests = match id {
+                Some(id) => vec![digest(&id)?],
+                None => phi_list::digests(store, &organization, &read()?)
+                    .await
+                    .context("reading the list")?,
+            };
+            let row = row(&organization, "removed", digests.len(), None);
+            let removed = phi_list::remove(store, &organization, &digests, moment::now(), &row);
+            let removed = removed.await.context("writing the list")?;
+            writeln!(out, "{removed} removed")?;
+        }
+        Command::Show { organization, json } => {
+            known(store, &organization).await?;
+            let entries = phi_list::entries(store, &organization).await;
+            for entry in entries.context("reading the list")? {
+                let id = hex::encode(entry.digest);
+                let (list, kind) = match &entry.listing {
+                    Listing::Allow => ("allow", None),
+                    Listing::Deny(kind) => ("deny", Some(kind.as_str())),
+                };
+                let at = entry.created_at.to_string();
+                if json {
+                    let shown = json!({"id": id, "list": list, "kind": kind, "created_at": at});
+                    writeln!(out, "{shown}")?;
+                } else {
+                    writeln!(out, "{id}  {list:<5}  {:<16}  {at}", kind.unwrap_or("-"))?;
+                }
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
+    let found = organization::find(store, organization).await;
+    match found.context("reading the organization")? {
+        Some(_) => Ok(()),
+        None => bail!("there is no organization {organization}"),
+    }
+}
+
+fn listing(list: List, kind: &str) -> anyhow::Result<Listing> {
+    match list {
+        List::Allow => Ok(Listing::Allow),
+        List::Deny => match ENTITY_KINDS.iter().find(|known| known.name == kind) {
+            Some(known) => Ok(Listing::Deny(Kind::named(known.name))),
+            None => {
+                let known: Vec<&str> = ENTITY_KINDS.iter().map(|known| known.name).collect();
+                bail!("unknown kind {kind}; known are {}", known.join(", "))
+            }
+        },
+    }
+}
+
+/// The values of standard input. Errors name lines, never what stands there.
+fn read() -> anyhow::Result<Vec<ListedValue>> {
+    let mut values = Vec::new();
+    for (at, line) in std::io::stdin().lock().lines().enumerate() {
+        let line = line.context("reading standard input")?;
+        if line.len() > MAX_LINE_BYTES {
+            bail!("line {}: longer than {MAX_LINE_BYTES} bytes", at + 1);
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        if values.len() == phi_list::MAX_VALUES {
+            bail!("more than {} values", phi_list::MAX_VALUES);
+        }
+        values.push(ListedValue::of(&line).with_context(|| format!("line {}", at + 1))?);
+    }
+    if values.is_empty() {
+        bail!("standard input holds no value");
+    }
+    Ok(values)
+}
+
+fn digest(id: &str) -> anyhow::Result<[u8; svc_core::phi::DIGEST_BYTES]> {
+    let bytes = hex::decode(id).ok().and_then(|bytes| bytes.try_into().ok());
+    bytes.context("--id is not an id that `show` prints")
+}
+
+/// The audit row of a change: how many values, never which.
+fn row(org_id: &str, what: &str, values: usize, listing: Option<&Listing>) -> Row {
+    let mut change = Map::new();
+    change.insert(what.to_owned(), values.into());
+    match listing {
+        None => {}
+        Some(Listing::Allow) => drop(change.insert("list".to_owned(), "allow".into())),
+        Some(Listing::Deny(kind)) => {
+            change.insert("list".to_owned(), "deny".into());
+            change.insert("kind".to_owned(), kind.as_str().into());
+        }
+    }
+    let mut details = Map::new();
+    details.insert("phi_lists".to_owned(), Value::Object(change));
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: "organization.updated".to_owned(),
+        occurred_at: moment::now(),
+        org_id: Some(org_id.to_owned()),
+        mode: None,
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: Some(Target {
+            kind: "organization".to_owned(),
+            id: org_id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details,
+    }
+}

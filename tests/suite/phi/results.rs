@@ -1,0 +1,60 @@
+//! Remembered findings: a text that was read before is not read again, and comes out the same.
+
+use serde_json::json;
+use svc_tests::fake::mark;
+use svc_tests::world::World;
+
+use crate::engines::on_worlds_of_their_own;
+
+on_worlds_of_their_own! { a_text_that_comes_again_is_not_read_again }
+
+const HIT: &str = "svc_phi_results_total{outcome=\"hit\"}";
+const MISS: &str = "svc_phi_results_total{outcome=\"miss\"}";
+/// phi-patterns and phi-names, both deterministic.
+const DETECTORS: f64 = 2.0;
+
+async fn outcomes(world: &World) -> [f64; 2] {
+    [
+        world.gateway.metric(HIT).await,
+        world.gateway.metric(MISS).await,
+    ]
+}
+
+async fn a_text_that_comes_again_is_not_read_again(world: &World) {
+    let (one, other) = (world.organization(), world.organization());
+    let mark = mark();
+    let body =
+        json!({"message": format!("{mark} SSN 536-22-8714 of Thomas Barker"), "store": false});
+    for (at, (key, expected)) in [
+        (&one.key, [0.0, DETECTORS]),
+        (&one.key, [DETECTORS, DETECTORS]),
+        // What another organization has sent is no concern of this one, and cannot be told from the time it takes.
+        (&other.key, [DETECTORS, 2.0 * DETECTORS]),
+        (&other.key, [2.0 * DETECTORS, 2.0 * DETECTORS]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let answer = world.gateway.chat(key, body.clone()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(
+            answer.header("svc-phi-entities"),
+            Some("NAME=1,SSN=1"),
+            "request {at}"
+        );
+        assert_eq!(outcomes(world).await, expected, "request {at}");
+    }
+    let sent: Vec<String> = world
+        .fake
+        .seen(&mark)
+        .await
+        .iter()
+        .map(|request| request["body"]["messages"].to_string())
+        .collect();
+    assert_eq!(sent.len(), 4);
+    assert!(
+        sent.iter()
+            .all(|text| *text == sent[0] && text.contains("[SSN_1] of [NAME_1]")),
+        "{sent:?}"
+    );
+}
