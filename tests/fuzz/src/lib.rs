@@ -8,6 +8,8 @@
 mod answer;
 mod json;
 mod phi;
+mod reading;
+mod redactor;
 mod requests;
 mod sse;
 
@@ -29,6 +31,8 @@ pub static TARGETS: &[Target] = &[
     target("native", requests::native),
     target("patterns", phi::patterns),
     target("phi_map", phi::map),
+    target("phi_reading", reading::back_to_the_text),
+    target("phi_redactor", redactor::cuts),
     target("phi_reply", phi::reply),
     target("phi_request", phi::request),
     target("sse", sse::framer),

@@ -7,8 +7,8 @@ use phi_patterns::kind::KINDS;
 use phi_patterns::scan::scan;
 use svc_core::chat::ChatRequest;
 use svc_core::phi::{
-    Allowed, Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge, redact,
-    restore, sweep,
+    Allowed, Candidate, Channel, Finding, PlaceholderMap, RestoreTable, Restorer, TextScan, merge,
+    redact, restore, sweep,
 };
 use svc_core::surface::messages::{self, WireVersion};
 
