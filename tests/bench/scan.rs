@@ -2,8 +2,9 @@
 //! code, over the same texts. Prints a table in Markdown.
 //!
 //! `scan PLUGINS NATIVE`: the folder of the built plugins, and the program `native-scan` of the guests' workspace.
-//! The texts are our own templates of the evaluation of PHI detection, so every few words are PHI; prose has less to
-//! do.
+//! The texts are our own templates of the evaluation of PHI detection: all of them, where every few words are PHI and
+//! many texts are tables and messages of interfaces, and the clean ones, prose and code without PHI. What callers send
+//! lies between.
 
 #![allow(
     clippy::expect_used,
@@ -36,14 +37,26 @@ const ROUND_BYTES: usize = 256 * 1024;
 /// As long as one length of text is measured. Of each text the fastest call counts, which nobody disturbed.
 const MEASURED: Duration = Duration::from_secs(1);
 
+/// What the texts are called, and what the names of their groups begin with.
+const KINDS: [(&str, &str); 2] = [("dense", ""), ("clean", "clean")];
+
+struct Texts<'t> {
+    kind: &'static str,
+    length: usize,
+    texts: Vec<&'t str>,
+}
+
+/// By kind and length of the texts, and detector.
+type Took = BTreeMap<(&'static str, usize, &'static str), Call>;
+
 /// What a call takes, in nanoseconds.
 #[derive(Clone, Copy, Default)]
-struct Took {
+struct Call {
     native: u128,
     /// On an instance of its own, as the texts of a request.
     fresh: u128,
     /// On an instance that has read before, as the later texts of a reply.
-    warm: u128,
+    used: u128,
 }
 
 fn main() {
@@ -56,17 +69,20 @@ fn main() {
     else {
         panic!("scan PLUGINS NATIVE");
     };
-    let stream = stream(Path::new(concat!(
+    let templates = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../tests/phi/templates"
-    )));
-    let texts: Vec<Vec<&str>> = LENGTHS.iter().map(|length| cut(&stream, *length)).collect();
-    let mut took: BTreeMap<(usize, &str), Took> = BTreeMap::new();
-    for (id, length, nanoseconds) in native(program, &texts) {
-        let id = DETECTORS.iter().find(|known| **known == id);
-        let id = id.expect("a detector that is shipped");
-        took.entry((length, id)).or_default().native = nanoseconds;
+    ));
+    let streams = KINDS.map(|(_, group)| stream(templates, group));
+    let mut texts: Vec<Texts> = Vec::new();
+    for ((kind, _), stream) in KINDS.iter().zip(&streams) {
+        texts.extend(LENGTHS.map(|length| Texts {
+            kind,
+            length,
+            texts: cut(stream, length),
+        }));
     }
+    let mut took: Took = native(program, &texts);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -76,8 +92,8 @@ fn main() {
     print(&took);
 }
 
-/// All templates with their slots filled, one behind the other, over and over.
-fn stream(folder: &Path) -> String {
+/// The templates of the groups with their slots filled, one behind the other, over and over.
+fn stream(folder: &Path, group: &str) -> String {
     let mut paths: Vec<_> = fs::read_dir(folder)
         .expect("the templates")
         .map(|entry| entry.expect("a template").path())
@@ -87,8 +103,10 @@ fn stream(folder: &Path) -> String {
     for path in paths {
         let file = fs::read_to_string(path).expect("a template");
         for template in file.split("=== ").skip(1) {
-            let (_, body) = template.split_once('\n').expect("a head and a body");
-            fill(body, &mut stream);
+            let (head, body) = template.split_once('\n').expect("a head and a body");
+            if head.starts_with(group) {
+                fill(body, &mut stream);
+            }
         }
     }
     let once = stream.clone();
@@ -145,38 +163,33 @@ fn cut(stream: &str, length: usize) -> Vec<&str> {
         .collect()
 }
 
-/// `(detector, length, nanoseconds)` of the program without a sandbox.
-fn native(program: &str, texts: &[Vec<&str>]) -> Vec<(String, usize, u128)> {
+/// What the program without a sandbox says.
+fn native(program: &str, texts: &[Texts<'_>]) -> Took {
     let folder = tempfile::tempdir().expect("a folder");
-    for (length, texts) in LENGTHS.iter().zip(texts) {
-        let file = folder.path().join(length.to_string());
-        fs::write(file, texts.join("\0")).expect("the texts");
+    for (number, texts) in texts.iter().enumerate() {
+        let file = folder.path().join(number.to_string());
+        fs::write(file, texts.texts.join("\0")).expect("the texts");
     }
     let output = Command::new(program).arg(folder.path()).output();
     let output = output.expect("the native program");
     assert!(output.status.success(), "the native program failed");
-    String::from_utf8(output.stdout)
-        .expect("its lines")
-        .lines()
-        .map(|line| {
-            let fields: Vec<&str> = line.split(' ').collect();
-            let [id, length, nanoseconds] = fields[..] else {
-                panic!("a line of three fields, not {line}");
-            };
-            let length = length.parse().expect("a length");
-            let nanoseconds = nanoseconds.parse().expect("a time");
-            (id.to_owned(), length, nanoseconds)
-        })
-        .collect()
+    let mut took = Took::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [id, number, nanoseconds] = fields[..] else {
+            panic!("a line of three fields, not {line}");
+        };
+        let texts = number.parse().ok().and_then(|at: usize| texts.get(at));
+        let texts = texts.expect("a file that was written");
+        let id = DETECTORS.iter().find(|known| **known == id);
+        let id = id.expect("a detector that is shipped");
+        let call = took.entry((texts.kind, texts.length, id)).or_default();
+        call.native = nanoseconds.parse().expect("a time");
+    }
+    took
 }
 
-async fn sandboxed<'d>(
-    plugins: &Path,
-    texts: &[Vec<&str>],
-    took: &mut BTreeMap<(usize, &'d str), Took>,
-) where
-    'static: 'd,
-{
+async fn sandboxed(plugins: &Path, texts: &[Texts<'_>], took: &mut Took) {
     let cache = tempfile::tempdir().expect("a folder");
     let options = HostOptions {
         folder: plugins.to_owned(),
@@ -191,10 +204,15 @@ async fn sandboxed<'d>(
     let host = PluginHost::open(options).await.expect("a host");
     for id in DETECTORS {
         let detector = host.detector(id).expect("a detector that is admitted");
-        for (length, texts) in LENGTHS.iter().zip(texts) {
-            let slot = took.entry((*length, id)).or_default();
-            slot.fresh = fresh(&detector, texts).await;
-            slot.warm = warm(&detector, texts).await;
+        for Texts {
+            kind,
+            length,
+            texts,
+        } in texts
+        {
+            let call = took.entry((kind, *length, id)).or_default();
+            call.fresh = fresh(&detector, texts).await;
+            call.used = used(&detector, texts).await;
         }
     }
 }
@@ -213,7 +231,7 @@ async fn fresh(detector: &Detector, texts: &[&str]) -> u128 {
     best.iter().sum::<u128>() / texts.len() as u128
 }
 
-async fn warm(detector: &Arc<Detector>, texts: &[&str]) -> u128 {
+async fn used(detector: &Arc<Detector>, texts: &[&str]) -> u128 {
     let mut best = vec![u128::MAX; texts.len()];
     let began = Instant::now();
     while began.elapsed() < MEASURED {
@@ -238,21 +256,23 @@ fn whole(text: &str) -> Segment {
 }
 
 /// MB are 10^6 bytes.
-fn print(took: &BTreeMap<(usize, &str), Took>) {
+fn print(took: &Took) {
     println!(
-        "| text | detector | native µs | sandbox µs | on a used instance µs | native MB/s | sandbox MB/s | on a used instance MB/s |"
+        "| texts | length | detector | native µs | sandbox µs | used instance µs | native MB/s | sandbox MB/s | used instance MB/s |"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|---:|");
-    for length in LENGTHS {
-        let mut both = Took::default();
-        for id in DETECTORS {
-            let took = took.get(&(length, id)).copied().unwrap_or_default();
-            both.native += took.native;
-            both.fresh += took.fresh;
-            both.warm += took.warm;
-            row(length, &format!("`{id}`"), took);
+    println!("|---|---:|---|---:|---:|---:|---:|---:|---:|");
+    for (kind, _) in KINDS {
+        for length in LENGTHS {
+            let mut both = Call::default();
+            for id in DETECTORS {
+                let call = took.get(&(kind, length, id)).copied().unwrap_or_default();
+                both.native += call.native;
+                both.fresh += call.fresh;
+                both.used += call.used;
+                row(kind, length, &format!("`{id}`"), call);
+            }
+            row(kind, length, "both", both);
         }
-        row(length, "both", both);
     }
 }
 
@@ -260,21 +280,26 @@ fn print(took: &BTreeMap<(usize, &str), Took>) {
     clippy::cast_precision_loss,
     reason = "times of a few milliseconds, printed with three digits"
 )]
-fn row(length: usize, name: &str, took: Took) {
+fn row(kind: &str, length: usize, detector: &str, call: Call) {
     let text = if length < 1024 {
         format!("{length} B")
     } else {
         format!("{} KB", length / 1024)
     };
+    let Call {
+        native,
+        fresh,
+        used,
+    } = call;
     let micros = |nanoseconds: u128| nanoseconds as f64 / 1000.0;
     let rate = |nanoseconds: u128| length as f64 * 1000.0 / nanoseconds.max(1) as f64;
     println!(
-        "| {text} | {name} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} |",
-        micros(took.native),
-        micros(took.fresh),
-        micros(took.warm),
-        rate(took.native),
-        rate(took.fresh),
-        rate(took.warm),
+        "| {kind} | {text} | {detector} | {:.1} | {:.1} | {:.1} | {:.0} | {:.1} | {:.1} |",
+        micros(native),
+        micros(fresh),
+        micros(used),
+        rate(native),
+        rate(fresh),
+        rate(used),
     );
 }

@@ -1,7 +1,7 @@
 //! Words and numbers of a text, with what the lists and the vocabulary say about each.
 
 use phi_text::chunk;
-use phi_text::text::{byte, byte_before};
+use phi_text::text::{byte, byte_before, is_word};
 
 use crate::lexicon::{Class, Hash, look_up};
 use crate::vocabulary::{ROLES, Role};
@@ -285,8 +285,9 @@ const fn is_plain(role: Option<Role>) -> bool {
 
 fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
     let (head, tail) = (byte_before(bytes, start), byte(bytes, end));
-    let is_in_code = is_joined(head)
-        || matches!(tail, b'@' | b'_' | b'\\')
+    let is_in_code = is_joined(head) && !is_emphasis(bytes, start, shape)
+        || matches!(tail, b'@' | b'\\')
+        || tail == b'_' && is_word(byte(bytes, end + 1))
         || tail.is_ascii_digit()
         || head.is_ascii_digit();
     // `example.com`, but no name at the end of a sentence.
@@ -295,6 +296,16 @@ fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
             || tail == b'.' && byte(bytes, end + 1).is_ascii_lowercase()
     };
     is_in_code || shape == Shape::Lower && is_in_address()
+}
+
+/// `_Jane Doe_`: an underscore before a capital with no word before it is emphasis (Markdown).
+fn is_emphasis(bytes: &[u8], start: usize, shape: Shape) -> bool {
+    shape == Shape::Capital
+        && byte_before(bytes, start) == b'_'
+        && matches!(
+            byte_before(bytes, start - 1),
+            0 | b' ' | b'\n' | b'\t' | b'(' | b'"' | b'_'
+        )
 }
 
 fn shape(word: &str) -> Shape {

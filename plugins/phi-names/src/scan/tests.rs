@@ -109,6 +109,36 @@ fn across<'t>(text: &'t str, segments: &[(u32, u32)]) -> Vec<&'t str> {
 }
 
 #[test]
+fn openers_and_emphasis_before_a_name() {
+    for (opener, closer) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("<", ">"),
+        ("\"", "\""),
+        ("'", "'"),
+        ("\u{201c}", "\u{201d}"),
+        ("\u{ab}", "\u{bb}"),
+        ("`", "`"),
+        ("*", "*"),
+        ("**", "**"),
+        ("_", "_"),
+        ("__", "__"),
+        ("#", ""),
+        ("-", ""),
+        ("\u{2022}", ""),
+    ] {
+        for text in [
+            format!("{opener}Jane Doe{closer} called"),
+            format!("and {opener}Jane Doe{closer}"),
+        ] {
+            assert_eq!(found::<Names>(&text), ["NAME:Jane Doe"], "{text:?}");
+        }
+    }
+    leaves_alone::<Names>(&["call get_Jane_Doe()", "let _jane = 1; let x_Jane = 2;"]);
+}
+
+#[test]
 fn places() {
     finds::<Names>(&[
         (

@@ -2,7 +2,7 @@
 
 use super::{Finding, OTHER_ID, SSN};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte_before, has};
+use crate::text::{before, byte, byte_before, has, is_word};
 
 const LABELS: &[&str] = &[
     "ssn",
@@ -19,44 +19,63 @@ const LABELS: &[&str] = &[
 pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let text = numbers.text;
     let start = numbers.group(at).start;
-    if numbers.has_lengths(at, &[3, 2, 4]) && numbers.stands_alone(at, at + 2) {
-        let score = match (numbers.gap(at), numbers.gap(at + 1)) {
-            (Gap::Dash, Gap::Dash) => 950,
-            (Gap::Dot, Gap::Dot) | (Gap::Space, Gap::Space) => 700,
-            _ => return None,
-        };
-        let (area, group, serial) = (
-            numbers.value(at)?,
-            numbers.value(at + 1)?,
-            numbers.value(at + 2)?,
-        );
-        let found =
-            |kind: usize, score: u16| Finding::new(kind, start, numbers.group(at + 2).end, score);
-        if is_valid(area, group, serial) {
-            return Some(found(SSN, score));
-        }
-        // Said to be one, it is somebody's with a slip of the pen.
-        if has(before(text, start), LABELS) {
-            return Some(found(SSN, 800).contextual());
-        }
-        return is_taxpayer(area, group).then(|| found(OTHER_ID, 700));
+    let is_labelled = || has(before(text, start), LABELS);
+    if numbers.has_lengths(at, &[3, 2, 4]) && stands_alone(numbers, at, at + 2) {
+        return dashed(numbers, at, is_labelled);
     }
-    if !numbers.stands_alone(at, at) {
+    if !stands_alone(numbers, at, at) {
         return masked(numbers, at);
     }
-    let is_labelled = || has(before(text, start), LABELS);
+    let found = |score: u16| Finding::new(SSN, start, numbers.group(at).end, score).contextual();
     match numbers.group(at).len() {
         9 if is_labelled() => {
             let value = numbers.value(at)?;
             let is_valid = is_valid(value / 1_000_000, value / 10_000 % 100, value % 10_000);
-            is_valid.then_some(Finding::new(SSN, start, numbers.group(at).end, 850).contextual())
+            Some(found(if is_valid { 850 } else { SLIP_SCORE }))
         }
-        4 if has(before(text, start), LAST_FOUR) && is_labelled() => {
-            Some(Finding::new(SSN, start, numbers.group(at).end, 800).contextual())
-        }
+        4 if has(before(text, start), LAST_FOUR) && is_labelled() => Some(found(800)),
         4 => masked(numbers, at),
         _ => None,
     }
+}
+
+/// Of a number that is said to be one and cannot be: somebody's with a slip of the pen, or a taxpayer's.
+const SLIP_SCORE: u16 = 800;
+
+/// Three, two and four digits.
+fn dashed(numbers: &Numbers<'_>, at: usize, is_labelled: impl Fn() -> bool) -> Option<Finding> {
+    let score = match (numbers.gap(at), numbers.gap(at + 1)) {
+        (Gap::Dash, Gap::Dash) => 950,
+        (Gap::Dot, Gap::Dot) | (Gap::Space, Gap::Space) => 700,
+        _ => return None,
+    };
+    let (area, group, serial) = (
+        numbers.value(at)?,
+        numbers.value(at + 1)?,
+        numbers.value(at + 2)?,
+    );
+    let (start, end) = (numbers.group(at).start, numbers.group(at + 2).end);
+    if is_valid(area, group, serial) {
+        return Some(Finding::new(SSN, start, end, score));
+    }
+    if is_labelled() {
+        return Some(Finding::new(SSN, start, end, SLIP_SCORE).contextual());
+    }
+    is_taxpayer(area, group).then_some(Finding::new(OTHER_ID, start, end, 700))
+}
+
+/// As [`Numbers::stands_alone`], also where a label is glued to the number: `ssn_536-22-8714`, `ssn536228714`.
+fn stands_alone(numbers: &Numbers<'_>, from: usize, to: usize) -> bool {
+    let head = before(numbers.text, numbers.group(from).start);
+    let head = head.strip_suffix(b"_").unwrap_or(head);
+    let is_glued_label = head
+        .last_chunk::<3>()
+        .is_some_and(|label| label.eq_ignore_ascii_case(b"ssn"));
+    if is_glued_label {
+        let tail = byte(numbers.text, numbers.group(to).end);
+        return numbers.stands_alone_after(to) && !is_word(tail);
+    }
+    numbers.stands_alone(from, to)
 }
 
 const LAST_FOUR: &[&str] = &[
@@ -85,7 +104,8 @@ const fn is_valid(area: u32, group: u32, serial: u32) -> bool {
 }
 
 /// Numbers of taxpayers who have no social security number begin with a 9 (IRS, Publication 1915); the groups in use
-/// were widened more than once, so none is left out.
+/// were widened more than once, so none is left out. They are no social security numbers, whose area never begins with
+/// a 9, and name a person all the same: Safe Harbor's other unique identifying numbers.
 const fn is_taxpayer(area: u32, group: u32) -> bool {
     900 <= area && area <= 999 && group != 0
 }

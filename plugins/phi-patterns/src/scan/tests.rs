@@ -2,9 +2,27 @@
 
 use detector_kit::bindings::exports::gateway::plugin::lifecycle;
 use detector_kit::cases::{finds, leaves_alone};
+use detector_kit::{Detector, Segment, SegmentOrigin};
 
 use super::*;
 use crate::{Patterns, Plugin};
+
+#[test]
+fn a_number_in_the_name_of_a_tool_is_found() {
+    let text = "ssn_536-22-8714";
+    let segment = Segment {
+        start: 0,
+        end: 15,
+        origin: SegmentOrigin::ToolName,
+    };
+    let mut findings = Vec::new();
+    Patterns::find(text, &[segment], &mut findings);
+    let found: Vec<(usize, usize, usize)> = findings
+        .iter()
+        .map(|finding| (finding.kind, finding.start, finding.end))
+        .collect();
+    assert_eq!(found, [(kind::SSN, 4, 15)]);
+}
 
 #[test]
 fn social_security_numbers() {
@@ -18,6 +36,10 @@ fn social_security_numbers() {
         ("SSN: 987-65-4321", &["SSN:987-65-4321"]),
         ("ITIN 912-78-1234", &["OTHER_ID:912-78-1234"]),
         ("it is 900-12-3456", &["OTHER_ID:900-12-3456"]),
+        ("ssn 912781234", &["SSN:912781234"]),
+        ("ssn_536-22-8714", &["SSN:536-22-8714"]),
+        ("lookup_ssn_536-22-8714_now", &["SSN:536-22-8714"]),
+        ("ssn536228714", &["SSN:536228714"]),
         (
             "a 219-09-9999, b 078-05-1120",
             &["SSN:219-09-9999", "SSN:078-05-1120"],
@@ -33,6 +55,8 @@ fn social_security_numbers() {
         "219-09-99991",
         "A219-09-9999B",
         "last four 9999",
+        "x_536-22-8714",
+        "ssn_536-22-87145",
     ]);
 }
 
