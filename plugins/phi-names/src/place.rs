@@ -193,16 +193,15 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if let Some(found) = find_box(sentence, at) {
         return Some(found);
     }
+    if token.shape != Shape::Number || token.is_glued {
+        return None;
+    }
     let digits = token
         .text(sentence.text)
         .bytes()
         .take_while(u8::is_ascii_digit)
         .count();
-    let is_number = token.shape == Shape::Number
-        && !token.is_glued
-        && (1..=6).contains(&digits)
-        && token.len() <= digits + 1;
-    if !is_number {
+    if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
     let mut last = at;

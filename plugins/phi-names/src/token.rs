@@ -283,8 +283,13 @@ const fn is_plain(role: Option<Role>) -> bool {
     )
 }
 
+#[inline]
 fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
     let (head, tail) = (byte_before(bytes, start), byte(bytes, end));
+    // As most words stand.
+    if matches!(head, b' ' | b'\n' | 0) && matches!(tail, b' ' | b',' | b'\n' | 0) {
+        return false;
+    }
     let is_in_code = is_joined(head) && !is_emphasis(bytes, start, shape)
         || matches!(tail, b'@' | b'\\')
         || tail == b'_' && is_word(byte(bytes, end + 1))

@@ -169,24 +169,22 @@ struct Word {
 
 impl Word {
     fn at(text: &[u8], at: usize) -> Self {
-        let mut word = Self {
-            end: at,
-            hash: label::EMPTY,
-            has_parts: false,
-        };
-        let mut was_small = false;
-        while let Some(&byte) = text.get(word.end) {
+        let (mut end, mut hash, mut capitals) = (at, label::EMPTY, 0);
+        while let Some(&byte) = text.get(end) {
             let small = byte | 0x20;
             if !small.is_ascii_lowercase() {
                 break;
             }
-            word.hash = label::mix_small(word.hash, small);
-            let is_small = byte == small;
-            word.has_parts |= was_small && !is_small;
-            was_small = is_small;
-            word.end += 1;
+            hash = label::mix_small(hash, small);
+            capitals += usize::from(byte != small);
+            end += 1;
         }
-        word
+        let is_first = byte(text, at).is_ascii_uppercase();
+        Self {
+            end,
+            hash,
+            has_parts: capitals > usize::from(is_first) && next_part(text, at, end) < end,
+        }
     }
 }
 

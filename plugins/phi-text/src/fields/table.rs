@@ -31,35 +31,25 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// One pass that costs little: for which separators two lines in a row have as many cells, and whether `(` follows
 /// a word that ends with `s`, as `VALUES (` does.
 fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
+    /// Bytes that are passed over together where all are letters and spaces, as most are.
+    const BYTES: usize = 8;
+    let sign = |byte: &u8| TABLE_SIGNS.get(usize::from(*byte)).copied();
     let mut lines = Lines::default();
-    let (mut has_tuple, mut quoted) = (false, false);
-    for (at, byte) in text.iter().enumerate() {
-        // Most bytes are letters and spaces.
-        let sign = TABLE_SIGNS.get(usize::from(*byte)).copied();
-        match sign.unwrap_or(NO_SIGN) {
-            NO_SIGN => {}
-            QUOTE => quoted = !quoted,
-            LINE => {
-                quoted = false;
-                lines.next();
-            }
-            BRACKET => {
-                let head = text
-                    .get(at.saturating_sub(8)..at)
-                    .unwrap_or_default()
-                    .trim_ascii_end();
-                has_tuple |= matches!(head, [.., b'e' | b'E', b's' | b'S']);
-            }
-            column => {
-                let count = lines.counts.get_mut(usize::from(column));
-                if let Some(count) = count.filter(|_| !quoted) {
-                    *count = count.saturating_add(1);
-                }
-            }
+    let mut take = |at: usize, bytes: &[u8]| {
+        for (index, sign) in bytes.iter().filter_map(sign).enumerate() {
+            lines.take(text, at + index, sign);
+        }
+    };
+    let (chunks, rest) = text.as_chunks::<BYTES>();
+    for (index, chunk) in chunks.iter().enumerate() {
+        let together = chunk.iter().filter_map(sign);
+        if together.fold(NO_SIGN, |signs, sign| signs & sign) != NO_SIGN {
+            take(index * BYTES, chunk);
         }
     }
-    lines.next();
-    (lines.are_table, has_tuple)
+    take(text.len() - rest.len(), rest);
+    lines.end();
+    (lines.are_table, lines.has_tuple)
 }
 
 /// How many of each separator the line before and this one have.
@@ -67,12 +57,37 @@ fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
 struct Lines {
     last: [u16; SEPARATORS.len()],
     counts: [u16; SEPARATORS.len()],
+    quoted: bool,
     /// Whether two lines in a row had as many.
     are_table: [bool; SEPARATORS.len()],
+    has_tuple: bool,
 }
 
 impl Lines {
-    fn next(&mut self) {
+    /// Takes the sign at `at` in.
+    fn take(&mut self, text: &[u8], at: usize, sign: u8) {
+        match sign {
+            NO_SIGN => {}
+            QUOTE => self.quoted = !self.quoted,
+            LINE => self.end(),
+            BRACKET => {
+                let head = text
+                    .get(at.saturating_sub(8)..at)
+                    .unwrap_or_default()
+                    .trim_ascii_end();
+                self.has_tuple |= matches!(head, [.., b'e' | b'E', b's' | b'S']);
+            }
+            column => {
+                let count = self.counts.get_mut(usize::from(column));
+                if let Some(count) = count.filter(|_| !self.quoted) {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.quoted = false;
         let counts = self.last.iter_mut().zip(&mut self.counts);
         for (found, (last, count)) in self.are_table.iter_mut().zip(counts) {
             *found |= *count >= MIN_SEPARATORS && count == last;
