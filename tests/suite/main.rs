@@ -21,6 +21,7 @@ mod operations;
 mod phi;
 mod refusal;
 mod reload;
+mod solve;
 mod structure;
 mod surfaces;
 mod trail;

@@ -1,5 +1,7 @@
 //! `svc-gateway solve`: a spec from a file, through exactly the path of a request. And the worker that both use.
 
+mod picture;
+
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,6 +19,9 @@ use crate::configuration::Configuration;
 pub(crate) struct Options {
     /// The spec, as a client would post it.
     file: PathBuf,
+    /// Write the roster to this file too, as a page to look at.
+    #[arg(long)]
+    html: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -86,6 +91,12 @@ pub(crate) async fn run(
         Err(error) => return refuse(&error.fault()),
     };
     let wall_time_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    if let Some(html) = &options.html {
+        let document = serde_json::from_slice(&bytes).context("reading the spec again")?;
+        tokio::fs::write(html, picture::page(&document, &solved))
+            .await
+            .with_context(|| format!("writing {}", html.display()))?;
+    }
     let result = solve_result(&solved, wall_time_ms);
     let mut out = std::io::stdout().lock();
     writeln!(out, "{result:#}")?;

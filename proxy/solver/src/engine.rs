@@ -36,7 +36,12 @@ pub(crate) enum Search {
     BestTelling,
 }
 
-/// What a search found.
+/// What a search found, and the deterministic seconds that it took.
+pub(crate) struct Found {
+    pub(crate) verdict: Verdict,
+    pub(crate) spent: f64,
+}
+
 pub(crate) enum Verdict {
     /// Proved best; the objective as the model has it.
     Optimal {
@@ -63,7 +68,7 @@ pub(crate) fn search(
     model: &CpModel,
     search: Search,
     budget: f64,
-) -> Result<Verdict, EngineError> {
+) -> Result<Found, EngineError> {
     if library.is_stopped() {
         return Err(EngineError::Stopped);
     }
@@ -92,7 +97,8 @@ pub(crate) fn search(
     }
     let response = CpResponse::decode(bytes.as_slice())?;
     let status = Status::try_from(response.status).map_err(|_| EngineError::Invalid)?;
-    Ok(match status {
+    let spent = response.deterministic_time;
+    let verdict = match status {
         Status::Optimal => Verdict::Optimal {
             objective: response.objective_value,
             solution: response.solution,
@@ -103,5 +109,6 @@ pub(crate) fn search(
         Status::Infeasible => Verdict::Infeasible,
         Status::Unknown => Verdict::Unknown,
         Status::ModelInvalid => return Err(EngineError::Invalid),
-    })
+    };
+    Ok(Found { verdict, spent })
 }

@@ -21,6 +21,10 @@ pub struct Conflict {
 const MAX_SETS: usize = 10;
 /// Checks for all sets of one answer.
 const MAX_CHECKS: usize = 600;
+/// Deterministic seconds for all checks of one answer: what is left over of a caller's patience.
+const TOTAL_BUDGET: f64 = 6.0;
+/// Variables and constraints of all models that are made for the checks of one answer: some ten seconds of work.
+const TOTAL_SIZE: usize = 40_000_000;
 /// Deterministic seconds of one check by counting.
 const COUNTING_BUDGET: f64 = 1.0;
 /// Deterministic seconds for the proof that a set as large as the spec clashes.
@@ -60,6 +64,8 @@ pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>,
         leeways: &leeways,
         relaxation: Relaxation::new(spec, &leeways),
         checks: 0,
+        spent: 0.0,
+        size: 0,
     };
     let mut left = search.everything();
     // The whole was proved already; where no smaller set can be, it stands for itself.
@@ -99,6 +105,8 @@ struct Explanation<'a> {
     leeways: &'a [Leeway],
     relaxation: Relaxation<'a>,
     checks: usize,
+    spent: f64,
+    size: usize,
 }
 
 impl Explanation<'_> {
@@ -181,7 +189,9 @@ impl Explanation<'_> {
 
     /// Whether a set is proved infeasible. Not proved within the budget counts as no.
     fn clashes(&mut self, set: &Set, proof: Proof, model_budget: f64) -> Result<bool, EngineError> {
-        if self.checks >= MAX_CHECKS {
+        let is_over =
+            self.checks >= MAX_CHECKS || self.spent >= TOTAL_BUDGET || self.size >= TOTAL_SIZE;
+        if is_over {
             return Ok(false);
         }
         self.checks += 1;
@@ -195,8 +205,10 @@ impl Explanation<'_> {
                 None => return Ok(false),
             },
         };
+        self.size += proto.variables.len() + proto.constraints.len();
         let found = engine::search(self.library, &proto, Search::Any, budget)?;
-        Ok(matches!(found, Verdict::Infeasible))
+        self.spent += found.spent;
+        Ok(matches!(found.verdict, Verdict::Infeasible))
     }
 
     fn encode(&self, set: &Set) -> Option<engine::proto::CpModel> {

@@ -125,7 +125,9 @@ impl Unavailable {
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// From the wish to stop until the process is killed: searches that can stop do so in 1 to 52 ms.
 const STOP_LIMIT: Duration = Duration::from_millis(250);
-/// What a search may take beyond the caller's limit, at least: budgets are not seconds, and cores are shared.
+/// What a search may take: its budget is about half of the caller's limit on an idle core, and cores are shared. An
+/// answer must not depend on how busy they are, so patience is long.
+const PATIENCE_FACTOR: u32 = 3;
 const GRACE: Duration = Duration::from_secs(10);
 /// A worker that keeps more memory than this is replaced; a fresh one has 21 MB.
 const MAX_IDLE_BYTES: u64 = 150 * 1024 * 1024;
@@ -203,7 +205,7 @@ impl Pool {
     ) -> Result<Solved, Unavailable> {
         let mut lease = self.lease().await?;
         let allowed = Duration::from_secs(spec.time_limit_seconds.unsigned_abs());
-        let patience = allowed + allowed.max(GRACE);
+        let patience = allowed * PATIENCE_FACTOR + GRACE;
         let answer = timeout(patience, lease.ask(bytes, tell)).await;
         let answer = answer.map_err(|_| Unavailable::TimedOut)??;
         drop(lease);
@@ -414,5 +416,6 @@ const SELF_CHECK: &str = r#"{
     "preferences": [
         {"type": "avoid", "resource_ids": ["a"], "weight": 2},
         {"type": "avoid", "resource_ids": ["b"], "weight": 3}
-    ]
+    ],
+    "options": {"time_limit_seconds": 1}
 }"#;

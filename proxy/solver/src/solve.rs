@@ -82,7 +82,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
         (false, _) => Search::Any,
     };
     let found = engine::search(library, &model.proto, search, budget)?;
-    match found {
+    match found.verdict {
         Verdict::Infeasible => Ok(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         }),
@@ -114,7 +114,7 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
     }
     let counts = relaxation.counts(&slots, &rules);
     let budget = budget(spec, counts.proto.variables.len());
-    match engine::search(library, &counts.proto, Search::Any, budget)? {
+    match engine::search(library, &counts.proto, Search::Any, budget)?.verdict {
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         })),
@@ -160,7 +160,7 @@ fn any(library: &Library, spec: &Spec, model: &Model, budget: f64) -> Result<Out
     let mut budget = budget;
     loop {
         budget *= 2.0;
-        match engine::search(library, &plain, Search::Any, budget)? {
+        match engine::search(library, &plain, Search::Any, budget)?.verdict {
             Verdict::Optimal { solution, .. } | Verdict::Feasible { solution } => {
                 return feasible(model, spec, &solution);
             }
@@ -246,7 +246,7 @@ fn canonical(
         values: solution.clone(),
     });
     let found = engine::search(library, &proto, Search::Best, CANONICAL_BUDGET)?;
-    Ok(match found {
+    Ok(match found.verdict {
         Verdict::Optimal { solution, .. } => solution,
         _ => solution,
     })

@@ -89,6 +89,8 @@ pub(crate) struct CpResponse {
     /// Means something for `Feasible` and `Optimal` only.
     #[prost(double, tag = "3")]
     pub(crate) objective_value: f64,
+    #[prost(double, tag = "17")]
+    pub(crate) deterministic_time: f64,
 }
 
 #[derive(Clone, PartialEq, Message)]
