@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use svc_tests::turn;
 use svc_tests::wire::{Connection, Request};
 
 /// 20 ms: 50 pieces a second, about what large models say.
@@ -94,7 +95,10 @@ fn way([address, key]: &[String; 2]) -> Way {
 
 fn body(prompt_bytes: usize, reply: &str) -> Value {
     let note: String = NOTE.chars().cycle().take(prompt_bytes).collect();
-    let said = format!("{note} [[fake:delay {PIECE_MS}]] [[fake:text {reply}]]");
+    let said = format!(
+        "{note} {} [[fake:delay {PIECE_MS}]] [[fake:text {reply}]]",
+        turn::WORD
+    );
     let turns = json!([{"role": "user", "content": said}]);
     json!({"model": "alpha-sonnet-4-6", "max_tokens": 4096, "stream": true, "messages": turns})
 }
@@ -104,7 +108,9 @@ async fn measure(ways: [&Way; 3], body: &str, rounds: usize) -> [Vec<f64>; 3] {
     let mut times = [const { Vec::new() }; 3];
     for round in 0..WARM + rounds {
         for (way, times) in ways.iter().zip(&mut times) {
-            let waited_ms = first_words_ms(way, body).await;
+            // Another word in each round: no gateway remembers the text.
+            let body = turn::numbered(body.as_bytes(), round);
+            let waited_ms = first_words_ms(way, &body).await;
             if round >= WARM {
                 times.push(waited_ms);
             }
@@ -114,12 +120,12 @@ async fn measure(ways: [&Way; 3], body: &str, rounds: usize) -> [Vec<f64>; 3] {
 }
 
 /// Milliseconds from the request to the first words of its reply; reads the rest too.
-async fn first_words_ms(way: &Way, body: &str) -> f64 {
+async fn first_words_ms(way: &Way, body: &[u8]) -> f64 {
     let request = Request::new("POST", "/v1/messages")
         .header("Content-Type", "application/json")
         .header("anthropic-version", "2023-06-01")
         .header("x-api-key", &way.key)
-        .body(body.as_bytes());
+        .body(body);
     let mut connection = Connection::open(way.address).await;
     let start = Instant::now();
     connection.send(&request.bytes()).await;

@@ -1,5 +1,6 @@
 //! The load generator of `make bench`: a bounded number of requests against one address on the loopback, as
-//! fast as the answers come or at a fixed rate, and what they took. Prints one line of JSON.
+//! fast as the answers come or at a fixed rate, and what they took. Prints one line of JSON. No two requests are the
+//! same: `turnaaaaaaaa` in the body becomes another word in each.
 //!
 //! `load ports COUNT` prints free ports, one a line.
 //! `load detector FOLDER` builds a detector that finds nothing and puts it there; run in the repository's root.
@@ -24,6 +25,7 @@ use futures_util::future::join_all;
 use guest::Workshop;
 use serde_json::json;
 use svc_tests::port;
+use svc_tests::turn;
 use svc_tests::wire::{Connection, Request};
 
 /// More than any run of the bench asks for.
@@ -154,6 +156,7 @@ async fn caller(plan: &Plan, number: usize, start: Instant) -> Vec<u128> {
     let mut connection = Connection::open(plan.address).await;
     let mut latencies_us = Vec::with_capacity(plan.requests / plan.connections + 1);
     for turn in (number..plan.requests).step_by(plan.connections) {
+        let bytes = turn::numbered(&plan.bytes, turn);
         let mut due = Instant::now();
         if plan.rate > 0 {
             let turn = u32::try_from(turn).expect("bounded above");
@@ -166,7 +169,7 @@ async fn caller(plan: &Plan, number: usize, start: Instant) -> Vec<u128> {
                 due = Instant::now();
             }
         }
-        connection.send(&plan.bytes).await;
+        connection.send(&bytes).await;
         let (answer, kept) = connection.reply().await.whole().await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         connection = kept;

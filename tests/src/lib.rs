@@ -24,5 +24,6 @@ pub mod program;
 pub mod sse;
 pub mod surfaces;
 pub mod tls;
+pub mod turn;
 pub mod wire;
 pub mod world;

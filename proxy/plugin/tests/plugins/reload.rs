@@ -138,3 +138,17 @@ async fn a_bad_version_is_reported_and_never_replaces_a_good_one() {
     until(&host, |host| host.status()[0].state == State::Removed).await;
     assert_eq!(version(&host).await, 3);
 }
+
+/// What tells results of one version from those of another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fingerprint_tells_components_apart() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("evil", &component, &manifest);
+    let fingerprint = async || *stage.open().await.detector("evil").unwrap().fingerprint();
+    let first = fingerprint().await;
+    assert_eq!(fingerprint().await, first);
+    let (component, manifest) = evil("7.7.2");
+    stage.install("evil", &component, &manifest);
+    assert_ne!(fingerprint().await, first);
+}
