@@ -222,6 +222,7 @@ impl Explanation<'_> {
         }
         open.sort_unstable();
         let mut encoder = Encoder::new(self.spec, |slot| open.binary_search(&slot).is_ok());
+        encoder.learn(rules.clone());
         for slot in &set.slots {
             let leeway = self.leeways.get(*slot).copied().unwrap_or_default();
             coverage::encode(*slot, leeway, false, &mut encoder);

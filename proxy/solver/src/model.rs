@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::engine::proto::{Constraint, CpModel, IntegerVariable, Linear, Literals, Objective};
 use crate::roster::Roster;
+use crate::rule::Sum;
 use crate::spec::{Item, Spec};
 
 /// A truth value of the model: a constant, or a variable or its negation.
@@ -54,8 +55,17 @@ pub(crate) struct Encoder<'a> {
     /// For each slot, the resources that can take it, ascending.
     assigned: Vec<Vec<(usize, Literal)>>,
     any: HashMap<(usize, Vec<usize>), Literal>,
+    /// Groups of slots of which a constraint lets some resources take one at most, and where each slot is in them.
+    exclusive: Vec<Exclusive>,
+    exclusive_of: HashMap<usize, Vec<usize>>,
     mode: Mode,
     terms: usize,
+}
+
+/// Ascending.
+struct Exclusive {
+    resources: Vec<usize>,
+    slots: Vec<usize>,
 }
 
 /// A model, and how to read its solutions.
@@ -76,6 +86,8 @@ impl<'a> Encoder<'a> {
             worst: 0,
             assigned: Vec::with_capacity(spec.slots.len()),
             any: HashMap::new(),
+            exclusive: Vec::new(),
+            exclusive_of: HashMap::new(),
             mode: Mode::Forbidden,
             terms: 0,
         };
@@ -92,6 +104,40 @@ impl<'a> Encoder<'a> {
             encoder.assigned.push(pairs);
         }
         encoder
+    }
+
+    /// Learns from constraints that will be encoded which slots exclude each other: what is defined over such slots
+    /// is a sum then, of which the engine's linear relaxation knows more.
+    pub(crate) fn learn<'i>(&mut self, items: impl Iterator<Item = &'i Item>) {
+        for rows in items.filter_map(|item| item.rule.rows(self.spec)) {
+            let is_exclusive =
+                |sum: &Sum| sum.max == Some(1) && sum.terms.iter().all(|(_, weight)| *weight >= 1);
+            for sum in rows.sums.iter().filter(|sum| is_exclusive(sum)) {
+                let mut slots: Vec<usize> = sum.terms.iter().map(|(slot, _)| *slot).collect();
+                slots.sort_unstable();
+                for slot in &slots {
+                    let groups = self.exclusive_of.entry(*slot).or_default();
+                    groups.push(self.exclusive.len());
+                }
+                self.exclusive.push(Exclusive {
+                    resources: rows.resources.to_vec(),
+                    slots,
+                });
+            }
+        }
+    }
+
+    fn excludes(&self, resource: usize, slots: &[usize]) -> bool {
+        let groups = slots.first().and_then(|slot| self.exclusive_of.get(slot));
+        let mut groups = groups.into_iter().flatten();
+        groups.any(|group| {
+            self.exclusive.get(*group).is_some_and(|group| {
+                group.resources.binary_search(&resource).is_ok()
+                    && slots
+                        .iter()
+                        .all(|slot| group.slots.binary_search(slot).is_ok())
+            })
+        })
     }
 
     /// Encodes a constraint.
@@ -178,11 +224,19 @@ impl<'a> Encoder<'a> {
             return *known;
         }
         let any = self.boolean();
-        for literal in &taken {
-            self.always(vec![!*literal, any]);
+        if self.excludes(resource, slots) {
+            let mut terms: Vec<(Literal, i64)> =
+                taken.iter().map(|literal| (*literal, 1)).collect();
+            terms.push((any, -1));
+            let (vars, constant) = flat(&terms);
+            self.raw(vars, -constant, -constant);
+        } else {
+            for literal in &taken {
+                self.always(vec![!*literal, any]);
+            }
+            taken.push(!any);
+            self.always(taken);
         }
-        taken.push(!any);
-        self.always(taken);
         self.any.insert(key, any);
         any
     }

@@ -130,6 +130,7 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
 /// The model of a spec with all its rules.
 fn encode(spec: &Spec) -> Result<Model, TooLarge> {
     let mut encoder = Encoder::new(spec, |_| true);
+    encoder.learn(spec.hard.iter());
     for (slot, leeway) in coverage::leeways(spec).into_iter().enumerate() {
         coverage::encode(slot, leeway, true, &mut encoder);
     }

@@ -171,3 +171,37 @@ fn sizes_are_bounded() {
     value["slots"][1]["day"] = json!("2029-01-01");
     assert_eq!(refused(&value).1, ["/slots too_large"]);
 }
+
+/// Bytes that mean something to the reader.
+const TELLING: &[u8] = b"\0\"\\{}[]:,0-e.9\xEF\xFF";
+
+#[test]
+fn broken_bytes_break_nothing() {
+    let mut value = base();
+    let items = VOCABULARY.iter().map(|form| {
+        let item: Value = serde_json::from_str(form.example).unwrap();
+        (form, item)
+    });
+    for (form, item) in items {
+        let is_hard = form.strengths.contains(&crate::Strength::Hard);
+        let list = if is_hard {
+            "constraints"
+        } else {
+            "preferences"
+        };
+        value[list].as_array_mut().unwrap().push(item);
+    }
+    let bytes = value.to_string().into_bytes();
+    for (place, _) in bytes.iter().enumerate() {
+        let mut changed = bytes.clone();
+        changed[place] = TELLING[place % TELLING.len()];
+        let mut shorter = bytes.clone();
+        shorter.remove(place);
+        for input in [&changed[..], &shorter[..], &bytes[..place]] {
+            // Accepted or refused with a code: never anything else.
+            if let Err(fault) = parse(input) {
+                assert!(["VALIDATION_FAILED", "SOLVER_SPEC_INVALID"].contains(&fault.code.word()));
+            }
+        }
+    }
+}
