@@ -39,6 +39,41 @@ pub fn letters_end(text: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Where one of `signs` stands next, from `from` on.
+pub fn next_of<const SIGNS: usize>(text: &[u8], from: usize, signs: [u8; SIGNS]) -> Option<usize> {
+    let mut at = from;
+    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk::<BYTES>) {
+        let chunk = u64::from_le_bytes(*chunk);
+        let here = signs
+            .iter()
+            .fold(0, |here, sign| here | equal(chunk, *sign));
+        if here != 0 {
+            return Some(at + (here.trailing_zeros() / u8::BITS) as usize);
+        }
+        at += BYTES;
+    }
+    let rest = text.get(at..)?;
+    let found = rest.iter().position(|byte| signs.contains(byte));
+    found.map(|found| at + found)
+}
+
+/// How often `sign` stands in `text`.
+pub fn count(text: &[u8], sign: u8) -> usize {
+    let (chunks, rest) = text.as_chunks::<BYTES>();
+    let in_chunks = chunks.iter().map(|chunk| {
+        let here = equal(u64::from_le_bytes(*chunk), sign);
+        here.count_ones() as usize
+    });
+    in_chunks.sum::<usize>() + rest.iter().filter(|byte| **byte == sign).count()
+}
+
+/// The highest bit of each byte that is `sign`.
+const fn equal(chunk: u64, sign: u8) -> u64 {
+    let other = chunk ^ (EACH * sign as u64);
+    let low = (other & (EACH * 0x7f)) + EACH * 0x7f;
+    (low | other) & HIGH ^ HIGH
+}
+
 /// The highest bit of each byte that is an ASCII letter. A letter's bit 0x20 says that it is small.
 const fn marked(chunk: u64) -> u64 {
     let small = (chunk | (EACH * 0x20)) & (EACH * 0x7f);
@@ -64,6 +99,15 @@ mod tests {
                 .take_while(|byte| byte.is_ascii_alphabetic())
                 .count();
             assert_eq!(letters_end(&bytes, start), start + run, "{start}");
+            for sign in [0, 1, b'=', 0x7f, 0x80, 0xff] {
+                let found = text
+                    .iter()
+                    .position(|byte| matches!(*byte, 7 | 0xfe) || *byte == sign);
+                let found = found.map(|found| start + found);
+                assert_eq!(next_of(&bytes, start, [sign, 7, 0xfe]), found, "{start}");
+                let count_alone = text.iter().filter(|byte| **byte == sign).count();
+                assert_eq!(count(text, sign), count_alone, "{start}");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself.
 
 use super::Visit;
+use crate::chunk;
 use crate::text::byte;
 
 /// Fields of one segment.
@@ -17,19 +18,16 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
 }
 
-fn line_end(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    // `\n` and `\r` may come as escapes inside of JSON.
-    let mut end = rest.len();
-    for (index, found) in rest.iter().enumerate() {
-        let is_end = matches!(found, b'\n' | b'\r')
-            || *found == b'\\' && matches!(rest.get(index + 1), Some(b'n' | b'r'));
-        if is_end {
-            end = index + usize::from(*found == b'\\');
-            break;
+fn line_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(end) = chunk::next_of(text, at, [b'\n', b'\r', b'\\']) {
+        // `\n` and `\r` may come as escapes inside of JSON.
+        match (byte(text, end), byte(text, end + 1)) {
+            (b'\\', b'n' | b'r') => return end + 1,
+            (b'\\', _) => at = end + 1,
+            _ => return end,
         }
     }
-    at + end
+    text.len()
 }
 
 /// `PID|`, perhaps behind the white space or quote that a message is wrapped in.

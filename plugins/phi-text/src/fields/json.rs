@@ -2,6 +2,7 @@
 //! `"key": "value"`, numbers, and the strings of an array under its key.
 
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
+use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
 /// Items of an array that are visited under its key.
@@ -29,10 +30,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 /// Where the next quote stands that may open a string; an apostrophe inside of a word opens none.
 fn next_quote(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        let rest = text.get(at..)?;
-        at += rest
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\'' | b'\\'))?;
+        at = chunk::next_of(text, at, [b'"', b'\'', b'\\'])?;
         let is_apostrophe = byte(text, at) == b'\'' && is_word(byte_before(text, at));
         if !is_apostrophe {
             return Some(at);

@@ -1,15 +1,18 @@
 //! `key=value`, `key='a value'` and `<key>value</key>`: logs, addresses of the web, SQL conditions, XML.
 
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
+use crate::chunk;
 use crate::text::{byte, byte_before};
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
-    for (at, sign) in text.iter().enumerate() {
-        match sign {
-            b'=' => equals(text, at, visit),
-            b'>' => element(text, at, visit),
-            _ => {}
+    let mut from = 0;
+    while let Some(at) = chunk::next_of(text, from, [b'=', b'>']) {
+        if byte(text, at) == b'=' {
+            equals(text, at, visit);
+        } else {
+            element(text, at, visit);
         }
+        from = at + 1;
     }
 }
 

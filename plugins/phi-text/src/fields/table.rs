@@ -1,6 +1,7 @@
 //! Tables: lines of cells under a header (CSV, tabs, pipes, Markdown), and the columns of an SQL `INSERT`.
 
 use super::{MAX_LABEL_BYTES, Visit, is_label, trimmed};
+use crate::chunk;
 use crate::text::{byte, starts};
 
 /// Columns of one table; those behind it have no label.
@@ -120,45 +121,85 @@ const MIN_SEPARATORS: u16 = 2;
 
 /// A line of labels with lines of as many cells below it, until one has not as many.
 fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
-    let mut header: Option<(Cells, usize)> = None;
+    let mut header = Header::None;
     let mut at = 0;
     while at < text.len() {
-        let end = line_end(text, at);
-        let mut cells = [(0, 0); MAX_COLUMNS];
-        let count = split(text, at, end, separator, &mut cells);
+        let end = chunk::next_of(text, at, [b'\n']).unwrap_or(text.len());
+        let line = (at, end);
         at = end + 1;
+        let count = columns(text, line, separator);
         if count < MIN_COLUMNS {
-            header = None;
+            header = Header::None;
             continue;
         }
+        // A line is looked at when the next one has as many cells: most never are.
+        if let Header::Line(labels, columns) = header
+            && columns == count
+            && let Some(labels) = read_header(text, labels, separator)
+        {
+            header = Header::Labels(Box::new(labels), count);
+        }
         match &header {
-            Some((labels, columns)) if *columns == count => {
-                for (label, cell) in labels.iter().zip(&cells).take(count) {
-                    if let (Some(label), Some((start, end))) =
-                        (text.get(label.0..label.1), trimmed(text, cell.0, cell.1))
-                        && !label.is_empty()
-                    {
-                        visit(label, start, end);
-                    }
-                }
+            Header::Labels(labels, columns) if *columns == count => {
+                row(text, labels, line, separator, visit);
             }
-            _ => {
-                header = is_header(text, &mut cells, count).then_some((cells, count));
-            }
+            _ => header = Header::Line(line, count),
         }
     }
 }
 
-fn line_end(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .unwrap_or(rest.len())
+enum Header {
+    None,
+    /// A line that may be one, and how many columns it has.
+    Line((usize, usize), usize),
+    Labels(Box<Cells>, usize),
+}
+
+/// Cells of the line, up to [`MAX_COLUMNS`].
+fn columns(text: &[u8], (start, end): (usize, usize), separator: u8) -> usize {
+    let line = text.get(start..end).unwrap_or_default();
+    let count = if chunk::next_of(line, 0, [b'"']).is_none() {
+        chunk::count(line, separator) + 1
+    } else {
+        split(text, start, end, separator, &mut [])
+    };
+    count.min(MAX_COLUMNS)
+}
+
+/// The labels of a line where every cell can be one.
+fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Cells> {
+    let mut cells = [(0, 0); MAX_COLUMNS];
+    let count = split(text, start, end, separator, &mut cells);
+    is_header(text, &mut cells, count).then_some(cells)
+}
+
+fn row(
+    text: &[u8],
+    labels: &Cells,
+    (start, end): (usize, usize),
+    separator: u8,
+    visit: &mut Visit<'_>,
+) {
+    let mut cells = [(0, 0); MAX_COLUMNS];
+    let count = split(text, start, end, separator, &mut cells);
+    for (label, cell) in labels.iter().zip(&cells).take(count) {
+        if let (Some(label), Some((start, end))) =
+            (text.get(label.0..label.1), trimmed(text, cell.0, cell.1))
+            && !label.is_empty()
+        {
+            visit(label, start, end);
+        }
+    }
 }
 
 /// Cells of a line; separators inside of quotes divide nothing. Gives how many there are.
-fn split(text: &[u8], start: usize, end: usize, separator: u8, cells: &mut Cells) -> usize {
+fn split(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    separator: u8,
+    cells: &mut [(usize, usize)],
+) -> usize {
     let mut count = 0;
     let mut from = start;
     let mut quoted = false;
@@ -271,14 +312,15 @@ fn position(text: &[u8], from: usize, sign: u8, within: usize) -> Option<usize> 
         .map(|found| from + found)
 }
 
-/// Where `words` (small letters) stand next, whatever the case.
+/// Where `words` (small letters, the first one ASCII) stand next, whatever the case.
 fn find(text: &[u8], from: usize, words: &[u8]) -> Option<usize> {
     let first = *words.first()?;
-    let rest = text.get(from..)?;
-    rest.iter()
-        .enumerate()
-        .find(|(at, byte)| {
-            byte.to_ascii_lowercase() == first && starts(rest.get(*at..).unwrap_or_default(), words)
-        })
-        .map(|(at, _)| from + at)
+    let mut at = from;
+    loop {
+        at = chunk::next_of(text, at, [first, first.to_ascii_uppercase()])?;
+        if starts(text.get(at..)?, words) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::Visit;
 use super::hl7::{numbered, until};
+use crate::chunk;
 
 /// Elements of one segment.
 const MAX_ELEMENTS: usize = 32;
@@ -10,18 +11,10 @@ const MAX_ELEMENTS: usize = 32;
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut at = 0;
     while at < text.len() {
-        let end = segment_end(text, at);
+        let end = chunk::next_of(text, at, [b'~', b'\n', b'\r']).unwrap_or(text.len());
         segment(text, at, end, visit);
         at = end + 1;
     }
-}
-
-fn segment_end(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest
-        .iter()
-        .position(|byte| matches!(byte, b'~' | b'\n' | b'\r'))
-        .unwrap_or(rest.len())
 }
 
 fn segment(text: &[u8], at: usize, end: usize, visit: &mut Visit<'_>) {
