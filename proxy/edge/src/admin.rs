@@ -1,4 +1,5 @@
-//! The admin listener: one path, one answer, GET and HEAD alone. Never reads a body.
+//! The admin listener: one path, one answer, GET and HEAD alone. Never reads a body, and says nothing before every
+//! listener is open: who is told that the gateway is ready can connect to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +15,12 @@ use svc_pipeline::response::{Body, Response};
 
 use crate::application::{AdminReply, AdminService};
 use crate::downstream::Downstream;
+use crate::lifecycle::EdgeHandle;
 use crate::watched::Pace;
 
 pub(crate) struct Admin {
     pub(crate) service: AdminService,
+    pub(crate) handle: EdgeHandle,
 }
 
 /// 10 s for a head and for a write: only operators' machines come here, and they are near.
@@ -40,6 +43,9 @@ impl HttpServerApp for Admin {
         let keep_alive = session.get_keepalive().is_some();
         session.set_keepalive(keep_alive.then_some(IDLE_SECONDS));
         let header = session.req_header();
+        if !self.handle.clone().listening().await {
+            return None;
+        }
         let reply = if matches!(header.method, Method::GET | Method::HEAD) {
             (self.service)(header.uri.path().to_owned()).await
         } else {

@@ -103,7 +103,12 @@ impl Edge {
         };
         house.add_public(&mut server, &options, &gate, &metrics)?;
         if let Some(address) = options.admin_listen {
-            house.add_admin(&mut server, address, Admin { service: admin });
+            let handle = lifecycle.handle();
+            let admin = Admin {
+                service: admin,
+                handle,
+            };
+            house.add_admin(&mut server, address, admin);
         }
         let ended = Arc::new(Mutex::new(None));
         let departure = DepartureWatch {
