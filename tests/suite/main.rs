@@ -7,6 +7,7 @@
     reason = "these are tests"
 )]
 
+mod control;
 mod counting;
 mod crash;
 mod departure;

@@ -18,7 +18,7 @@ use svc_edge::{
 use svc_pipeline::budget::Rooms;
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
-use svc_pipeline::limiter::Limiter;
+use svc_pipeline::limiter::{Limiter, Slots};
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::phi::lists::Lists;
 use svc_pipeline::phi::results::Results;
@@ -179,6 +179,7 @@ async fn build(
         callers: Callers::default(),
         strangers: Strangers::default(),
         limiter: Limiter::default(),
+        slots: Slots::default(),
         rooms: Rooms::default(),
         phi_lists: Lists::default(),
         phi_results: Arc::new(Results::new(&metrics)),
@@ -201,7 +202,9 @@ fn solver(configuration: &Configuration, background: &Runtime) -> anyhow::Result
     background.spawn(async move {
         match tried.check().await {
             Ok(()) => tracing::info!("the solver is ready"),
-            Err(error) => tracing::warn!(%error, "the solver is not available: /v1/solve answers 503"),
+            Err(error) => {
+                tracing::warn!(%error, "the solver is not available: /v1/solve answers 503")
+            }
         }
     });
     Ok(pool)

@@ -1,12 +1,17 @@
 //! The caller: a credential that was found good, with what its organization allows.
 
+use svc_core::grant::{self, Grant};
 use svc_core::money::Micro;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
+use svc_store::agent_credential;
 pub use svc_store::api_key::DelegatingUser;
 use svc_store::api_key::Verdict;
+use svc_store::audit::ActorKind;
+use svc_store::baa;
+use svc_store::organization::Organization;
 pub use svc_store::organization::PhiMode;
 
 use crate::policy::plans::Plans;
@@ -25,6 +30,8 @@ pub struct Caller {
     pub last_used_at: Option<Timestamp>,
     /// Requests per minute of this key; `None` is the policy's default.
     pub per_minute: Option<u32>,
+    /// What holds for credentials of agents alone.
+    pub agent: Option<Agent>,
 
     pub organization_id: String,
     pub organization_per_minute: Option<u32>,
@@ -49,6 +56,26 @@ pub struct Caller {
     pub buckets: Buckets,
 }
 
+/// The agent behind a credential (contract 10).
+pub struct Agent {
+    pub id: String,
+    /// What the credential's grants and its agent's both allow.
+    pub grants: Vec<Grant>,
+    pub default_model: Option<String>,
+    /// `None`: any.
+    pub allowed_models: Option<Vec<String>>,
+    /// Whom it speaks with; only such a credential can own stored conversations.
+    pub runtime_user: Option<String>,
+    /// Requests in flight; `None` is the policy's default.
+    pub concurrency: Option<u32>,
+}
+
+impl Agent {
+    pub fn grant(&self, scope: Scope) -> Option<&Grant> {
+        self.grants.iter().find(|grant| grant.scope == scope)
+    }
+}
+
 /// Names of this caller's rate-limit buckets, made once.
 pub struct Buckets {
     pub key: String,
@@ -57,6 +84,20 @@ pub struct Buckets {
 }
 
 impl Caller {
+    /// Which kind of credential it is, as audit rows and the ledger say.
+    pub fn actor(&self) -> ActorKind {
+        if self.agent.is_some() {
+            ActorKind::AgentCredential
+        } else {
+            ActorKind::ApiKey
+        }
+    }
+
+    /// Whom an agent's credential speaks with.
+    pub fn runtime_user(&self) -> Option<&str> {
+        self.agent.as_ref()?.runtime_user.as_deref()
+    }
+
     /// Credits of one cycle. A tier that the policy does not know includes nothing: metering fails closed.
     pub fn allotment(&self, plans: &Plans) -> Micro {
         let plan = || {
@@ -68,36 +109,52 @@ impl Caller {
     }
 }
 
-impl From<Verdict> for Caller {
-    fn from(verdict: Verdict) -> Self {
-        let Verdict {
-            key,
+/// What a credential and its organization say, before anything is made of it.
+struct Credential {
+    id: String,
+    hint: String,
+    mode: Mode,
+    scopes: Vec<Scope>,
+    default_version: Option<ApiVersion>,
+    delegating_user: Option<DelegatingUser>,
+    expires_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+    per_minute: Option<u32>,
+    agent: Option<Agent>,
+}
+
+impl Caller {
+    fn new(credential: Credential, organization: Organization, baa: baa::Standing) -> Self {
+        let Credential {
+            id,
+            hint,
+            mode,
+            scopes,
+            default_version,
             delegating_user,
-            organization,
-            caps: _,
-            baa,
-        } = verdict;
-        let mode = key.mode.word();
+            expires_at,
+            last_used_at,
+            per_minute,
+            agent,
+        } = credential;
+        let word = mode.word();
         let buckets = Buckets {
-            key: format!("key:{}", key.id),
-            organization: format!("org:{}:{mode}", organization.id),
-            organization_day: format!("day:{}:{mode}", organization.id),
+            key: format!("key:{id}"),
+            organization: format!("org:{}:{word}", organization.id),
+            organization_day: format!("day:{}:{word}", organization.id),
         };
         let settings = organization.settings;
         Self {
-            key_id: key.id,
-            key_hint: key.hint,
-            mode: key.mode,
-            scopes: key
-                .scopes
-                .iter()
-                .filter_map(|word| Scope::parse(word))
-                .collect(),
-            default_version: key.default_version.as_deref().and_then(ApiVersion::parse),
+            key_id: id,
+            key_hint: hint,
+            mode,
+            scopes,
+            default_version,
             delegating_user,
-            expires_at: key.expires_at,
-            last_used_at: key.last_used_at,
-            per_minute: key.per_minute,
+            expires_at,
+            last_used_at,
+            per_minute,
+            agent,
             organization_id: organization.id,
             organization_per_minute: organization.plan.per_minute,
             organization_per_day: organization.plan.per_day,
@@ -121,5 +178,71 @@ impl From<Verdict> for Caller {
             baa_in_force: baa.allows_inference(),
             buckets,
         }
+    }
+}
+
+impl From<Verdict> for Caller {
+    fn from(verdict: Verdict) -> Self {
+        let Verdict {
+            key,
+            delegating_user,
+            organization,
+            caps: _,
+            baa,
+        } = verdict;
+        let scopes = key.scopes.iter().filter_map(|word| Scope::parse(word));
+        let credential = Credential {
+            id: key.id,
+            hint: key.hint,
+            mode: key.mode,
+            scopes: scopes.collect(),
+            default_version: key.default_version.as_deref().and_then(ApiVersion::parse),
+            delegating_user,
+            expires_at: key.expires_at,
+            last_used_at: key.last_used_at,
+            per_minute: key.per_minute,
+            agent: None,
+        };
+        Self::new(credential, organization, baa)
+    }
+}
+
+impl From<agent_credential::Verdict> for Caller {
+    fn from(verdict: agent_credential::Verdict) -> Self {
+        let agent_credential::Verdict {
+            credential,
+            agent,
+            delegating_user,
+            organization,
+            caps: _,
+            baa,
+        } = verdict;
+        // Grants that cannot be read grant nothing.
+        let stored = |grants| grant::stored(grants).unwrap_or_default();
+        let grants = grant::narrowed(
+            &stored(&credential.scope_grants),
+            &stored(&agent.writable.scope_grants),
+        );
+        let scopes = grants.iter().map(|grant| grant.scope).collect();
+        let credential = Credential {
+            id: credential.id,
+            hint: credential.hint,
+            mode: credential.mode,
+            scopes,
+            default_version: None,
+            delegating_user,
+            expires_at: Some(credential.expires_at),
+            last_used_at: credential.last_used_at,
+            per_minute: credential.per_minute,
+            agent: Some(Agent {
+                id: agent.id,
+                grants,
+                default_model: agent.writable.default_model,
+                allowed_models: agent.writable.allowed_models,
+                runtime_user: credential.runtime_user,
+                concurrency: credential.concurrency,
+            }),
+        };
+        Self::new(credential, organization, baa)
     }
 }

@@ -25,6 +25,8 @@ pub struct Thread {
     pub continues: bool,
     /// Whether this turn is stored (contract: the default is yes).
     pub store: bool,
+    /// Whether the caller asked for that by name.
+    pub asks_to_store: bool,
     /// Whether the body names a system prompt of its own.
     pub overrides_system: bool,
     /// What its placeholders stand for, until PHI Guard takes the map over.
@@ -59,6 +61,7 @@ impl Thread {
                 .unwrap_or_else(|| moment::id(IdKind::Conversation)),
             continues: request.conversation_id.is_some(),
             store: request.store.unwrap_or(true),
+            asks_to_store: request.store == Some(true),
             overrides_system: request.overrides_system,
             placeholders: PlaceholderMap::default(),
             known: PlaceholderMap::default(),
@@ -72,6 +75,7 @@ impl Thread {
             id: moment::id(IdKind::Conversation),
             continues: false,
             store: false,
+            asks_to_store: false,
             overrides_system: true,
             placeholders: PlaceholderMap::default(),
             known: PlaceholderMap::default(),
@@ -112,9 +116,9 @@ impl Thread {
             Some(handle) => conversation::Thread::Existing(handle),
             None => {
                 let owner = Owner {
-                    kind: "api_key".into(),
+                    kind: caller.actor().word().into(),
                     id: caller.key_id.clone(),
-                    runtime_user: None,
+                    runtime_user: caller.runtime_user().map(str::to_owned),
                 };
                 conversation::Thread::New {
                     id: self.id.clone(),
@@ -233,6 +237,10 @@ pub(crate) async fn load(
     )
     .await;
     let found = found.map_err(|error| Fault::unavailable(format_args!("conversation: {error}")))?;
+    // A credential of an agent goes on with what its own user has begun, and with nothing else.
+    let found = found.filter(|found| {
+        caller.agent.is_none() || caller.runtime_user() == found.owner.runtime_user.as_deref()
+    });
     let Some(found) = found else { return Ok(None) };
     let mut turns = Vec::with_capacity(found.history.len());
     for past in &found.history {

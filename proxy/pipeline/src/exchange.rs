@@ -16,6 +16,7 @@ use svc_core::version::ApiVersion;
 use crate::caller::Caller;
 use crate::conversation::Thread;
 use crate::gateway::Gateway;
+use crate::limiter::Slot;
 use crate::phi::Scan;
 use crate::policy::PolicySet;
 use crate::policy::pipelines::Route;
@@ -52,6 +53,8 @@ pub struct Exchange {
 #[derive(Default)]
 pub struct Facts {
     pub caller: Option<Arc<Caller>>,
+    /// Given back when the exchange ends, whichever way.
+    pub slot: Option<Slot>,
     pub version: Option<ApiVersion>,
     pub chat: Option<ChatRequest>,
     pub thread: Option<Thread>,

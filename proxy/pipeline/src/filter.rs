@@ -11,6 +11,7 @@ mod decode_messages;
 mod decode_native;
 mod delegation;
 mod eligibility;
+mod grant;
 mod limits;
 mod metering;
 mod model_access;
@@ -55,6 +56,7 @@ static FILTERS: &[&dyn Filter] = &[
     &decode_messages::DecodeMessages,
     &decode_chat_completions::DecodeChatCompletions,
     &decode_count::DecodeCount,
+    &grant::Grant,
     &conversation::Conversation,
     &pause::Pause,
     &model_access::ModelAccess,

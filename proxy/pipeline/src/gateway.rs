@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::budget::Rooms;
 use crate::filter::Callers;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Slots};
 use crate::metrics::Metrics;
 use crate::phi::lists::Lists;
 use crate::phi::results::Results;
@@ -42,6 +42,8 @@ pub struct Gateway {
     pub callers: Callers,
     pub strangers: Strangers,
     pub limiter: Limiter,
+    /// Requests of agents' credentials that are in flight here.
+    pub slots: Slots,
     pub rooms: Rooms,
     pub phi_lists: Lists,
     pub phi_results: Arc<Results>,

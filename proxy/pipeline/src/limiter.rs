@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use svc_core::gcra::{Decision, Quota};
@@ -152,6 +153,45 @@ fn verdict(decision: Decision, quota: Quota) -> Verdict {
             reset,
             retry_after_seconds: retry_after_ms.div_ceil(1_000).max(1),
         },
+    }
+}
+
+/// Requests in flight by credential.
+#[derive(Clone, Default)]
+pub struct Slots(Arc<Mutex<HashMap<String, u32>>>);
+
+/// A place among them; dropping it makes room for the next request.
+pub struct Slot {
+    slots: Slots,
+    credential: String,
+}
+
+impl Slots {
+    /// A place, or the number of those that are taken.
+    pub(crate) fn take(&self, credential: &str, limit: u32) -> Result<Slot, u32> {
+        let mut taken = self.0.lock();
+        let in_flight = taken.get(credential).copied().unwrap_or_default();
+        if in_flight >= limit {
+            return Err(in_flight);
+        }
+        taken.insert(credential.to_owned(), in_flight + 1);
+        drop(taken);
+        Ok(Slot {
+            slots: self.clone(),
+            credential: credential.to_owned(),
+        })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut taken = self.slots.0.lock();
+        match taken.get_mut(&self.credential) {
+            Some(in_flight) if *in_flight > 1 => *in_flight -= 1,
+            _ => {
+                taken.remove(&self.credential);
+            }
+        }
     }
 }
 

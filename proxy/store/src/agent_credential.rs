@@ -6,11 +6,12 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::agent::Agent;
+use crate::api_key::DelegatingUser;
 use crate::budget::{self, Caps};
 use crate::engine::{Row, args};
 use crate::organization::{self, Organization, organization_columns};
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction, agent, baa};
+use crate::{Store, StoreError, Transaction, agent, baa, user};
 
 /// One credential. The secret itself is nowhere in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +124,8 @@ impl AgentCredential {
 pub struct Verdict {
     pub credential: AgentCredential,
     pub agent: Agent,
+    /// The user who answers for it.
+    pub delegating_user: Option<DelegatingUser>,
     pub organization: Organization,
     pub caps: Caps,
     pub baa: baa::Standing,
@@ -294,6 +297,7 @@ pub async fn find_by_digest(
                 let sql = "SELECT * FROM agents WHERE id = $1";
                 let agent = cx.row(sql, args![&credential.agent_id]).await?;
                 let agent = agent::from_row(&agent.ok_or(StoreError::Missing("agent"))?)?;
+                let user = user::read(cx, &credential.org_id, &credential.delegated_by).await?;
                 let sql = concat!(
                     "SELECT ",
                     organization_columns!(),
@@ -305,16 +309,21 @@ pub async fn find_by_digest(
                 )?;
                 let caps = budget::read_caps(cx, &credential.org_id, credential.mode).await?;
                 let baa = baa::read_standing(cx, &credential.org_id, now).await?;
-                Ok(Some((credential, agent, organization, caps, baa)))
+                Ok(Some((credential, agent, user, organization, caps, baa)))
             })
         })
         .await?;
-    let Some((credential, agent, stored, caps, baa)) = found else {
+    let Some((credential, agent, user, stored, caps, baa)) = found else {
         return Ok(None);
     };
     Ok(Some(Verdict {
         credential,
         agent,
+        delegating_user: user.map(|user| DelegatingUser {
+            id: user.id,
+            role: user.role,
+            suspended: user.suspended,
+        }),
         organization: organization::open(store, stored).await?,
         caps,
         baa,

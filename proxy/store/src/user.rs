@@ -106,22 +106,21 @@ pub(crate) async fn insert(cx: &mut Connection, user: &User) -> Result<(), Store
 /// # Errors
 /// Those of the database.
 pub async fn find(store: &Store, org_id: &str, user_id: &str) -> Result<Option<User>, StoreError> {
-    let arguments = args![user_id, org_id];
+    let (org_id, user_id) = (org_id.to_owned(), user_id.to_owned());
     store
         .db
-        .read(|cx| {
-            Box::pin(async move {
-                cx.row(
-                    "SELECT * FROM users WHERE id = $1 AND org_id = $2",
-                    arguments,
-                )
-                .await?
-                .as_ref()
-                .map(from_row)
-                .transpose()
-            })
-        })
+        .read(move |cx| Box::pin(async move { read(cx, &org_id, &user_id).await }))
         .await
+}
+
+pub(crate) async fn read(
+    cx: &mut Connection,
+    org_id: &str,
+    user_id: &str,
+) -> Result<Option<User>, StoreError> {
+    let sql = "SELECT * FROM users WHERE id = $1 AND org_id = $2";
+    let row = cx.row(sql, args![user_id, org_id]).await?;
+    row.as_ref().map(from_row).transpose()
 }
 
 fn from_row(row: &Row) -> Result<User, StoreError> {

@@ -29,6 +29,8 @@ pub struct NativeRequest {
     pub conversation_id: Option<String>,
     /// `None` where the body is silent: the default depends on the credential (contract X22).
     pub store: Option<bool>,
+    /// Whether the body names a model; [`DEFAULT_MODEL`] stands in the chat where it does not.
+    pub names_model: bool,
     /// Whether the body names a system prompt of its own, which overrides the organization's.
     pub overrides_system: bool,
 }
@@ -43,9 +45,9 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
 
     let has_message = fields.has("message");
     let message = fields.string("message", &mut problems);
-    let model = fields
-        .string("model", &mut problems)
-        .unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    let model = fields.string("model", &mut problems);
+    let names_model = model.is_some();
+    let model = model.unwrap_or_else(|| DEFAULT_MODEL.to_owned());
     let stream = fields.boolean("stream", &mut problems).unwrap_or(true);
     let conversation = fields.string("conversation_id", &mut problems);
     let store = fields.boolean("store", &mut problems);
@@ -119,6 +121,7 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         chat,
         conversation_id,
         store,
+        names_model,
         overrides_system,
     })
 }

@@ -14,7 +14,7 @@ use svc_core::secret;
 use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 use svc_store::api_key::{self, LAST_USED_STEP_MS, Status};
-use svc_store::{Store, StoreError};
+use svc_store::{Store, StoreError, agent_credential};
 use tokio::runtime::Handle;
 
 use super::{Filter, limits};
@@ -78,7 +78,12 @@ impl Filter for Auth {
                         .gateway
                         .strangers
                         .count(exchange.head.client, reason);
-                    Err(code.fault().because(reason))
+                    let fault = code.fault().because(reason);
+                    Err(if code == Code::AgentCredentialRevoked {
+                        fault.detail("reason", reason)
+                    } else {
+                        fault
+                    })
                 }
                 Err(Refusal::Unavailable(error)) => {
                     Err(Fault::unavailable(format_args!("authentication: {error}")))
@@ -91,7 +96,7 @@ impl Filter for Auth {
 enum Refusal {
     /// The word is for the log and the aggregated audit row; callers learn nothing from it.
     Unknown(Code, &'static str),
-    Unavailable(Arc<StoreError>),
+    Unavailable(StoreError),
 }
 
 fn refused(reason: &'static str) -> Refusal {
@@ -100,27 +105,67 @@ fn refused(reason: &'static str) -> Refusal {
 
 async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
     let token = token(&exchange.head.headers, exchange.surface)?;
-    if token.starts_with(secret::AGENT_PREFIX) {
-        return Err(Refusal::Unknown(Code::AgentCredentialNotFound, "unknown"));
-    }
-    if secret::api_key_mode(token).is_none() {
-        return Err(refused("malformed"));
-    }
+    let kind = kind(token)?;
     let gateway = &exchange.gateway;
     let found = gateway
         .callers
-        .find(&gateway.store, secret::digest(token), &gateway.background)
+        .find(
+            &gateway.store,
+            kind,
+            secret::digest(token),
+            &gateway.background,
+        )
         .await;
-    let caller = found
-        .map_err(Refusal::Unavailable)?
-        .ok_or(refused("unknown"))?;
+    let caller = found.map_err(|missed| match missed {
+        Missed::Refused(code, reason) => Refusal::Unknown(code, reason),
+        Missed::Store(error) => Refusal::Unavailable(error),
+    })?;
     if caller
         .expires_at
         .is_some_and(|end| end <= exchange.started_at)
     {
-        return Err(refused("expired"));
+        return Err(Refusal::Unknown(kind.expired(), "expired"));
     }
     Ok(caller)
+}
+
+/// What a bearer token may be; its prefix says it (contract 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    ApiKey,
+    AgentCredential,
+}
+
+impl Kind {
+    const fn expired(self) -> Code {
+        match self {
+            Self::ApiKey => Code::InvalidApiKey,
+            Self::AgentCredential => Code::AgentCredentialExpired,
+        }
+    }
+
+    const fn unknown(self) -> Code {
+        match self {
+            Self::ApiKey => Code::InvalidApiKey,
+            Self::AgentCredential => Code::AgentCredentialNotFound,
+        }
+    }
+}
+
+fn kind(token: &str) -> Result<Kind, Refusal> {
+    if token.starts_with(secret::AGENT_PREFIX) {
+        return match secret::agent_mode(token) {
+            Some(_) => Ok(Kind::AgentCredential),
+            None => Err(Refusal::Unknown(
+                Kind::AgentCredential.unknown(),
+                "malformed",
+            )),
+        };
+    }
+    match secret::api_key_mode(token) {
+        Some(_) => Ok(Kind::ApiKey),
+        None => Err(refused("malformed")),
+    }
 }
 
 /// The bearer token; where there is none, the key that SDKs of the messages format send (contract 7).
@@ -195,7 +240,8 @@ impl Default for Callers {
 /// Why a lookup loads nothing into the cache.
 #[derive(Clone)]
 enum Missed {
-    Unknown,
+    /// The word is for the log and the aggregated audit row.
+    Refused(Code, &'static str),
     Store(StoreError),
 }
 
@@ -206,15 +252,21 @@ impl Callers {
         self.fallback.invalidate(digest).await;
     }
 
-    /// The caller with this key digest; `None` for a key that does not exist, is revoked or has expired.
+    /// The caller with this digest; refused where the credential does not exist, is revoked or has expired.
     async fn find(
         &self,
         store: &Store,
+        kind: Kind,
         digest: [u8; 32],
         background: &Handle,
-    ) -> Result<Option<Arc<Caller>>, Arc<StoreError>> {
+    ) -> Result<Arc<Caller>, Missed> {
         let loading = async {
-            let caller = load(store, digest, background).await?;
+            let caller = match kind {
+                Kind::ApiKey => load_key(store, digest).await?,
+                Kind::AgentCredential => load_agent(store, digest).await?,
+            };
+            let caller = Arc::new(caller);
+            touch(store, &caller, moment::now(), background);
             self.fallback.insert(digest, Arc::clone(&caller)).await;
             Ok(caller)
         };
@@ -224,30 +276,49 @@ impl Callers {
             .await
             .map_err(|missed: Arc<Missed>| (*missed).clone())
         {
-            Ok(caller) => Ok(Some(caller)),
-            Err(Missed::Unknown) => {
+            Ok(caller) => Ok(caller),
+            Err(refused @ Missed::Refused(..)) => {
                 self.fallback.invalidate(&digest).await;
-                Ok(None)
+                Err(refused)
             }
             Err(Missed::Store(error)) => match self.fallback.get(&digest).await {
-                Some(caller) if error.is_outage() => Ok(Some(caller)),
-                _ => Err(Arc::new(error)),
+                Some(caller) if error.is_outage() => Ok(caller),
+                _ => Err(Missed::Store(error)),
             },
         }
     }
 }
 
-async fn load(store: &Store, digest: [u8; 32], background: &Handle) -> Result<Arc<Caller>, Missed> {
+async fn load_key(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
     let now = moment::now();
     let verdict = api_key::find_by_digest(store, &digest, now)
         .await
         .map_err(Missed::Store)?;
-    let verdict = verdict
-        .filter(|verdict| verdict.key.status(now) == Status::Active)
-        .ok_or(Missed::Unknown)?;
-    let caller = Arc::new(Caller::from(verdict));
-    touch(store, &caller, now, background);
-    Ok(caller)
+    let refused = |reason| Missed::Refused(Code::InvalidApiKey, reason);
+    let verdict = verdict.ok_or(refused("unknown"))?;
+    match verdict.key.status(now) {
+        Status::Active => Ok(Caller::from(verdict)),
+        // Callers learn no difference; neither does the log, where a key that was made up looks the same.
+        Status::Expired | Status::Revoked => Err(refused("unknown")),
+    }
+}
+
+async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
+    use agent_credential::Status;
+    let now = moment::now();
+    let verdict = agent_credential::find_by_digest(store, &digest, now)
+        .await
+        .map_err(Missed::Store)?;
+    let verdict = verdict.ok_or(Missed::Refused(Code::AgentCredentialNotFound, "unknown"))?;
+    match verdict.credential.status(verdict.agent.archived_at, now) {
+        Status::Active => Ok(Caller::from(verdict)),
+        Status::Expired => Err(Missed::Refused(Code::AgentCredentialExpired, "expired")),
+        Status::Revoked => Err(Missed::Refused(Code::AgentCredentialRevoked, "revoked")),
+        Status::Suspended => Err(Missed::Refused(
+            Code::AgentCredentialRevoked,
+            "agent_archived",
+        )),
+    }
 }
 
 /// Notes the use of a key, off the request path and at most once a minute.
@@ -260,8 +331,14 @@ fn touch(store: &Store, caller: &Arc<Caller>, now: Timestamp, background: &Handl
     }
     let (store, caller) = (store.clone(), Arc::clone(caller));
     background.spawn(async move {
-        if let Err(error) = api_key::touch(&store, &caller.key_id, now).await {
-            tracing::warn!(key_id = caller.key_id, %error, "the last use of a key could not be noted");
+        let id = &caller.key_id;
+        let touched = if caller.agent.is_some() {
+            agent_credential::touch(&store, id, now).await
+        } else {
+            api_key::touch(&store, id, now).await
+        };
+        if let Err(error) = touched {
+            tracing::warn!(key_id = caller.key_id, %error, "the last use of a credential could not be noted");
         }
     });
 }

@@ -17,7 +17,7 @@ impl Filter for Conversation {
     }
 
     fn needs(&self) -> &'static [Fact] {
-        &[Fact::Caller, Fact::Chat]
+        &[Fact::Caller, Fact::Chat, Fact::Granted]
     }
 
     fn gives(&self) -> &'static [Fact] {

@@ -6,7 +6,7 @@ use svc_core::surface::native;
 
 use super::{Filter, body};
 use crate::conversation::Thread;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 
 pub(super) struct DecodeNative;
@@ -17,7 +17,7 @@ impl Filter for DecodeNative {
     }
 
     fn needs(&self) -> &'static [Fact] {
-        &[Fact::Admitted]
+        &[Fact::Caller, Fact::Admitted]
     }
 
     fn gives(&self) -> &'static [Fact] {
@@ -26,7 +26,14 @@ impl Filter for DecodeNative {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            let request = body::parsed(exchange, native::decode).await?;
+            let mut request = body::parsed(exchange, native::decode).await?;
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            let agent = caller.agent.as_ref();
+            if let Some(model) = agent.and_then(|agent| agent.default_model.as_ref())
+                && !request.names_model
+            {
+                request.chat.model.clone_from(model);
+            }
             exchange.facts.thread = Some(Thread::asked(&request));
             exchange.facts.chat = Some(request.chat);
             Ok(())

@@ -8,7 +8,7 @@ use svc_core::gcra::Quota;
 use super::Filter;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::limiter::Verdict;
+use crate::limiter::{Slot, Verdict};
 use crate::moment;
 
 const MINUTE_MS: u32 = 60_000;
@@ -41,6 +41,7 @@ impl Filter for Limits {
             if !tightest.allowed {
                 return Err(limited(tightest, scope));
             }
+            exchange.facts.slot = slot(exchange)?;
             exchange.trail.admitted();
             Ok(())
         })
@@ -64,12 +65,14 @@ fn take(exchange: &Exchange) -> Result<(Verdict, &'static str), Fault> {
     };
 
     let buckets = &caller.buckets;
-    let key = per_minute(
-        &buckets.key,
-        caller.per_minute.unwrap_or(defaults.key_per_minute),
-    );
-    if !key.allowed {
-        return Ok((key, "key"));
+    let mut passed = Vec::with_capacity(3);
+    if caller.agent.is_none() {
+        let limit = caller.per_minute.unwrap_or(defaults.key_per_minute);
+        let key = per_minute(&buckets.key, limit);
+        if !key.allowed {
+            return Ok((key, "key"));
+        }
+        passed.push((key, "key"));
     }
     let limit = caller
         .organization_per_minute
@@ -82,13 +85,42 @@ fn take(exchange: &Exchange) -> Result<(Verdict, &'static str), Fault> {
         .organization_per_day
         .unwrap_or(defaults.organization_per_day);
     let day = limiter.take_daily(&buckets.organization_day, limit, now_us);
-    let passed = [(day, "org_daily"), (organization, "org"), (key, "key")];
-    let tightest = passed
+    if !day.allowed {
+        return Ok((day, "org_daily"));
+    }
+    if caller.agent.is_some() {
+        let limit = caller.per_minute.unwrap_or(defaults.agent_per_minute);
+        let agent = per_minute(&buckets.key, limit);
+        if !agent.allowed {
+            return Ok((agent, AGENT));
+        }
+        passed.push((agent, AGENT));
+    }
+    passed.extend([(day, "org_daily"), (organization, "org")]);
+    passed
         .into_iter()
-        .filter(|(verdict, _)| day.allowed || !verdict.allowed);
-    tightest
         .min_by_key(|(verdict, _)| verdict.remaining)
         .ok_or_else(|| Fault::internal("no rate limit is defined"))
+}
+
+/// The bucket of a credential of an agent.
+const AGENT: &str = "agent";
+
+/// A place among the requests of an agent's credential that are in flight.
+fn slot(exchange: &Exchange) -> Result<Option<Slot>, Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let Some(agent) = &caller.agent else {
+        return Ok(None);
+    };
+    let limit = agent.concurrency;
+    let limit = limit.unwrap_or(exchange.policy.plans.limits.agent_concurrency);
+    match exchange.gateway.slots.take(&caller.buckets.key, limit) {
+        Ok(slot) => Ok(Some(slot)),
+        Err(in_flight) => Err(Code::AgentConcurrencyCapExceeded
+            .fault()
+            .detail("limit", limit)
+            .detail("in_flight", in_flight)),
+    }
 }
 
 /// Contract 6: the headers of the tightest bucket.
@@ -115,8 +147,12 @@ pub(super) fn limited(verdict: Verdict, scope: &'static str) -> Fault {
     } else {
         u64::from(MINUTE_MS) / 1_000
     };
-    Code::RateLimited
-        .fault()
+    let code = if scope == AGENT {
+        Code::AgentRateLimitExceeded
+    } else {
+        Code::RateLimited
+    };
+    code.fault()
         .retry_after(verdict.retry_after_seconds)
         .detail("scope", scope)
         .detail("limit", verdict.limit)

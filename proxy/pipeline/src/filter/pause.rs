@@ -15,7 +15,7 @@ impl Filter for Pause {
     }
 
     fn needs(&self) -> &'static [Fact] {
-        &[Fact::Caller, Fact::Chat]
+        &[Fact::Caller, Fact::Chat, Fact::Granted]
     }
 
     fn gives(&self) -> &'static [Fact] {

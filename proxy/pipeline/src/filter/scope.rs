@@ -28,7 +28,9 @@ impl Filter for ScopeGate {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let required = exchange.route.scope;
-            if caller.scopes.contains(&required) {
+            // Agents speak with models; solving and the control plane are for keys (spec, Authentication 5).
+            let is_closed = caller.agent.is_some() && required != Scope::AiChat;
+            if !is_closed && caller.scopes.contains(&required) {
                 return Ok(());
             }
             let granted: Vec<&str> = caller
@@ -36,10 +38,15 @@ impl Filter for ScopeGate {
                 .iter()
                 .map(|scope: &Scope| scope.word())
                 .collect();
-            Err(Code::MissingScope
+            let fault = Code::MissingScope
                 .fault()
                 .detail("required_scope", required.word())
-                .detail("granted_scopes", json!(granted)))
+                .detail("granted_scopes", json!(granted));
+            Err(if is_closed {
+                fault.detail("reason", "agent_credential_not_allowed")
+            } else {
+                fault
+            })
         })
     }
 }

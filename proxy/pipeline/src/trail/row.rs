@@ -9,6 +9,7 @@ use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
 
 use super::{Ending, Record};
+use crate::caller::Caller;
 use crate::moment;
 
 impl Ending {
@@ -142,11 +143,7 @@ fn row(
         org_id: caller.map(|caller| caller.organization_id.clone()),
         mode: caller.map(|caller| caller.mode),
         actor: Actor {
-            kind: if caller.is_some() {
-                ActorKind::ApiKey
-            } else {
-                ActorKind::Anonymous
-            },
+            kind: caller.map_or(ActorKind::Anonymous, Caller::actor),
             id: caller.map(|caller| caller.key_id.clone()),
             delegating_user_id: caller
                 .and_then(|caller| Some(caller.delegating_user.as_ref()?.id.clone())),

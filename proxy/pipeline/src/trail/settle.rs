@@ -9,7 +9,6 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
-use svc_store::audit::ActorKind;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::{BilledTo, Entry};
 use svc_store::{StoreError, audit};
@@ -204,7 +203,7 @@ fn settlement(
         result: end.ending.outcome().word().to_owned(),
         model: model.id.clone(),
         surface: record.surface.word().to_owned(),
-        actor_type: ActorKind::ApiKey.word().to_owned(),
+        actor_type: caller.actor().word().to_owned(),
         actor_id: caller.key_id.clone(),
         billed_to: BilledTo::Operator,
         price_list: model.price_list.clone(),

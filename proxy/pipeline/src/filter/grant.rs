@@ -1,0 +1,111 @@
+//! `grant`: what the agent behind a credential may do (contract 10). API keys pass: their scopes are all they have.
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use svc_core::chat::ChatRequest;
+use svc_core::fault::{Code, Fault};
+use svc_core::grant::Constraints;
+use svc_core::surface::Surface;
+
+use super::Filter;
+use crate::caller::Agent;
+use crate::conversation::Thread;
+use crate::exchange::{Exchange, given};
+use crate::fact::Fact;
+
+pub(super) struct Grant;
+
+impl Filter for Grant {
+    fn name(&self) -> &'static str {
+        "grant"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[Fact::Caller, Fact::Authorized, Fact::Chat]
+    }
+
+    fn gives(&self) -> &'static [Fact] {
+        &[Fact::Granted]
+    }
+
+    fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+            let Some(agent) = &caller.agent else {
+                return Ok(());
+            };
+            let missing = |name| move || Fault::internal(format_args!("no filter gave {name}"));
+            let chat = exchange.facts.chat.as_mut();
+            let chat = chat.ok_or_else(missing("the chat"))?;
+            let thread = exchange.facts.thread.as_mut();
+            own(agent, thread.ok_or_else(missing("the thread"))?)?;
+            let grant = given(agent.grant(exchange.route.scope), "the grant")?;
+            let tools = grant.tools.as_ref();
+            let foreign =
+                tools.and_then(|tools| chat.tools.iter().find(|tool| !tools.contains(&tool.name)));
+            if let Some(tool) = foreign {
+                // The name comes from the body and may be PHI: its place is told, not its text.
+                let at = chat.tools.iter().position(|other| other.name == tool.name);
+                return Err(Code::ToolNotInScope.fault().at("tools").detail(
+                    "tool",
+                    at.map_or(Value::Null, |at| json!(format!("tools[{at}]"))),
+                ));
+            }
+            keep(&grant.constraints, agent, exchange.surface, chat)
+        })
+    }
+}
+
+/// Without a user of its own, a credential owns no stored conversation (contract X22).
+fn own(agent: &Agent, thread: &mut Thread) -> Result<(), Fault> {
+    if agent.runtime_user.is_some() {
+        return Ok(());
+    }
+    if thread.asks_to_store || thread.continues {
+        return Err(Code::ConversationOwnerRequired.fault());
+    }
+    thread.store = false;
+    Ok(())
+}
+
+/// The constraints of the grant and of the agent. A limit of tokens that the caller does not name is lowered.
+fn keep(
+    constraints: &Constraints,
+    agent: &Agent,
+    surface: Surface,
+    chat: &mut ChatRequest,
+) -> Result<(), Fault> {
+    let Constraints {
+        max_tokens,
+        models,
+        surfaces,
+    } = constraints;
+    if let Some(surfaces) = surfaces
+        && !surfaces.contains(&surface)
+    {
+        let words: Vec<&str> = surfaces.iter().map(|surface| surface.word()).collect();
+        return Err(violated("surfaces", json!(words)));
+    }
+    for allowed in [models, &agent.allowed_models].into_iter().flatten() {
+        if !allowed.contains(&chat.model) {
+            return Err(violated("models", json!(allowed)).at("model"));
+        }
+    }
+    if let Some(most) = *max_tokens {
+        match chat.max_tokens {
+            Some(asked) if asked > most => {
+                return Err(violated("max_tokens", json!(most)).at("max_tokens"));
+            }
+            Some(_) => {}
+            None => chat.max_tokens = Some(most),
+        }
+    }
+    Ok(())
+}
+
+fn violated(constraint: &str, limit: Value) -> Fault {
+    Code::ScopeConstraintViolation
+        .fault()
+        .detail("constraint", constraint)
+        .detail("limit", limit)
+}

@@ -1,0 +1,216 @@
+//! Organization, usage and budget (contract 8 and 12).
+
+use serde_json::{Value, json};
+use svc_tests::books;
+use svc_tests::fake::mark;
+use svc_tests::patience::eventually;
+use svc_tests::world::World;
+
+use super::{call, code, data, key_with};
+use crate::engines::on_both_engines;
+
+on_both_engines! {
+    settings_are_read_and_changed,
+    only_ones_own_organization_may_be_named,
+    usage_is_what_the_ledger_says,
+    a_lowered_cap_blocks_the_next_request,
+}
+
+async fn settings_are_read_and_changed(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let path = format!("/v1/orgs/{}", organization.id);
+    let before = data(world, key, "GET", &path, Value::Null).await;
+    assert_eq!(before["phi_mode"], "redact");
+    assert_eq!(before["baa_status"], "active");
+    assert_eq!(
+        before["plan"]["features"],
+        json!(["integrations", "webhooks"])
+    );
+    let slug = before["slug"].as_str().unwrap();
+    assert_eq!(
+        data(world, key, "GET", &format!("/v1/orgs/{slug}"), Value::Null).await,
+        before
+    );
+
+    let prompt = "You are the intake desk of a clinic.";
+    let body = json!({"ai_paused": true, "default_system_prompt": prompt, "retention": {"audit_days": 4000}});
+    let changed = call(world, key, "PATCH", &path, body).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    let after = changed.json()["data"].clone();
+    assert_eq!(after["default_system_prompt"], prompt);
+    assert_eq!(
+        after["retention"],
+        json!({"conversation_days": 365, "audit_days": 4000})
+    );
+    assert_eq!(after["phi_mode"], "redact");
+    let row = books::single(&world.gateway.database, changed.request_id()).await;
+    let document = books::document(&row);
+    assert_eq!(document["event"], "organization.updated");
+    assert_eq!(
+        document["details"]["changes"]["ai_paused"],
+        json!({"old": false, "new": true})
+    );
+    assert!(
+        !document.to_string().contains(prompt),
+        "the prompt's text is in no row"
+    );
+    assert!(document["details"]["changes"]["default_system_prompt_sha256"]["new"].is_string());
+    // Another replica may take two seconds; so may this one's memory of the caller.
+    eventually("the pause", async || {
+        let chat = world.gateway.chat(key, json!({"message": mark()})).await;
+        (chat.status == 403).then_some(())
+    })
+    .await;
+    let cleared = json!({"default_system_prompt": null, "ai_paused": false});
+    assert_eq!(
+        data(world, key, "PATCH", &path, cleared).await["default_system_prompt"],
+        Value::Null
+    );
+    for (body, param) in [
+        (
+            json!({"retention": {"audit_days": 2189}}),
+            "retention.audit_days",
+        ),
+        (json!({"phi_mode": "off"}), "phi_mode"),
+        (
+            json!({"premium_models_enabled": ["alpha-opus-4-7", "x"]}),
+            "premium_models_enabled[1]",
+        ),
+        (json!({"slug": "mine"}), "slug"),
+        (json!({"features": {"Retrieval": true}}), "features"),
+    ] {
+        let refused = call(world, key, "PATCH", &path, body.clone()).await;
+        assert_eq!(
+            (refused.status, refused.json()["error"]["param"].as_str()),
+            (422, Some(param)),
+            "{body}"
+        );
+    }
+}
+
+async fn only_ones_own_organization_may_be_named(world: &World) {
+    let (mine, other) = (world.organization(), world.organization());
+    for named in [
+        other.id.as_str(),
+        "org_00000000000000000000000000",
+        "nobody",
+    ] {
+        let path = format!("/v1/orgs/{named}");
+        assert_eq!(
+            code(world, &mine.key, "GET", &path, Value::Null, 403).await,
+            "ORGANIZATION_MISMATCH"
+        );
+    }
+}
+
+async fn usage_is_what_the_ledger_says(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    for model in ["alpha-sonnet-4-6", "alpha-sonnet-4-6", "alpha-haiku-4-5"] {
+        let chat = world
+            .gateway
+            .chat(key, json!({"message": mark(), "model": model}))
+            .await;
+        assert_eq!(chat.status, 200, "{}", chat.text());
+    }
+    let used = data(world, key, "GET", "/v1/usage?group_by=model", Value::Null).await;
+    assert_eq!(
+        used["requests"],
+        json!({"total": 3, "succeeded": 3, "blocked": 0, "failed": 0, "cancelled": 0})
+    );
+    let lines = used["breakdown"].as_array().unwrap();
+    assert_eq!(
+        (&lines[0]["model"], &lines[0]["requests"]),
+        (&json!("alpha-sonnet-4-6"), &json!(2))
+    );
+    let sum: f64 = lines
+        .iter()
+        .map(|line| line["credits"].as_f64().unwrap())
+        .sum();
+    let total = used["credits_used"].as_f64().unwrap();
+    assert!(total > 0.0 && (sum - total).abs() < 1e-9, "{used}");
+    let budget = data(world, key, "GET", "/v1/usage/budget", Value::Null).await;
+    assert_eq!(budget["current_credits"], used["credits_used"]);
+    assert_eq!(budget["current_spend_usd"], used["spend_usd"]);
+    for group in ["key", "surface", "day", "agent"] {
+        let path = format!("/v1/usage?group_by={group}");
+        let lines = data(world, key, "GET", &path, Value::Null).await["breakdown"].clone();
+        let expected = usize::from(group != "agent");
+        assert_eq!(
+            lines.as_array().unwrap().len(),
+            expected,
+            "{group}: {lines}"
+        );
+    }
+    let empty = "/v1/usage?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z";
+    assert_eq!(
+        data(world, key, "GET", empty, Value::Null).await["credits_used"],
+        0
+    );
+    let backwards = "/v1/usage?from=2026-01-01T00:00:00Z&to=2020-02-01T00:00:00Z";
+    assert_eq!(
+        code(world, key, "GET", backwards, Value::Null, 422).await,
+        "VALIDATION_FAILED"
+    );
+}
+
+async fn a_lowered_cap_blocks_the_next_request(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let path = "/v1/usage/budget";
+    let body = json!({"monthly_credit_cap": 0, "alert_thresholds": [0.25, 1]});
+    let changed = call(world, key, "PATCH", path, body).await;
+    let budget = changed.json()["data"].clone();
+    assert_eq!(
+        (
+            &budget["monthly_credit_cap"],
+            &budget["monthly_spend_cap_usd"]
+        ),
+        (&json!(0), &Value::Null)
+    );
+    assert_eq!(budget["alert_thresholds"], json!([0.25, 1]));
+    assert_eq!(budget["updated_by"], organization.user_id.as_str());
+    let row = books::single(&world.gateway.database, changed.request_id()).await;
+    assert_eq!(
+        books::document(&row)["details"]["after"]["monthly_credit_cap"],
+        0
+    );
+    let refused = world.gateway.chat(key, json!({"message": mark()})).await;
+    assert_eq!(
+        (refused.status, refused.json()["error"]["code"].as_str()),
+        (429, Some("BUDGET_EXCEEDED"))
+    );
+    data(
+        world,
+        key,
+        "PATCH",
+        path,
+        json!({"monthly_credit_cap": null}),
+    )
+    .await;
+    assert_eq!(
+        world
+            .gateway
+            .chat(key, json!({"message": mark()}))
+            .await
+            .status,
+        200
+    );
+    for bad in [json!(-1), json!(0.000_000_1), json!("5"), json!(1e30)] {
+        let refused = call(
+            world,
+            key,
+            "PATCH",
+            path,
+            json!({"monthly_credit_cap": bad}),
+        )
+        .await;
+        assert_eq!(refused.status, 422, "{bad}");
+    }
+    let reader = key_with(world, &organization, &["control:read"]).await;
+    assert_eq!(
+        code(world, &reader, "PATCH", path, json!({}), 403).await,
+        "MISSING_SCOPE"
+    );
+}
