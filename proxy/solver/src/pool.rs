@@ -125,7 +125,7 @@ impl Unavailable {
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// From the wish to stop until the process is killed: searches that can stop do so in 1 to 52 ms.
 const STOP_LIMIT: Duration = Duration::from_millis(250);
-/// What a search may take: its budget is about half of the caller's limit on an idle core, and cores are shared. An
+/// What a search may take: on an idle core its budget is about the caller's limit, and cores are shared. An
 /// answer must not depend on how busy they are, so patience is long.
 const PATIENCE_FACTOR: u32 = 3;
 const GRACE: Duration = Duration::from_secs(10);

@@ -48,7 +48,7 @@ pub(crate) enum Run {
 }
 
 /// Deterministic seconds per second of the caller's limit: an idle core takes 1.2 to 1.4 seconds for one.
-const BUDGET_PER_SECOND: f64 = 0.5;
+const BUDGET_PER_SECOND: f64 = 0.7;
 /// The same for large models, whose simplification takes 3.2 to 3.8.
 const LARGE_BUDGET_PER_SECOND: f64 = 0.2;
 /// Booleans of a large model.
