@@ -182,8 +182,19 @@ fn finish_from_wit(finish: wit::Finish) -> Finish {
             wit::FinishReason::ContentFilter => FinishReason::ContentFilter,
             wit::FinishReason::Other => FinishReason::Other,
         },
-        raw,
+        raw: stop_word(raw),
         stop_sequence,
+    }
+}
+
+/// The provider's word for the end of a reply, which callers see. What is no word could be anything that the provider
+/// was told.
+fn stop_word(raw: String) -> String {
+    let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    if raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part) {
+        raw
+    } else {
+        "other".to_owned()
     }
 }
 
@@ -202,6 +213,23 @@ mod tests {
             stop_sequence: None,
             ext: Vec::new(),
         })
+    }
+
+    #[test]
+    fn an_end_is_told_in_a_word_or_not_at_all() {
+        let told = |raw: &str| {
+            finish_from_wit(wit::Finish {
+                reason: wit::FinishReason::Other,
+                raw: raw.to_owned(),
+                stop_sequence: None,
+                ext: Vec::new(),
+            })
+            .raw
+        };
+        assert_eq!(told("end_turn"), "end_turn");
+        assert_eq!(told("of Jane Doe"), "other");
+        assert_eq!(told("536-22-8714"), "other");
+        assert_eq!(told(&"a".repeat(MAX_WORD_BYTES + 1)), "other");
     }
 
     fn call(index: u32) -> wit::Event {
