@@ -30,7 +30,7 @@ pub(crate) enum EngineError {
 pub(crate) enum Search {
     /// Any solution, or a proof that there is none.
     Any,
-    /// The best: linear relaxations and large neighbourhoods in turn, in one thread.
+    /// The best, by linear relaxations; in large models these and large neighbourhoods take turns in one thread.
     Best,
     /// The same, with lines about it on standard output.
     BestTelling,
@@ -59,6 +59,9 @@ pub(crate) enum Verdict {
 /// Models beyond this size are searched without symmetry detection, which has no bound there.
 const MAX_SYMMETRY_VARIABLES: usize = 20_000;
 
+/// Models up to this size are searched in one go: they are done before taking turns pays.
+const MAX_PLAIN_VARIABLES: usize = 500;
+
 /// Runs one search within a budget of deterministic seconds.
 ///
 /// # Errors
@@ -74,18 +77,19 @@ pub(crate) fn search(
     }
     // A complete hint with symmetry detection on a large model ran for a minute past its limit.
     let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
-    let best = search != Search::Any;
+    let is_small = model.variables.len() <= MAX_PLAIN_VARIABLES;
+    let in_turns = search != Search::Any && !is_small;
     let parameters = Parameters {
         random_seed: i32::try_from(SEED).ok(),
         log_search_progress: (search == Search::BestTelling).then_some(true),
         max_deterministic_time: Some(budget),
-        linearization_level: None,
-        interleave_batch_size: best.then_some(1),
+        linearization_level: (search != Search::Any && is_small).then_some(2),
+        interleave_batch_size: in_turns.then_some(1),
         catch_sigint_signal: Some(false),
-        interleave_search: best.then_some(true),
+        interleave_search: in_turns.then_some(true),
         symmetry_level: is_plain.then_some(0),
         num_workers: Some(1),
-        subsolvers: if best {
+        subsolvers: if in_turns {
             vec!["max_lp".to_owned()]
         } else {
             Vec::new()
