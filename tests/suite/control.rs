@@ -1,6 +1,7 @@
 //! The control plane: bytes in, bytes out, rows in the audit log, on both engines.
 
 mod agents;
+mod audit;
 mod authorization;
 mod idempotency;
 mod keys;

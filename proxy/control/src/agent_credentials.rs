@@ -42,12 +42,11 @@ pub(crate) fn list(mut call: Call) -> Answering {
             id: credential.id.clone(),
         });
         let rows = found.rows.iter();
-        Ok(Reply {
-            data: rows
-                .map(|credential| record(credential, &agent, &call))
+        Ok(Reply::page(
+            rows.map(|credential| record(credential, &agent, &call))
                 .collect(),
-            pagination: Some(query.pagination(&page, &binding, last.as_ref())),
-        })
+            query.pagination(&page, &binding, last.as_ref()),
+        ))
     })
 }
 

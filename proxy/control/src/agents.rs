@@ -52,10 +52,10 @@ pub(crate) fn list(mut call: Call) -> Answering {
             at: agent.created_at,
             id: agent.id.clone(),
         });
-        Ok(Reply {
-            data: found.rows.iter().map(record).collect(),
-            pagination: Some(query.pagination(&page, &binding, last.as_ref())),
-        })
+        Ok(Reply::page(
+            found.rows.iter().map(record).collect(),
+            query.pagination(&page, &binding, last.as_ref()),
+        ))
     })
 }
 

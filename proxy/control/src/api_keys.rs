@@ -46,10 +46,10 @@ pub(crate) fn list(mut call: Call) -> Answering {
             id: listed.key.id.clone(),
         });
         let rows = found.rows.iter().map(|listed| record(listed, &call));
-        Ok(Reply {
-            data: rows.collect(),
-            pagination: Some(query.pagination(&page, &binding, last.as_ref())),
-        })
+        Ok(Reply::page(
+            rows.collect(),
+            query.pagination(&page, &binding, last.as_ref()),
+        ))
     })
 }
 

@@ -66,13 +66,24 @@ pub(crate) struct Reply {
     pub(crate) data: Value,
     /// `meta.pagination` of a list.
     pub(crate) pagination: Option<Value>,
+    /// What the audit row says, of a read that has one.
+    pub(crate) details: Map<String, Value>,
 }
 
 impl Reply {
-    pub(crate) const fn of(data: Value) -> Self {
+    pub(crate) fn of(data: Value) -> Self {
         Self {
             data,
             pagination: None,
+            details: Map::new(),
+        }
+    }
+
+    /// A page of a list.
+    pub(crate) fn page(data: Value, pagination: Value) -> Self {
+        Self {
+            pagination: Some(pagination),
+            ..Self::of(data)
         }
     }
 }

@@ -27,6 +27,13 @@ use crate::query::Query;
 /// An endpoint that changes nothing.
 pub(crate) struct Read(pub(crate) fn(Call) -> Answering);
 
+/// An endpoint that changes nothing and leaves a row all the same (contract 14.2): whoever reads the log is in it.
+pub(crate) struct Watched {
+    pub(crate) answer: fn(Call) -> Answering,
+    /// What the row says: `queried`.
+    pub(crate) happened: &'static str,
+}
+
 /// An endpoint that changes something.
 pub(crate) struct Write(pub(crate) fn(Call) -> Deciding);
 
@@ -58,14 +65,59 @@ impl Handler for Read {
                 Err(fault) => return exchange.refuse(fault).await,
             };
             match answer(call).await {
-                Ok(Reply { data, pagination }) => {
-                    let mut body = envelope(data, &exchange.request_id);
-                    if let Some(pagination) = pagination {
-                        body["meta"]["pagination"] = pagination;
-                    }
-                    exchange.json(StatusCode::OK, &body)
-                }
+                Ok(reply) => show(&exchange, reply),
                 Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+fn show(exchange: &Exchange, reply: Reply) -> Response {
+    let mut body = envelope(reply.data, &exchange.request_id);
+    if let Some(pagination) = reply.pagination
+        && let Some(meta) = body.get_mut("meta").and_then(Value::as_object_mut)
+    {
+        meta.insert("pagination".to_owned(), pagination);
+    }
+    exchange.json(StatusCode::OK, &body)
+}
+
+impl Handler for Watched {
+    fn name(&self) -> &'static str {
+        "control"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        NEEDS
+    }
+
+    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
+        let Self { answer, happened } = *self;
+        Box::pin(async move {
+            let call = match call(&exchange, Map::new()) {
+                Ok(call) => call,
+                Err(fault) => return exchange.refuse(fault).await,
+            };
+            let mut reply = match answer(call).await {
+                Ok(reply) => reply,
+                Err(fault) => return exchange.refuse(fault).await,
+            };
+            let family = exchange.route.operation().word();
+            let row = exchange.trail.scribe().row(Entry {
+                event: format!("{family}.{happened}"),
+                target: None,
+                status: StatusCode::OK.as_u16(),
+                details: std::mem::take(&mut reply.details),
+            });
+            match audit::append(&exchange.gateway.store, &[row]).await {
+                Ok(()) => {
+                    exchange.trail.written();
+                    show(&exchange, reply)
+                }
+                Err(error) => {
+                    let fault = Fault::unavailable(format_args!("audit row of a read: {error}"));
+                    exchange.refuse(fault).await
+                }
             }
         })
     }

@@ -7,6 +7,7 @@
 mod agent_credentials;
 mod agents;
 mod api_keys;
+mod audit;
 mod budget;
 mod call;
 mod cursor;
@@ -22,7 +23,7 @@ use svc_core::scope::Scope;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::policy::pipelines::{Endpoint, Gate};
 
-use endpoint::{Read, Write};
+use endpoint::{Read, Watched, Write};
 
 /// Every endpoint of the control plane.
 #[rustfmt::skip]
@@ -45,6 +46,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),
     endpoint(Method::PATCH, "/v1/usage/budget", Scope::ControlUsage, Gate::OrgAdmin, "budget", &Write(budget::update)),
+
+    endpoint(Method::GET, "/v1/audit", Scope::ControlRead, Gate::Scope, "audit", &Watched { answer: audit::query, happened: "queried" }),
 
     silent(Method::GET, "/v1/orgs/{organization}", Scope::ControlRead, &Read(organizations::read)),
     endpoint(Method::PATCH, "/v1/orgs/{organization}", Scope::ControlOrg, Gate::OrgAdmin, "organization", &Write(organizations::update)),

@@ -32,6 +32,8 @@ pub(crate) const PAGE: PageSize = PageSize {
 
 /// Longest parameter name that an error repeats.
 const MAX_NAME_BYTES: usize = 64;
+/// Longest name or value that an audit row repeats.
+const MAX_SHOWN_CHARS: usize = 64;
 
 impl Query {
     pub(crate) fn parse(path: &str, query: Option<&str>) -> Self {
@@ -117,9 +119,30 @@ impl Query {
         at
     }
 
+    /// What was asked for, as an audit row says it: filters, ids and times; long ones are cut.
+    pub(crate) fn shown(&self) -> Value {
+        let cut = |text: &str| text.chars().take(MAX_SHOWN_CHARS).collect::<String>();
+        let pairs = self.rest.iter();
+        pairs
+            .map(|(name, value)| json!([cut(name), cut(value)]))
+            .collect()
+    }
+
     /// `limit`, `cursor`, `created_after` and `created_before`.
     pub(crate) fn page(
         &mut self,
+        size: PageSize,
+        binding: &cursor::Binding<'_>,
+        problems: &mut Problems,
+    ) -> Page {
+        let span = ("created_after", "created_before");
+        self.page_between(span, size, binding, problems)
+    }
+
+    /// As [`Self::page`], where the ends of the span have other names.
+    pub(crate) fn page_between(
+        &mut self,
+        (from, to): (&str, &str),
         size: PageSize,
         binding: &cursor::Binding<'_>,
         problems: &mut Problems,
@@ -136,8 +159,8 @@ impl Query {
                 size.default
             })
         });
-        let created_after = self.time("created_after", problems);
-        let created_before = self.time("created_before", problems);
+        let created_after = self.time(from, problems);
+        let created_before = self.time(to, problems);
         let after = self.one("cursor", problems).and_then(|text| {
             let position = cursor::read(&text, binding, &self.filters);
             if position.is_none() {

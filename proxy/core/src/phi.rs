@@ -36,7 +36,7 @@ pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};
 pub use scan::{Segment, TextScan};
 pub use sweep::{TooManyMentions, sweep};
-pub use visit::{Form, Joint, Spot, Visitor, visit};
+pub use visit::{Form, Joint, Spot, Visitor, looks_sealed, visit};
 
 /// Where a piece of the text came from, as detectors are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

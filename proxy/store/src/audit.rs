@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
-use crate::engine::{Connection, args};
+use crate::engine::{Arg, Connection, Row as Stored, args};
+use crate::page::{Listing, Order, Page, Paged};
 use crate::{Store, StoreError, Transaction};
 
 /// Which of a request's rows this is; each request has at most one of each.
@@ -412,6 +413,97 @@ pub async fn by_request(
                 rows.iter().map(|row| row.get("document")).collect()
             })
         })
+        .await
+}
+
+/// Which rows are asked for; what is empty or absent does not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Any of these events; one that ends in `.*` is a family.
+    pub events: Vec<String>,
+    pub actor_id: Option<String>,
+    pub actor_type: Option<String>,
+    pub request_id: Option<String>,
+    pub target_type: Option<String>,
+    pub target_id: Option<String>,
+    pub result: Option<String>,
+    pub surface: Option<String>,
+    pub model: Option<String>,
+    pub phi_detected: Option<bool>,
+    pub order: Order,
+}
+
+/// A row as queries give it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub id: String,
+    pub occurred_at: Timestamp,
+    /// The JSON of contract 14.1, without `integrity`.
+    pub document: Value,
+}
+
+/// A page of the rows of this organization and mode.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Paged<Listed>, StoreError> {
+    let Filter {
+        events,
+        actor_id,
+        actor_type,
+        request_id,
+        target_type,
+        target_id,
+        result,
+        surface,
+        model,
+        phi_detected,
+        order,
+    } = filter.clone();
+    let select = "SELECT id, occurred_at, document FROM audit WHERE org_id = $1 AND mode = $2";
+    let mut listing = Listing::new(select, args![org_id, mode]).by("occurred_at", order);
+    let events = events
+        .into_iter()
+        .map(|event| match event.strip_suffix('*') {
+            // Families are words of our own: nothing in them means anything to LIKE.
+            Some(family) => ("event LIKE ?", Arg::from(format!("{family}%"))),
+            None => ("event = ?", Arg::from(event)),
+        });
+    listing.any(events.collect());
+    for (condition, value) in [
+        ("actor_id = ?", actor_id),
+        ("actor_type = ?", actor_type),
+        ("request_id = ?", request_id),
+        ("target_type = ?", target_type),
+        ("target_id = ?", target_id),
+        ("result = ?", result),
+        ("surface = ?", surface),
+        ("model = ?", model),
+    ] {
+        if let Some(value) = value {
+            listing.only(condition, value);
+        }
+    }
+    if let Some(detected) = phi_detected {
+        listing.only("phi_detected = ?", detected);
+    }
+    let page = page.clone();
+    let read = |row: &Stored| {
+        Ok(Listed {
+            id: row.get("id")?,
+            occurred_at: row.get("occurred_at")?,
+            document: row.get("document")?,
+        })
+    };
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
         .await
 }
 

@@ -1,5 +1,5 @@
-//! One page of a list: newest first, by time and id, continued behind the last row that was seen. Stable while
-//! others insert (contract 1.4).
+//! One page of a list, by time and id, continued behind the last row that was seen. Stable while others insert
+//! (contract 1.4).
 
 use svc_core::time::Timestamp;
 
@@ -31,10 +31,21 @@ pub struct Paged<T> {
     pub has_more: bool,
 }
 
-/// A query that grows with the filters that were given. Its table has the columns `created_at` and `id`.
+/// Which end of a list comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    NewestFirst,
+    OldestFirst,
+}
+
+/// A query that grows with the filters that were given. Its table has the columns `created_at` and `id`, unless
+/// [`Self::by`] names another one.
 pub(crate) struct Listing {
     sql: String,
     args: Vec<Arg>,
+    column: &'static str,
+    order: Order,
 }
 
 impl Listing {
@@ -43,7 +54,29 @@ impl Listing {
         Self {
             sql: select.to_owned(),
             args,
+            column: "created_at",
+            order: Order::default(),
         }
+    }
+
+    /// Sorts by another column of times.
+    pub(crate) fn by(mut self, column: &'static str, order: Order) -> Self {
+        self.column = column;
+        self.order = order;
+        self
+    }
+
+    /// Keeps rows that fulfil any of these conditions, each with an argument of its own in place of `?`.
+    pub(crate) fn any(&mut self, conditions: Vec<(&str, Arg)>) {
+        if conditions.is_empty() {
+            return;
+        }
+        let mut any = Vec::with_capacity(conditions.len());
+        for (condition, arg) in conditions {
+            self.args.push(arg);
+            any.push(condition.replace('?', &format!("${}", self.args.len())));
+        }
+        self.only_where(&format!("({})", any.join(" OR ")));
     }
 
     /// Adds a condition in which `?` stands for the next argument.
@@ -84,24 +117,28 @@ impl Listing {
             created_after,
             created_before,
         } = page;
+        let (column, (behind, direction)) = match self.order {
+            Order::NewestFirst => (self.column, ("<", "DESC")),
+            Order::OldestFirst => (self.column, (">", "ASC")),
+        };
         if let Some(from) = created_after {
-            self.only("created_at >= ?", *from);
+            self.only(&format!("{column} >= ?"), *from);
         }
         if let Some(until) = created_before {
-            self.only("created_at < ?", *until);
+            self.only(&format!("{column} < ?"), *until);
         }
         if let Some(Position { at, id }) = after {
             let (at_place, id_place) = (self.args.len() + 1, self.args.len() + 2);
             self.args.push((*at).into());
             self.args.push(id.into());
             self.sql.push_str(&format!(
-                " AND (created_at < ${at_place} OR (created_at = ${at_place} AND id < ${id_place}))"
+                " AND ({column} {behind} ${at_place} OR ({column} = ${at_place} AND id {behind} ${id_place}))"
             ));
         }
         // One more than asked for tells whether there are more.
         self.args.push(limit.saturating_add(1).into());
         self.sql.push_str(&format!(
-            " ORDER BY created_at DESC, id DESC LIMIT ${}",
+            " ORDER BY {column} {direction}, id {direction} LIMIT ${}",
             self.args.len()
         ));
         let found = cx.rows_of(self.sql, self.args).await?;

@@ -164,7 +164,8 @@ async fn plant_in_conversations(world: &World, trials: &mut Trials) {
         let [said, argument, result, id] = ["said", "argument", "result", "id"].map(|what| {
             let plant = trials.plant();
             let name = format!("{what} in a conversation with {kind}");
-            trials.add(name, plant.clone(), Some(true));
+            // An id that the provider made out of PHI is one of our own before anybody sees it.
+            trials.add(name, plant.clone(), Some(what != "id"));
             plant
         });
         let call =

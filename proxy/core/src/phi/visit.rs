@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use content::{document_text, looks_sealed};
+use content::document_text;
+pub use content::looks_sealed;
 use keys::{free_key, rename};
 pub use place::{Form, Joint, Spot};
 use place::{Place, Step};

@@ -1,14 +1,17 @@
 //! The guard on the way back: PHI that is new in a reply is taken out of it, and placeholders that this request
 //! or conversation issued become what they stand for, where the organization wants that.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use svc_core::chat::{ChatEvent, ReplyBuilder};
+use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder};
 use svc_core::fault::Fault;
-use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step};
+use svc_core::id::IdKind;
+use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed};
 
 use super::{Readers, Scan};
 use crate::metrics::Metrics;
+use crate::moment;
 use crate::policy::phi::PhiPolicy;
 
 /// Watches one reply.
@@ -18,7 +21,12 @@ pub(crate) struct ReplyGuard {
     restorer: Option<ReplyRestorer>,
     /// At work from the first text on.
     readers: Option<Readers>,
+    /// Tools that the request named, whose names were read with it.
+    tools: HashSet<String>,
 }
+
+/// In place of the name of a tool that the request did not name and that holds PHI.
+const NAMELESS_TOOL: &str = "unnamed_tool";
 
 /// Where the events of a reply go once they have been judged.
 pub(crate) struct Outlet<'o> {
@@ -29,13 +37,14 @@ pub(crate) struct Outlet<'o> {
 }
 
 impl ReplyGuard {
-    pub(crate) fn new(scan: &Scan, restore: bool) -> Self {
+    pub(crate) fn new(scan: &Scan, chat: &ChatRequest, restore: bool) -> Self {
         let restorer =
             restore.then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders),
             restorer,
             readers: None,
+            tools: chat.tools.iter().map(|tool| tool.name.clone()).collect(),
         }
     }
 
@@ -57,8 +66,56 @@ impl ReplyGuard {
         policy: &PhiPolicy,
         mut outlet: Outlet<'_>,
     ) -> Result<(), Fault> {
-        self.redactor.push(event);
+        if let Some(event) = self.whole(event, scan, policy).await? {
+            self.redactor.push(event);
+        }
         self.steps(scan, policy, &mut outlet).await
+    }
+
+    /// Judges what is no text for people and cannot be redacted in part: names and ids of tool calls, and what the
+    /// provider keeps sealed. `None`: nobody gets it.
+    async fn whole(
+        &mut self,
+        event: ChatEvent,
+        scan: &Scan,
+        policy: &PhiPolicy,
+    ) -> Result<Option<ChatEvent>, Fault> {
+        Ok(match event {
+            ChatEvent::ToolCallStart { index, id, name } => {
+                let is_known = self.tools.contains(&name);
+                let name = if is_known || self.is_clean(&name, scan, policy).await? {
+                    name
+                } else {
+                    NAMELESS_TOOL.to_owned()
+                };
+                let id = if is_machine_made(&id) || self.is_clean(&id, scan, policy).await? {
+                    id
+                } else {
+                    format!("call_{}", moment::id(IdKind::Bare))
+                };
+                Some(ChatEvent::ToolCallStart { index, id, name })
+            }
+            ChatEvent::ReasoningSignature(text) => {
+                let passes = looks_sealed(&text) || self.is_clean(&text, scan, policy).await?;
+                passes.then_some(ChatEvent::ReasoningSignature(text))
+            }
+            ChatEvent::RedactedReasoning { data } => {
+                let passes = looks_sealed(&data) || self.is_clean(&data, scan, policy).await?;
+                passes.then_some(ChatEvent::RedactedReasoning { data })
+            }
+            event => Some(event),
+        })
+    }
+
+    async fn is_clean(
+        &mut self,
+        text: &str,
+        scan: &Scan,
+        policy: &PhiPolicy,
+    ) -> Result<bool, Fault> {
+        let text = TextScan::of(&mut ChatRequest::of_user_text(text));
+        let readers = self.readers.get_or_insert_with(|| scan.pinned.readers());
+        Ok(readers.find(&text, policy).await?.is_empty())
     }
 
     /// The reply was cut short: lets go what was held back.
@@ -132,6 +189,22 @@ impl ReplyGuard {
         }
     }
 }
+
+/// Whether an id is letters, an underscore and then enough letters and digits that nobody has spoken them: what
+/// providers make.
+fn is_machine_made(id: &str) -> bool {
+    let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    id.split_once('_').is_some_and(|(kind, rest)| {
+        kind.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && (MIN_MACHINE_CHARS..=MAX_MACHINE_CHARS).contains(&rest.len())
+            && is_plain(rest)
+            && rest.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// `call_` and `toolu_` are followed by 24 in both wire formats.
+const MIN_MACHINE_CHARS: usize = 16;
+const MAX_MACHINE_CHARS: usize = 64;
 
 /// Appends an event; what was cut out of one event for the detectors alone, from `first` on, stays one piece.
 fn show(event: ChatEvent, first: usize, shown: &mut Vec<ChatEvent>) {

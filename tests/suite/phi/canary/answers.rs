@@ -51,6 +51,8 @@ pub(super) const ANSWERS: &[AnswerPlace] = &[
     says("text", Seen::Everywhere, |p| json!({"text": p.text()})),
     says("text in small pieces", Seen::Everywhere, |p| json!({"text_chunks": pieces(&p.text())})),
     says("thinking", Seen::OnMessagesFromA, |p| json!({"thinking": p.text(), "text": "so"})),
+    says("a tool's name", Seen::Nowhere, |p| json!({"tools": [{"name": p.text(), "input": {}}]})),
+    says("sealed thinking that anybody can read", Seen::Nowhere, |p| json!({"redacted_thinking": p.text(), "text": "so"})),
     says("tool arguments", Seen::Everywhere, |p| json!({"tools": [{"name": "look", "input": {"a": [{"b": p.text()}]}}]})),
     says("keys of tool arguments", Seen::Everywhere, |p| json!({"tools": [{"name": "look", "input": {"a": {p.text(): 1}}}]})),
     says("numbers of tool arguments", Seen::Everywhere, |p| json!({"tools": [{"name": "look", "input": {"a": p.tracer, "b": p.number()}}]})),

@@ -29,7 +29,8 @@ pub(super) fn document_text<'d>(media_type: &str, data: &'d [u8]) -> Option<Cow<
 /// Shortest text, in bytes, that is taken for sealed: no seal is shorter, and words without a break are.
 const MIN_SEALED_BYTES: usize = 64;
 
-pub(super) fn looks_sealed(text: &str) -> bool {
+/// Whether a text is what a provider keeps to itself: nobody else can read it, and nobody has to.
+pub fn looks_sealed(text: &str) -> bool {
     text.len() >= MIN_SEALED_BYTES
         && text
             .bytes()
