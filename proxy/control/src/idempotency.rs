@@ -72,6 +72,7 @@ impl Turn {
             owner: exchange.request_id.clone(),
             now: exchange.started_at,
         };
+        let mut waiting_since = claim.now;
         for _ in 0..WAIT_ATTEMPTS {
             claim.now = moment::now();
             let claimed = idempotency::claim(store, &claim).await;
@@ -93,12 +94,12 @@ impl Turn {
                     return Err(conflict("body_mismatch", first_seen_at));
                 }
                 Claimed::InProgress { first_seen_at } => {
-                    claim.now = first_seen_at;
+                    waiting_since = first_seen_at;
                     tokio::time::sleep(WAIT_PAUSE).await;
                 }
             }
         }
-        Err(conflict("in_progress", claim.now).retry_in(1))
+        Err(conflict("in_progress", waiting_since).retry_in(1))
     }
 }
 

@@ -49,7 +49,7 @@ impl Reply {
             created: moment::now(),
         };
         exchange.trail.names(&head.message_id);
-        let guard = ReplyGuard::new(scan, &chat, caller.phi_restore);
+        let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller.phi_restore);
         let encoder = encoder(exchange.surface);
         Ok(Self {
             head,

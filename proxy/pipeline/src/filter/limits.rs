@@ -65,14 +65,16 @@ fn take(exchange: &Exchange) -> Result<(Verdict, &'static str), Fault> {
     };
 
     let buckets = &caller.buckets;
-    let mut passed = Vec::with_capacity(3);
-    if caller.agent.is_none() {
-        let limit = caller.per_minute.unwrap_or(defaults.key_per_minute);
-        let key = per_minute(&buckets.key, limit);
-        if !key.allowed {
-            return Ok((key, "key"));
-        }
-        passed.push((key, "key"));
+    let (own_scope, own_default) = match &caller.agent {
+        None => ("key", defaults.key_per_minute),
+        Some(_) => (AGENT, defaults.agent_per_minute),
+    };
+    let own_limit = caller.per_minute.unwrap_or(own_default);
+    let take_own = || per_minute(&buckets.key, own_limit);
+    // A key comes before its organization, a credential of an agent behind it (contract 2, step 8).
+    let key = caller.agent.is_none().then(take_own);
+    if let Some(key) = key.filter(|key| !key.allowed) {
+        return Ok((key, own_scope));
     }
     let limit = caller
         .organization_per_minute
@@ -88,17 +90,12 @@ fn take(exchange: &Exchange) -> Result<(Verdict, &'static str), Fault> {
     if !day.allowed {
         return Ok((day, "org_daily"));
     }
-    if caller.agent.is_some() {
-        let limit = caller.per_minute.unwrap_or(defaults.agent_per_minute);
-        let agent = per_minute(&buckets.key, limit);
-        if !agent.allowed {
-            return Ok((agent, AGENT));
-        }
-        passed.push((agent, AGENT));
-    }
-    passed.extend([(day, "org_daily"), (organization, "org")]);
-    passed
+    let own = key.unwrap_or_else(take_own);
+    let passed = [(day, "org_daily"), (organization, "org"), (own, own_scope)];
+    let denied_or_tightest = passed
         .into_iter()
+        .filter(|(verdict, _)| own.allowed || !verdict.allowed);
+    denied_or_tightest
         .min_by_key(|(verdict, _)| verdict.remaining)
         .ok_or_else(|| Fault::internal("no rate limit is defined"))
 }

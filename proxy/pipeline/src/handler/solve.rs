@@ -9,11 +9,10 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::fault::{Code, Fault};
-use svc_core::id::IdKind;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_solver::{Conflict, Solved, Spec};
-use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Request, Row};
+use svc_store::audit::{self, Outcome, Row};
 
 use super::Handler;
 use super::message::check_query;
@@ -22,8 +21,8 @@ use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::filter::body::json_media_type;
 use crate::gateway::Gateway;
-use crate::moment;
 use crate::response::Response;
+use crate::trail::Entry;
 
 pub(super) struct Solve;
 
@@ -130,6 +129,7 @@ async fn gates(exchange: &Exchange) -> Result<(), Fault> {
 /// The minutes of one call: its audit row, written exactly once, also when the caller leaves.
 struct Minutes {
     gateway: Arc<Gateway>,
+    /// As if all went well, until the end is known.
     row: Option<Row>,
     spec_sha256: Option<String>,
     began: Instant,
@@ -139,7 +139,12 @@ impl Minutes {
     fn begin(exchange: &Exchange) -> Self {
         Self {
             gateway: Arc::clone(&exchange.gateway),
-            row: Some(row(exchange)),
+            row: Some(exchange.trail.scribe().row(Entry {
+                event: "workflow.solve_completed".to_owned(),
+                target: None,
+                status: StatusCode::OK.as_u16(),
+                details: Map::new(),
+            })),
             spec_sha256: None,
             began: exchange.head.received,
         }
@@ -229,47 +234,3 @@ fn outcome(fault: &Fault) -> Outcome {
         _ => Outcome::Failure,
     }
 }
-
-/// Who asked, and how; the end is not known yet.
-fn row(exchange: &Exchange) -> Row {
-    let caller = exchange.facts.caller.as_deref();
-    let user_agent = exchange.head.headers.get(http::header::USER_AGENT);
-    let user_agent = user_agent.and_then(|value| value.to_str().ok());
-    Row {
-        id: moment::id(IdKind::Audit),
-        phase: Phase::Single,
-        event: "workflow.solve_completed".to_owned(),
-        occurred_at: exchange.started_at,
-        org_id: caller.map(|caller| caller.organization_id.clone()),
-        mode: caller.map(|caller| caller.mode),
-        actor: Actor {
-            kind: ActorKind::ApiKey,
-            id: caller.map(|caller| caller.key_id.clone()),
-            delegating_user_id: caller
-                .and_then(|caller| Some(caller.delegating_user.as_ref()?.id.clone())),
-            hint: caller.map(|caller| caller.key_hint.clone()),
-        },
-        request: Some(Request {
-            id: exchange.request_id.clone(),
-            method: exchange.head.method.to_string(),
-            path: exchange.head.path.clone(),
-            surface: Some(exchange.surface.word().to_owned()),
-            svc_version: exchange
-                .facts
-                .version
-                .map(|version| version.word().to_owned()),
-            ip: Some(exchange.head.client.to_string()),
-            user_agent: user_agent.map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
-        }),
-        target: None,
-        outcome: Outcome::Unknown,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details: Map::new(),
-    }
-}
-
-/// Longest user agent that a row keeps.
-const MAX_USER_AGENT_CHARS: usize = 256;

@@ -1,7 +1,6 @@
 //! The guard on the way back: PHI that is new in a reply is taken out of it, and placeholders that this request
 //! or conversation issued become what they stand for, where the organization wants that.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder};
@@ -21,8 +20,8 @@ pub(crate) struct ReplyGuard {
     restorer: Option<ReplyRestorer>,
     /// At work from the first text on.
     readers: Option<Readers>,
-    /// Tools that the request named, whose names were read with it.
-    tools: HashSet<String>,
+    /// What was asked: the names of its tools were read with it.
+    chat: Arc<ChatRequest>,
 }
 
 /// In place of the name of a tool that the request did not name and that holds PHI.
@@ -37,14 +36,14 @@ pub(crate) struct Outlet<'o> {
 }
 
 impl ReplyGuard {
-    pub(crate) fn new(scan: &Scan, chat: &ChatRequest, restore: bool) -> Self {
+    pub(crate) fn new(scan: &Scan, chat: Arc<ChatRequest>, restore: bool) -> Self {
         let restorer =
             restore.then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders),
             restorer,
             readers: None,
-            tools: chat.tools.iter().map(|tool| tool.name.clone()).collect(),
+            chat,
         }
     }
 
@@ -82,7 +81,7 @@ impl ReplyGuard {
     ) -> Result<Option<ChatEvent>, Fault> {
         Ok(match event {
             ChatEvent::ToolCallStart { index, id, name } => {
-                let is_known = self.tools.contains(&name);
+                let is_known = self.chat.tools.iter().any(|tool| tool.name == name);
                 let name = if is_known || self.is_clean(&name, scan, policy).await? {
                     name
                 } else {
