@@ -3,6 +3,7 @@
 //! Everything here takes its time and randomness as arguments, so that every rule can be tested beside
 //! itself. Nothing here knows SQL, Wasm, HTTP connections or configuration files.
 
+pub mod address;
 pub mod chat;
 pub mod fault;
 pub mod gcra;

@@ -121,7 +121,7 @@ impl Connector for PingoraConnector {
                 inner
                     .metrics
                     .errors
-                    .with_label_values(&[&target.name, error.word()])
+                    .with_label_values(&[target.label(), error.word()])
                     .inc();
             }
             result
@@ -146,7 +146,7 @@ impl Inner {
         // One repetition, and that one over a connection that cannot be stale.
         self.metrics
             .stale_retries
-            .with_label_values(&[&target.name])
+            .with_label_values(&[target.label()])
             .inc();
         let fresh = self.connect(target, deadline, Freshness::New).await?;
         match fresh.run(request).await {
@@ -192,7 +192,7 @@ impl Inner {
                     } else {
                         &self.metrics.connects
                     };
-                    counter.with_label_values(&[&target.name]).inc();
+                    counter.with_label_values(&[target.label()]).inc();
                     return Ok(Attempt {
                         session: exchange::Held::new(
                             session,
@@ -200,7 +200,7 @@ impl Inner {
                             peer,
                             usual_group,
                             self.pool_idle,
-                            self.metrics.in_flight.with_label_values(&[&target.name]),
+                            self.metrics.in_flight.with_label_values(&[target.label()]),
                         ),
                         target: Arc::clone(target),
                         reused,
@@ -221,15 +221,14 @@ impl Inner {
             Ok(literal) => vec![literal],
             Err(_) => self.resolver.lookup(&target.host).await?,
         };
-        let allowed: Vec<SocketAddr> = found
-            .into_iter()
-            .filter(|address| (self.rule)(target, address.to_canonical()))
-            .map(|address| SocketAddr::new(address, target.port))
-            .collect();
-        if allowed.is_empty() {
+        // One bad answer spoils them all: it may be the next one that is tried (contract 15.4).
+        if !found.iter().all(|address| (self.rule)(target, *address)) {
             return Err(UpstreamError::Forbidden);
         }
-        Ok(allowed)
+        let addresses = found.into_iter();
+        Ok(addresses
+            .map(|address| SocketAddr::new(address, target.port))
+            .collect())
     }
 }
 
@@ -274,12 +273,13 @@ fn group_key(target: &Target, trust: &Trust) -> u64 {
 mod tests {
     use super::*;
     use std::time::Duration;
-    use svc_pipeline::upstream::Deadlines;
+    use svc_pipeline::upstream::{ChosenBy, Deadlines};
 
     fn target(name: &str) -> Target {
         let second = Duration::from_secs(1);
         Target {
             name: name.into(),
+            chosen_by: ChosenBy::Operator,
             tls: true,
             host: "provider.example".into(),
             port: 443,

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use http::Uri;
 use svc_pipeline::inference::Breaker;
 use svc_pipeline::provider::{Provider, Secret};
-use svc_pipeline::upstream::{Deadlines, Target};
+use svc_pipeline::upstream::{ChosenBy, Deadlines, Target};
 
 use crate::configuration;
 
@@ -59,6 +59,7 @@ fn target(
     let path = uri.path().trim_end_matches('/');
     Ok(Target {
         name: name.into(),
+        chosen_by: ChosenBy::Operator,
         tls,
         host: host.into(),
         port: uri.port_u16().unwrap_or(if tls { 443 } else { 80 }),

@@ -12,8 +12,9 @@ use http::{HeaderMap, Method, StatusCode};
 /// Where requests go: one provider, one integration, one webhook endpoint.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Enters the pool key and the metrics; two targets never share a connection.
+    /// Enters the pool key and, of operators' targets, the metrics; two targets never share a connection.
     pub name: Arc<str>,
+    pub chosen_by: ChosenBy,
     pub tls: bool,
     /// Host name or address literal, without brackets.
     pub host: Arc<str>,
@@ -23,6 +24,23 @@ pub struct Target {
     /// PEM file of the authorities to trust in place of the system's.
     pub ca_file: Option<PathBuf>,
     pub deadlines: Deadlines,
+}
+
+/// Who has decided where requests go: addresses that callers choose are held against the rules of contract 15.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenBy {
+    Operator,
+    Caller,
+}
+
+impl Target {
+    /// The word in metrics: callers may make any number of targets.
+    pub fn label(&self) -> &str {
+        match self.chosen_by {
+            ChosenBy::Operator => &self.name,
+            ChosenBy::Caller => "integration",
+        }
+    }
 }
 
 /// How long an upstream may take; all but `total` restart with progress.

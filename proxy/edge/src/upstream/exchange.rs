@@ -356,7 +356,7 @@ impl InboundBody for Inbound {
                     self.attempt
                         .metrics
                         .errors
-                        .with_label_values(&[&self.attempt.target.name, error.word()])
+                        .with_label_values(&[self.attempt.target.label(), error.word()])
                         .inc();
                 }
             }
@@ -398,12 +398,13 @@ fn body_error(error: &Error) -> UpstreamError {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use svc_pipeline::upstream::Deadlines;
+    use svc_pipeline::upstream::{ChosenBy, Deadlines};
 
     fn target(host: &str, port: u16) -> Target {
         let second = Duration::from_secs(1);
         Target {
             name: "alpha".into(),
+            chosen_by: ChosenBy::Operator,
             tls: true,
             host: host.into(),
             port,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use prometheus::Registry;
+use svc_core::address::AddressRules;
 use svc_edge::{ConnectorOptions, PingoraConnector, UpstreamMetrics};
 use svc_pipeline::upstream::{
     Connector, Deadlines, InboundResponse, OutboundRequest, Target, UpstreamError,
@@ -348,7 +349,8 @@ async fn names_of_the_hosts_file_resolve_and_fall_through() {
 async fn a_forbidden_address_is_never_connected() {
     let mut upstream = Upstream::open().await;
     let metrics = UpstreamMetrics::register(&Registry::new()).unwrap();
-    let rule = Arc::new(|_: &Target, address: std::net::IpAddr| !address.is_loopback());
+    let rules = AddressRules::default();
+    let rule = Arc::new(move |_: &Target, address: std::net::IpAddr| rules.allow(address));
     let connector = PingoraConnector::new(ConnectorOptions::default(), rule, metrics).unwrap();
     for host in ["127.0.0.1", "localhost", "::ffff:127.0.0.1"] {
         let target = shared(Target {

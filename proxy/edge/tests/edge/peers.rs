@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use svc_pipeline::upstream::{Deadlines, Target};
+use svc_pipeline::upstream::{ChosenBy, Deadlines, Target};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -150,6 +150,7 @@ impl Upstream {
 pub(crate) fn target(name: &str, address: SocketAddr) -> Target {
     Target {
         name: name.into(),
+        chosen_by: ChosenBy::Operator,
         tls: false,
         host: address.ip().to_string().into(),
         port: address.port(),

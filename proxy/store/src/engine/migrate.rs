@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     5 "0005_idempotency";
     6 "0006_agents";
     7 "0007_phi_lists";
+    8 "0008_integrations";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -31,6 +31,7 @@ mod database;
 mod fixture;
 mod idempotency;
 mod inferences;
+mod integrations;
 mod keys;
 mod opening;
 mod organizations;
