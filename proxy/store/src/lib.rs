@@ -31,6 +31,7 @@ pub mod project;
 pub mod recovery;
 pub mod replica;
 pub mod seal;
+pub mod signing_key;
 mod transaction;
 pub mod usage;
 pub mod user;

@@ -40,6 +40,10 @@ impl KeyRing {
         Self { master, recent }
     }
 
+    pub(crate) const fn master(&self) -> &MasterKey {
+        &self.master
+    }
+
     /// A fresh key for a new organization, wrapped for the row that [`insert`] writes.
     pub(crate) fn generate(&self, org_id: &str) -> Result<(Vec<u8>, SecretKey), SealError> {
         let key = SecretKey::generate();

@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     6 "0006_agents";
     7 "0007_phi_lists";
     8 "0008_integrations";
+    9 "0009_agreements";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

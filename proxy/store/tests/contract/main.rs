@@ -37,3 +37,4 @@ mod opening;
 mod organizations;
 mod phi_lists;
 mod recovering;
+mod signing_keys;
