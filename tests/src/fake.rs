@@ -43,6 +43,15 @@ impl FakeProvider {
 
     /// Starts one with more options of `svc-gateway fake-provider`.
     pub fn start_with(options: &[&str]) -> Self {
+        Self::launch(PROVIDER_KEY, options)
+    }
+
+    /// Starts one that knows another key than the operator's.
+    pub fn start_for(key: &str) -> Self {
+        Self::launch(key, &[])
+    }
+
+    fn launch(key: &str, options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         guardian::folder(folder.path());
         let record = folder.path().join("requests.jsonl");
@@ -52,7 +61,7 @@ impl FakeProvider {
             "--listen",
             "127.0.0.1:0",
             "--api-key",
-            PROVIDER_KEY,
+            key,
             "--record",
         ]);
         command

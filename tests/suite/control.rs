@@ -4,6 +4,7 @@ mod agents;
 mod audit;
 mod authorization;
 mod idempotency;
+mod integrations;
 mod keys;
 mod organization;
 

@@ -98,6 +98,8 @@ pub(crate) struct Effect {
     pub(crate) details: Map<String, Value>,
     /// Digests of credentials that are no longer what the cache of callers says.
     pub(crate) changed_credentials: Vec<[u8; 32]>,
+    /// Whether the organization's integrations are no longer what the cache of bindings says.
+    pub(crate) bindings_changed: bool,
 }
 
 impl Effect {
@@ -112,6 +114,7 @@ impl Effect {
             },
             details: Map::new(),
             changed_credentials: Vec::new(),
+            bindings_changed: false,
         }
     }
 

@@ -206,6 +206,10 @@ async fn write(
             for digest in &done.changed_credentials {
                 exchange.gateway.callers.forget(digest).await;
             }
+            if let (true, Some(caller)) = (done.bindings_changed, &exchange.facts.caller) {
+                let bindings = &exchange.gateway.bindings;
+                bindings.forget(&caller.organization_id, caller.mode).await;
+            }
             exchange.json(done.status, &done.body)
         }
         Err(fault) => give_up(exchange, fault, claim).await,
@@ -217,6 +221,7 @@ struct Done {
     status: StatusCode,
     body: Value,
     changed_credentials: Vec<[u8; 32]>,
+    bindings_changed: bool,
 }
 
 /// The change, its audit row and its stored response, or none of them.
@@ -239,6 +244,7 @@ async fn commit(
                 target,
                 details,
                 changed_credentials,
+                bindings_changed,
             } = effect;
             let row = scribe.row(Entry {
                 event: format!("{family}.{happened}"),
@@ -256,6 +262,7 @@ async fn commit(
                 status,
                 body,
                 changed_credentials,
+                bindings_changed,
             })
         })
     });

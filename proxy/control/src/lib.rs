@@ -8,12 +8,15 @@ mod agent_credentials;
 mod agents;
 mod api_keys;
 mod audit;
+mod bindings;
 mod budget;
 mod call;
 mod cursor;
+mod egress;
 mod endpoint;
 mod idempotency;
 mod input;
+mod integrations;
 mod organizations;
 mod query;
 mod usage;
@@ -23,7 +26,11 @@ use svc_core::scope::Scope;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::policy::pipelines::{Endpoint, Gate};
 
+use egress::Egress;
 use endpoint::{Read, Watched, Write};
+
+/// Where calls to other services come in.
+const EGRESS: &str = "/v1/egress/{project}/{alias}/{*path}";
 
 /// Every endpoint of the control plane.
 #[rustfmt::skip]
@@ -42,6 +49,20 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/agents/{id}/credentials", Scope::ControlRead, &Read(agent_credentials::list)),
     endpoint(Method::POST, "/v1/agents/{id}/credentials", Scope::ControlAgents, Gate::User, "agent_credential", &Write(agent_credentials::issue)),
     endpoint(Method::POST, "/v1/agents/{id}/credentials/{credential_id}/revoke", Scope::ControlAgents, Gate::Scope, "agent_credential", &Write(agent_credentials::revoke)),
+
+    silent(Method::GET, "/v1/integrations", Scope::ControlIntegrations, &Read(integrations::list)),
+    endpoint(Method::POST, "/v1/integrations", Scope::ControlIntegrations, Gate::OrgAdmin, "integration", &Write(integrations::create)),
+    silent(Method::GET, "/v1/integrations/{id}", Scope::ControlIntegrations, &Read(integrations::read)),
+    endpoint(Method::DELETE, "/v1/integrations/{id}", Scope::ControlIntegrations, Gate::OrgAdmin, "integration", &Write(integrations::revoke)),
+    endpoint(Method::POST, "/v1/integrations/{id}/rotate-secret", Scope::ControlIntegrations, Gate::OrgAdmin, "integration", &Write(integrations::rotate_secret)),
+    silent(Method::GET, "/v1/integrations/{id}/bindings", Scope::ControlIntegrations, &Read(bindings::list)),
+    endpoint(Method::POST, "/v1/integrations/{id}/bindings", Scope::ControlIntegrations, Gate::Scope, "integration_binding", &Write(bindings::create)),
+    endpoint(Method::DELETE, "/v1/integrations/{id}/bindings/{binding_id}", Scope::ControlIntegrations, Gate::Scope, "integration_binding", &Write(bindings::remove)),
+    endpoint(Method::GET, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
+    endpoint(Method::POST, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
+    endpoint(Method::PUT, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
+    endpoint(Method::PATCH, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
+    endpoint(Method::DELETE, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
 
     silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),

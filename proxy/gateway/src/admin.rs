@@ -3,7 +3,6 @@
 
 mod phi_list;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -47,6 +46,12 @@ pub(crate) struct Bootstrap {
     /// Models that are enabled: the standard ones, or all of the catalogue.
     #[arg(long, value_enum, default_value_t = Models::All)]
     models: Models,
+    /// The plan's tier.
+    #[arg(long, default_value = PLAN_TIER, value_parser = TIERS)]
+    plan: String,
+    /// Features that are switched on, by comma: `integrations`.
+    #[arg(long, value_delimiter = ',')]
+    features: Vec<String>,
     /// Scopes of the key, by comma; every scope when absent.
     #[arg(long, value_delimiter = ',')]
     scopes: Vec<String>,
@@ -78,6 +83,8 @@ impl Default for Bootstrap {
             phi_mode: Phi::Redact,
             no_baa: false,
             models: Models::All,
+            plan: PLAN_TIER.into(),
+            features: Vec::new(),
             scopes: Vec::new(),
             per_minute: None,
             credits: None,
@@ -129,8 +136,9 @@ const BAA_BODY: &str = include_str!("../../../policies/baa/2026-04.md");
 /// Contract 8's example, below every model's own limit.
 const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
 
-/// The tier of an organization made from the command line.
+/// The tier of an organization made from the command line, where none is named, and all there are (contract 8).
 const PLAN_TIER: &str = "standard";
+const TIERS: [&str; 4] = ["evaluation", PLAN_TIER, "premium", "enterprise"];
 
 /// Creates the organization.
 ///
@@ -144,7 +152,7 @@ pub(crate) async fn bootstrap(
     let now = moment::now();
     let request = bootstrap::Bootstrap {
         name: options.name.clone(),
-        plan_tier: PLAN_TIER.to_owned(),
+        plan_tier: options.plan.clone(),
         phi_mode: match options.phi_mode {
             Phi::Redact => PhiMode::Redact,
             Phi::Block => PhiMode::Block,
@@ -153,7 +161,11 @@ pub(crate) async fn bootstrap(
             Models::Standard => Vec::new(),
             Models::All => premium_models(configuration)?,
         },
-        features: BTreeMap::new(),
+        features: options
+            .features
+            .iter()
+            .map(|name| (name.clone(), true))
+            .collect(),
         per_request_max_tokens: PER_REQUEST_MAX_TOKENS,
         mode: Mode::Live,
         scopes: scopes(&options.scopes)?,

@@ -4,11 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
+use ipnet::IpNet;
 use serde::Deserialize;
+use svc_core::address::{AddressRules, Schemes};
 use svc_core::version::ApiVersion;
 use svc_pipeline::policy::Known;
+use svc_pipeline::upstream::Deadlines;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +25,7 @@ pub(crate) struct Configuration {
     pub(crate) plugins: Plugins,
     pub(crate) providers: BTreeMap<String, Provider>,
     pub(crate) test_providers: BTreeMap<String, Provider>,
+    pub(crate) integrations: Integrations,
     pub(crate) solver: Solver,
     pub(crate) telemetry: Telemetry,
 }
@@ -119,6 +124,20 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
+/// The way to services whose addresses callers choose (contract 15.4).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Integrations {
+    allowed_networks: Vec<String>,
+    allowed_ports: Vec<u16>,
+    plain_http: bool,
+    pub(crate) body_bytes: usize,
+    connect_ms: u64,
+    head_ms: u64,
+    idle_ms: u64,
+    total_ms: u64,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Solver {
@@ -195,6 +214,53 @@ impl Default for Provider {
             idle_ms: 120_000,
             total_ms: 600_000, // the SDKs' own default patience (wire.md 1)
             api_key: None,
+        }
+    }
+}
+
+impl Default for Integrations {
+    fn default() -> Self {
+        Self {
+            allowed_networks: Vec::new(),
+            allowed_ports: AddressRules::default().ports,
+            plain_http: false,
+            body_bytes: 8 * 1024 * 1024, // a FHIR bundle of a few thousand resources
+            connect_ms: 5_000,
+            head_ms: 30_000,
+            idle_ms: 30_000,
+            total_ms: 120_000,
+        }
+    }
+}
+
+impl Integrations {
+    /// Which addresses callers may choose.
+    ///
+    /// # Errors
+    /// A network that is not one.
+    pub(crate) fn addresses(&self) -> anyhow::Result<AddressRules> {
+        let networks: Result<Vec<IpNet>, _> = self
+            .allowed_networks
+            .iter()
+            .map(|text| text.parse())
+            .collect();
+        Ok(AddressRules {
+            networks: networks.context("integrations.allowed_networks")?,
+            ports: self.allowed_ports.clone(),
+            schemes: if self.plain_http {
+                Schemes::HttpToo
+            } else {
+                Schemes::Https
+            },
+        })
+    }
+
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        Deadlines {
+            connect: Duration::from_millis(self.connect_ms),
+            head: Duration::from_millis(self.head_ms),
+            idle: Duration::from_millis(self.idle_ms),
+            total: Duration::from_millis(self.total_ms),
         }
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use http::Uri;
 use svc_pipeline::inference::Breaker;
-use svc_pipeline::provider::{Provider, Secret};
+use svc_pipeline::provider::{Credential, Provider, Secret};
 use svc_pipeline::upstream::{ChosenBy, Deadlines, Target};
+use svc_store::ledger::BilledTo;
 
 use crate::configuration;
 
@@ -26,13 +27,17 @@ pub(crate) fn build(
         };
         let target = target(name, base_url, configured)
             .with_context(|| format!("provider {name}: {base_url}"))?;
-        let secret = configured.api_key.clone().map(|key| Secret::new(key.0));
+        let credential = match configured.api_key.clone() {
+            Some(key) => Credential::Placed(Secret::new(key.0)),
+            None => Credential::None,
+        };
         providers.insert(
             name.clone(),
             Arc::new(Provider {
                 target: Arc::new(target),
-                secret,
+                credential,
                 breaker: Breaker::default(),
+                billed_to: BilledTo::Operator,
             }),
         );
     }

@@ -10,14 +10,16 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use prometheus::{Encoder, Registry, TextEncoder};
 use serde_json::json;
+use svc_core::address::AddressRules;
 use svc_core::id::IdKind;
 use svc_edge::{
-    AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions, PingoraConnector,
-    Start, TlsListener, UpstreamMetrics,
+    AddressRule, AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions,
+    PingoraConnector, Start, TlsListener, UpstreamMetrics,
 };
 use svc_pipeline::budget::Rooms;
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
+use svc_pipeline::integration::Bindings;
 use svc_pipeline::limiter::{Limiter, Slots};
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::phi::lists::Lists;
@@ -25,6 +27,7 @@ use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
+use svc_pipeline::upstream::ChosenBy;
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
 use tokio::runtime::Runtime;
@@ -163,9 +166,9 @@ async fn build(
     let plugins = wiring::plugin_host(configuration).await?;
     plugins.register_metrics(registry)?;
     let upstream = UpstreamMetrics::register(registry)?;
-    // Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.
-    let connector =
-        PingoraConnector::new(ConnectorOptions::default(), Arc::new(|_, _| true), upstream)?;
+    let addresses = configuration.integrations.addresses()?;
+    let rule = address_rule(addresses.clone());
+    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream)?;
     Ok(Arc::new(Gateway {
         policies: Arc::new(policies),
         store,
@@ -177,6 +180,7 @@ async fn build(
             test: providers::build(&configuration.test_providers)?,
         },
         callers: Callers::default(),
+        bindings: Bindings::default(),
         strangers: Strangers::default(),
         limiter: Limiter::default(),
         slots: Slots::default(),
@@ -188,11 +192,22 @@ async fn build(
             default_version: configuration.default_version()?,
             inference_body_bytes: configuration.limits.inference_body_bytes,
             solve_body_bytes: configuration.solver.body_bytes,
+            egress_body_bytes: configuration.integrations.body_bytes,
+            addresses,
+            integration_deadlines: configuration.integrations.deadlines(),
             heartbeat_interval: Duration::from_millis(configuration.limits.heartbeat_ms),
         },
         replica_id: moment::id(IdKind::Bare),
         background: background.handle().clone(),
     }))
+}
+
+/// Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.
+fn address_rule(rules: AddressRules) -> AddressRule {
+    Arc::new(move |target, address| match target.chosen_by {
+        ChosenBy::Operator => true,
+        ChosenBy::Caller => rules.allow(address),
+    })
 }
 
 /// Workers for specs, tried out beside the start: without them every other route serves.

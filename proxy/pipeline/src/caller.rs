@@ -34,6 +34,7 @@ pub struct Caller {
     pub agent: Option<Agent>,
 
     pub organization_id: String,
+    pub default_project_id: String,
     pub organization_per_minute: Option<u32>,
     pub organization_per_day: Option<u32>,
     pub ai_paused: bool,
@@ -91,6 +92,11 @@ impl Caller {
         } else {
             ActorKind::ApiKey
         }
+    }
+
+    /// Whether the organization has switched the feature on.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.features.iter().any(|feature| feature == name)
     }
 
     /// Whom an agent's credential speaks with.
@@ -156,6 +162,7 @@ impl Caller {
             per_minute,
             agent,
             organization_id: organization.id,
+            default_project_id: organization.default_project_id,
             organization_per_minute: organization.plan.per_minute,
             organization_per_day: organization.plan.per_day,
             ai_paused: settings.ai_paused,

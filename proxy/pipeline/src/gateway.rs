@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use svc_core::address::AddressRules;
 use svc_core::version::ApiVersion;
 use svc_plugin::PluginHost;
 use svc_solver::Pool;
@@ -11,6 +12,7 @@ use tokio::runtime::Handle;
 
 use crate::budget::Rooms;
 use crate::filter::Callers;
+use crate::integration::Bindings;
 use crate::limiter::{Limiter, Slots};
 use crate::metrics::Metrics;
 use crate::phi::lists::Lists;
@@ -18,7 +20,7 @@ use crate::phi::results::Results;
 use crate::policy::watch::Policies;
 use crate::provider::Providers;
 use crate::strangers::Strangers;
-use crate::upstream::Connector;
+use crate::upstream::{Connector, Deadlines};
 
 /// Numbers that the operator may set (`config/gateway.toml`).
 pub struct Settings {
@@ -27,6 +29,11 @@ pub struct Settings {
     pub inference_body_bytes: usize,
     /// Contract 1.2: 8 MiB for a spec.
     pub solve_body_bytes: usize,
+    /// Bodies on their way to an integration, which are held whole.
+    pub egress_body_bytes: usize,
+    /// Which addresses callers may choose (contract 15.4).
+    pub addresses: AddressRules,
+    pub integration_deadlines: Deadlines,
     /// Contract 21: 15 s of silence on the native stream.
     pub heartbeat_interval: Duration,
 }
@@ -40,6 +47,7 @@ pub struct Gateway {
     pub connector: Arc<dyn Connector>,
     pub providers: Providers,
     pub callers: Callers,
+    pub bindings: Bindings,
     pub strangers: Strangers,
     pub limiter: Limiter,
     /// Requests of agents' credentials that are in flight here.

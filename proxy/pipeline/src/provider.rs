@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use svc_core::fault::{Code, Fault};
 use svc_plugin::AuthPlacement;
+use svc_store::ledger::BilledTo;
 
 use crate::inference::Breaker;
 use crate::upstream::Target;
@@ -19,11 +20,20 @@ impl Secret {
     }
 }
 
+/// How the host says who it is. Added after the driver has returned; a driver never sees it.
+pub enum Credential {
+    None,
+    /// Where the driver's manifest wants it.
+    Placed(Secret),
+    /// As the organization that owns it says, whatever the driver wants.
+    Header(HeaderName, HeaderValue),
+}
+
 pub struct Provider {
     pub target: Arc<Target>,
-    /// Added by the host after the driver has returned; a driver never sees it.
-    pub secret: Option<Secret>,
+    pub credential: Credential,
     pub breaker: Breaker,
+    pub billed_to: BilledTo,
 }
 
 /// Providers of live and of test mode, by the name that the catalogue uses. Test mode never reaches a live
@@ -45,11 +55,18 @@ impl Provider {
         headers: &mut HeaderMap,
         path: &mut String,
     ) -> Result<(), Fault> {
-        let Some(Secret(secret)) = &self.secret else {
-            return match placement {
-                AuthPlacement::None => Ok(()),
-                _ => Err(unusable("the provider has no credential")),
-            };
+        let secret = match &self.credential {
+            Credential::Placed(Secret(secret)) => secret,
+            Credential::Header(name, value) => {
+                headers.insert(name, value.clone());
+                return Ok(());
+            }
+            Credential::None => {
+                return match placement {
+                    AuthPlacement::None => Ok(()),
+                    _ => Err(unusable("the provider has no credential")),
+                };
+            }
         };
         match placement {
             AuthPlacement::None => Ok(()),

@@ -309,6 +309,7 @@ impl ReplyStream {
                 Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
+                    self.exchange.trail.billed_to(source.billed_to());
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }

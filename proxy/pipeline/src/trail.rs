@@ -12,12 +12,14 @@ pub use row::Entry;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
 use svc_core::fault::{Code, Fault, Kind};
 use svc_core::metering::{Charge, Price};
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
-use svc_store::audit::Row;
+use svc_store::audit::{Row, Target};
+use svc_store::ledger::BilledTo;
 
 use crate::budget::Reservation;
 use crate::caller::{Caller, PhiMode};
@@ -104,6 +106,7 @@ pub(crate) struct Record {
     message_id: Option<String>,
     scan: Option<ScanRecord>,
     reservation: Option<Reservation>,
+    billed_to: BilledTo,
     usage: Usage,
     /// Our count of the prompt and the bytes of text that the caller was sent, for runs whose provider never
     /// says its own.
@@ -135,6 +138,16 @@ pub struct Trail {
     record: Box<Record>,
 }
 
+/// What rows and logs say of the path. Behind a wildcard stands what another service is asked for, which may name a
+/// patient.
+fn shown_path(route: &Route, head: &RequestHead) -> String {
+    if route.path.contains("{*") {
+        route.path.clone()
+    } else {
+        head.path.clone()
+    }
+}
+
 /// Longest user agent that a row keeps.
 const MAX_USER_AGENT_CHARS: usize = 256;
 
@@ -155,7 +168,7 @@ impl Trail {
             operation: route.operation(),
             request_id: request_id.to_owned(),
             method: head.method.to_string(),
-            path: head.path.clone(),
+            path: shown_path(route, head),
             surface,
             version: None,
             client: head.client.to_string(),
@@ -167,6 +180,7 @@ impl Trail {
             message_id: None,
             scan: None,
             reservation: None,
+            billed_to: BilledTo::Operator,
             usage: Usage::default(),
             estimated_input_tokens: 0,
             output_bytes: 0,
@@ -204,6 +218,11 @@ impl Trail {
 
     pub(crate) fn reserves(&mut self, reservation: Reservation) {
         self.record.reservation = Some(reservation);
+    }
+
+    /// Who pays the provider that answered.
+    pub(crate) fn billed_to(&mut self, payer: BilledTo) {
+        self.record.billed_to = payer;
     }
 
     /// Our own count of the prompt.
@@ -359,6 +378,11 @@ impl Scribe {
     /// The row of a request that did what it was asked to.
     pub fn row(&self, entry: Entry) -> Row {
         row::control(&self.0, entry)
+    }
+
+    /// The row of what a request is about to do outside.
+    pub fn intent(&self, target: Target, details: Map<String, Value>) -> Row {
+        row::intent(&self.0, target, details)
     }
 
     /// The row of a request that is refused.

@@ -16,10 +16,14 @@ on_both_engines! {
 fn filled(path: &str, organization_id: &str) -> String {
     path.replace("{organization}", organization_id)
         .replace("{credential_id}", "agc_00000000000000000000000000")
+        .replace("{binding_id}", "bind_00000000000000000000000000")
+        .replace("{project}/{alias}/{*path}", "default/ehr/ping")
         .replace(
             "{id}",
             if path.contains("api_keys") {
                 "key_00000000000000000000000000"
+            } else if path.contains("integrations") {
+                "int_00000000000000000000000000"
             } else {
                 "agt_00000000000000000000000000"
             },

@@ -28,7 +28,7 @@ impl Filter for Eligibility {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
             let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
             for feature in features(chat) {
-                let enabled = caller.features.iter().any(|name| name == feature);
+                let enabled = caller.has_feature(feature);
                 if !enabled && !exchange.policy.catalogue.hipaa_eligible(feature) {
                     return Err(Code::FeatureNotHipaaEligible
                         .fault()

@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use svc_core::fault::Fault;
+use svc_core::fault::{Code, Fault};
 use svc_core::secret::Mode;
 use tracing::Instrument;
 
 use super::Handler;
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
+use crate::integration::{self, Bound, Way};
+use crate::moment;
 use crate::policy::models::ModelRoute;
+use crate::provider::Provider;
 use crate::reply::{Reply, ReplyStream};
 use crate::response::Response;
 use crate::service::TRACES;
@@ -50,9 +55,13 @@ impl Handler for Chat {
 }
 
 async fn run(mut exchange: Exchange) -> Response {
-    let prepared = call(&mut exchange).and_then(|call| {
-        Reply::begin(&mut exchange, Arc::clone(&call.chat)).map(|reply| (call, reply))
-    });
+    let prepared = match call(&mut exchange).await {
+        Ok(call) => {
+            let reply = Reply::begin(&mut exchange, Arc::clone(&call.chat));
+            reply.map(|reply| (call, reply))
+        }
+        Err(fault) => Err(fault),
+    };
     let (call, reply) = match prepared {
         Ok(prepared) => prepared,
         Err(fault) => return exchange.refuse(fault).await,
@@ -68,7 +77,10 @@ async fn run(mut exchange: Exchange) -> Response {
     let mut opening: Opening = Box::pin(open(call).instrument(span));
     if !streamed {
         return match opening.await {
-            Ok((source, events)) => reply.whole(exchange, source, events).await,
+            Ok((source, events)) => {
+                exchange.trail.billed_to(source.billed_to());
+                reply.whole(exchange, source, events).await
+            }
             Err(fault) => exchange.refuse(fault).await,
         };
     }
@@ -76,6 +88,7 @@ async fn run(mut exchange: Exchange) -> Response {
     // without a byte, so the stream opens when the first heartbeat would be due.
     match tokio::time::timeout(exchange.gateway.settings.heartbeat_interval, &mut opening).await {
         Ok(Ok((source, events))) => {
+            exchange.trail.billed_to(source.billed_to());
             ReplyStream::running(exchange, reply, source, events).into_response()
         }
         Ok(Err(fault)) => exchange.refuse(fault).await,
@@ -87,38 +100,74 @@ async fn run(mut exchange: Exchange) -> Response {
 pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
-pub(super) fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
+pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let chat = exchange.facts.chat.take();
     let chat = chat.ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+    let (gateway, policy) = (&exchange.gateway, &exchange.policy);
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
-    let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
+    let model = given(policy.catalogue.models.get(index), "the model")?;
+    let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
+    let own = integration::own_providers(gateway, caller, offered).await?;
     let routes: Result<Vec<Route>, Fault> = model
         .routes
         .iter()
-        .map(|way| route(&exchange.gateway, caller.mode, way))
+        .map(|way| route(gateway, caller, own.as_deref(), way))
         .collect();
     Ok(Call {
         routes: routes?,
-        connector: Arc::clone(&exchange.gateway.connector),
+        connector: Arc::clone(&gateway.connector),
         chat: Arc::new(chat),
         received: exchange.head.received,
-        metrics: Arc::clone(&exchange.gateway.metrics),
+        metrics: Arc::clone(&gateway.metrics),
     })
 }
 
-fn route(gateway: &Gateway, mode: Mode, way: &ModelRoute) -> Result<Route, Fault> {
+fn route(
+    gateway: &Gateway,
+    caller: &Caller,
+    own: Option<&Bound>,
+    way: &ModelRoute,
+) -> Result<Route, Fault> {
+    let own = own.and_then(|own| own.find(&caller.default_project_id, &way.provider));
+    let provider = match own {
+        Some(own) => {
+            own.touch(gateway, moment::now());
+            own_provider(own)?
+        }
+        None => operators_provider(gateway, caller.mode, &way.provider)?,
+    };
+    let driver = gateway.plugins.driver(&way.driver);
+    Ok(Route {
+        driver: driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?,
+        provider,
+        upstream_model: way.upstream_model.clone(),
+    })
+}
+
+/// The organization's own key of this provider. One that is revoked is not replaced by the operator's: who pays
+/// does not change unasked (contract 11).
+fn own_provider(own: &Way) -> Result<Arc<Provider>, Fault> {
+    match &own.state {
+        Ok(ready) => Ok(Arc::clone(&ready.provider)),
+        Err(unusable) => {
+            let mut fault = Code::InferenceUnavailable
+                .fault()
+                .detail("reason", unusable.word())
+                .detail("integration_id", own.integration_id.as_str());
+            fault.retryable = false;
+            Err(fault)
+        }
+    }
+}
+
+fn operators_provider(gateway: &Gateway, mode: Mode, name: &str) -> Result<Arc<Provider>, Fault> {
     let providers = match mode {
         Mode::Live => &gateway.providers.live,
         Mode::Test => &gateway.providers.test,
     };
-    let provider = providers.get(&way.provider).ok_or_else(|| {
-        Fault::unavailable(format_args!("provider {} is not configured", way.provider))
-    })?;
-    let driver = gateway.plugins.driver(&way.driver);
-    Ok(Route {
-        driver: driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?,
-        provider: Arc::clone(provider),
-        upstream_model: way.upstream_model.clone(),
-    })
+    let provider = providers.get(name);
+    provider
+        .cloned()
+        .ok_or_else(|| Fault::unavailable(format_args!("provider {name} is not configured")))
 }

@@ -51,7 +51,7 @@ async fn run(mut exchange: Exchange) -> Response {
 }
 
 async fn counted(exchange: &mut Exchange) -> Result<u64, Fault> {
-    let call = call(exchange)?;
+    let call = call(exchange).await?;
     let span = tracing::trace_span!(
         target: TRACES,
         "provider",

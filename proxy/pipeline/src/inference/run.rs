@@ -10,6 +10,7 @@ use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd, UpstreamRequest};
+use svc_store::ledger::BilledTo;
 
 use super::breaker::Health;
 use super::failure::Failure;
@@ -185,6 +186,11 @@ fn defaults(headers: &mut HeaderMap, framing: Framing) {
 }
 
 impl EventSource {
+    /// Who pays for this run.
+    pub fn billed_to(&self) -> BilledTo {
+        self.provider.billed_to
+    }
+
     /// Appends the next events, at least one; `false` when the run is over. `Finished` comes last in a good
     /// run, and everything else ends in an error.
     ///

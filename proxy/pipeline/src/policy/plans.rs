@@ -45,12 +45,23 @@ pub struct Plans {
     plans: Vec<Plan>,
 }
 
-/// Contract 8: the tiers that `required_tier` may name.
+/// Contract 8: the tiers that `required_tier` may name, the least first.
 const TIERS: [&str; 4] = ["evaluation", "standard", "premium", "enterprise"];
 
 impl Plans {
     pub fn find(&self, tier: &str) -> Option<&Plan> {
         self.plans.iter().find(|plan| plan.tier == tier)
+    }
+
+    /// Whether organizations of this tier may use the feature.
+    pub fn offers(&self, tier: &str, feature: &str) -> bool {
+        self.find(tier)
+            .is_some_and(|plan| plan.features.iter().any(|name| name == feature))
+    }
+
+    /// The least tier that has the feature.
+    pub fn tier_with(&self, feature: &str) -> Option<&'static str> {
+        TIERS.into_iter().find(|tier| self.offers(tier, feature))
     }
 
     pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {

@@ -7,6 +7,7 @@ use svc_core::metering::Charge;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
+use svc_store::ledger::BilledTo;
 
 use super::{Ending, Record};
 use crate::caller::Caller;
@@ -77,6 +78,9 @@ pub(super) fn terminal(
     );
     details.insert("credits".into(), charge.credits.to_json());
     details.insert("cost_usd".into(), charge.cost_usd.to_json());
+    if record.billed_to == BilledTo::Organization {
+        details.insert("billed_to".into(), record.billed_to.word().into());
+    }
     ended(
         row(record, Phase::Terminal, end.ending.word(), at, details),
         end,
@@ -98,6 +102,22 @@ pub struct Entry {
     pub target: Option<Target>,
     pub status: u16,
     pub details: Map<String, Value>,
+}
+
+/// The row of what a control-plane request is about to do outside, where no transaction reaches. Its end follows in a
+/// row of its own.
+pub(super) fn intent(record: &Record, target: Target, details: Map<String, Value>) -> Row {
+    let row = row(
+        record,
+        Phase::Requested,
+        "requested",
+        moment::now(),
+        details,
+    );
+    Row {
+        target: Some(target),
+        ..row
+    }
 }
 
 /// The one row of a control-plane request that did what it was asked to.

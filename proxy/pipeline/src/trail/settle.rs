@@ -10,7 +10,7 @@ use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
-use svc_store::ledger::{BilledTo, Entry};
+use svc_store::ledger::Entry;
 use svc_store::{StoreError, audit};
 
 use super::row::{self, End};
@@ -205,7 +205,7 @@ fn settlement(
         surface: record.surface.word().to_owned(),
         actor_type: caller.actor().word().to_owned(),
         actor_id: caller.key_id.clone(),
-        billed_to: BilledTo::Operator,
+        billed_to: record.billed_to,
         price_list: model.price_list.clone(),
         charge,
         usage: record.usage,

@@ -18,9 +18,21 @@ on_both! {
     a_project_uses_an_alias_once,
 }
 
-async fn place(store: &Store, org: &str, integration: &Integration, secret: &str, alias: &str) -> Binding {
-    let project_id = organization::find(store, org).await.unwrap().unwrap().default_project_id;
-    let sealed = integration::seal_secret(store, org, &integration.id, &Content::new(secret)).await.unwrap();
+async fn place(
+    store: &Store,
+    org: &str,
+    integration: &Integration,
+    secret: &str,
+    alias: &str,
+) -> Binding {
+    let project_id = organization::find(store, org)
+        .await
+        .unwrap()
+        .unwrap()
+        .default_project_id;
+    let sealed = integration::seal_secret(store, org, &integration.id, &Content::new(secret))
+        .await
+        .unwrap();
     let binding = Binding {
         id: IdKind::Binding.make(NOW, rand::random()),
         org_id: org.to_owned(),
@@ -50,11 +62,16 @@ fn bridge(org: &str) -> Integration {
         mode: Mode::Live,
         name: "EHR bridge".to_owned(),
         base_url: "https://ehr.example.org/api".to_owned(),
-        auth: Auth::Header { name: "X-Api-Key".to_owned() },
+        auth: Auth::Header {
+            name: "X-Api-Key".to_owned(),
+        },
         secret_hint: "…9f2c".to_owned(),
         secret_version: 1,
         bindings_count: 1,
-        created_by: Creator { kind: "user".to_owned(), id: "user_1".to_owned() },
+        created_by: Creator {
+            kind: "user".to_owned(),
+            id: "user_1".to_owned(),
+        },
         created_at: NOW,
         rotated_at: None,
         revoked_at: None,
@@ -64,7 +81,10 @@ fn bridge(org: &str) -> Integration {
 
 async fn secrets(store: &Store, org: &str, mode: Mode) -> Vec<Option<String>> {
     let usable = binding::usable(store, org, mode).await.unwrap();
-    usable.into_iter().map(|usable| usable.secret.map(Content::into_string)).collect()
+    usable
+        .into_iter()
+        .map(|usable| usable.secret.map(Content::into_string))
+        .collect()
 }
 
 async fn a_bound_secret_is_found_until_it_is_revoked(db: TestDb) {
@@ -74,21 +94,31 @@ async fn a_bound_secret_is_found_until_it_is_revoked(db: TestDb) {
     let bound = place(&store, &org, &bridge, "s3cret-9f2c", "ehr").await;
     let usable = binding::usable(&store, &org, Mode::Live).await.unwrap();
     assert_eq!((usable.len(), &usable[0].binding), (1, &bound));
-    assert_eq!(usable[0].secret.as_ref().map(Content::as_str), Some("s3cret-9f2c"));
+    assert_eq!(
+        usable[0].secret.as_ref().map(Content::as_str),
+        Some("s3cret-9f2c")
+    );
     assert!(secrets(&store, &org, Mode::Test).await.is_empty());
-    let found = integration::find(&store, &org, Mode::Live, &bridge.id).await.unwrap();
+    let found = integration::find(&store, &org, Mode::Live, &bridge.id)
+        .await
+        .unwrap();
     assert_eq!(found.as_ref(), Some(&bridge));
     let id = bridge.id.clone();
     let later = NOW.plus_ms(5);
     for at in [later, NOW.plus_ms(9)] {
         let id = id.clone();
         let revoking = store.transaction(move |mut tx| {
-            Box::pin(async move { Ok::<_, TransactionError<()>>(integration::revoke(&mut tx, &id, at).await?) })
+            Box::pin(async move {
+                Ok::<_, TransactionError<()>>(integration::revoke(&mut tx, &id, at).await?)
+            })
         });
         revoking.await.unwrap();
     }
     assert_eq!(secrets(&store, &org, Mode::Live).await, [None]);
-    let found = integration::find(&store, &org, Mode::Live, &bridge.id).await.unwrap().unwrap();
+    let found = integration::find(&store, &org, Mode::Live, &bridge.id)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((found.revoked_at, found.bindings_count), (Some(later), 1));
 }
 
@@ -97,13 +127,20 @@ async fn a_rotated_secret_takes_the_place_of_the_old_one(db: TestDb) {
     let org = fixture::organization(&store).await.organization_id;
     let mut bridge = bridge(&org);
     place(&store, &org, &bridge, "first-secret", "ehr").await;
-    let sealed = integration::seal_secret(&store, &org, &bridge.id, &Content::new("second-secret")).await.unwrap();
+    let sealed = integration::seal_secret(&store, &org, &bridge.id, &Content::new("second-secret"))
+        .await
+        .unwrap();
     bridge.secret_version = 2;
     let rotating = store.transaction(move |mut tx| {
-        Box::pin(async move { Ok::<_, TransactionError<()>>(integration::rotate(&mut tx, &bridge, sealed).await?) })
+        Box::pin(async move {
+            Ok::<_, TransactionError<()>>(integration::rotate(&mut tx, &bridge, sealed).await?)
+        })
     });
     rotating.await.unwrap();
-    assert_eq!(secrets(&store, &org, Mode::Live).await, [Some("second-secret".to_owned())]);
+    assert_eq!(
+        secrets(&store, &org, Mode::Live).await,
+        [Some("second-secret".to_owned())]
+    );
 }
 
 async fn secrets_outlive_a_rotation_of_the_organization_key(db: TestDb) {
@@ -113,14 +150,20 @@ async fn secrets_outlive_a_rotation_of_the_organization_key(db: TestDb) {
     org_key::rotate(&store, &org, NOW).await.unwrap();
     assert_eq!(integration::rewrap(&store, &org).await.unwrap(), 1);
     assert_eq!(integration::rewrap(&store, &org).await.unwrap(), 0);
-    assert_eq!(secrets(&store, &org, Mode::Live).await, [Some("s3cret".to_owned())]);
+    assert_eq!(
+        secrets(&store, &org, Mode::Live).await,
+        [Some("s3cret".to_owned())]
+    );
 }
 
 async fn a_project_uses_an_alias_once(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     let bound = place(&store, &org, &bridge(&org), "s3cret", "ehr").await;
-    let again = Binding { id: IdKind::Binding.make(NOW, rand::random()), ..bound };
+    let again = Binding {
+        id: IdKind::Binding.make(NOW, rand::random()),
+        ..bound
+    };
     let inserting = store.transaction(move |mut tx| {
         Box::pin(async move {
             assert!(binding::is_taken(&mut tx, &again).await?);
@@ -128,5 +171,8 @@ async fn a_project_uses_an_alias_once(db: TestDb) {
         })
     });
     let refused = inserting.await;
-    assert!(matches!(refused, Err(TransactionError::Store(StoreError::Exists { .. }))));
+    assert!(matches!(
+        refused,
+        Err(TransactionError::Store(StoreError::Exists { .. }))
+    ));
 }

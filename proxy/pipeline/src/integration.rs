@@ -1,0 +1,319 @@
+//! Credentials of other services as requests use them: by the alias that a project has bound them to (contract 11).
+//! What was found is at most two seconds old, and a revoked credential is never used: its binding is stale, and
+//! nothing goes out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
+use moka::future::Cache;
+use svc_core::address::Base;
+use svc_core::fault::Fault;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+use svc_store::StoreError;
+use svc_store::api_key::LAST_USED_STEP_MS;
+use svc_store::binding::{self, Usable};
+use svc_store::integration::{self, Auth, Integration};
+use svc_store::ledger::BilledTo;
+use svc_store::seal::Content;
+
+use crate::caller::Caller;
+use crate::feature::INTEGRATIONS;
+use crate::gateway::Gateway;
+use crate::inference::Breaker;
+use crate::provider::{Credential, Provider};
+use crate::upstream::{ChosenBy, Deadlines, Target};
+
+/// Contract 19.5: as old as a caller's verdict may be, and as old while the store is down.
+const FRESH: Duration = Duration::from_secs(2);
+const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
+
+/// Organizations held at once, live and test apart; more are read from the store each time.
+const MAX_ORGANIZATIONS: u64 = 10_000;
+
+type Key = (String, Mode);
+
+/// The bindings of organizations that were asked for lately.
+pub struct Bindings {
+    fresh: Cache<Key, Arc<Bound>>,
+    fallback: Cache<Key, Arc<Bound>>,
+}
+
+/// All bindings of one organization and mode.
+pub struct Bound(Vec<Way>);
+
+/// One binding, ready to be used.
+pub struct Way {
+    pub binding_id: String,
+    pub integration_id: String,
+    project_id: String,
+    pub alias: String,
+    /// `None`: any path below the base address.
+    pub allowed_paths: Option<Vec<String>>,
+    pub state: Result<Ready, Unusable>,
+    last_used_at: AtomicI64,
+}
+
+/// Where a binding leads.
+pub struct Ready {
+    pub target: Arc<Target>,
+    pub header: (HeaderName, HeaderValue),
+    /// The same service as a provider of models.
+    pub provider: Arc<Provider>,
+}
+
+/// Why nothing may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// The credential is revoked.
+    Stale,
+    /// The address is none that callers may choose any more.
+    Forbidden,
+}
+
+impl Unusable {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stale => "credential_revoked",
+            Self::Forbidden => "blocked_address",
+        }
+    }
+}
+
+impl Default for Bindings {
+    fn default() -> Self {
+        let cache = |age: Duration| {
+            Cache::builder()
+                .max_capacity(MAX_ORGANIZATIONS)
+                .time_to_live(age)
+                .build()
+        };
+        Self {
+            fresh: cache(FRESH),
+            fallback: cache(WHILE_STORE_IS_DOWN),
+        }
+    }
+}
+
+impl Bindings {
+    /// Something was rotated, revoked, bound or unbound: this replica knows at once.
+    pub async fn forget(&self, org_id: &str, mode: Mode) {
+        let key = (org_id.to_owned(), mode);
+        self.fresh.invalidate(&key).await;
+        self.fallback.invalidate(&key).await;
+    }
+
+    /// The bindings of the caller's organization and mode.
+    ///
+    /// # Errors
+    /// 503 while the store does not answer and nothing recent is known.
+    pub async fn of(&self, gateway: &Gateway, caller: &Caller) -> Result<Arc<Bound>, Fault> {
+        let key = (caller.organization_id.clone(), caller.mode);
+        let loading = async {
+            let (org_id, mode) = &key;
+            let usable = binding::usable(&gateway.store, org_id, *mode).await?;
+            let before = self.fallback.get(&key).await;
+            let ways = usable
+                .into_iter()
+                .map(|usable| way(usable, gateway, before.as_deref()));
+            let bound = Arc::new(Bound(ways.collect()));
+            self.fallback.insert(key.clone(), Arc::clone(&bound)).await;
+            Ok(bound)
+        };
+        let found = self.fresh.try_get_with(key.clone(), loading).await;
+        match found {
+            Ok(bound) => Ok(bound),
+            Err(error) => {
+                let error: Arc<StoreError> = error;
+                match self.fallback.get(&key).await {
+                    Some(bound) if error.is_outage() => Ok(bound),
+                    _ => Err(Fault::unavailable(format_args!("bindings: {error}"))),
+                }
+            }
+        }
+    }
+}
+
+impl Bound {
+    /// What the project calls by this alias.
+    pub fn find(&self, project_id: &str, alias: &str) -> Option<&Way> {
+        self.0
+            .iter()
+            .find(|way| way.alias == alias && way.project_id == project_id)
+    }
+}
+
+/// The bindings that take the place of the operator's providers for this caller; `None` where the organization has
+/// none of its own by plan or by choice, which costs nothing to find out.
+///
+/// # Errors
+/// As [`Bindings::of`].
+pub async fn own_providers(
+    gateway: &Gateway,
+    caller: &Caller,
+    offered: bool,
+) -> Result<Option<Arc<Bound>>, Fault> {
+    if offered && caller.has_feature(INTEGRATIONS) {
+        gateway.bindings.of(gateway, caller).await.map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+impl Way {
+    /// Notes the use of the credential, off the request path and at most once a minute.
+    pub fn touch(&self, gateway: &Gateway, now: Timestamp) {
+        let last = self.last_used_at.load(Ordering::Relaxed);
+        let is_due = now.0 - last >= LAST_USED_STEP_MS;
+        let is_mine = is_due
+            && self
+                .last_used_at
+                .compare_exchange(last, now.0, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        if !is_mine {
+            return;
+        }
+        let (store, id) = (gateway.store.clone(), self.integration_id.clone());
+        gateway.background.spawn(async move {
+            if let Err(error) = integration::touch(&store, &id, now).await {
+                tracing::warn!(integration_id = id, %error, "the last use of an integration could not be noted");
+            }
+        });
+    }
+}
+
+fn way(usable: Usable, gateway: &Gateway, before: Option<&Bound>) -> Way {
+    let Usable {
+        binding,
+        integration,
+        secret,
+    } = usable;
+    let state = match &secret {
+        None => Err(Unusable::Stale),
+        Some(secret) => ready(&integration, &binding.alias, secret, gateway),
+    };
+    let state = state.map(|ready| keep_health(ready, &binding.id, before));
+    Way {
+        binding_id: binding.id,
+        integration_id: integration.id,
+        project_id: binding.project_id,
+        alias: binding.alias,
+        allowed_paths: binding.allowed_paths,
+        state,
+        last_used_at: AtomicI64::new(integration.last_used_at.map_or(0, |at| at.0)),
+    }
+}
+
+fn ready(
+    integration: &Integration,
+    alias: &str,
+    secret: &Content,
+    gateway: &Gateway,
+) -> Result<Ready, Unusable> {
+    let settings = &gateway.settings;
+    let base = Base::read(&integration.base_url, &settings.addresses);
+    let base = base.map_err(|_| Unusable::Forbidden)?;
+    let header = header(&integration.auth, secret).ok_or(Unusable::Forbidden)?;
+    let target = target(integration, base, settings.integration_deadlines);
+    let operators = gateway.providers.live.get(alias);
+    let deadlines = operators.map_or(target.deadlines, |known| known.target.deadlines);
+    // Drivers give paths from the root (`/v1/messages`), as for the operator's addresses.
+    let base_path = target
+        .base_path
+        .strip_suffix("/v1")
+        .unwrap_or(&target.base_path);
+    let provider = Provider {
+        target: Arc::new(Target {
+            base_path: base_path.into(),
+            deadlines,
+            ..target.clone()
+        }),
+        credential: Credential::Header(header.0.clone(), header.1.clone()),
+        breaker: Breaker::default(),
+        billed_to: BilledTo::Organization,
+    };
+    Ok(Ready {
+        target: Arc::new(target),
+        header,
+        provider: Arc::new(provider),
+    })
+}
+
+/// The circuit of a provider outlives what was read of it, as long as it is the same one.
+fn keep_health(ready: Ready, binding_id: &str, before: Option<&Bound>) -> Ready {
+    let known = before.and_then(|bound| bound.0.iter().find(|way| way.binding_id == binding_id));
+    match known.map(|way| &way.state) {
+        Some(Ok(known)) if known.target.name == ready.target.name => Ready {
+            provider: Arc::clone(&known.provider),
+            ..ready
+        },
+        _ => ready,
+    }
+}
+
+/// Credentials never share connections, nor does a secret with the one before it.
+fn target(integration: &Integration, base: Base, deadlines: Deadlines) -> Target {
+    let Base {
+        tls,
+        host,
+        port,
+        path,
+    } = base;
+    Target {
+        name: format!("{}:{}", integration.id, integration.secret_version).into(),
+        chosen_by: ChosenBy::Caller,
+        tls,
+        host: host.into(),
+        port,
+        base_path: path.into(),
+        ca_file: None,
+        deadlines,
+    }
+}
+
+/// The header that presents the secret.
+fn header(auth: &Auth, secret: &Content) -> Option<(HeaderName, HeaderValue)> {
+    let secret = secret.as_str();
+    let (name, text) = match auth {
+        Auth::Bearer => (AUTHORIZATION, format!("Bearer {secret}")),
+        Auth::Basic { username } => {
+            let pair = STANDARD.encode(format!("{username}:{secret}"));
+            (AUTHORIZATION, format!("Basic {pair}"))
+        }
+        Auth::Header { name } => (name.parse().ok()?, secret.to_owned()),
+    };
+    let mut value = HeaderValue::from_str(&text).ok()?;
+    value.set_sensitive(true);
+    Some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn shown(auth: Auth) -> (String, String) {
+        let (name, value) = header(&auth, &Content::new("s3cret")).unwrap();
+        assert!(value.is_sensitive());
+        (name.to_string(), value.to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_secret_is_presented_as_its_scheme_says() {
+        let username = "clinic".to_owned();
+        let name = "X-Api-Key".to_owned();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(shown(Auth::Bearer), pair("authorization", "Bearer s3cret"));
+        // RFC 7617, 2: base64 of `clinic:s3cret`.
+        assert_eq!(
+            shown(Auth::Basic { username }),
+            pair("authorization", "Basic Y2xpbmljOnMzY3JldA==")
+        );
+        assert_eq!(shown(Auth::Header { name }), pair("x-api-key", "s3cret"));
+    }
+}
