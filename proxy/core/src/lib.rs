@@ -4,12 +4,15 @@
 //! itself. Nothing here knows SQL, Wasm, HTTP connections or configuration files.
 
 pub mod address;
+pub mod audit_leaf;
 pub mod chat;
+pub mod checkpoint;
 pub mod fault;
 pub mod gcra;
 pub mod grant;
 pub mod id;
 pub mod json;
+pub mod merkle;
 pub mod metering;
 pub mod money;
 pub mod phi;

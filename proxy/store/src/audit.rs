@@ -1,5 +1,6 @@
 //! The audit log (contract 14): typed rows in, the JSON of contract 14.1 stored beside the columns that
-//! queries filter on. Append-only: triggers refuse every change. A row has no content, by its type.
+//! queries filter on. Append-only: triggers refuse every change; [`crate::audit_tree`] seals the rows and
+//! [`crate::retention`] removes them when their time is over. A row has no content, by its type.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +9,7 @@ use serde_json::{Map, Value};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
+use crate::audit_tree::{self, Leaf};
 use crate::engine::{Arg, Connection, Row as Stored, args};
 use crate::page::{Listing, Order, Page, Paged};
 use crate::{Store, StoreError, Transaction};
@@ -440,6 +442,10 @@ pub struct Listed {
     pub occurred_at: Timestamp,
     /// The JSON of contract 14.1, without `integrity`.
     pub document: Value,
+    /// Where the row stands in the tree, once it is sealed.
+    pub leaf: Option<Leaf>,
+    /// Whether the row waits to be sealed. A row that is neither a leaf nor waiting came in past the triggers.
+    pub waits: bool,
 }
 
 /// A page of the rows of this organization and mode.
@@ -466,8 +472,10 @@ pub async fn list(
         phi_detected,
         order,
     } = filter.clone();
-    let select = "SELECT id, occurred_at, document FROM audit WHERE org_id = $1 AND mode = $2";
-    let mut listing = Listing::new(select, args![org_id, mode]).by("occurred_at", order);
+    let select = "SELECT a.id, a.occurred_at, a.document, l.leaf_index, l.leaf_hash, q.audit_id AS waiting \
+                  FROM audit a LEFT JOIN audit_leaves l ON l.audit_id = a.id \
+                  LEFT JOIN audit_unsealed q ON q.audit_id = a.id WHERE a.org_id = $1 AND a.mode = $2";
+    let mut listing = Listing::new(select, args![org_id, mode]).by("a.occurred_at", order);
     let events = events
         .into_iter()
         .map(|event| match event.strip_suffix('*') {
@@ -499,6 +507,8 @@ pub async fn list(
             id: row.get("id")?,
             occurred_at: row.get("occurred_at")?,
             document: row.get("document")?,
+            leaf: audit_tree::leaf_of(row)?,
+            waits: row.get::<Option<String>>("waiting")?.is_some(),
         })
     };
     store

@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     7 "0007_phi_lists";
     8 "0008_integrations";
     9 "0009_agreements";
+    10 "0010_audit_tree";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -94,12 +94,60 @@ impl TestDb {
         changed.map_err(|error| error.to_string())
     }
 
+    /// Drops the triggers that guard the audit log, as an intruder who owns the database could.
+    pub(crate) async fn disarm(&self) {
+        let triggers = if self.is_sqlite() {
+            "DROP TRIGGER audit_no_update; DROP TRIGGER audit_no_delete"
+        } else {
+            "DROP TRIGGER audit_append_only ON audit; DROP TRIGGER audit_no_early_delete ON audit"
+        };
+        self.tamper(triggers).await.unwrap();
+    }
+
+    /// The first column of a query, as texts.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        if self.is_sqlite() {
+            let options: SqliteConnectOptions = self.url.parse().unwrap();
+            let mut connection = options.connect().await.unwrap();
+            let rows = sqlx::query_scalar(sql).fetch_all(&mut connection).await;
+            rows.unwrap()
+        } else {
+            let options: PgConnectOptions = self.url.parse().unwrap();
+            let mut connection = options.connect().await.unwrap();
+            let rows = sqlx::query_scalar(sql).fetch_all(&mut connection).await;
+            rows.unwrap()
+        }
+    }
+
+    /// A transaction of somebody else on PostgreSQL, left open.
+    pub(crate) async fn begin(&self) -> Open {
+        let options: PgConnectOptions = self.url.parse().unwrap();
+        let open = Open(options.connect().await.unwrap());
+        open.run("BEGIN").await
+    }
+
     /// Whether any file of the engine has this text in it.
     pub(crate) fn holds(&self, needle: &str) -> bool {
         let mut grep = Command::new("grep");
         // A file may go away while the engine works (-s): then it holds nothing.
         grep.args(["-rsaqF", "-e", needle]).arg(&self.files);
         grep.status().unwrap().success()
+    }
+}
+
+/// An open transaction.
+pub(crate) struct Open(sqlx::PgConnection);
+
+impl Open {
+    pub(crate) async fn run(mut self, sql: &str) -> Self {
+        let sql = AssertSqlSafe(sql.to_owned());
+        sqlx::raw_sql(sql).execute(&mut self.0).await.unwrap();
+        self
+    }
+
+    pub(crate) async fn commit(self) {
+        self.run("COMMIT").await;
     }
 }
 

@@ -25,6 +25,7 @@ macro_rules! on_both {
 }
 
 mod audit_log;
+mod audit_tree;
 mod budgets;
 mod conversations;
 mod database;

@@ -1,0 +1,469 @@
+//! The tree over the audit log (contract 14.4): rows become leaves in the order in which they were committed, each
+//! exactly once, and every batch ends in a signed checkpoint. Proofs are made from what is kept, never from the whole
+//! log. Sealing changes no row.
+//!
+//! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals sees what is committed and
+//! takes it by its number there. A row that was committed before another one was begun has the smaller number, and a
+//! row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever passed over.
+
+use svc_core::audit_leaf;
+use svc_core::checkpoint::Signer;
+use svc_core::merkle::{self, Edge, Hash, Head, Kept, Place, Span};
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::engine::{Arg, Connection, Row, args};
+use crate::{Store, StoreError};
+
+/// Rows that one batch seals.
+pub const BATCH_ROWS: u32 = 512;
+
+/// What one batch did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    pub rows: u64,
+    /// Whether more may be waiting.
+    pub more: bool,
+}
+
+/// Where a row stands in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    pub index: u64,
+    pub hash: Hash,
+}
+
+/// The newest checkpoint, with the size that it names.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    pub size: u64,
+    /// A signed note.
+    pub checkpoint: String,
+}
+
+/// That a row is in the tree of a checkpoint.
+#[derive(Clone, Debug)]
+pub struct Inclusion {
+    pub leaf: Leaf,
+    pub hashes: Vec<Hash>,
+    pub signed: Signed,
+}
+
+/// Seals the rows that wait longest, at most [`BATCH_ROWS`]. Any number of replicas may call it at once.
+///
+/// # Errors
+/// Those of the database; nothing is sealed then.
+pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Sealed, StoreError> {
+    let (edge, waiting) = store
+        .db
+        .read(|cx| Box::pin(async move { waiting(cx).await }))
+        .await?;
+    if waiting.is_empty() {
+        return Ok(Sealed {
+            rows: 0,
+            more: false,
+        });
+    }
+    let more = waiting.len() >= BATCH_ROWS as usize;
+    let batch = Batch::new(edge, &waiting, signer)?;
+    let done = store
+        .db
+        .write(move |cx| Box::pin(async move { batch.write(cx, now).await }))
+        .await;
+    match done {
+        Ok(rows) => Ok(Sealed { rows, more }),
+        // Another replica has sealed since: what it left is for the next batch.
+        Err(StoreError::GivenUp) => Ok(Sealed {
+            rows: 0,
+            more: true,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.
+async fn waiting(cx: &mut Connection) -> Result<(Edge, Vec<Row>), StoreError> {
+    let sql = "SELECT size, edge FROM audit_tree WHERE only_row = 1";
+    let tree = cx.row(sql, args![]).await?;
+    let tree = tree.ok_or(StoreError::Missing("audit tree"))?;
+    let bytes: Vec<u8> = tree.get("edge")?;
+    let edge = Edge::restore(tree.get("size")?, &bytes);
+    let edge = edge.ok_or(StoreError::Corrupt { column: "edge" })?;
+    let sql = "SELECT a.id, a.org_id, a.mode, a.occurred_at, a.document \
+               FROM audit_unsealed q JOIN audit a ON a.id = q.audit_id ORDER BY q.seq LIMIT $1";
+    Ok((edge, cx.rows(sql, args![BATCH_ROWS]).await?))
+}
+
+/// What a batch writes, worked out before its transaction begins.
+struct Batch {
+    /// The size that the tree must still have.
+    old_size: u64,
+    edge: Edge,
+    checkpoint: String,
+    leaves: Vec<Vec<Arg>>,
+    nodes: Vec<Vec<Arg>>,
+}
+
+impl Batch {
+    fn new(mut edge: Edge, rows: &[Row], signer: &Signer) -> Result<Self, StoreError> {
+        let old_size = edge.size();
+        let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows {
+            let id: String = row.get("id")?;
+            let org_id: Option<String> = row.get("org_id")?;
+            let mode: Option<String> = row.get("mode")?;
+            let at: Timestamp = row.get("occurred_at")?;
+            let hash = audit_leaf::hash(&row.get("document")?);
+            let hash = hash.ok_or(StoreError::Corrupt { column: "document" })?;
+            leaves.push(args![edge.size(), id, hash.to_vec(), org_id, mode, at]);
+            for ((height, position), hash) in edge.push(hash) {
+                nodes.push(args![i64::from(height), position, hash.to_vec()]);
+            }
+        }
+        let head = Head {
+            size: edge.size(),
+            root: edge.root(),
+        };
+        Ok(Self {
+            old_size,
+            checkpoint: signer.sign(&head),
+            edge,
+            leaves,
+            nodes,
+        })
+    }
+
+    async fn write(self, cx: &mut Connection, now: Timestamp) -> Result<u64, StoreError> {
+        let Self {
+            old_size,
+            edge,
+            checkpoint,
+            leaves,
+            nodes,
+        } = self;
+        // Takes the lock of the tree's row, so that replicas seal one after another.
+        let lock = "UPDATE audit_tree SET size = size WHERE only_row = 1 RETURNING size";
+        let tree = cx.row(lock, args![]).await?;
+        let tree = tree.ok_or(StoreError::Missing("audit tree"))?;
+        if tree.get::<u64>("size")? != old_size {
+            return Err(StoreError::GivenUp);
+        }
+        let sealed = leaves.len() as u64;
+        let into = "audit_leaves (leaf_index, audit_id, leaf_hash, org_id, mode, occurred_at)";
+        insert(cx, into, leaves).await?;
+        insert(cx, "audit_nodes (height, position, hash)", nodes).await?;
+        let sql = "UPDATE audit_tree SET size = $1, edge = $2, checkpoint = $3, signed_at = $4 WHERE only_row = 1";
+        let tree = args![edge.size(), edge.bytes(), checkpoint, now];
+        cx.execute_one("audit tree", sql, tree).await?;
+        // By what has become a leaf, not by number: a smaller number may have become visible since.
+        let sql = "DELETE FROM audit_unsealed WHERE audit_id IN \
+                   (SELECT audit_id FROM audit_leaves WHERE leaf_index >= $1)";
+        cx.execute(sql, args![old_size]).await?;
+        Ok(sealed)
+    }
+}
+
+/// Rows of one statement, the most first: few texts to prepare, few trips to the server.
+const ROWS_PER_INSERT: [usize; 3] = [64, 8, 1];
+
+async fn insert(
+    cx: &mut Connection,
+    into: &str,
+    mut rows: Vec<Vec<Arg>>,
+) -> Result<(), StoreError> {
+    for size in ROWS_PER_INSERT {
+        while rows.len() >= size {
+            let rest = rows.split_off(size);
+            let mut places = 0_usize;
+            let tuple = |row: &Vec<Arg>| {
+                let columns = row.iter().map(|_| {
+                    places += 1;
+                    format!("${places}")
+                });
+                format!("({})", columns.collect::<Vec<_>>().join(", "))
+            };
+            let tuples: Vec<String> = rows.iter().map(tuple).collect();
+            let sql = format!("INSERT INTO {into} VALUES {}", tuples.join(", "));
+            cx.rows_of(sql, rows.into_iter().flatten().collect())
+                .await?;
+            rows = rest;
+        }
+    }
+    Ok(())
+}
+
+/// The newest checkpoint.
+///
+/// # Errors
+/// [`StoreError::Missing`] before the log has a key, and those of the database.
+pub async fn signed(store: &Store) -> Result<Signed, StoreError> {
+    store
+        .db
+        .read(|cx| Box::pin(async move { newest(cx).await }))
+        .await
+}
+
+async fn newest(cx: &mut Connection) -> Result<Signed, StoreError> {
+    let sql = "SELECT size, checkpoint FROM audit_tree WHERE only_row = 1";
+    let row = cx.row(sql, args![]).await?;
+    let row = row.ok_or(StoreError::Missing("audit tree"))?;
+    Ok(Signed {
+        size: row.get("size")?,
+        checkpoint: row.get("checkpoint")?,
+    })
+}
+
+/// The row among those that wait now which will be sealed last, if any waits.
+///
+/// # Errors
+/// Those of the database.
+pub async fn last_waiting(store: &Store) -> Result<Option<String>, StoreError> {
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT q.audit_id FROM audit_unsealed q JOIN audit a ON a.id = q.audit_id \
+                           ORDER BY q.seq DESC LIMIT 1";
+                let row = cx.row(sql, args![]).await?;
+                row.map(|row| row.get("audit_id")).transpose()
+            })
+        })
+        .await
+}
+
+/// Whether a row is a leaf.
+///
+/// # Errors
+/// Those of the database.
+pub async fn is_sealed(store: &Store, audit_id: &str) -> Result<bool, StoreError> {
+    let arguments = args![audit_id];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT leaf_index FROM audit_leaves WHERE audit_id = $1";
+                Ok(cx.row(sql, arguments).await?.is_some())
+            })
+        })
+        .await
+}
+
+/// Waiting entries whose row is gone: rows that somebody removed past the triggers before they were sealed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lost(store: &Store) -> Result<u64, StoreError> {
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT COUNT(*) AS lost FROM audit_unsealed q \
+                           WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.id = q.audit_id)";
+                let row = cx.row(sql, args![]).await?;
+                row.map_or(Ok(0), |row| row.get("lost"))
+            })
+        })
+        .await
+}
+
+/// The proof of a row of this organization and mode: `None` where there is no such row, or it is not sealed yet.
+///
+/// # Errors
+/// Those of the database; [`StoreError::Corrupt`] where hashes are missing.
+pub async fn prove(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    audit_id: &str,
+) -> Result<Option<Inclusion>, StoreError> {
+    let arguments = args![audit_id, org_id, mode];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT leaf_index, leaf_hash FROM audit_leaves \
+                           WHERE audit_id = $1 AND org_id = $2 AND mode = $3";
+                let Some(row) = cx.row(sql, arguments).await? else {
+                    return Ok(None);
+                };
+                let leaf = leaf(&row)?;
+                // After the leaf: the tree has it.
+                let signed = newest(cx).await?;
+                let kept = kept(cx, &[leaf.index], signed.size).await?;
+                let hashes = kept.inclusion(leaf.index, signed.size);
+                Ok(Some(Inclusion {
+                    leaf,
+                    hashes: hashes.ok_or(MISSING_HASH)?,
+                    signed,
+                }))
+            })
+        })
+        .await
+}
+
+/// A hash of the tree is not there: somebody has removed it past the triggers.
+const MISSING_HASH: StoreError = StoreError::Corrupt {
+    column: "leaf_hash",
+};
+
+/// The proof that the tree of `old` leaves is a beginning of that of `new`.
+///
+/// # Errors
+/// [`StoreError::Missing`] where `old` is the larger one or `new` is more than there is; those of the database.
+pub async fn consistency(store: &Store, old: u64, new: u64) -> Result<Vec<Hash>, StoreError> {
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                if old > new || new > newest(cx).await?.size {
+                    return Err(StoreError::Missing("tree of this size"));
+                }
+                let kept = kept(cx, &[old.saturating_sub(1)], new).await?;
+                kept.consistency(old, new).ok_or(MISSING_HASH)
+            })
+        })
+        .await
+}
+
+/// What the proofs of these leaves in the tree of `size` are made from.
+///
+/// # Errors
+/// Those of the database.
+pub async fn material(store: &Store, leaves: Vec<u64>, size: u64) -> Result<Kept, StoreError> {
+    store
+        .db
+        .read(move |cx| Box::pin(async move { kept(cx, &leaves, size).await }))
+        .await
+}
+
+async fn kept(cx: &mut Connection, leaves: &[u64], size: u64) -> Result<Kept, StoreError> {
+    let mut spans: Vec<Span> = leaves
+        .iter()
+        .flat_map(|leaf| merkle::spans(*leaf, size))
+        .collect();
+    spans.sort_unstable();
+    spans.dedup();
+    let mut kept = Kept::default();
+    for span in joined(&spans) {
+        let Span { height, first, end } = span;
+        let (sql, arguments) = if height == 0 {
+            let sql = "SELECT leaf_index AS position, leaf_hash AS hash FROM audit_leaves \
+                       WHERE leaf_index >= $1 AND leaf_index < $2";
+            (sql, args![first, end])
+        } else {
+            let sql = "SELECT position, hash FROM audit_nodes \
+                       WHERE height = $3 AND position >= $1 AND position < $2";
+            (sql, args![first, end, i64::from(height)])
+        };
+        for row in cx.rows(sql, arguments).await? {
+            let place: Place = (height, row.get("position")?);
+            kept.insert(place, hash(&row, "hash")?);
+        }
+    }
+    Ok(kept)
+}
+
+/// Hashes between two spans that are rather read than skipped by another query.
+const WORTH_READING: u64 = 4 * merkle::TILE;
+
+fn joined(spans: &[Span]) -> Vec<Span> {
+    let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if last.height == span.height && span.first <= last.end + WORTH_READING => {
+                last.end = last.end.max(span.end);
+            }
+            _ => joined.push(*span),
+        }
+    }
+    joined
+}
+
+fn leaf(row: &Row) -> Result<Leaf, StoreError> {
+    Ok(Leaf {
+        index: row.get("leaf_index")?,
+        hash: hash(row, "leaf_hash")?,
+    })
+}
+
+/// The leaf of a row of a list, where it has one.
+pub(crate) fn leaf_of(row: &Row) -> Result<Option<Leaf>, StoreError> {
+    match row.get::<Option<i64>>("leaf_index")? {
+        Some(_) => leaf(row).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn hash(row: &Row, column: &'static str) -> Result<Hash, StoreError> {
+    let bytes: Vec<u8> = row.get(column)?;
+    bytes.try_into().map_err(|_| StoreError::Corrupt { column })
+}
+
+/// A leaf whose row is not there: expired, or removed past the triggers.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    pub audit_id: String,
+    pub leaf: Leaf,
+    pub occurred_at: Timestamp,
+}
+
+/// Which leaves without a row are asked for, oldest first.
+#[derive(Clone, Debug)]
+pub struct AbsentPage {
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    /// Leaves of the tree that is asked about.
+    pub size: u64,
+    /// The last one of the page before.
+    pub after: Option<(Timestamp, u64)>,
+    pub limit: u32,
+}
+
+/// Leaves of this organization and mode whose row is gone, or says of itself that it is another's.
+///
+/// # Errors
+/// Those of the database.
+pub async fn absent(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    page: &AbsentPage,
+) -> Result<Vec<Absent>, StoreError> {
+    let AbsentPage {
+        from,
+        to,
+        size,
+        after,
+        limit,
+    } = page;
+    let (at, index) = after.map_or((i64::MIN, -1), |(at, index)| {
+        (at.0, i64::try_from(index).unwrap_or(i64::MAX))
+    });
+    let from = from.map_or(i64::MIN, |from| from.0);
+    let to = to.map_or(i64::MAX, |to| to.0);
+    let arguments = args![org_id, mode, from, to, *size, at, index, *limit];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
+                           WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
+                           AND l.leaf_index < $5 \
+                           AND (l.occurred_at > $6 OR (l.occurred_at = $6 AND l.leaf_index > $7)) \
+                           AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.id = l.audit_id AND a.org_id = l.org_id \
+                           AND a.mode = l.mode AND a.occurred_at = l.occurred_at) \
+                           ORDER BY l.occurred_at, l.leaf_index LIMIT $8";
+                let rows = cx.rows(sql, arguments).await?;
+                rows.iter()
+                    .map(|row| {
+                        Ok(Absent {
+                            audit_id: row.get("audit_id")?,
+                            leaf: leaf(row)?,
+                            occurred_at: row.get("occurred_at")?,
+                        })
+                    })
+                    .collect()
+            })
+        })
+        .await
+}

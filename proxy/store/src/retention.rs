@@ -1,0 +1,214 @@
+//! The end of what is kept for a time only: audit rows past `retention.audit_days`, conversations past
+//! `retention.conversation_days`. What is removed leaves a row in the audit log, in the same transaction. The triggers
+//! of the database judge every audit row again: unsealed ones and younger ones stay, whoever asks.
+
+use serde_json::{Map, Value, json};
+use svc_core::id::IdKind;
+use svc_core::secret::Mode;
+use svc_core::time::{MS_PER_DAY, Timestamp};
+
+use crate::audit::{self, Actor, ActorKind, Outcome, Phase, Row};
+use crate::engine::{Connection, args};
+use crate::{Store, StoreError};
+
+/// Days that an audit row is kept at least: 6 years (45 CFR 164.316(b)(2); contract 14.4).
+pub const MIN_AUDIT_DAYS: u32 = 2_190;
+
+/// What one pass removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expired {
+    pub audit_rows: u64,
+    pub conversations: u64,
+    /// Whether more is left than one pass takes on.
+    pub more: bool,
+}
+
+/// Removed in one transaction, so that the writer is free in between.
+const BATCH_AUDIT_ROWS: u32 = 500;
+const BATCH_CONVERSATIONS: u32 = 50;
+/// Organizations of one query.
+const ORGANIZATIONS: u32 = 100;
+/// 1 h: how far our clock and the database's, by which the triggers judge, may be apart.
+const CLOCK_MARGIN_MS: i64 = 3_600_000;
+
+/// Removes one batch of each kind from each organization, and of the rows that belong to none.
+///
+/// # Errors
+/// Those of the database; what was removed before stays removed.
+pub async fn expire(store: &Store, now: Timestamp) -> Result<Expired, StoreError> {
+    let mut expired = Expired::default();
+    let mut after = String::new();
+    loop {
+        let organizations = organizations(store, after).await?;
+        for organization in &organizations {
+            for mode in [Mode::Live, Mode::Test] {
+                let owner = Some((organization.id.clone(), mode));
+                let rows = audit_rows(store, owner, organization.audit_days, now).await?;
+                expired.count_rows(rows);
+                let gone = conversations(store, organization, mode, now).await?;
+                expired.conversations += gone;
+                expired.more |= gone >= u64::from(BATCH_CONVERSATIONS);
+            }
+        }
+        match organizations.last() {
+            Some(last) if organizations.len() >= ORGANIZATIONS as usize => {
+                after = last.id.clone();
+            }
+            _ => break,
+        }
+    }
+    expired.count_rows(audit_rows(store, None, MIN_AUDIT_DAYS, now).await?);
+    Ok(expired)
+}
+
+impl Expired {
+    fn count_rows(&mut self, rows: u64) {
+        self.audit_rows += rows;
+        self.more |= rows >= u64::from(BATCH_AUDIT_ROWS);
+    }
+}
+
+struct Organization {
+    id: String,
+    audit_days: u32,
+    conversation_days: u32,
+}
+
+async fn organizations(store: &Store, after: String) -> Result<Vec<Organization>, StoreError> {
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT id, audit_days, conversation_days FROM organizations \
+                           WHERE id > $1 ORDER BY id LIMIT $2";
+                let rows = cx.rows(sql, args![after, ORGANIZATIONS]).await?;
+                rows.iter()
+                    .map(|row| {
+                        Ok(Organization {
+                            id: row.get("id")?,
+                            audit_days: row.get("audit_days")?,
+                            conversation_days: row.get("conversation_days")?,
+                        })
+                    })
+                    .collect()
+            })
+        })
+        .await
+}
+
+/// The instant before which things are over.
+fn before(now: Timestamp, days: u32) -> Timestamp {
+    now.plus_ms(-(i64::from(days) * MS_PER_DAY))
+}
+
+async fn audit_rows(
+    store: &Store,
+    owner: Option<(String, Mode)>,
+    days: u32,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let before = before(now, days.max(MIN_AUDIT_DAYS)).plus_ms(-CLOCK_MARGIN_MS);
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                let removed = match &owner {
+                    Some((org_id, mode)) => {
+                        let sql = "DELETE FROM audit WHERE id IN (SELECT a.id FROM audit a \
+                                   JOIN audit_leaves l ON l.audit_id = a.id \
+                                   WHERE a.org_id = $1 AND a.mode = $2 AND a.occurred_at < $3 \
+                                   ORDER BY a.occurred_at, a.id LIMIT $4)";
+                        let arguments = args![org_id, *mode, before, BATCH_AUDIT_ROWS];
+                        cx.execute(sql, arguments).await?
+                    }
+                    None => {
+                        let sql = "DELETE FROM audit WHERE id IN (SELECT a.id FROM audit a \
+                                   JOIN audit_leaves l ON l.audit_id = a.id \
+                                   WHERE a.org_id IS NULL AND a.occurred_at < $1 \
+                                   ORDER BY a.occurred_at, a.id LIMIT $2)";
+                        cx.execute(sql, args![before, BATCH_AUDIT_ROWS]).await?
+                    }
+                };
+                if removed > 0 {
+                    let details = json!({"rows": removed, "before": before.to_string()});
+                    record(cx, "audit.expired", owner, details, now).await?;
+                }
+                Ok(removed)
+            })
+        })
+        .await
+}
+
+async fn conversations(
+    store: &Store,
+    organization: &Organization,
+    mode: Mode,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let before = before(now, organization.conversation_days);
+    let org_id = organization.id.clone();
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                // Locks them: a turn that is being stored now makes its conversation young before or comes too late.
+                let sql = "UPDATE conversations SET updated_at = updated_at WHERE id IN \
+                           (SELECT id FROM conversations WHERE org_id = $1 AND mode = $2 AND updated_at < $3 \
+                           ORDER BY updated_at, id LIMIT $4) AND updated_at < $3 RETURNING id";
+                let arguments = args![&org_id, mode, before, BATCH_CONVERSATIONS];
+                let found = cx.rows(sql, arguments).await?;
+                for row in &found {
+                    let id: String = row.get("id")?;
+                    let sql = "DELETE FROM messages WHERE conversation_id = $1";
+                    cx.execute(sql, args![&id]).await?;
+                    let sql = "DELETE FROM conversations WHERE id = $1";
+                    cx.execute(sql, args![&id]).await?;
+                }
+                let removed = found.len() as u64;
+                if removed > 0 {
+                    let details = json!({"conversations": removed, "before": before.to_string()});
+                    let owner = Some((org_id, mode));
+                    record(cx, "conversation.expired", owner, details, now).await?;
+                }
+                Ok(removed)
+            })
+        })
+        .await
+}
+
+/// The row of a removal.
+async fn record(
+    cx: &mut Connection,
+    event: &str,
+    owner: Option<(String, Mode)>,
+    details: Value,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let (org_id, mode) = owner.unzip();
+    let row = Row {
+        id: IdKind::Audit.make(now, rand::random()),
+        phase: Phase::Single,
+        event: event.to_owned(),
+        occurred_at: now,
+        org_id,
+        mode,
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: None,
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details: match details {
+            Value::Object(details) => details,
+            _ => Map::new(),
+        },
+    };
+    audit::insert(cx, row.columns()?).await.map(drop)
+}

@@ -1,0 +1,442 @@
+//! The tree over the audit log: every row a leaf once, proofs that verify, retention, and what the triggers refuse.
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use svc_core::audit_leaf;
+use svc_core::checkpoint::{Checkpoint, Signer};
+use svc_core::merkle;
+use svc_core::secret::Mode;
+use svc_core::time::{MS_PER_DAY, Timestamp};
+use svc_store::audit::{self, Filter, Listed, Phase};
+use svc_store::audit_tree::{self, AbsentPage, BATCH_ROWS};
+use svc_store::master_key::MasterKey;
+use svc_store::page::{Order, Page};
+use svc_store::retention::{self, MIN_AUDIT_DAYS};
+use svc_store::{Store, audit_key};
+
+use crate::database::TestDb;
+use crate::fixture::{self, NOW};
+
+on_both! {
+    the_log_has_one_key_whoever_opens_it,
+    rows_become_leaves_once_in_the_order_of_their_commits,
+    replicas_that_seal_at_once_double_nothing,
+    every_row_is_proven_and_older_trees_are_beginnings,
+    sealed_rows_and_their_tree_refuse_every_change,
+    rows_expire_and_the_proofs_of_the_others_stay,
+    younger_and_unsealed_rows_outlive_any_retention,
+    conversations_expire_with_their_messages,
+    absent_rows_are_listed,
+}
+
+pub(crate) async fn signer(store: &Store) -> Signer {
+    audit_key::open(store, "test/log", NOW).await.unwrap()
+}
+
+/// Seals all that waits.
+pub(crate) async fn seal_all(store: &Store, signer: &Signer) {
+    while audit_tree::seal(store, signer, NOW).await.unwrap().more {}
+}
+
+async fn append(store: &Store, request_id: &str) -> String {
+    append_at(store, "org_1", request_id, NOW).await
+}
+
+async fn append_at(store: &Store, org_id: &str, request_id: &str, at: Timestamp) -> String {
+    let mut row = fixture::row(org_id, request_id, Phase::Single, "budget.updated");
+    row.occurred_at = at;
+    audit::append(store, &[row.clone()]).await.unwrap();
+    row.id
+}
+
+async fn listed(store: &Store, org_id: &str) -> Vec<Listed> {
+    let page = Page {
+        limit: 5_000,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let filter = Filter {
+        order: Order::OldestFirst,
+        ..Filter::default()
+    };
+    let found = audit::list(store, org_id, Mode::Live, &filter, &page).await;
+    found.unwrap().rows
+}
+
+async fn checkpoint(store: &Store, signer: &Signer) -> Checkpoint {
+    let signed = audit_tree::signed(store).await.unwrap();
+    let checkpoint = signer.verifier().open(&signed.checkpoint).unwrap();
+    assert_eq!(checkpoint.head.size, signed.size);
+    checkpoint
+}
+
+async fn the_log_has_one_key_whoever_opens_it(db: TestDb) {
+    let stores = [db.open().await, db.open().await];
+    let opening = stores.iter().enumerate().map(|(number, store)| async move {
+        let origin = format!("test/log-{number}");
+        let signer = audit_key::open(store, &origin, NOW).await.unwrap();
+        signer.verifier()
+    });
+    let verifiers = join_all(opening).await;
+    assert_eq!(verifiers[0], verifiers[1]);
+    let shown = audit_key::verifier(&stores[0]).await.unwrap();
+    assert_eq!(shown.as_ref(), Some(&verifiers[0]));
+    let empty = checkpoint(&stores[1], &signer(&stores[1]).await).await;
+    assert_eq!(
+        (empty.head.size, empty.head.root),
+        (0, merkle::empty_root())
+    );
+    let key = "7 BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n8 CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=\n";
+    let key = key.replacen("7 ", "1 ", 1);
+    let rotated = db.open_with(MasterKey::parse(&key).unwrap()).await.unwrap();
+    audit_key::rewrap(&rotated).await.unwrap();
+    let newest = key.lines().last().unwrap();
+    let later = db.open_with(MasterKey::parse(newest).unwrap()).await;
+    assert_eq!(signer(&later.unwrap()).await.verifier(), verifiers[0]);
+    let stranger = db.open_with(MasterKey::from_bytes([9; 32])).await.unwrap();
+    assert!(audit_key::open(&stranger, "x", NOW).await.is_err());
+}
+
+async fn rows_become_leaves_once_in_the_order_of_their_commits(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let mut ids = Vec::new();
+    let many = BATCH_ROWS + 70;
+    for number in 0..many {
+        let request_id = format!("req_{number}");
+        let mut row = fixture::row("org_1", &request_id, Phase::Single, "a");
+        // Ids and times run the other way: neither decides the order.
+        row.id = format!("aud_{:05}", many - number);
+        row.occurred_at = NOW.plus_ms(-i64::from(number));
+        ids.push(row.id.clone());
+        audit::append(&store, &[row]).await.unwrap();
+    }
+    let before = listed(&store, "org_1").await;
+    assert!(before.iter().all(|row| row.leaf.is_none() && row.waits));
+    let first = audit_tree::seal(&store, &signer, NOW).await.unwrap();
+    assert_eq!((first.rows, first.more), (u64::from(BATCH_ROWS), true));
+    seal_all(&store, &signer).await;
+    let mut rows = listed(&store, "org_1").await;
+    rows.sort_by_key(|row| row.leaf.unwrap().index);
+    let sealed: Vec<&String> = rows.iter().map(|row| &row.id).collect();
+    assert_eq!(sealed, ids.iter().collect::<Vec<_>>());
+    for row in &rows {
+        assert_eq!(
+            audit_leaf::hash(&row.document),
+            row.leaf.map(|leaf| leaf.hash)
+        );
+        assert!(!row.waits);
+    }
+    assert_eq!(checkpoint(&store, &signer).await.head.size, u64::from(many));
+    let again = audit_tree::seal(&store, &signer, NOW).await.unwrap();
+    assert_eq!((again.rows, again.more), (0, false));
+}
+
+async fn replicas_that_seal_at_once_double_nothing(db: TestDb) {
+    let stores = [db.open().await, db.open().await, db.open().await];
+    let signer = signer(&stores[0]).await;
+    let writing = (0..120).map(|number| {
+        let store = stores[number % 3].clone();
+        async move { append(&store, &format!("req_{number}")).await }
+    });
+    let sealing = (0..30).map(|number| {
+        let (store, signer) = (stores[number % 3].clone(), &signer);
+        async move { audit_tree::seal(&store, signer, NOW).await.unwrap().rows }
+    });
+    let (_, sealed) = futures_util::future::join(join_all(writing), join_all(sealing)).await;
+    let before: u64 = sealed.iter().sum();
+    assert_eq!(checkpoint(&stores[0], &signer).await.head.size, before);
+    seal_all(&stores[1], &signer).await;
+    let mut indexes: Vec<u64> = listed(&stores[2], "org_1")
+        .await
+        .iter()
+        .map(|row| row.leaf.unwrap().index)
+        .collect();
+    indexes.sort_unstable();
+    assert_eq!(indexes, (0..120).collect::<Vec<u64>>());
+}
+
+/// On PostgreSQL a transaction may take its number and be committed long after others with larger ones.
+/// SQLite has one writer: there, numbers are given in the order of commits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_was_committed_late_is_sealed_later() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let open = db.begin().await;
+    let late = "INSERT INTO audit (id, org_id, mode, phase, event, occurred_at, actor_type, result, phi_detected, document) \
+                VALUES ('aud_late', 'org_1', 'live', 'single', 'a', 1, 'system', 'success', FALSE, '{\"id\":\"aud_late\"}')";
+    let open = open.run(late).await;
+    for number in 0..3 {
+        append(&store, &format!("req_{number}")).await;
+    }
+    seal_all(&store, &signer).await;
+    assert_eq!(checkpoint(&store, &signer).await.head.size, 3);
+    open.commit().await;
+    seal_all(&store, &signer).await;
+    let proof = audit_tree::prove(&store, "org_1", Mode::Live, "aud_late").await;
+    assert_eq!(proof.unwrap().unwrap().leaf.index, 3);
+}
+
+async fn every_row_is_proven_and_older_trees_are_beginnings(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let mut ids = Vec::new();
+    let mut heads = vec![checkpoint(&store, &signer).await.head];
+    for number in 0..40 {
+        ids.push(append(&store, &format!("req_{number}")).await);
+        seal_all(&store, &signer).await;
+        heads.push(checkpoint(&store, &signer).await.head);
+    }
+    for id in &ids {
+        let proof = audit_tree::prove(&store, "org_1", Mode::Live, id).await;
+        let proof = proof.unwrap().unwrap();
+        let head = signer
+            .verifier()
+            .open(&proof.signed.checkpoint)
+            .unwrap()
+            .head;
+        let leaf = proof.leaf;
+        assert!(merkle::includes(
+            &head.root,
+            head.size,
+            leaf.index,
+            &leaf.hash,
+            &proof.hashes
+        ));
+        for (org, mode) in [("org_2", Mode::Live), ("org_1", Mode::Test)] {
+            let others = audit_tree::prove(&store, org, mode, id).await.unwrap();
+            assert!(others.is_none());
+        }
+    }
+    for (old, new) in [(0, 40), (1, 40), (17, 33), (32, 40), (40, 40)] {
+        let proof = audit_tree::consistency(&store, old, new).await.unwrap();
+        assert!(merkle::extends(
+            &heads[old as usize],
+            &heads[new as usize],
+            &proof
+        ));
+    }
+    assert!(audit_tree::consistency(&store, 3, 2).await.is_err());
+    assert!(audit_tree::consistency(&store, 3, 41).await.is_err());
+    let unsealed = append(&store, "req_unsealed").await;
+    assert_eq!(
+        audit_tree::last_waiting(&store).await.unwrap(),
+        Some(unsealed.clone())
+    );
+    assert!(!audit_tree::is_sealed(&store, &unsealed).await.unwrap());
+    let none = audit_tree::prove(&store, "org_1", Mode::Live, &unsealed).await;
+    assert!(none.unwrap().is_none());
+}
+
+async fn sealed_rows_and_their_tree_refuse_every_change(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    for number in 0..20 {
+        append(&store, &format!("req_{number}")).await;
+    }
+    seal_all(&store, &signer).await;
+    append(&store, "req_waiting").await;
+    let mut attempts = vec![
+        "UPDATE audit SET document = '{}'",
+        "DELETE FROM audit",
+        "UPDATE audit_leaves SET leaf_index = leaf_index + 1",
+        "DELETE FROM audit_leaves",
+        "UPDATE audit_nodes SET position = 9",
+        "DELETE FROM audit_nodes",
+        "UPDATE audit_unsealed SET audit_id = 'aud_x'",
+        "DELETE FROM audit_unsealed",
+        "UPDATE audit_tree SET size = 1",
+        "DELETE FROM audit_tree",
+    ];
+    if !db.is_sqlite() {
+        attempts.extend([
+            "TRUNCATE audit",
+            "TRUNCATE audit_leaves",
+            "TRUNCATE audit_nodes",
+            "TRUNCATE audit_unsealed",
+            "TRUNCATE audit_tree",
+        ]);
+    }
+    for attempt in attempts {
+        let refused = db.tamper(attempt).await.unwrap_err();
+        assert!(refused.contains("is append-only"), "{attempt}: {refused}");
+    }
+    assert_eq!(listed(&store, "org_1").await.len(), 21);
+    assert_eq!(checkpoint(&store, &signer).await.head.size, 20);
+}
+
+/// The clock of the machine: the triggers go by the database's own.
+fn now() -> Timestamp {
+    let since = std::time::UNIX_EPOCH.elapsed().unwrap();
+    Timestamp(i64::try_from(since.as_millis()).unwrap())
+}
+
+fn days_ago(days: u32) -> Timestamp {
+    now().plus_ms(-i64::from(days) * MS_PER_DAY)
+}
+
+async fn rows_expire_and_the_proofs_of_the_others_stay(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let org = fixture::organization(&store).await.organization_id;
+    let old = append_at(&store, &org, "req_old", days_ago(MIN_AUDIT_DAYS + 1)).await;
+    let young = append_at(&store, &org, "req_young", days_ago(MIN_AUDIT_DAYS - 1)).await;
+    seal_all(&store, &signer).await;
+    let proof = audit_tree::prove(&store, &org, Mode::Live, &young).await;
+    let proof = proof.unwrap().unwrap();
+    let gone = retention::expire(&store, now()).await.unwrap();
+    assert_eq!((gone.audit_rows, gone.more), (1, false));
+    let again = retention::expire(&store, now()).await.unwrap();
+    assert_eq!(again.audit_rows, 0);
+    seal_all(&store, &signer).await;
+    let rows = listed(&store, &org).await;
+    assert!(rows.iter().all(|row| row.id != old));
+    let expired = rows.last().unwrap();
+    assert_eq!(expired.document["event"], "audit.expired");
+    assert_eq!(expired.document["actor"]["type"], "system");
+    assert_eq!(expired.document["details"]["rows"], 1);
+    // The proof of before, and a fresh one against the tree of now.
+    let head = signer
+        .verifier()
+        .open(&proof.signed.checkpoint)
+        .unwrap()
+        .head;
+    assert!(merkle::includes(
+        &head.root,
+        head.size,
+        proof.leaf.index,
+        &proof.leaf.hash,
+        &proof.hashes
+    ));
+    let fresh = audit_tree::prove(&store, &org, Mode::Live, &young).await;
+    let fresh = fresh.unwrap().unwrap();
+    let later = checkpoint(&store, &signer).await.head;
+    assert!(merkle::includes(
+        &later.root,
+        later.size,
+        fresh.leaf.index,
+        &fresh.leaf.hash,
+        &fresh.hashes
+    ));
+    let consistency = audit_tree::consistency(&store, head.size, later.size).await;
+    assert!(merkle::extends(&head, &later, &consistency.unwrap()));
+    // The expired row is still a leaf that can be proven.
+    let leaf = audit_tree::prove(&store, &org, Mode::Live, &old).await;
+    assert!(leaf.unwrap().is_some());
+}
+
+async fn younger_and_unsealed_rows_outlive_any_retention(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let org = fixture::organization(&store).await.organization_id;
+    let longer = format!("UPDATE organizations SET audit_days = 4000 WHERE id = '{org}'");
+    db.tamper(&longer).await.unwrap();
+    append_at(&store, &org, "req_1", days_ago(3_999)).await;
+    append_at(&store, &org, "req_2", days_ago(4_001)).await;
+    // Not sealed: it stays.
+    assert_eq!(
+        retention::expire(&store, now()).await.unwrap().audit_rows,
+        0
+    );
+    seal_all(&store, &signer).await;
+    let refused = db
+        .tamper("DELETE FROM audit WHERE request_id = 'req_1'")
+        .await;
+    assert!(refused.unwrap_err().contains("is append-only"));
+    // A job whose clock is wrong is refused by the triggers.
+    let wrong = retention::expire(&store, now().plus_ms(30 * MS_PER_DAY)).await;
+    assert!(wrong.is_err());
+    assert_eq!(
+        retention::expire(&store, now()).await.unwrap().audit_rows,
+        1
+    );
+    let shorter = format!("UPDATE organizations SET audit_days = 2189 WHERE id = '{org}'");
+    assert!(db.tamper(&shorter).await.is_err());
+}
+
+async fn conversations_expire_with_their_messages(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let mut kept = Vec::new();
+    for (number, at) in [(1, days_ago(366)), (2, days_ago(364))] {
+        let request_id = format!("req_{number}");
+        let intent = fixture::intent(&org, &request_id);
+        svc_store::inference::open(&store, &intent, &fixture::hold(&org, &request_id, 1))
+            .await
+            .unwrap();
+        let mut settlement = fixture::settlement(&org, &request_id, 1);
+        let thread = fixture::new_thread();
+        kept.push(fixture::thread_id(&thread));
+        settlement.turn = Some(fixture::turn(thread, ["a", "b"]));
+        settlement.now = at;
+        svc_store::inference::settle(&store, &settlement)
+            .await
+            .unwrap();
+    }
+    let gone = retention::expire(&store, now()).await.unwrap();
+    assert_eq!(gone.conversations, 1);
+    let left = db.texts("SELECT id FROM conversations").await;
+    assert_eq!(left, [kept[1].clone()]);
+    let messages = db.texts("SELECT conversation_id FROM messages").await;
+    assert_eq!(messages, [kept[1].clone(), kept[1].clone()]);
+    let rows = listed(&store, &org).await;
+    let expired: Vec<&Value> = rows
+        .iter()
+        .map(|row| &row.document)
+        .filter(|row| row["event"] == "conversation.expired")
+        .collect();
+    assert_eq!(expired.len(), 1);
+    assert_eq!(expired[0]["details"]["conversations"], 1);
+}
+
+async fn absent_rows_are_listed(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        ids.push(append(&store, &format!("req_{number}")).await);
+    }
+    append_at(&store, "org_2", "req_theirs", NOW).await;
+    seal_all(&store, &signer).await;
+    let page = |size| AbsentPage {
+        from: None,
+        to: None,
+        size,
+        after: None,
+        limit: 10,
+    };
+    let absent = async |page: AbsentPage| {
+        let found = audit_tree::absent(&store, "org_1", Mode::Live, &page).await;
+        let found = found.unwrap();
+        found
+            .into_iter()
+            .map(|absent| absent.audit_id)
+            .collect::<Vec<_>>()
+    };
+    assert!(absent(page(5)).await.is_empty());
+    db.disarm().await;
+    db.tamper(&format!("DELETE FROM audit WHERE id = '{}'", ids[1]))
+        .await
+        .unwrap();
+    let moved = format!("UPDATE audit SET org_id = 'org_2' WHERE id = '{}'", ids[2]);
+    db.tamper(&moved).await.unwrap();
+    assert_eq!(absent(page(5)).await, ids[1..3]);
+    assert_eq!(absent(page(2)).await, ids[1..2]);
+    let next = AbsentPage {
+        after: Some((NOW, 1)),
+        ..page(5)
+    };
+    assert_eq!(absent(next).await, ids[2..3]);
+    let earlier = AbsentPage {
+        to: Some(NOW),
+        ..page(5)
+    };
+    assert!(absent(earlier).await.is_empty());
+    append(&store, "req_lost").await;
+    db.tamper("DELETE FROM audit WHERE request_id = 'req_lost'")
+        .await
+        .unwrap();
+    assert_eq!(audit_tree::lost(&store).await.unwrap(), 1);
+}
