@@ -1,13 +1,126 @@
-//! The audit log, queried (contract 14.3). Every query leaves a row of its own, with its filters.
+//! The audit log, queried (contract 14.3): a page as JSON, or everything as a stream. Every query leaves a row of its
+//! own, with its filters.
 
-use serde_json::json;
+mod csv;
+mod export;
+mod ocsf;
+pub(crate) mod proof;
+
+use futures_util::future::BoxFuture;
+use http::HeaderMap;
+use http::header::ACCEPT;
+use serde_json::{Value, json};
+use svc_core::audit_leaf::INTEGRITY;
 use svc_core::fault::Problems;
-use svc_store::audit::{self, Filter};
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::fact::Fact;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::response::Response;
+use svc_store::audit::{self, Filter, Listed};
+use svc_store::audit_tree::Leaf;
 use svc_store::page::{Order, Position};
 
 use crate::call::{Answering, Call, Reply, store_fault};
 use crate::cursor::Binding;
+use crate::endpoint::{NEEDS, Watched};
 use crate::query::{PageSize, Query};
+
+/// `GET /v1/audit` in each of its forms.
+pub(crate) struct Log;
+
+/// What each query's row says.
+const HAPPENED: &str = "queried";
+
+static PAGES: Watched = Watched {
+    answer: page,
+    happened: HAPPENED,
+};
+
+impl Handler for Log {
+    fn name(&self) -> &'static str {
+        "control"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        NEEDS
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        match stream_form(&exchange) {
+            Some(form) => Box::pin(export::serve(exchange, form)),
+            None => PAGES.handle(exchange),
+        }
+    }
+}
+
+/// How every matching row is streamed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Rows with their proofs, one JSON object a line.
+    Lines,
+    /// OCSF events, one a line.
+    OcsfLines,
+    Csv,
+}
+
+/// What `format` may say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Json,
+    Ocsf,
+    Csv,
+}
+
+impl Format {
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "json" => Some(Self::Json),
+            "ocsf" => Some(Self::Ocsf),
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}
+
+/// The stream that is asked for; `None` for a page. What `format` says wrongly is a page's to refuse.
+fn stream_form(exchange: &Exchange) -> Option<Form> {
+    let head = &exchange.head;
+    let mut query = Query::parse(&head.path, head.query.as_deref());
+    let format = query.one("format", &mut Problems::default());
+    match format.as_deref().and_then(Format::parse) {
+        Some(Format::Csv) => Some(Form::Csv),
+        Some(Format::Ocsf) if accepts_lines(&head.headers) => Some(Form::OcsfLines),
+        None | Some(Format::Json) if accepts_lines(&head.headers) => Some(Form::Lines),
+        _ => None,
+    }
+}
+
+const LINES: &str = "application/x-ndjson";
+
+fn accepts_lines(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter();
+    let words = accepted.filter_map(|value| value.to_str().ok());
+    words.flat_map(|value| value.split(',')).any(|range| {
+        let essence = range.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case(LINES)
+    })
+}
+
+/// A row as it is shown: with its place in the tree, once it has one.
+fn shown(row: Listed) -> Value {
+    let mut document = row.document;
+    if let Some(document) = document.as_object_mut() {
+        document.insert(INTEGRITY.to_owned(), integrity(row.leaf.as_ref()));
+    }
+    document
+}
+
+fn integrity(leaf: Option<&Leaf>) -> Value {
+    leaf.map_or(
+        Value::Null,
+        |leaf| json!({"leaf_index": leaf.index, "leaf_hash": hex::encode(leaf.hash)}),
+    )
+}
 
 /// Contract 1.4.
 const PAGE: PageSize = PageSize {
@@ -18,13 +131,14 @@ const PAGE: PageSize = PageSize {
 const MAX_EVENTS: usize = 50;
 const RESULTS: [&str; 5] = ["success", "denied", "failure", "cancelled", "unknown"];
 
-pub(crate) fn query(mut call: Call) -> Answering {
+fn page(mut call: Call) -> Answering {
     Box::pin(async move {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
         let asked = query.shown();
         let filter = filter(&mut query, &mut problems);
+        let format = query.word("format", Format::parse, &mut problems);
         let page = query.page_between(("from", "to"), PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
@@ -38,7 +152,11 @@ pub(crate) fn query(mut call: Call) -> Answering {
             id: row.id.clone(),
         });
         let count = found.rows.len();
-        let rows = found.rows.into_iter().map(|row| row.document);
+        let rows = found.rows.into_iter().map(shown);
+        let rows = rows.map(|row| match format {
+            Some(Format::Ocsf) => ocsf::event(&row),
+            _ => row,
+        });
         Ok(Reply {
             data: rows.collect(),
             pagination: Some(query.pagination(&page, &binding, last.as_ref())),

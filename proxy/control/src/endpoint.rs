@@ -40,7 +40,7 @@ pub(crate) struct Write(pub(crate) fn(Call) -> Deciding);
 /// Contract 1.2.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-const NEEDS: &[Fact] = &[
+pub(crate) const NEEDS: &[Fact] = &[
     Fact::Caller,
     Fact::Version,
     Fact::Authorized,
@@ -102,24 +102,39 @@ impl Handler for Watched {
                 Ok(reply) => reply,
                 Err(fault) => return exchange.refuse(fault).await,
             };
-            let family = exchange.route.operation().word();
-            let row = exchange.trail.scribe().row(Entry {
-                event: format!("{family}.{happened}"),
-                target: None,
-                status: StatusCode::OK.as_u16(),
-                details: std::mem::take(&mut reply.details),
-            });
-            match audit::append(&exchange.gateway.store, &[row]).await {
-                Ok(()) => {
-                    exchange.trail.written();
-                    show(&exchange, reply)
-                }
-                Err(error) => {
-                    let fault = Fault::unavailable(format_args!("audit row of a read: {error}"));
-                    exchange.refuse(fault).await
-                }
+            let details = std::mem::take(&mut reply.details);
+            match witness(&mut exchange, happened, details).await {
+                Ok(()) => show(&exchange, reply),
+                Err(fault) => exchange.refuse(fault).await,
             }
         })
+    }
+}
+
+/// The audit row of a read, written before its answer.
+///
+/// # Errors
+/// 503: what cannot be audited is not answered.
+pub(crate) async fn witness(
+    exchange: &mut Exchange,
+    happened: &str,
+    details: Map<String, Value>,
+) -> Result<(), Fault> {
+    let family = exchange.route.operation().word();
+    let row = exchange.trail.scribe().row(Entry {
+        event: format!("{family}.{happened}"),
+        target: None,
+        status: StatusCode::OK.as_u16(),
+        details,
+    });
+    match audit::append(&exchange.gateway.store, &[row]).await {
+        Ok(()) => {
+            exchange.trail.written();
+            Ok(())
+        }
+        Err(error) => Err(Fault::unavailable(format_args!(
+            "audit row of a read: {error}"
+        ))),
     }
 }
 
@@ -165,7 +180,7 @@ async fn body(exchange: &mut Exchange) -> Result<Map<String, Value>, Fault> {
     json::object(&bytes)
 }
 
-fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
+pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     Ok(Call {
         gateway: Arc::clone(&exchange.gateway),

@@ -68,7 +68,10 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),
     endpoint(Method::PATCH, "/v1/usage/budget", Scope::ControlUsage, Gate::OrgAdmin, "budget", &Write(budget::update)),
 
-    endpoint(Method::GET, "/v1/audit", Scope::ControlRead, Gate::Scope, "audit", &Watched { answer: audit::query, happened: "queried" }),
+    endpoint(Method::GET, "/v1/audit", Scope::ControlRead, Gate::Scope, "audit", &audit::Log),
+    silent(Method::GET, "/v1/audit/checkpoint", Scope::ControlRead, &audit::proof::Newest),
+    silent(Method::GET, "/v1/audit/consistency", Scope::ControlRead, &Read(audit::proof::consistency)),
+    endpoint(Method::GET, "/v1/audit/{id}/proof", Scope::ControlRead, Gate::Scope, "audit", &Watched { answer: audit::proof::inclusion, happened: "queried" }),
 
     silent(Method::GET, "/v1/orgs/{organization}", Scope::ControlRead, &Read(organizations::read)),
     endpoint(Method::PATCH, "/v1/orgs/{organization}", Scope::ControlOrg, Gate::OrgAdmin, "organization", &Write(organizations::update)),

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     /// Values that an organization always or never takes out of its texts.
     #[command(subcommand)]
     PhiList(phi_list::Command),
+    /// Print the public key of the audit log, for `audit verify --key` and for witnesses.
+    AuditKey,
 }
 
 #[derive(clap::Args)]
@@ -106,6 +108,7 @@ pub(crate) async fn run(
             store.close().await;
             return done;
         }
+        Command::AuditKey => return audit_key(configuration).await,
     };
     let store = wiring::store(configuration, &Handle::current()).await?;
     let created = bootstrap(configuration, &store, &options).await;
@@ -125,6 +128,17 @@ pub(crate) async fn run(
         writeln!(out, "owner         {}", created.user_id)?;
         writeln!(out, "API key       {} (shown once)", created.api_key)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The verifier key; none is made here, so that the first gateway of a deployment names the log.
+async fn audit_key(configuration: &Configuration) -> anyhow::Result<ExitCode> {
+    let store = wiring::store(configuration, &Handle::current()).await?;
+    let verifier = svc_store::audit_key::verifier(&store).await;
+    store.close().await;
+    let verifier = verifier.context("reading the audit key")?;
+    let verifier = verifier.context("the audit log has no key yet: start the gateway once")?;
+    writeln!(std::io::stdout().lock(), "{verifier}")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,6 +3,7 @@
 #![recursion_limit = "256"]
 
 mod admin;
+mod audit;
 mod check;
 mod configuration;
 mod fake_provider;
@@ -44,6 +45,9 @@ enum Command {
     /// Manage organizations and keys; works while the gateway runs.
     #[command(subcommand)]
     Admin(admin::Command),
+    /// Verify exports of the audit log, offline.
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Look at plugins.
     #[command(subcommand)]
     Plugin(plugin::Command),
@@ -75,6 +79,10 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         // Knows nothing of the gateway, its configuration included.
         return solve::work(&options);
     }
+    if let Some(Command::Audit(command)) = &arguments.command {
+        // Whoever verifies an export need not have a gateway.
+        return audit::run(command);
+    }
     let configuration = Configuration::load(arguments.config.as_deref())?;
     match arguments
         .command
@@ -83,6 +91,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Serve(options) => serve::run(&configuration, &options),
         Command::Check => wiring::blocking(check::run(&configuration))?,
         Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,
+        Command::Audit(command) => audit::run(&command),
         Command::Plugin(command) => wiring::blocking(plugin::run(&configuration, command))?,
         Command::Phi(command) => wiring::blocking(phi::run(&configuration, command))?,
         Command::Solve(options) => wiring::blocking(solve::run(&configuration, options))?,

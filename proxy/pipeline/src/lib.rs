@@ -24,6 +24,7 @@ pub mod provider;
 mod reply;
 pub mod request;
 pub mod response;
+mod sealer;
 pub mod service;
 pub mod strangers;
 pub mod trail;

@@ -1,14 +1,15 @@
 //! What goes on beside the requests: the replica's lease, recovery of what dead replicas left open, the counted
-//! failing authentications, and the end of what is kept for a time only.
+//! failing authentications, the sealing of the audit log, and the end of what is kept for a time only.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_store::{StoreError, idempotency, recovery, replica};
+use svc_store::{StoreError, idempotency, recovery, replica, retention};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
 use crate::moment;
+use crate::sealer;
 use crate::strangers::FLUSH_EVERY;
 
 /// A replica that has not been heard of for this long is dead; its open intents may be closed.
@@ -18,6 +19,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(4);
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
 /// Nobody waits for room in the database; what is over is not used from its last second on.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// Retention counts days.
+const EXPIRE_EVERY: Duration = Duration::from_secs(3_600);
 
 /// Enters this replica, and keeps its lease, recovery and the counts going on the background runtime. Must
 /// have returned before the first request: what a replica without a lease opens counts as abandoned.
@@ -40,6 +43,10 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
     });
+    repeat(gateway, EXPIRE_EVERY, |gateway| async move {
+        expire(&gateway).await;
+    });
+    sealer::start(gateway).await?;
     Ok(())
 }
 
@@ -115,6 +122,31 @@ async fn sweep(gateway: &Gateway) {
             Ok(_) => {}
             Err(error) => {
                 tracing::error!(%error, "idempotency keys that are over could not be removed yet");
+                return;
+            }
+        }
+    }
+}
+
+/// Removes audit rows and conversations past their retention, some at a time so that the writer is free in between.
+async fn expire(gateway: &Gateway) {
+    loop {
+        match retention::expire(&gateway.store, moment::now()).await {
+            Ok(expired) => {
+                let (audit_rows, conversations) = (expired.audit_rows, expired.conversations);
+                if audit_rows > 0 || conversations > 0 {
+                    tracing::info!(
+                        audit_rows,
+                        conversations,
+                        "removed what is past its retention"
+                    );
+                }
+                if !expired.more {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "what is past its retention could not be removed yet");
                 return;
             }
         }

@@ -1,0 +1,173 @@
+//! Proofs of the audit log: its newest checkpoint, that a row is in it, and that an older one is a beginning of it.
+//!
+//! A checkpoint shows nothing of any row, and a witness asks for it every second: reading it leaves no audit row, which
+//! would make the next checkpoint necessary.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+use serde_json::{Map, Value, json};
+use svc_core::fault::{Fault, Problems};
+use svc_core::id::IdKind;
+use svc_core::merkle::Hash;
+use svc_pipeline::exchange::{Exchange, finish_headers};
+use svc_pipeline::fact::Fact;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::response::{Body, Response};
+use svc_store::audit_tree::{self, Inclusion, Signed};
+use svc_store::{Store, StoreError};
+
+use crate::call::{Answering, Call, Reply, missing, store_fault};
+use crate::endpoint::{NEEDS, call};
+
+/// `GET /v1/audit/checkpoint`: the signed note itself.
+pub(crate) struct Newest;
+
+impl Handler for Newest {
+    fn name(&self) -> &'static str {
+        "control"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        NEEDS
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        Box::pin(async move {
+            match newest(&exchange).await {
+                Ok(signed) => plain(&exchange, signed.checkpoint),
+                Err(fault) => exchange.refuse(fault).await,
+            }
+        })
+    }
+}
+
+async fn newest(exchange: &Exchange) -> Result<Signed, Fault> {
+    call(exchange, Map::new())?.takes_nothing()?;
+    let signed = audit_tree::signed(&exchange.gateway.store).await;
+    signed.map_err(|error| store_fault(&error))
+}
+
+fn plain(exchange: &Exchange, text: String) -> Response {
+    let mut headers = exchange.headers.clone();
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    headers.insert(CONTENT_TYPE, kind);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    finish_headers(&mut headers, &exchange.request_id, exchange.surface);
+    Response {
+        status: StatusCode::OK,
+        headers,
+        body: Body::Full(text.into()),
+    }
+}
+
+/// `GET /v1/audit/{id}/proof`.
+pub(crate) fn inclusion(mut call: Call) -> Answering {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let id = call.id("id", IdKind::Audit)?;
+        settled(&call.gateway.store).await?;
+        let (store, caller) = (&call.gateway.store, &call.caller);
+        let found = audit_tree::prove(store, &caller.organization_id, caller.mode, &id).await;
+        let found = found.map_err(|error| store_fault(&error))?;
+        let Inclusion {
+            leaf,
+            hashes,
+            signed,
+        } = found.ok_or_else(missing)?;
+        let Signed { size, checkpoint } = signed;
+        let data = json!({
+            "object": "audit_proof",
+            "id": &id,
+            "leaf_index": leaf.index,
+            "leaf_hash": hex::encode(leaf.hash),
+            "tree_size": size,
+            "hashes": texts(&hashes),
+            "checkpoint": checkpoint,
+        });
+        let details = [
+            ("filters".to_owned(), json!([["id", id]])),
+            ("rows".to_owned(), json!(1)),
+        ];
+        Ok(Reply {
+            details: details.into_iter().collect(),
+            ..Reply::of(data)
+        })
+    })
+}
+
+/// `GET /v1/audit/consistency`: `from` and `to` are sizes of trees, `to` the newest one where it is absent.
+pub(crate) fn consistency(mut call: Call) -> Answering {
+    Box::pin(async move {
+        let mut problems = Problems::default();
+        let from = call.query.word("from", size, &mut problems);
+        let to = call.query.word("to", size, &mut problems);
+        if from.is_none() {
+            problems.add("$query.from", "must be the size of a tree");
+        }
+        call.query.end(&mut problems);
+        problems.into_result()?;
+        let store = &call.gateway.store;
+        let signed = audit_tree::signed(store).await;
+        let signed = signed.map_err(|error| store_fault(&error))?;
+        let (from, to) = (from.unwrap_or_default(), to.unwrap_or(signed.size));
+        let hashes = beginning(store, from, to).await?;
+        Ok(Reply::of(json!({
+            "object": "audit_consistency_proof",
+            "from": from,
+            "to": to,
+            "hashes": texts(&hashes),
+            // The checkpoint is that of the newest tree only.
+            "checkpoint": (to == signed.size).then_some(signed.checkpoint),
+        })))
+    })
+}
+
+/// The proof that the tree of `from` leaves is a beginning of that of `to`.
+///
+/// # Errors
+/// 422 for sizes that the log does not have.
+pub(super) async fn beginning(store: &Store, from: u64, to: u64) -> Result<Vec<Hash>, Fault> {
+    let hashes = audit_tree::consistency(store, from, to).await;
+    hashes.map_err(|error| match error {
+        StoreError::Missing(_) => {
+            svc_core::fault::invalid("$query.from", "is larger than the tree")
+        }
+        error => store_fault(&error),
+    })
+}
+
+/// The size of a tree, as a query says it.
+pub(super) fn size(word: &str) -> Option<u64> {
+    word.parse().ok()
+}
+
+pub(super) fn texts(hashes: &[Hash]) -> Value {
+    hashes.iter().map(hex::encode).collect()
+}
+
+/// 50 ms between looks at whether a row is sealed; a round of the sealer is 1 s.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// 10 s: ten rounds of the sealer.
+const MOST_LOOKS: u32 = 200;
+
+/// Waits until everything that was committed before this call is sealed.
+///
+/// # Errors
+/// 503 where the sealer does not keep up.
+pub(super) async fn settled(store: &Store) -> Result<(), Fault> {
+    let waiting = audit_tree::last_waiting(store).await;
+    let Some(last) = waiting.map_err(|error| store_fault(&error))? else {
+        return Ok(());
+    };
+    for _ in 0..MOST_LOOKS {
+        let sealed = audit_tree::is_sealed(store, &last).await;
+        if sealed.map_err(|error| store_fault(&error))? {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Err(Fault::unavailable("audit rows are not sealed in time"))
+}

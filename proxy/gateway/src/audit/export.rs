@@ -1,0 +1,348 @@
+//! An export of the audit log, verified line by line (docs/audit.md). Keeps no row: what it remembers of a log is the
+//! places of its leaves. Says what is wrong by the row's id, never what stands in it.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Read};
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use svc_core::audit_leaf::{self, INTEGRITY};
+use svc_core::checkpoint::{Checkpoint, Verifier};
+use svc_core::json;
+use svc_core::merkle::{self, Hash};
+use svc_core::time::{MS_PER_DAY, Timestamp};
+use svc_store::retention::MIN_AUDIT_DAYS;
+
+/// What the verifier knows from elsewhere.
+pub(crate) struct Expected {
+    /// Who must have signed.
+    pub(crate) key: Option<Verifier>,
+    /// A signed note that was kept.
+    pub(crate) since: Option<String>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Report {
+    /// At most [`MAX_PROBLEMS`], in the order of the lines.
+    pub(crate) problems: Vec<String>,
+    /// Problems that are not among them.
+    pub(crate) unlisted: u64,
+    pub(crate) rows: u64,
+    pub(crate) expired: u64,
+    pub(crate) verifier: Option<Verifier>,
+    pub(crate) checkpoint: Option<Checkpoint>,
+    /// Size of the kept checkpoint that the log continues.
+    pub(crate) continues: Option<u64>,
+    pub(crate) is_filtered: bool,
+}
+
+impl Report {
+    pub(crate) fn holds(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn wrong(&mut self, problem: String) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.unlisted += 1;
+        }
+    }
+}
+
+const MAX_PROBLEMS: usize = 100;
+/// Longer is no line of an export: a row is some kilobytes.
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
+/// 1 day: rows become leaves at most so much later than what they tell of.
+const SEALING_DELAY_MS: i64 = MS_PER_DAY;
+
+/// Reads an export to its end.
+///
+/// # Errors
+/// Those of the reader. What is wrong with the export is in the report.
+pub(crate) fn verify(mut lines: impl BufRead, expected: &Expected) -> io::Result<Report> {
+    let mut report = Report::default();
+    let mut pass = Pass::default();
+    let mut number = 0_u64;
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let read = (&mut lines)
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            break;
+        }
+        number += 1;
+        if !bytes.ends_with(b"\n") {
+            report.wrong(format!("line {number} is cut off"));
+            break;
+        }
+        pass.line(number, &bytes, expected, &mut report);
+    }
+    if !pass.is_over {
+        report.wrong("the export is cut off: its last line is not its end".to_owned());
+    }
+    Ok(report)
+}
+
+/// What is remembered between lines.
+#[derive(Default)]
+struct Pass {
+    head: Option<Head>,
+    leaves: HashSet<u64>,
+    /// Time and id of the row before.
+    last: Option<(Timestamp, String)>,
+    /// The first leaf whose row is too young to have expired.
+    first_young: Option<u64>,
+    rows: u64,
+    absent: u64,
+    digest: Sha256,
+    is_over: bool,
+}
+
+/// The first line.
+struct Head {
+    org_id: Value,
+    mode: Value,
+    is_ascending: bool,
+    /// Rows of before may have expired.
+    expiry: Timestamp,
+    checkpoint: Option<Checkpoint>,
+}
+
+impl Pass {
+    fn line(&mut self, number: u64, bytes: &[u8], expected: &Expected, report: &mut Report) {
+        if self.is_over {
+            report.wrong(format!("line {number} stands behind the end"));
+            return;
+        }
+        let Ok(mut line) = json::object(bytes) else {
+            report.wrong(format!("line {number} is not a JSON object"));
+            return;
+        };
+        let kind = line.get("type").and_then(Value::as_str).map(str::to_owned);
+        match (kind.as_deref(), self.head.is_some()) {
+            (Some("export"), false) => {
+                self.head = Some(head(&line, expected, report));
+            }
+            (Some("audit_event"), true) => self.row(number, &mut line, report),
+            (Some("absent"), true) => self.absent(number, &line, report),
+            (Some("end"), true) => self.end(&line, report),
+            (Some("error"), true) => report.wrong(format!(
+                "line {number} says that the export broke off on the server"
+            )),
+            _ => report.wrong(format!("line {number} has no place here")),
+        }
+        self.digest.update(bytes);
+    }
+
+    fn row(&mut self, number: u64, line: &mut Map<String, Value>, report: &mut Report) {
+        self.rows += 1;
+        let row = line.remove("data").unwrap_or_default();
+        let text = |member: &str| row.get(member).and_then(Value::as_str);
+        let id = text("id").unwrap_or("without id").to_owned();
+        let Some(at) = text("occurred_at").and_then(Timestamp::parse) else {
+            report.wrong(format!("row {id} (line {number}) has no time"));
+            return;
+        };
+        let Some(head) = &self.head else { return };
+        if row.get("org_id") != Some(&head.org_id) || row.get("mode") != Some(&head.mode) {
+            report.wrong(format!(
+                "row {id} (line {number}) belongs to another organization or mode"
+            ));
+        }
+        if let Some(last) = &self.last {
+            let ascends = *last < (at, id.clone());
+            let repeats = last.1 == id;
+            if repeats || ascends != head.is_ascending {
+                report.wrong(format!("row {id} (line {number}) is out of order"));
+            }
+        }
+        let expiry = head.expiry;
+        self.last = Some((at, id.clone()));
+        let Some((index, stored)) = leaf(&row) else {
+            report.wrong(format!(
+                "row {id} (line {number}) was inserted past the gateway: it was never sealed"
+            ));
+            return;
+        };
+        let before = report.problems.len() as u64 + report.unlisted;
+        if audit_leaf::hash(&row) != Some(stored) {
+            report.wrong(format!(
+                "row {id} (line {number}, leaf {index}) was changed: it does not give its leaf hash"
+            ));
+        }
+        self.stands(&id, number, index, &stored, line, report);
+        if report.problems.len() as u64 + report.unlisted == before {
+            report.rows += 1;
+            if at >= expiry.plus_ms(SEALING_DELAY_MS) {
+                let first = self.first_young.get_or_insert(index);
+                *first = index.min(*first);
+            }
+        }
+    }
+
+    /// Whether the leaf stands where it says in the tree of the checkpoint, and nothing else does.
+    fn stands(
+        &mut self,
+        id: &str,
+        number: u64,
+        index: u64,
+        hash: &Hash,
+        line: &Map<String, Value>,
+        report: &mut Report,
+    ) {
+        if !self.leaves.insert(index) {
+            report.wrong(format!(
+                "row {id} (line {number}) claims leaf {index}, as another row does"
+            ));
+        }
+        let checkpoint = self.head.as_ref().and_then(|head| head.checkpoint.as_ref());
+        let Some(checkpoint) = checkpoint else { return };
+        let (size, root) = (checkpoint.head.size, &checkpoint.head.root);
+        match line.get("proof").and_then(hashes) {
+            Some(proof) if merkle::includes(root, size, index, hash, &proof) => {}
+            Some(_) => report.wrong(format!(
+                "row {id} (line {number}) does not stand at leaf {index} of the checkpoint's log"
+            )),
+            None => report.wrong(format!(
+                "row {id} (line {number}, leaf {index}) has no proof: hashes were removed from the log"
+            )),
+        }
+    }
+
+    /// Behind all rows, so that each of them has been seen.
+    fn absent(&mut self, number: u64, line: &Map<String, Value>, report: &mut Report) {
+        self.absent += 1;
+        let data = line.get("data").unwrap_or(&Value::Null);
+        let text = |member: &str| data.get(member).and_then(Value::as_str);
+        let id = text("id").unwrap_or("without id");
+        let (Some((index, hash)), Some(at)) =
+            (leaf(data), text("occurred_at").and_then(Timestamp::parse))
+        else {
+            report.wrong(format!("line {number} names no leaf"));
+            return;
+        };
+        self.stands(id, number, index, &hash, line, report);
+        let expiry = self.head.as_ref().map(|head| head.expiry);
+        if expiry.is_none_or(|expiry| at >= expiry) {
+            report.wrong(format!(
+                "row {id} (leaf {index}, of {at}) was removed before its time"
+            ));
+        } else if let Some(young) = self.first_young.filter(|young| *young < index) {
+            report.wrong(format!(
+                "row {id} (leaf {index}) was removed before its time: it says {at}, but leaf {young} before it is younger"
+            ));
+        } else {
+            report.expired += 1;
+        }
+    }
+
+    fn end(&mut self, line: &Map<String, Value>, report: &mut Report) {
+        self.is_over = true;
+        let count = |name: &str| line.get("counts")?.get(name)?.as_u64();
+        if count("audit_event") != Some(self.rows) || count("absent") != Some(self.absent) {
+            report.wrong("lines are missing: the end counts others".to_owned());
+        }
+        let digest = hex::encode(std::mem::take(&mut self.digest).finalize());
+        if line.get("sha256").and_then(Value::as_str) != Some(&digest) {
+            report.wrong("lines were changed since: the end has another SHA-256".to_owned());
+        }
+    }
+}
+
+/// Members of a query that leave out nothing but times.
+const HARMLESS: [&str; 4] = ["from", "to", "order", "since_size"];
+
+fn head(line: &Map<String, Value>, expected: &Expected, report: &mut Report) -> Head {
+    let data = line.get("data").unwrap_or(&Value::Null);
+    let text = |member: &str| data.get(member).and_then(Value::as_str);
+    if data.get("version") != Some(&Value::from(1)) {
+        report.wrong("the export is of a version that this program does not know".to_owned());
+    }
+    let filters = data.get("filters").and_then(Value::as_array);
+    report.is_filtered = filters.into_iter().flatten().any(|filter| {
+        let name = filter.get(0).and_then(Value::as_str).unwrap_or_default();
+        !HARMLESS.contains(&name)
+    });
+    let generated_at = text("generated_at").and_then(Timestamp::parse);
+    if generated_at.is_none() {
+        report.wrong("the export does not say when it was made".to_owned());
+    }
+    let retention_ms = i64::from(MIN_AUDIT_DAYS) * MS_PER_DAY;
+    let expiry = generated_at.map_or(Timestamp(i64::MIN), |at| at.plus_ms(-retention_ms));
+    let named = text("key").and_then(Verifier::parse);
+    let verifier = expected.key.clone().or(named);
+    let mut checkpoint = None;
+    match (&verifier, text("checkpoint")) {
+        (Some(verifier), Some(note)) => match verifier.open(note) {
+            Ok(opened) => checkpoint = Some(opened),
+            Err(error) => report.wrong(format!("the checkpoint {error}")),
+        },
+        (None, _) => report.wrong("the export names no key, and none was given".to_owned()),
+        (_, None) => report.wrong("the export has no checkpoint".to_owned()),
+    }
+    if let (Some(verifier), Some(new), Some(note)) = (&verifier, &checkpoint, &expected.since) {
+        continues(verifier, note, new, data, report);
+    }
+    report.verifier = verifier;
+    report.checkpoint.clone_from(&checkpoint);
+    Head {
+        org_id: data.get("org_id").cloned().unwrap_or_default(),
+        mode: data.get("mode").cloned().unwrap_or_default(),
+        is_ascending: text("order") == Some("asc"),
+        expiry,
+        checkpoint,
+    }
+}
+
+/// Whether the log continues that of a checkpoint that was kept.
+fn continues(verifier: &Verifier, note: &str, new: &Checkpoint, data: &Value, report: &mut Report) {
+    let old = match verifier.open(note) {
+        Ok(old) => old.head,
+        Err(error) => {
+            report.wrong(format!("the checkpoint of --since {error}"));
+            return;
+        }
+    };
+    let given = data.get("consistency").filter(|given| !given.is_null());
+    let proof = match given {
+        Some(given) if given.get("old_size").and_then(Value::as_u64) == Some(old.size) => {
+            given.get("hashes").and_then(hashes)
+        }
+        None if old.size == new.head.size => Some(Vec::new()),
+        _ => {
+            report.wrong(format!(
+                "the export has no proof for --since: ask for it with since_size={}",
+                old.size
+            ));
+            return;
+        }
+    };
+    match proof {
+        Some(proof) if merkle::extends(&old, &new.head, &proof) => {
+            report.continues = Some(old.size);
+        }
+        _ => report.wrong(format!(
+            "the log was rewritten: it does not continue the checkpoint of {} rows",
+            old.size
+        )),
+    }
+}
+
+fn leaf(row: &Value) -> Option<(u64, Hash)> {
+    let integrity = row.get(INTEGRITY)?;
+    let index = integrity.get("leaf_index")?.as_u64()?;
+    Some((index, hash(integrity.get("leaf_hash")?)?))
+}
+
+fn hash(value: &Value) -> Option<Hash> {
+    hex::decode(value.as_str()?).ok()?.try_into().ok()
+}
+
+/// `None` for what is no list of hashes.
+fn hashes(value: &Value) -> Option<Vec<Hash>> {
+    value.as_array()?.iter().map(hash).collect()
+}

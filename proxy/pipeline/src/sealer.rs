@@ -1,0 +1,68 @@
+//! The sealer: makes audit rows leaves of the log's tree and signs its checkpoints, on the background runtime, beside
+//! the requests (contract 14.4). Each replica has one; the lock of the tree's row keeps them apart.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc_core::checkpoint::Signer;
+use svc_core::id::IdKind;
+use svc_store::{StoreError, audit_key, audit_tree};
+use tokio::time::MissedTickBehavior;
+
+use crate::gateway::Gateway;
+use crate::moment;
+
+/// A checkpoint a second, when there is something new (contract 14.4).
+const SEAL_EVERY: Duration = Duration::from_secs(1);
+/// Looks for rows that were removed before they were sealed, once in so many rounds.
+const ROUNDS_PER_CHECK: u32 = 60;
+/// How a log is called, before an identifier that is made with its key.
+const ORIGIN: &str = "svc-gateway/audit/";
+
+/// Opens the signing key, which the first start of a deployment makes, and keeps sealing.
+///
+/// # Errors
+/// When the key cannot be opened: a gateway that cannot sign its audit log does not start.
+pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
+    let origin = format!("{ORIGIN}{}", moment::id(IdKind::Bare));
+    let signer = audit_key::open(&gateway.store, &origin, moment::now()).await?;
+    let sealing = Arc::clone(gateway);
+    gateway.background.spawn(async move {
+        let mut ticks = tokio::time::interval(SEAL_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut rounds = 0_u32;
+        loop {
+            ticks.tick().await;
+            seal(&sealing, &signer).await;
+            rounds = (rounds + 1) % ROUNDS_PER_CHECK;
+            if rounds == 0 {
+                check(&sealing).await;
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Seals until nothing waits.
+async fn seal(gateway: &Gateway, signer: &Signer) {
+    loop {
+        match audit_tree::seal(&gateway.store, signer, moment::now()).await {
+            Ok(sealed) if sealed.more => {}
+            Ok(_) => return,
+            Err(error) => {
+                tracing::error!(%error, "audit rows could not be sealed yet");
+                return;
+            }
+        }
+    }
+}
+
+async fn check(gateway: &Gateway) {
+    match audit_tree::lost(&gateway.store).await {
+        Ok(0) => {}
+        Ok(rows) => tracing::error!(rows, "audit rows were removed before they were sealed"),
+        Err(error) => {
+            tracing::error!(%error, "the rows that wait to be sealed could not be checked")
+        }
+    }
+}
