@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod audit_export;
 mod authorization;
 mod idempotency;
 mod integrations;

@@ -53,10 +53,10 @@ const SIGNATURE_MARK: &str = "\u{2014} ";
 const MAX_NOTE_BYTES: usize = 16 * 1024;
 
 impl Signer {
-    pub fn new(origin: &str, seed: &[u8; 32]) -> Self {
+    pub fn new(origin: &str, key: SigningKey) -> Self {
         Self {
             origin: origin.to_owned(),
-            key: SigningKey::from_bytes(seed),
+            key,
         }
     }
 
@@ -81,6 +81,14 @@ impl Signer {
 }
 
 impl Verifier {
+    /// `None` for bytes that are no public key.
+    pub fn new(origin: &str, public: &[u8; 32]) -> Option<Self> {
+        Some(Self {
+            origin: origin.to_owned(),
+            key: VerifyingKey::from_bytes(public).ok()?,
+        })
+    }
+
     /// Reads `name+id+key`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().splitn(3, '+');
@@ -189,17 +197,21 @@ mod tests {
         root: [7; HASH_BYTES],
     };
 
+    fn signer(origin: &str, seed: u8) -> Signer {
+        Signer::new(origin, SigningKey::from_bytes(&[seed; 32]))
+    }
+
     #[test]
     fn a_checkpoint_opens_with_the_key_of_its_log_alone() {
-        let signer = Signer::new("example.com/log", &[1; 32]);
-        let note = signer.sign(&HEAD);
+        let ours = signer("example.com/log", 1);
+        let note = ours.sign(&HEAD);
         assert!(note.starts_with("example.com/log\n20852163\nBwcH"));
-        let shown = signer.verifier().to_string();
+        let shown = ours.verifier().to_string();
         let verifier = Verifier::parse(&shown).unwrap();
         assert_eq!(verifier.open(&note).unwrap().head, HEAD);
-        let other = Signer::new("example.com/log", &[2; 32]).verifier();
+        let other = signer("example.com/log", 2).verifier();
         assert_eq!(other.open(&note), Err(CheckpointError::Unsigned));
-        let elsewhere = Signer::new("example.com/other", &[1; 32]).verifier();
+        let elsewhere = signer("example.com/other", 1).verifier();
         assert_eq!(elsewhere.open(&note), Err(CheckpointError::Origin));
         let larger = note.replace("20852163", "20852164");
         assert_eq!(verifier.open(&larger), Err(CheckpointError::Forged));
@@ -220,12 +232,12 @@ mod tests {
 
     #[test]
     fn sizes_are_written_in_one_way_only() {
-        let signer = Signer::new("example.com/log", &[1; 32]);
+        let ours = signer("example.com/log", 1);
         let empty = Head {
             size: 0,
             root: empty_root(),
         };
-        assert!(signer.verifier().open(&signer.sign(&empty)).is_ok());
+        assert!(ours.verifier().open(&ours.sign(&empty)).is_ok());
         let root = STANDARD.encode(empty_root());
         for size in ["00", "01", "+1", "-1", "1.0", ""] {
             assert_eq!(read(&format!("x\n{size}\n{root}\n")), None, "{size}");

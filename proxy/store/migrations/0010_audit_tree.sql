@@ -32,22 +32,14 @@ CREATE TABLE audit_nodes (
     PRIMARY KEY (height, position)
 );
 
--- One row: the lock of the sealers, the right edge of the tree and the newest checkpoint.
+-- One row: the lock of the sealers, the name of the log, the right edge of its tree and its newest checkpoint.
 CREATE TABLE audit_tree (
     only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
+    origin TEXT NOT NULL,
     size BIGINT NOT NULL,
     edge BYTES NOT NULL,
     checkpoint TEXT NOT NULL,
     signed_at BIGINT NOT NULL
-);
-
--- One row: the name of the log and the key that signs its checkpoints, sealed under the master key.
-CREATE TABLE audit_key (
-    only_row BIGINT PRIMARY KEY CHECK (only_row = 1),
-    origin TEXT NOT NULL,
-    verifier TEXT NOT NULL,
-    wrapped BYTES NOT NULL,
-    created_at BIGINT NOT NULL
 );
 
 CREATE INDEX conversations_by_age ON conversations (org_id, updated_at);

@@ -63,22 +63,6 @@ impl KeyRing {
         Ok(key)
     }
 
-    /// Seals a key that belongs to no organization.
-    pub(crate) fn wrap_at(&self, place: Place<'_>, key: &SecretKey) -> Result<Vec<u8>, SealError> {
-        let (version, master) = self.master.current()?;
-        seal::wrap(master, version, place, key)
-    }
-
-    /// Opens what [`Self::wrap_at`] sealed.
-    pub(crate) fn unwrap_at(
-        &self,
-        place: Place<'_>,
-        wrapped: &[u8],
-    ) -> Result<SecretKey, SealError> {
-        let master = self.master.version(seal::key_version(wrapped)?)?;
-        seal::unwrap(master, place, wrapped)
-    }
-
     fn wrap(&self, org_id: &str, version: u32, key: &SecretKey) -> Result<Vec<u8>, SealError> {
         let (master_version, master) = self.master.current()?;
         let row_id = row_id(org_id, version);

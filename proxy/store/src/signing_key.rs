@@ -56,6 +56,11 @@ impl SigningKey {
     pub fn sign(&self, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
         self.private.sign(message).to_bytes()
     }
+
+    /// For formats that sign with the key itself.
+    pub(crate) const fn private(&self) -> &Ed25519 {
+        &self.private
+    }
 }
 
 /// The key that signs for `purpose` now; made if there is none.

@@ -12,7 +12,7 @@ use svc_store::audit_tree::{self, AbsentPage, BATCH_ROWS};
 use svc_store::master_key::MasterKey;
 use svc_store::page::{Order, Page};
 use svc_store::retention::{self, MIN_AUDIT_DAYS};
-use svc_store::{Store, audit_key};
+use svc_store::{Store, audit_key, signing_key};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -90,7 +90,7 @@ async fn the_log_has_one_key_whoever_opens_it(db: TestDb) {
     let key = "7 BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=\n8 CAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=\n";
     let key = key.replacen("7 ", "1 ", 1);
     let rotated = db.open_with(MasterKey::parse(&key).unwrap()).await.unwrap();
-    audit_key::rewrap(&rotated).await.unwrap();
+    signing_key::rewrap(&rotated).await.unwrap();
     let newest = key.lines().last().unwrap();
     let later = db.open_with(MasterKey::parse(newest).unwrap()).await;
     assert_eq!(signer(&later.unwrap()).await.verifier(), verifiers[0]);
