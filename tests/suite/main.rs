@@ -16,6 +16,8 @@ mod engines;
 // How guests are built stands beside the build script that ships them.
 #[path = "../../proxy/gateway/build/guest.rs"]
 mod guest;
+mod idempotency;
+mod limits;
 mod load;
 mod native;
 mod operations;

@@ -54,6 +54,7 @@ fn names_crate(text: &str, name: &str) -> bool {
 fn heavy_crates_have_one_home() {
     for (name, home) in [
         ("sqlx", "store"),
+        ("redis", "store"),
         ("wasmtime", "plugin"),
         ("pingora", "edge"),
     ] {

@@ -14,6 +14,7 @@ use svc_core::json;
 use svc_pipeline::exchange::{Exchange, given};
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
+use svc_pipeline::idempotency::{self, Claim, Stored, Turn, replay};
 use svc_pipeline::moment;
 use svc_pipeline::response::Response;
 use svc_pipeline::service;
@@ -21,7 +22,6 @@ use svc_pipeline::trail::Entry;
 use svc_store::{TransactionError, audit};
 
 use crate::call::{Answering, Call, Change, Deciding, Effect, Refused, Reply, store_fault};
-use crate::idempotency::{Claim, Stored, Turn};
 use crate::query::Query;
 
 /// An endpoint that changes nothing.
@@ -202,7 +202,7 @@ async fn write(
     mut exchange: Exchange,
     body: Map<String, Value>,
 ) -> Response {
-    let claim = match Turn::take(&exchange, &body).await {
+    let claim = match turn(&exchange, &body).await {
         Ok(Turn::Free) => None,
         Ok(Turn::Mine(claim)) => Some(claim),
         Ok(Turn::Done(stored)) => return replay(exchange, stored).await,
@@ -229,6 +229,14 @@ async fn write(
         }
         Err(fault) => give_up(exchange, fault, claim).await,
     }
+}
+
+async fn turn(exchange: &Exchange, body: &Map<String, Value>) -> Result<Turn, Fault> {
+    if !idempotency::is_asked(exchange) {
+        return Ok(Turn::Free);
+    }
+    let digest = idempotency::body_digest(body)?;
+    Turn::take(exchange, &digest).await
 }
 
 /// A write that is durable.
@@ -309,26 +317,4 @@ async fn give_up(mut exchange: Exchange, fault: Fault, claim: Option<Arc<Claim>>
     };
     exchange.trail.written();
     exchange.fault_response(&fault)
-}
-
-/// The answer of the first request, with a row of its own (contract 4).
-async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
-    let mut details = Map::new();
-    details.insert("original_request_id".into(), stored.request_id().into());
-    let row = exchange.trail.scribe().row(Entry {
-        event: "request.replayed".to_owned(),
-        target: None,
-        status: stored.status().as_u16(),
-        details,
-    });
-    match audit::append(&exchange.gateway.store, &[row]).await {
-        Ok(()) => {
-            exchange.trail.written();
-            stored.response(&exchange)
-        }
-        Err(error) => {
-            let fault = Fault::unavailable(format_args!("audit row of a replay: {error}"));
-            exchange.refuse(fault).await
-        }
-    }
 }

@@ -14,7 +14,6 @@ mod call;
 mod cursor;
 mod egress;
 mod endpoint;
-mod idempotency;
 mod input;
 mod integrations;
 mod organizations;

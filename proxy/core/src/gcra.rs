@@ -33,6 +33,12 @@ pub enum Decision {
 const US_PER_MS: i64 = 1_000;
 
 impl Quota {
+    /// Microseconds that one request takes out of the bucket; of a closed limit, its whole window.
+    pub fn emission_us(self) -> i64 {
+        let window_us = i64::from(self.window_ms) * US_PER_MS;
+        (window_us / i64::from(self.limit.max(1))).max(1)
+    }
+
     /// Decides one request at `now_us` (microseconds) for a bucket whose last TAT was `tat_us`
     /// (0 for a fresh one). A limit of 0 is closed: every request is denied for one window.
     pub fn decide(self, tat_us: i64, now_us: i64) -> Decision {
@@ -44,7 +50,7 @@ impl Quota {
                 reset,
             };
         }
-        let emission_us = (window_us / i64::from(self.limit)).max(1);
+        let emission_us = self.emission_us();
         let base_us = tat_us.max(now_us);
         let next_us = base_us + emission_us;
         let earliest_us = next_us - emission_us * i64::from(self.limit);

@@ -12,6 +12,7 @@ pub mod gcra;
 pub mod grant;
 pub mod id;
 pub mod json;
+pub mod limit;
 pub mod merkle;
 pub mod metering;
 pub mod money;

@@ -62,6 +62,26 @@ pub(crate) struct Limits {
     pub(crate) connections_per_address: usize,
     pub(crate) connections: usize,
     pub(crate) heartbeat_ms: u64,
+    store: Option<Counting>,
+}
+
+/// Where rate limits are counted, as configured: `memory`, `database` or the address of a Redis server, which may hold
+/// a password.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+struct Counting(String);
+
+impl std::fmt::Debug for Counting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Counting")
+    }
+}
+
+/// Where rate limits are counted.
+pub(crate) enum LimitsStore<'a> {
+    Memory,
+    Database,
+    Redis(&'a str),
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -191,6 +211,7 @@ impl Default for Limits {
             connections_per_address: 1_000,
             connections: 20_000,
             heartbeat_ms: 15_000, // contract 21
+            store: None,
         }
     }
 }
@@ -338,6 +359,9 @@ impl Configuration {
         if let Some(url) = variable("DATABASE_URL") {
             self.store.database_url = Some(url);
         }
+        if let Some(store) = variable("SVC_LIMITS_STORE") {
+            self.limits.store = Some(Counting(store));
+        }
         for name in KNOWN_PROVIDERS {
             let upper = name.to_uppercase();
             let (url, key) = (
@@ -387,6 +411,31 @@ impl Configuration {
         match ApiVersion::parse(&self.versions.default) {
             Some(version) => Ok(version),
             None => bail!("versions.default names no supported version"),
+        }
+    }
+
+    /// Without a choice: memory on SQLite, which one gateway has to itself; the database on PostgreSQL, so that limits
+    /// hold across replicas.
+    ///
+    /// # Errors
+    /// Another word.
+    pub(crate) fn limits_store(&self) -> anyhow::Result<LimitsStore<'_>> {
+        match self
+            .limits
+            .store
+            .as_ref()
+            .map(|Counting(text)| text.as_str())
+        {
+            None if self.database_url().starts_with("sqlite:") => Ok(LimitsStore::Memory),
+            None | Some("database") => Ok(LimitsStore::Database),
+            Some("memory") => Ok(LimitsStore::Memory),
+            Some(url) if url.starts_with("redis://") || url.starts_with("rediss://") => {
+                Ok(LimitsStore::Redis(url))
+            }
+            // Not shown: it may be an address with a password and a slip of the pen.
+            Some(_) => bail!(
+                "limits.store is none of \"memory\", \"database\" and a redis:// or rediss:// address"
+            ),
         }
     }
 

@@ -20,7 +20,7 @@ use svc_pipeline::budget::Rooms;
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
 use svc_pipeline::integration::Bindings;
-use svc_pipeline::limiter::{Limiter, Slots};
+use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::phi::lists::Lists;
 use svc_pipeline::phi::results::Results;
@@ -30,9 +30,10 @@ use svc_pipeline::strangers::Strangers;
 use svc_pipeline::upstream::ChosenBy;
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
+use svc_store::limit::Counters;
 use tokio::runtime::Runtime;
 
-use crate::configuration::{ApiKey, Configuration, Provider};
+use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
 use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
 
 /// Options of `serve`.
@@ -169,6 +170,7 @@ async fn build(
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
     let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream)?;
+    let limiter = limiter(configuration, &store, &metrics, background)?;
     Ok(Arc::new(Gateway {
         policies: Arc::new(policies),
         store,
@@ -182,8 +184,7 @@ async fn build(
         callers: Callers::default(),
         bindings: Bindings::default(),
         strangers: Strangers::default(),
-        limiter: Limiter::default(),
-        slots: Slots::default(),
+        limiter: Arc::new(limiter),
         rooms: Rooms::default(),
         phi_lists: Lists::default(),
         phi_results: Arc::new(Results::new(&metrics)),
@@ -208,6 +209,23 @@ fn address_rule(rules: AddressRules) -> AddressRule {
         ChosenBy::Operator => true,
         ChosenBy::Caller => rules.allow(address),
     })
+}
+
+/// Rate limits, counted where the configuration says.
+fn limiter(
+    configuration: &Configuration,
+    store: &svc_store::Store,
+    metrics: &Metrics,
+    background: &Runtime,
+) -> anyhow::Result<Limiter> {
+    let _inside = background.enter();
+    let counters = match configuration.limits_store()? {
+        LimitsStore::Memory => return Ok(Limiter::alone()),
+        LimitsStore::Database => Counters::database(store.clone()),
+        LimitsStore::Redis(url) => Counters::redis(url)?,
+    };
+    let (down, background) = (metrics.limits_down.clone(), background.handle().clone());
+    Ok(Limiter::sharing(counters, down, background))
 }
 
 /// Workers for specs, tried out beside the start: without them every other route serves.

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::budget::Rooms;
 use crate::filter::Callers;
 use crate::integration::Bindings;
-use crate::limiter::{Limiter, Slots};
+use crate::limiter::Limiter;
 use crate::metrics::Metrics;
 use crate::phi::lists::Lists;
 use crate::phi::results::Results;
@@ -49,9 +49,7 @@ pub struct Gateway {
     pub callers: Callers,
     pub bindings: Bindings,
     pub strangers: Strangers,
-    pub limiter: Limiter,
-    /// Requests of agents' credentials that are in flight here.
-    pub slots: Slots,
+    pub limiter: Arc<Limiter>,
     pub rooms: Rooms,
     pub phi_lists: Lists,
     pub phi_results: Arc<Results>,

@@ -13,6 +13,7 @@ pub mod feature;
 pub mod filter;
 pub mod gateway;
 pub mod handler;
+pub mod idempotency;
 pub mod inference;
 pub mod integration;
 pub mod limiter;

@@ -1,240 +1,370 @@
-//! Rate limits of one replica, in memory: GCRA buckets and daily counters (contract 6).
+//! Rate limits and places in flight (contract 6): counted here, or in counters that all replicas share.
+//!
+//! While shared counters do not answer, this replica counts by itself, with its part of every limit (contract 19.5):
+//! never without one. No request waits twice for counters that are down; a look every second finds out when they are
+//! back.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use svc_core::gcra::{Decision, Quota};
-use svc_core::time::Timestamp;
+use prometheus::IntGauge;
+use svc_core::id::IdKind;
+use svc_core::limit::{Rule, Verdict, share};
+use svc_store::StoreError;
+use svc_store::limit::{Answer, Asked, Counters, MAX_TAKES, Memory, Place, Placed, Take};
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
 
-/// Locks are held for one map operation; the count keeps unrelated keys apart.
-const SHARDS: usize = 16;
+use crate::moment;
 
-/// A shard that grows past this drops the buckets that are full again, so that memory stays bounded by the
-/// callers of one window.
-const SWEEP_ABOVE_ENTRIES: usize = 4_096;
+/// 2 s: counters that take longer are as good as down.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-const US_PER_MS: i64 = 1_000;
+/// Leases are 5 min (contract 6); four chances to extend one.
+pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(60);
+/// A second after the counters are back, requests are counted there again.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What one request does to one limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub allowed: bool,
-    pub limit: u32,
-    pub remaining: u32,
-    /// When the limit is whole again.
-    pub reset: Timestamp,
-    /// Whole seconds until a denied request may pass, at least 1.
-    pub retry_after_seconds: u64,
-}
+/// Places whose release failed and is tried again; more of them end with their lease.
+const MAX_UNRELEASED: usize = 10_000;
 
-/// Buckets by name. Names hold ids and prefixes, never content.
 pub struct Limiter {
-    hasher: RandomState,
-    shards: [Mutex<HashMap<String, Cell>>; SHARDS],
+    own: Memory,
+    shared: Option<Shared>,
+    /// How many replicas were alive when the store was last asked.
+    replicas: AtomicU32,
 }
 
-#[derive(Clone, Copy)]
-enum Cell {
-    /// Theoretical arrival time in microseconds.
-    Bucket(i64),
-    /// Requests since `day`.
-    Day { day: Timestamp, count: u32 },
+struct Shared {
+    counters: Counters,
+    is_down: AtomicBool,
+    /// 1 while this replica counts by itself.
+    down: IntGauge,
+    places: Mutex<Places>,
+    /// Told after every release.
+    released: Notify,
+    background: Handle,
 }
 
-impl Default for Limiter {
-    fn default() -> Self {
-        Self {
-            hasher: RandomState::new(),
-            shards: std::array::from_fn(|_| Mutex::default()),
-        }
-    }
+/// Places of this replica in shared counters: buckets by id.
+#[derive(Default)]
+struct Places {
+    held: HashMap<String, String>,
+    unreleased: HashMap<String, String>,
+    /// Releases under way, by bucket.
+    releasing: HashMap<String, u32>,
+}
+
+/// A request that wants to pass.
+pub(crate) struct Admission<'a> {
+    pub(crate) takes: &'a [Take<'a>],
+    /// Bucket and limit of a place in flight.
+    pub(crate) place: Option<(&'a str, u32)>,
+}
+
+/// What became of it.
+pub(crate) struct Admitted {
+    /// In the order of the takes; none behind the first that denied.
+    pub(crate) verdicts: [Option<Verdict>; MAX_TAKES],
+    /// Where a place was asked for and every take allowed.
+    pub(crate) place: Option<Result<Slot, Full>>,
+}
+
+/// Every place is taken.
+pub(crate) struct Full {
+    pub(crate) limit: u32,
+    pub(crate) in_flight: u32,
+}
+
+/// A place among the requests in flight; dropping it makes room for the next one.
+pub struct Slot {
+    limiter: Arc<Limiter>,
+    bucket: String,
+    id: String,
+    is_shared: bool,
 }
 
 impl Limiter {
-    /// Takes one request out of a GCRA bucket.
-    pub fn take(&self, bucket: &str, quota: Quota, now_us: i64) -> Verdict {
-        self.with(bucket, now_us, |cell| {
-            let tat_us = if let Some(Cell::Bucket(tat_us)) = cell {
-                *tat_us
-            } else {
-                0
-            };
-            let decision = quota.decide(tat_us, now_us);
-            if let Decision::Allow { tat_us, .. } = decision {
-                *cell = Some(Cell::Bucket(tat_us));
-            }
-            verdict(decision, quota)
-        })
+    /// Counts in this process alone.
+    pub fn alone() -> Self {
+        Self {
+            own: Memory::default(),
+            shared: None,
+            replicas: AtomicU32::new(1),
+        }
     }
 
-    /// Whether the next request would pass, without taking it.
-    pub fn peek(&self, bucket: &str, quota: Quota, now_us: i64) -> Verdict {
-        let shard = self.shard(bucket).lock();
-        let tat_us = if let Some(Cell::Bucket(tat_us)) = shard.get(bucket) {
-            *tat_us
-        } else {
-            0
+    /// Counts in counters that all replicas share. `down` is set to 1 while they do not answer.
+    pub fn sharing(counters: Counters, down: IntGauge, background: Handle) -> Self {
+        let shared = Shared {
+            counters,
+            is_down: AtomicBool::new(false),
+            down,
+            places: Mutex::default(),
+            released: Notify::new(),
+            background,
         };
-        verdict(quota.decide(tat_us, now_us), quota)
+        Self {
+            shared: Some(shared),
+            ..Self::alone()
+        }
     }
 
-    /// Takes one request out of a UTC day's fixed count.
-    pub fn take_daily(&self, bucket: &str, limit: u32, now_us: i64) -> Verdict {
-        let now = Timestamp(now_us.div_euclid(US_PER_MS));
-        let (today, tomorrow) = now.day();
-        self.with(bucket, now_us, |cell| {
-            let used = match cell {
-                Some(Cell::Day { day, count }) if *day == today => *count,
-                _ => 0,
-            };
-            let allowed = used < limit;
-            let count = used + u32::from(allowed);
-            *cell = Some(Cell::Day { day: today, count });
-            let wait_ms = tomorrow.0 - now.0;
-            Verdict {
-                allowed,
-                limit,
-                remaining: limit.saturating_sub(count),
-                reset: tomorrow,
-                retry_after_seconds: wait_ms.unsigned_abs().div_ceil(1_000).max(1),
-            }
-        })
-    }
-
-    fn shard(&self, bucket: &str) -> &Mutex<HashMap<String, Cell>> {
-        let at = self.hasher.hash_one(bucket) as usize % SHARDS;
-        // `at` is below the array's length by construction.
-        self.shards.get(at).unwrap_or(&self.shards[0])
-    }
-
-    fn with<T>(&self, bucket: &str, now_us: i64, change: impl FnOnce(&mut Option<Cell>) -> T) -> T {
-        let mut shard = self.shard(bucket).lock();
-        let mut cell = shard.get(bucket).copied();
-        let answer = change(&mut cell);
-        if let Some(cell) = cell {
-            match shard.get_mut(bucket) {
-                Some(kept) => *kept = cell,
-                None => {
-                    if shard.len() >= SWEEP_ABOVE_ENTRIES {
-                        let (today, _) = Timestamp(now_us.div_euclid(US_PER_MS)).day();
-                        shard.retain(|_, cell| match cell {
-                            Cell::Bucket(tat_us) => *tat_us > now_us,
-                            Cell::Day { day, .. } => *day == today,
-                        });
+    /// Takes one request out of each bucket until one denies, then a place. Who asks for a place has to run this where
+    /// no disconnect reaches it: a place that was taken and not heard of is lost until its lease ends.
+    pub(crate) async fn admit(self: &Arc<Self>, asked: &Admission<'_>, now_us: i64) -> Admitted {
+        let id = asked.place.map(|_| moment::id(IdKind::Bare));
+        if let Some(shared) = &self.shared
+            && !shared.is_down.load(Ordering::Acquire)
+        {
+            let everything = everything(asked, id.as_deref(), now_us);
+            match shared.take(&everything).await {
+                Ok(answer) => return self.admitted(answer, asked, id, true),
+                Err(error) => {
+                    shared.lost(&error);
+                    // Whether the place was taken is not known.
+                    if let (Some(id), Some((bucket, _))) = (&id, asked.place) {
+                        shared.keep_unreleased(bucket, id);
                     }
-                    shard.insert(bucket.to_owned(), cell);
                 }
             }
         }
-        answer
+        self.admit_alone(asked, id, now_us)
     }
-}
 
-fn verdict(decision: Decision, quota: Quota) -> Verdict {
-    match decision {
-        Decision::Allow {
-            remaining, reset, ..
-        } => Verdict {
-            allowed: true,
-            limit: quota.limit,
-            remaining,
-            reset,
-            retry_after_seconds: 0,
-        },
-        Decision::Deny {
-            retry_after_ms,
-            reset,
-        } => Verdict {
-            allowed: false,
-            limit: quota.limit,
-            remaining: 0,
-            reset,
-            retry_after_seconds: retry_after_ms.div_ceil(1_000).max(1),
-        },
+    /// Counts here: all of it, or this replica's part while shared counters are down.
+    fn admit_alone(
+        self: &Arc<Self>,
+        asked: &Admission<'_>,
+        id: Option<String>,
+        now_us: i64,
+    ) -> Admitted {
+        let replicas = match &self.shared {
+            Some(_) => self.replicas.load(Ordering::Relaxed),
+            None => 1,
+        };
+        let parts: Vec<Take<'_>> = asked
+            .takes
+            .iter()
+            .map(|take| Take {
+                bucket: take.bucket,
+                rule: take.rule.shared_by(replicas),
+            })
+            .collect();
+        let part = Admission {
+            takes: &parts,
+            place: asked
+                .place
+                .map(|(bucket, limit)| (bucket, share(limit, replicas))),
+        };
+        let answer = self.own.take(&everything(&part, id.as_deref(), now_us));
+        self.admitted(answer, &part, id, false)
     }
-}
 
-/// Requests in flight by credential.
-#[derive(Clone, Default)]
-pub struct Slots(Arc<Mutex<HashMap<String, u32>>>);
+    fn admitted(
+        self: &Arc<Self>,
+        answer: Answer,
+        asked: &Admission<'_>,
+        id: Option<String>,
+        is_shared: bool,
+    ) -> Admitted {
+        let Answer { verdicts, place } = answer;
+        let place = match (place, asked.place, id) {
+            (Some(Placed::Taken), Some((bucket, _)), Some(id)) => {
+                if let (true, Some(shared)) = (is_shared, &self.shared) {
+                    let mut places = shared.places.lock();
+                    places.held.insert(id.clone(), bucket.to_owned());
+                }
+                Some(Ok(Slot {
+                    limiter: Arc::clone(self),
+                    bucket: bucket.to_owned(),
+                    id,
+                    is_shared,
+                }))
+            }
+            (Some(Placed::Full(in_flight)), Some((_, limit)), _) => {
+                Some(Err(Full { limit, in_flight }))
+            }
+            _ => None,
+        };
+        Admitted { verdicts, place }
+    }
 
-/// A place among them; dropping it makes room for the next request.
-pub struct Slot {
-    slots: Slots,
-    credential: String,
-}
+    /// Takes one request out of a bucket of this replica alone.
+    pub(crate) fn take_here(&self, bucket: &str, rule: Rule, now_us: i64) -> Verdict {
+        self.own.take_one(bucket, rule, now_us)
+    }
 
-impl Slots {
-    /// A place, or the number of those that are taken.
-    pub(crate) fn take(&self, credential: &str, limit: u32) -> Result<Slot, u32> {
-        let mut taken = self.0.lock();
-        let in_flight = taken.get(credential).copied().unwrap_or_default();
-        if in_flight >= limit {
-            return Err(in_flight);
+    /// Whether the next request would pass a bucket of this replica, without taking it.
+    pub(crate) fn peek_here(&self, bucket: &str, rule: Rule, now_us: i64) -> Verdict {
+        self.own.peek(bucket, rule, now_us)
+    }
+
+    /// How many replicas are alive: the divisor of every limit while shared counters are down.
+    pub(crate) fn knows_replicas(&self, alive: u64) {
+        let alive = u32::try_from(alive).unwrap_or(u32::MAX);
+        self.replicas.store(alive.max(1), Ordering::Relaxed);
+    }
+
+    /// Finds out whether counters that were down are back.
+    pub(crate) async fn look(&self) {
+        let Some(shared) = &self.shared else { return };
+        if shared.is_down.load(Ordering::Acquire)
+            && shared.in_time(shared.counters.ping()).await.is_ok()
+        {
+            shared.is_down.store(false, Ordering::Release);
+            shared.down.set(0);
+            tracing::info!("the counters of rate limits answer again");
         }
-        taken.insert(credential.to_owned(), in_flight + 1);
-        drop(taken);
-        Ok(Slot {
-            slots: self.clone(),
-            credential: credential.to_owned(),
-        })
+    }
+
+    /// Extends the leases of places that are held, after giving back those whose release had failed.
+    pub(crate) async fn renew(&self, now_us: i64) {
+        let Some(shared) = &self.shared else { return };
+        let (held, unreleased) = {
+            let places = shared.places.lock();
+            (listed(&places.held), listed(&places.unreleased))
+        };
+        for (bucket, id) in unreleased {
+            if shared.counters.release(&bucket, &id).await.is_err() {
+                return;
+            }
+            shared.places.lock().unreleased.remove(&id);
+        }
+        if held.is_empty() {
+            return;
+        }
+        if let Err(error) = shared.counters.renew(&held, now_us).await {
+            tracing::warn!(%error, "leases of requests in flight could not be extended yet");
+        }
+    }
+
+    /// Removes buckets that are as good as fresh.
+    pub(crate) async fn sweep(&self, now_us: i64) {
+        let Some(shared) = &self.shared else { return };
+        loop {
+            match shared.counters.sweep(now_us).await {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "idle rate-limit buckets could not be removed yet");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn everything<'a>(asked: &Admission<'a>, id: Option<&'a str>, now_us: i64) -> Asked<'a> {
+    let place = asked.place.zip(id);
+    Asked {
+        takes: asked.takes,
+        place: place.map(|((bucket, limit), id)| Place { id, bucket, limit }),
+        now_us,
+    }
+}
+
+fn listed(places: &HashMap<String, String>) -> Vec<(String, String)> {
+    let pairs = places.iter();
+    pairs
+        .map(|(id, bucket)| (bucket.clone(), id.clone()))
+        .collect()
+}
+
+impl Shared {
+    async fn take(&self, asked: &Asked<'_>) -> Result<Answer, StoreError> {
+        let mut answer = self.in_time(self.counters.take(asked)).await?;
+        let (Some(Placed::Full(_)), Some(place)) = (answer.place, asked.place) else {
+            return Ok(answer);
+        };
+        // Who has had an answer may ask again at once: its place is given back beside it.
+        if self.in_time(self.releases(place.bucket)).await? {
+            let again = Asked {
+                takes: &[],
+                ..*asked
+            };
+            answer.place = self.in_time(self.counters.take(&again)).await?.place;
+        }
+        Ok(answer)
+    }
+
+    /// Waits until no place of this bucket is being given back; whether there was one.
+    async fn releases(&self, bucket: &str) -> Result<bool, StoreError> {
+        let mut waited = false;
+        loop {
+            let mut released = pin!(self.released.notified());
+            released.as_mut().enable();
+            if !self.places.lock().releasing.contains_key(bucket) {
+                return Ok(waited);
+            }
+            waited = true;
+            released.await;
+        }
+    }
+
+    async fn release(&self, bucket: &str, id: &str) {
+        let released = self.in_time(self.counters.release(bucket, id)).await;
+        if released.is_err() {
+            self.keep_unreleased(bucket, id);
+        }
+        let mut places = self.places.lock();
+        if let Some(under_way) = places.releasing.get_mut(bucket) {
+            *under_way -= 1;
+            if *under_way == 0 {
+                places.releasing.remove(bucket);
+            }
+        }
+        drop(places);
+        self.released.notify_waiters();
+    }
+
+    async fn in_time<T>(
+        &self,
+        answer: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, answer).await;
+        answer.unwrap_or(Err(StoreError::TimedOut))
+    }
+
+    fn lost(&self, error: &StoreError) {
+        if !self.is_down.swap(true, Ordering::AcqRel) {
+            self.down.set(1);
+            tracing::error!(%error, "the counters of rate limits do not answer; this replica counts its part by itself");
+        }
+    }
+
+    fn keep_unreleased(&self, bucket: &str, id: &str) {
+        let mut places = self.places.lock();
+        if places.unreleased.len() < MAX_UNRELEASED {
+            places.unreleased.insert(id.to_owned(), bucket.to_owned());
+        }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut taken = self.slots.0.lock();
-        match taken.get_mut(&self.credential) {
-            Some(in_flight) if *in_flight > 1 => *in_flight -= 1,
-            _ => {
-                taken.remove(&self.credential);
+        let Some(shared) = self.limiter.shared.as_ref().filter(|_| self.is_shared) else {
+            self.limiter.own.release(&self.bucket, &self.id);
+            return;
+        };
+        {
+            let mut places = shared.places.lock();
+            places.held.remove(&self.id);
+            *places.releasing.entry(self.bucket.clone()).or_default() += 1;
+        }
+        let limiter = Arc::clone(&self.limiter);
+        let (bucket, id) = (
+            std::mem::take(&mut self.bucket),
+            std::mem::take(&mut self.id),
+        );
+        shared.background.spawn(async move {
+            if let Some(shared) = &limiter.shared {
+                shared.release(&bucket, &id).await;
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW_US: i64 = 1_795_205_340_123_000;
-    const QUOTA: Quota = Quota {
-        limit: 2,
-        window_ms: 60_000,
-    };
-
-    #[test]
-    fn buckets_are_apart() {
-        let limiter = Limiter::default();
-        assert!(limiter.take("key:a", QUOTA, NOW_US).allowed);
-        assert!(limiter.take("key:a", QUOTA, NOW_US).allowed);
-        let denied = limiter.take("key:a", QUOTA, NOW_US);
-        assert!(!denied.allowed && denied.retry_after_seconds == 30);
-        assert!(limiter.take("key:b", QUOTA, NOW_US).allowed);
-    }
-
-    #[test]
-    fn a_day_ends_at_midnight_utc() {
-        let limiter = Limiter::default();
-        assert!(limiter.take_daily("org", 1, NOW_US).allowed);
-        assert!(!limiter.take_daily("org", 1, NOW_US).allowed);
-        let (_, tomorrow) = Timestamp(NOW_US / 1_000).day();
-        assert!(limiter.take_daily("org", 1, tomorrow.0 * 1_000).allowed);
-    }
-
-    #[test]
-    fn memory_is_bounded_by_the_callers_of_one_window() {
-        let limiter = Limiter::default();
-        for caller in 0..200_000_i64 {
-            limiter.take(
-                &format!("address:{caller}"),
-                QUOTA,
-                NOW_US + caller * 1_000_000,
-            );
-        }
-        let entries: usize = limiter.shards.iter().map(|shard| shard.lock().len()).sum();
-        assert!(entries <= SHARDS * (SWEEP_ABOVE_ENTRIES + 1), "{entries}");
+        });
     }
 }

@@ -47,6 +47,10 @@ pub struct Metrics {
     pub unsettled: IntGauge,
     pub solve_seconds: HistogramVec,
     pub solve_waiting: IntGauge,
+    /// 1 while shared counters of rate limits do not answer.
+    pub limits_down: IntGauge,
+    /// Replicas that were alive when the store was last asked, this one among them.
+    pub replicas: IntGauge,
 }
 
 impl Metrics {
@@ -137,6 +141,14 @@ impl Metrics {
                 "svc_solve_waiting",
                 "Specs that waited for a worker when the last one was taken in.",
             )?,
+            limits_down: IntGauge::new(
+                "svc_limits_down",
+                "1 while shared counters of rate limits do not answer and this replica counts its part by itself.",
+            )?,
+            replicas: IntGauge::new(
+                "svc_replicas",
+                "Replicas that were alive when the store was last asked.",
+            )?,
         };
         let Self {
             requests,
@@ -154,6 +166,8 @@ impl Metrics {
             unsettled,
             solve_seconds,
             solve_waiting,
+            limits_down,
+            replicas,
         } = &metrics;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(overhead_seconds.clone()))?;
@@ -164,6 +178,8 @@ impl Metrics {
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;
         registry.register(Box::new(solve_waiting.clone()))?;
+        registry.register(Box::new(limits_down.clone()))?;
+        registry.register(Box::new(replicas.clone()))?;
         for histogram in [
             filter_seconds,
             token_usage,

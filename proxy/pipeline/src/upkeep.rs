@@ -8,9 +8,8 @@ use svc_store::{StoreError, idempotency, recovery, replica, retention};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
-use crate::moment;
-use crate::sealer;
 use crate::strangers::FLUSH_EVERY;
+use crate::{limiter, moment, sealer};
 
 /// A replica that has not been heard of for this long is dead; its open intents may be closed.
 const LEASE_MS: i64 = 15_000;
@@ -42,6 +41,13 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     });
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
+        gateway.limiter.sweep(moment::now_us()).await;
+    });
+    repeat(gateway, limiter::LOOK_EVERY, |gateway| async move {
+        gateway.limiter.look().await;
+    });
+    repeat(gateway, limiter::RENEW_EVERY, |gateway| async move {
+        gateway.limiter.renew(moment::now_us()).await;
     });
     repeat(gateway, EXPIRE_EVERY, |gateway| async move {
         expire(&gateway).await;
@@ -53,7 +59,12 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
 async fn renew(gateway: &Gateway) -> Result<(), StoreError> {
     let now = moment::now();
     let lease_until = now.plus_ms(LEASE_MS);
-    replica::heartbeat(&gateway.store, &gateway.replica_id, now, lease_until).await
+    replica::heartbeat(&gateway.store, &gateway.replica_id, now, lease_until).await?;
+    let alive = replica::count_alive(&gateway.store, now).await?;
+    gateway.limiter.knows_replicas(alive);
+    let alive = i64::try_from(alive).unwrap_or(i64::MAX);
+    gateway.metrics.replicas.set(alive);
+    Ok(())
 }
 
 /// The last words of this replica, after its last exchange.

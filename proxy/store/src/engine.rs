@@ -123,6 +123,35 @@ impl Db {
             + Send
             + 'static,
     {
+        self.bare(work).await
+    }
+
+    /// Runs `work`, which is one statement that writes, without `BEGIN` and `COMMIT` around it: on PostgreSQL a
+    /// statement is a transaction by itself, and one trip instead of three. As [`Self::write`] on SQLite.
+    pub(crate) async fn write_alone<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        match &self.engine {
+            Engine::Sqlite { .. } => self.write(work).await,
+            Engine::Postgres(_) => self.bare(work).await,
+        }
+    }
+
+    pub(crate) const fn is_postgres(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
+    async fn bare<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
         let permit = self.permit()?;
         let engine = self.engine.clone();
         let running = self.runtime.spawn(async move {

@@ -128,6 +128,43 @@ async fn take(tx: &mut Transaction<'_>, claim: &Claim) -> Result<Claimed, StoreE
     })
 }
 
+/// Extends a claim that is still its owner's; one that was lost stays lost.
+///
+/// # Errors
+/// Those of the database.
+pub async fn extend(
+    store: &Store,
+    scope: &Scope,
+    owner: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    let lease_until = now.plus_ms(LEASE_MS);
+    let arguments = args![
+        org_id,
+        *mode,
+        principal_id,
+        &key_digest[..],
+        owner,
+        lease_until
+    ];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE idempotency SET lease_until = $6 \
+                           WHERE org_id = $1 AND mode = $2 AND principal_id = $3 AND key_digest = $4 AND owner = $5";
+                cx.execute(sql, arguments).await.map(drop)
+            })
+        })
+        .await
+}
+
 /// Stores the response of a claim in the transaction of its effect.
 ///
 /// # Errors

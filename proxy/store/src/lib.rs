@@ -22,6 +22,7 @@ pub mod idempotency;
 pub mod inference;
 pub mod integration;
 pub mod ledger;
+pub mod limit;
 pub mod master_key;
 pub mod message;
 pub mod org_key;

@@ -9,7 +9,6 @@ use http::header::{AUTHORIZATION, CACHE_CONTROL};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use moka::future::Cache;
 use svc_core::fault::{Code, Fault};
-use svc_core::gcra::Quota;
 use svc_core::secret;
 use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
@@ -24,8 +23,6 @@ use crate::fact::Fact;
 use crate::moment;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-
-const MINUTE_MS: u32 = 60_000;
 
 pub(super) struct Auth;
 
@@ -44,19 +41,18 @@ impl Filter for Auth {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            let quota = Quota {
-                limit: exchange
+            let rule = limits::per_minute(
+                exchange
                     .policy
                     .plans
                     .limits
                     .failed_authentications_per_minute,
-                window_ms: MINUTE_MS,
-            };
+            );
             let bucket = format!("address:{}", network(exchange.head.client));
             let standing = exchange
                 .gateway
                 .limiter
-                .peek(&bucket, quota, moment::now_us());
+                .peek_here(&bucket, rule, moment::now_us());
             if !standing.allowed {
                 return Err(limits::limited(standing, "address"));
             }
@@ -73,7 +69,7 @@ impl Filter for Auth {
                     exchange
                         .gateway
                         .limiter
-                        .take(&bucket, quota, moment::now_us());
+                        .take_here(&bucket, rule, moment::now_us());
                     exchange
                         .gateway
                         .strangers

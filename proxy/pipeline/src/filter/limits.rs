@@ -1,15 +1,22 @@
 //! `limits`: rate limits of key and organization, in the order of contract section 2, step 8.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use http::{HeaderName, HeaderValue};
 use svc_core::fault::{Code, Fault};
 use svc_core::gcra::Quota;
+use svc_core::limit::{Rule, Verdict};
+use svc_store::limit::Take;
 
 use super::Filter;
+use crate::caller::Caller;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::limiter::{Slot, Verdict};
+use crate::limiter::{Admission, Admitted, Full, Limiter};
 use crate::moment;
+use crate::policy::plans;
 
 const MINUTE_MS: u32 = 60_000;
 const DAY_SECONDS: u64 = 86_400;
@@ -36,88 +43,107 @@ impl Filter for Limits {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            let (tightest, scope) = take(exchange)?;
-            show(exchange, tightest, scope);
-            if !tightest.allowed {
-                return Err(limited(tightest, scope));
+            let caller = Arc::clone(given(exchange.facts.caller.as_ref(), "the caller")?);
+            let admitting = admit(
+                Arc::clone(&exchange.gateway.limiter),
+                Arc::clone(&caller),
+                exchange.policy.plans.limits,
+            );
+            let admitted = if caller.agent.is_some() {
+                let admitted = exchange.gateway.background.spawn(admitting).await;
+                admitted.map_err(|error| Fault::internal(format_args!("rate limits: {error}")))?
+            } else {
+                admitting.await
+            };
+            let scopes = scopes(&caller);
+            let (shown, scope) = told(&admitted.verdicts, scopes)?;
+            show(exchange, shown, scope);
+            if !shown.allowed {
+                return Err(limited(shown, scope));
             }
-            exchange.facts.slot = slot(exchange)?;
+            exchange.facts.slot = admitted.place.transpose().map_err(full)?;
             exchange.trail.admitted();
             Ok(())
         })
     }
 }
 
-/// Takes one request out of each bucket until one denies; the answer is the denying or the tightest one.
-fn take(exchange: &Exchange) -> Result<(Verdict, &'static str), Fault> {
-    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let defaults = exchange.policy.plans.limits;
-    let (limiter, now_us) = (&exchange.gateway.limiter, moment::now_us());
-    let per_minute = |bucket: &str, limit: u32| {
-        limiter.take(
-            bucket,
-            Quota {
-                limit,
-                window_ms: MINUTE_MS,
-            },
-            now_us,
-        )
-    };
-
-    let buckets = &caller.buckets;
-    let (own_scope, own_default) = match &caller.agent {
-        None => ("key", defaults.key_per_minute),
-        Some(_) => (AGENT, defaults.agent_per_minute),
-    };
-    let own_limit = caller.per_minute.unwrap_or(own_default);
-    let take_own = || per_minute(&buckets.key, own_limit);
-    // A key comes before its organization, a credential of an agent behind it (contract 2, step 8).
-    let key = caller.agent.is_none().then(take_own);
-    if let Some(key) = key.filter(|key| !key.allowed) {
-        return Ok((key, own_scope));
-    }
-    let limit = caller
-        .organization_per_minute
-        .unwrap_or(defaults.organization_per_minute);
-    let organization = per_minute(&buckets.organization, limit);
-    if !organization.allowed {
-        return Ok((organization, "org"));
-    }
-    let limit = caller
-        .organization_per_day
-        .unwrap_or(defaults.organization_per_day);
-    let day = limiter.take_daily(&buckets.organization_day, limit, now_us);
-    if !day.allowed {
-        return Ok((day, "org_daily"));
-    }
-    let own = key.unwrap_or_else(take_own);
-    let passed = [(day, "org_daily"), (organization, "org"), (own, own_scope)];
-    let denied_or_tightest = passed
-        .into_iter()
-        .filter(|(verdict, _)| own.allowed || !verdict.allowed);
-    denied_or_tightest
-        .min_by_key(|(verdict, _)| verdict.remaining)
-        .ok_or_else(|| Fault::internal("no rate limit is defined"))
-}
-
 /// The bucket of a credential of an agent.
 const AGENT: &str = "agent";
 
-/// A place among the requests of an agent's credential that are in flight.
-fn slot(exchange: &Exchange) -> Result<Option<Slot>, Fault> {
-    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-    let Some(agent) = &caller.agent else {
-        return Ok(None);
+async fn admit(limiter: Arc<Limiter>, caller: Arc<Caller>, defaults: plans::Limits) -> Admitted {
+    let admission = Admission {
+        takes: &takes(&caller, defaults),
+        place: place(&caller, defaults),
     };
-    let limit = agent.concurrency;
-    let limit = limit.unwrap_or(exchange.policy.plans.limits.agent_concurrency);
-    match exchange.gateway.slots.take(&caller.buckets.key, limit) {
-        Ok(slot) => Ok(Some(slot)),
-        Err(in_flight) => Err(Code::AgentConcurrencyCapExceeded
-            .fault()
-            .detail("limit", limit)
-            .detail("in_flight", in_flight)),
+    limiter.admit(&admission, moment::now_us()).await
+}
+
+/// The buckets of a caller in the order of contract 2, step 8: a key comes before its organization, a credential of an
+/// agent behind it.
+fn takes(caller: &Caller, defaults: plans::Limits) -> [Take<'_>; 3] {
+    let buckets = &caller.buckets;
+    let limit = caller.organization_per_minute;
+    let organization = Take {
+        bucket: &buckets.organization,
+        rule: per_minute(limit.unwrap_or(defaults.organization_per_minute)),
+    };
+    let limit = caller.organization_per_day;
+    let day = Take {
+        bucket: &buckets.organization_day,
+        rule: Rule::Daily(limit.unwrap_or(defaults.organization_per_day)),
+    };
+    let own = |default| Take {
+        bucket: &buckets.key,
+        rule: per_minute(caller.per_minute.unwrap_or(default)),
+    };
+    match &caller.agent {
+        None => [own(defaults.key_per_minute), organization, day],
+        Some(_) => [organization, day, own(defaults.agent_per_minute)],
     }
+}
+
+/// What these buckets are called.
+fn scopes(caller: &Caller) -> [&'static str; 3] {
+    match &caller.agent {
+        None => ["key", "org", "org_daily"],
+        Some(_) => ["org", "org_daily", AGENT],
+    }
+}
+
+/// Where an agent's requests in flight are counted, and how many there may be.
+fn place(caller: &Caller, defaults: plans::Limits) -> Option<(&str, u32)> {
+    let agent = caller.agent.as_ref()?;
+    let limit = agent.concurrency.unwrap_or(defaults.agent_concurrency);
+    Some((caller.buckets.key.as_str(), limit))
+}
+
+pub(super) const fn per_minute(limit: u32) -> Rule {
+    Rule::Rate(Quota {
+        limit,
+        window_ms: MINUTE_MS,
+    })
+}
+
+/// The bucket that a response speaks of: the one that denied, else the tightest; of equal ones the last.
+fn told(
+    verdicts: &[Option<Verdict>],
+    scopes: [&'static str; 3],
+) -> Result<(Verdict, &'static str), Fault> {
+    let reached = verdicts.iter().flatten().copied().zip(scopes);
+    // Nothing is behind one that denied.
+    let last_of_equals =
+        |(verdict, _): &(Verdict, _)| Reverse((verdict.allowed, verdict.remaining));
+    reached
+        .max_by_key(last_of_equals)
+        .ok_or_else(|| Fault::internal("no rate limit is defined"))
+}
+
+fn full(full: Full) -> Fault {
+    Code::AgentConcurrencyCapExceeded
+        .fault()
+        .detail("limit", full.limit)
+        .detail("in_flight", full.in_flight)
 }
 
 /// Contract 6: the headers of the tightest bucket.

@@ -1,6 +1,8 @@
 //! `solve`: `POST /v1/solve` (spec, rules 1 to 10). The spec goes to a worker of the solver and nowhere else: it
-//! is neither stored nor logged; its digest stands in the one audit row that every authorized call leaves.
+//! is neither stored nor logged; its digest stands in the one audit row that every authorized call leaves. Under an
+//! `Idempotency-Key` that row, and the answer that the key gets again, are one transaction (contract 4).
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,10 +11,12 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::fault::{Code, Fault};
+use svc_core::json;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_solver::{Conflict, Solved, Spec};
-use svc_store::audit::{self, Outcome, Row};
+use svc_store::TransactionError;
+use svc_store::audit::{self, Row};
 
 use super::Handler;
 use super::message::check_query;
@@ -21,6 +25,8 @@ use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::filter::body::json_media_type;
 use crate::gateway::Gateway;
+use crate::idempotency::{self, Claim, Stored, Turn};
+use crate::moment;
 use crate::response::Response;
 use crate::trail::Entry;
 
@@ -43,24 +49,28 @@ impl Handler for Solve {
     fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             let mut minutes = Minutes::begin(&exchange);
-            let solved = solve(&mut exchange, &mut minutes).await;
-            let wall_time_ms = minutes.wall_time_ms();
-            // A result that cannot be audited is no result: audit fails closed.
-            let solved = match minutes.write(solved.as_ref()).await {
-                Ok(()) => solved,
-                Err(unavailable) => Err(unavailable),
-            };
-            match solved {
-                Ok(solved) => {
-                    let data = svc_solver::solve_result(&solved, wall_time_ms);
-                    // Contract X5: no `success` here.
-                    let body = json!({"data": data, "meta": {"request_id": exchange.request_id}});
-                    exchange.json(StatusCode::OK, &body)
+            let solved = match solve(&mut exchange, &mut minutes).await {
+                Ok(Outcome::Solved(solved)) => Ok(solved),
+                Ok(Outcome::Again(stored)) => {
+                    minutes.replayed();
+                    return idempotency::replay(exchange, stored).await;
                 }
+                Err(fault) => Err(fault),
+            };
+            // A result that cannot be audited is no result: audit fails closed.
+            match minutes.end(&exchange, solved).await {
+                Ok(body) => exchange.json(StatusCode::OK, &body),
                 Err(fault) => exchange.refuse(fault).await,
             }
         })
     }
+}
+
+/// What became of a spec that was not refused.
+enum Outcome {
+    Solved(Solved),
+    /// Its key has an answer already.
+    Again(Stored),
 }
 
 /// A spec that was accepted, with its bytes and their digest.
@@ -68,32 +78,58 @@ struct Accepted {
     spec: Result<Spec, Fault>,
     bytes: bytes::Bytes,
     digest: String,
+    /// Of the canonical body, where a key asks for it; a spec without a canonical form is refused.
+    canonical: Result<[u8; 32], Fault>,
 }
 
 /// Steps 9 to 14 of the order of checks, then the solver.
-async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Solved, Fault> {
+async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome, Fault> {
     check_query(exchange.head.query.as_deref())?;
     let limit_bytes = exchange.gateway.settings.solve_body_bytes;
     let bytes = exchange.body.read(limit_bytes).await?;
-    let accepted = accept(&exchange.gateway, bytes).await?;
+    let has_key = idempotency::is_asked(exchange);
+    let accepted = accept(&exchange.gateway, bytes, has_key).await?;
     minutes.spec_sha256 = Some(accepted.digest);
     json_media_type(&exchange.head.headers)?;
+    if has_key {
+        let canonical = match accepted.canonical {
+            Ok(canonical) => canonical,
+            Err(fault) => return Err(accepted.spec.err().unwrap_or(fault)),
+        };
+        match Turn::take(exchange, &canonical).await? {
+            Turn::Free => {}
+            Turn::Mine(claim) => minutes.claim = Some(claim),
+            Turn::Done(stored) => return Ok(Outcome::Again(stored)),
+        }
+    }
     let spec = Arc::new(accepted.spec?);
     gates(exchange).await?;
     let gateway = &exchange.gateway;
     let waiting = i64::try_from(gateway.solver.waiting()).unwrap_or(i64::MAX);
     gateway.metrics.solve_waiting.set(waiting);
-    let solved = gateway.solver.solve(&spec, &accepted.bytes).await;
-    solved.map_err(|unavailable| unavailable.fault())
+    let solving = gateway.solver.solve(&spec, &accepted.bytes);
+    let solved = match &minutes.claim {
+        None => solving.await,
+        Some(claim) => tokio::select! {
+            solved = solving => solved,
+            never = claim.keep(&gateway.store) => match never {},
+        },
+    };
+    let solved = solved.map_err(|unavailable| unavailable.fault())?;
+    Ok(Outcome::Solved(solved))
 }
 
 /// Hashing and parsing this much takes about a millisecond; more is not for a thread that serves others.
 const INLINE_BYTES: usize = 64 * 1024;
 
-async fn accept(gateway: &Gateway, bytes: bytes::Bytes) -> Result<Accepted, Fault> {
-    let read = |bytes: bytes::Bytes| Accepted {
+async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result<Accepted, Fault> {
+    let read = move |bytes: bytes::Bytes| Accepted {
         spec: svc_solver::parse(&bytes),
         digest: hexadecimal(&Sha256::digest(&bytes)),
+        canonical: match has_key {
+            true => json::object(&bytes).and_then(|body| idempotency::body_digest(&body)),
+            false => Ok([0; 32]),
+        },
         bytes,
     };
     if bytes.len() <= INLINE_BYTES {
@@ -126,11 +162,13 @@ async fn gates(exchange: &Exchange) -> Result<(), Fault> {
     budget::check(&exchange.gateway, caller, &reservation, request_id, now).await
 }
 
-/// The minutes of one call: its audit row, written exactly once, also when the caller leaves.
+/// The minutes of one call: its audit row, written exactly once, also when the caller leaves; and with it what becomes
+/// of its idempotency key.
 struct Minutes {
     gateway: Arc<Gateway>,
     /// As if all went well, until the end is known.
     row: Option<Row>,
+    claim: Option<Arc<Claim>>,
     spec_sha256: Option<String>,
     began: Instant,
 }
@@ -145,6 +183,7 @@ impl Minutes {
                 status: StatusCode::OK.as_u16(),
                 details: Map::new(),
             })),
+            claim: None,
             spec_sha256: None,
             began: exchange.head.received,
         }
@@ -154,23 +193,42 @@ impl Minutes {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    /// Another call did what this one asks for; the row of the replay is all there is.
+    fn replayed(mut self) {
+        self.row = None;
+    }
+
+    /// The row, and with it the answer that the key gets again or the key given back. Gives the body of the response.
+    ///
     /// # Errors
-    /// 503 when the row could not be written.
-    async fn write(mut self, end: Result<&Solved, &Fault>) -> Result<(), Fault> {
-        let Some(row) = self.finished(end) else {
-            return Ok(());
+    /// The fault that the call ended with; 503 when the row could not be written.
+    async fn end(
+        mut self,
+        exchange: &Exchange,
+        solved: Result<Solved, Fault>,
+    ) -> Result<Value, Fault> {
+        let wall_time_ms = self.wall_time_ms();
+        let row = self.finished(solved.as_ref());
+        let claim = self.claim.take();
+        let (answer, key) = match solved {
+            Ok(solved) => {
+                let data = svc_solver::solve_result(&solved, wall_time_ms);
+                // Contract X5: no `success` here.
+                let body = json!({"data": data, "meta": {"request_id": exchange.request_id}});
+                let version = given(exchange.facts.version, "the API version")?;
+                let request_id = &exchange.request_id;
+                let key = claim.map(|claim| {
+                    let stored = Stored::new(StatusCode::OK, request_id, version, &body);
+                    Key::Answered(claim, stored)
+                });
+                (Ok(body), key)
+            }
+            Err(fault) => (Err(fault), claim.map(Key::GivenBack)),
         };
-        let gateway = Arc::clone(&self.gateway);
-        // Where no disconnect reaches it.
-        let writing = self
-            .gateway
-            .background
-            .spawn(async move { audit::append(&gateway.store, &[row]).await });
-        match writing.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Fault::unavailable(format_args!("audit row: {error}"))),
-            Err(error) => Err(Fault::internal(format_args!("audit row: {error}"))),
+        if let Some(row) = row {
+            write(&self.gateway, row, key).await?;
         }
+        answer
     }
 
     fn finished(&mut self, end: Result<&Solved, &Fault>) -> Option<Row> {
@@ -182,7 +240,7 @@ impl Minutes {
             Err(_) => ("rejected", none),
         };
         (row.outcome, row.status, row.code) = match end {
-            Ok(_) => (Outcome::Success, Some(200), None),
+            Ok(_) => (audit::Outcome::Success, Some(200), None),
             Err(fault) => {
                 let code = Some(fault.code.word().to_owned());
                 (outcome(fault), Some(fault.code.row().status), code)
@@ -211,26 +269,64 @@ impl Minutes {
 /// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
+/// What becomes of an idempotency key.
+enum Key {
+    Answered(Arc<Claim>, Stored),
+    GivenBack(Arc<Claim>),
+}
+
+/// The row and the key's fate in one transaction, where no disconnect reaches it.
+async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(), Fault> {
+    let store = gateway.store.clone();
+    let writing = gateway.background.spawn(async move {
+        let written = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                audit::record(&mut tx, &row).await?;
+                match key {
+                    None => {}
+                    Some(Key::Answered(claim, stored)) => {
+                        claim.complete(&mut tx, &stored, moment::now()).await?;
+                    }
+                    Some(Key::GivenBack(claim)) => claim.release(&mut tx).await?,
+                }
+                Ok::<(), TransactionError<Infallible>>(())
+            })
+        });
+        written.await
+    });
+    match writing.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(TransactionError::Store(error))) => {
+            Err(Fault::unavailable(format_args!("audit row: {error}")))
+        }
+        Ok(Err(TransactionError::Refused(never))) => match never {},
+        Err(error) => Err(Fault::internal(format_args!("audit row: {error}"))),
+    }
+}
+
 impl Drop for Minutes {
     fn drop(&mut self) {
         let Some(mut row) = self.row.take() else {
             return;
         };
-        row.outcome = Outcome::Cancelled;
+        row.outcome = audit::Outcome::Cancelled;
         row.status = Some(CLIENT_CLOSED_REQUEST);
         row.details = self.details("unavailable", &[]);
-        let gateway = Arc::clone(&self.gateway);
+        let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
         self.gateway.background.spawn(async move {
-            if let Err(error) = audit::append(&gateway.store, &[row]).await {
-                tracing::error!(%error, "the audit row of a solve call that was left is missing");
+            if let Err(fault) = write(&gateway, row, key.map(Key::GivenBack)).await {
+                tracing::error!(
+                    cause = fault.cause(),
+                    "the audit row of a solve call that was left is missing"
+                );
             }
         });
     }
 }
 
-fn outcome(fault: &Fault) -> Outcome {
+fn outcome(fault: &Fault) -> audit::Outcome {
     match fault.code.row().status {
-        402 | 403 | 429 => Outcome::Denied,
-        _ => Outcome::Failure,
+        402 | 403 | 429 => audit::Outcome::Denied,
+        _ => audit::Outcome::Failure,
     }
 }

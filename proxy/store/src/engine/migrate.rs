@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     8 "0008_integrations";
     9 "0009_agreements";
     10 "0010_audit_tree";
+    11 "0011_limits";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -1,5 +1,7 @@
-//! `Idempotency-Key` (contract 4): whether a request runs, waits, is answered again or is refused.
+//! `Idempotency-Key` (contract 4): whether a request runs, waits, is answered again or is refused. What the effect of
+//! a request is, and in which transaction its response is stored, is known to its handler.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +14,13 @@ use svc_core::fault::{Code, Fault, invalid};
 use svc_core::secret;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
-use svc_pipeline::exchange::{Exchange, REQUEST_ID, SVC_VERSION, given};
-use svc_pipeline::moment;
-use svc_pipeline::response::{Body, Response};
-use svc_store::idempotency::{self, Claimed, Envelope, Scope};
-use svc_store::{StoreError, Transaction};
+use svc_store::idempotency::{self, Claimed, Envelope, LEASE_MS, Scope};
+use svc_store::{Store, StoreError, Transaction, audit};
+
+use crate::exchange::{Exchange, REQUEST_ID, SVC_VERSION, finish_headers, given};
+use crate::moment;
+use crate::response::{Body, Response};
+use crate::trail::Entry;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -27,8 +31,11 @@ const MAX_KEY_CHARS: usize = 255;
 const WAIT_ATTEMPTS: u32 = 40;
 const WAIT_PAUSE: Duration = Duration::from_millis(50);
 
+/// Three chances to extend a claim before it may be taken over.
+const EXTEND_EVERY: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 4);
+
 /// Whose turn it is.
-pub(crate) enum Turn {
+pub enum Turn {
     /// No key, or a method that has none.
     Free,
     Mine(Arc<Claim>),
@@ -36,23 +43,18 @@ pub(crate) enum Turn {
 }
 
 /// The right to be the one request of its key.
-pub(crate) struct Claim {
+pub struct Claim {
     scope: Scope,
     owner: String,
     envelope: Envelope,
 }
 
 impl Turn {
+    /// `body_digest` is that of [`body_digest`]; it may be anything where [`is_asked`] says no.
+    ///
     /// # Errors
     /// 422 for a key of the wrong form, 409 for one that is in use, 503 while the store is down.
-    pub(crate) async fn take(
-        exchange: &Exchange,
-        body: &Map<String, Value>,
-    ) -> Result<Self, Fault> {
-        let method = &exchange.head.method;
-        if ![Method::POST, Method::PATCH, Method::PUT].contains(method) {
-            return Ok(Self::Free);
-        }
+    pub async fn take(exchange: &Exchange, body_digest: &[u8]) -> Result<Self, Fault> {
         let Some(key_text) = key_text(exchange)? else {
             return Ok(Self::Free);
         };
@@ -68,7 +70,7 @@ impl Turn {
         let envelope = envelope.map_err(|error| down(&error))?;
         let mut claim = idempotency::Claim {
             scope: scope.clone(),
-            fingerprint: fingerprint(exchange, body),
+            fingerprint: fingerprint(exchange, body_digest),
             owner: exchange.request_id.clone(),
             now: exchange.started_at,
         };
@@ -117,6 +119,9 @@ fn down(error: &StoreError) -> Fault {
 
 /// 1 to 255 visible ASCII characters; the quotes of a structured-field string are no part of it.
 fn key_text(exchange: &Exchange) -> Result<Option<String>, Fault> {
+    if !is_asked(exchange) {
+        return Ok(None);
+    }
     let mut sent = exchange.head.headers.get_all(IDEMPOTENCY_KEY).iter();
     let value = match (sent.next(), sent.next()) {
         (None, _) => return Ok(None),
@@ -139,23 +144,34 @@ fn key_text(exchange: &Exchange) -> Result<Option<String>, Fault> {
     }
 }
 
-/// SHA-256 over method, path, sorted query and the canonical body (RFC 8785).
-fn fingerprint(exchange: &Exchange, body: &Map<String, Value>) -> [u8; 32] {
+/// Whether a key was sent with a method that knows keys.
+pub fn is_asked(exchange: &Exchange) -> bool {
     let head = &exchange.head;
-    let mut query: Vec<&str> = head
-        .query
-        .as_deref()
-        .unwrap_or_default()
-        .split('&')
-        .collect();
+    [Method::POST, Method::PATCH, Method::PUT].contains(&head.method)
+        && head.headers.contains_key(IDEMPOTENCY_KEY)
+}
+
+/// SHA-256 over the canonical body (RFC 8785).
+///
+/// # Errors
+/// 500 for a body without a canonical form.
+pub fn body_digest(body: &Map<String, Value>) -> Result<[u8; 32], Fault> {
+    let canonical = serde_json_canonicalizer::to_vec(body).map_err(Fault::internal)?;
+    Ok(Sha256::digest(&canonical).into())
+}
+
+/// SHA-256 over method, path, sorted query and the canonical body, by its digest.
+fn fingerprint(exchange: &Exchange, body_digest: &[u8]) -> [u8; 32] {
+    let head = &exchange.head;
+    let query = head.query.as_deref().unwrap_or_default();
+    let mut query: Vec<&str> = query.split('&').collect();
     query.sort_unstable();
-    let canonical = serde_json_canonicalizer::to_vec(body).unwrap_or_default();
     let mut hasher = Sha256::new();
     for part in [
         head.method.as_str().as_bytes(),
         head.path.as_bytes(),
         query.join("&").as_bytes(),
-        &canonical,
+        body_digest,
     ] {
         hasher.update((part.len() as u64).to_be_bytes());
         hasher.update(part);
@@ -165,7 +181,7 @@ fn fingerprint(exchange: &Exchange, body: &Map<String, Value>) -> [u8; 32] {
 
 impl Claim {
     /// Stores the response in the transaction of its effect.
-    pub(crate) async fn complete(
+    pub async fn complete(
         &self,
         tx: &mut Transaction<'_>,
         stored: &Stored,
@@ -178,15 +194,48 @@ impl Claim {
         idempotency::complete(tx, &self.scope, &self.owner, sealed, now).await
     }
 
+    /// Keeps the claim from being taken over, for a request that may take longer than a lease. Never ends.
+    pub async fn keep(&self, store: &Store) -> Infallible {
+        loop {
+            tokio::time::sleep(EXTEND_EVERY).await;
+            let extended = idempotency::extend(store, &self.scope, &self.owner, moment::now());
+            if let Err(error) = extended.await {
+                tracing::warn!(%error, "the claim of an idempotency key could not be extended yet");
+            }
+        }
+    }
+
     /// The request had no effect: its key may be used again.
-    pub(crate) async fn release(&self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    pub async fn release(&self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
         idempotency::release(tx, &self.scope, &self.owner).await
+    }
+}
+
+/// The answer of the first request, with an audit row of its own (contract 4).
+pub async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
+    let mut details = Map::new();
+    details.insert("original_request_id".into(), stored.request_id().into());
+    let row = exchange.trail.scribe().row(Entry {
+        event: "request.replayed".to_owned(),
+        target: None,
+        status: stored.status().as_u16(),
+        details,
+    });
+    match audit::append(&exchange.gateway.store, &[row]).await {
+        Ok(()) => {
+            exchange.trail.written();
+            stored.response(&exchange)
+        }
+        Err(error) => {
+            let fault = Fault::unavailable(format_args!("audit row of a replay: {error}"));
+            exchange.refuse(fault).await
+        }
     }
 }
 
 /// A response as it is given again. May hold a secret that is shown once: kept only under [`Envelope`].
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub struct Stored {
     status: u16,
     request_id: String,
     svc_version: String,
@@ -194,12 +243,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn new(
-        status: StatusCode,
-        request_id: &str,
-        version: ApiVersion,
-        body: &Value,
-    ) -> Self {
+    pub fn new(status: StatusCode, request_id: &str, version: ApiVersion, body: &Value) -> Self {
         Self {
             status: status.as_u16(),
             request_id: request_id.to_owned(),
@@ -208,18 +252,18 @@ impl Stored {
         }
     }
 
-    pub(crate) fn request_id(&self) -> &str {
+    fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK)
     }
 
     /// The original status, headers and bytes, under the rate-limit headers of this request.
-    pub(crate) fn response(self, exchange: &Exchange) -> Response {
+    fn response(self, exchange: &Exchange) -> Response {
         let mut headers = exchange.headers.clone();
-        svc_pipeline::exchange::finish_headers(&mut headers, &self.request_id, exchange.surface);
+        finish_headers(&mut headers, &self.request_id, exchange.surface);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
         for (name, value) in [
