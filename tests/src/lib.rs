@@ -15,6 +15,7 @@ pub mod fake;
 pub mod gateway;
 pub mod golden;
 pub mod guardian;
+pub mod openapi;
 pub mod organization;
 pub mod patience;
 pub mod policies;

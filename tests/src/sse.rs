@@ -1,8 +1,9 @@
 //! Server-sent events as a strict client reads them. The gateway writes the plainest form there is: anything
-//! else fails here.
+//! else fails here, and so does an event that is not documented.
 
 use serde_json::Value;
 
+use crate::openapi;
 use crate::wire::Reply;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +40,9 @@ impl Events {
         loop {
             if let Some(end) = self.pending.windows(2).position(|pair| pair == b"\n\n") {
                 let frame: Vec<u8> = self.pending.drain(..end + 2).collect();
-                return Some(parse(&frame[..end]));
+                let event = parse(&frame[..end]);
+                openapi::check_event(&event);
+                return Some(event);
             }
             match self.reply.piece().await {
                 Some(bytes) => self.pending.extend_from_slice(&bytes),

@@ -20,6 +20,7 @@ mod idempotency;
 mod limits;
 mod load;
 mod native;
+mod openapi;
 mod operations;
 mod phi;
 mod refusal;

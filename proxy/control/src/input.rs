@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use svc_core::fault::Problems;
+use svc_core::json;
 use svc_core::surface::fields::Fields;
 
 pub(crate) const MAX_NAME_CHARS: usize = 100;
@@ -76,7 +77,8 @@ pub(crate) fn whole(
     problems: &mut Problems,
 ) -> Option<u32> {
     let value = fields.take(key)?;
-    let found = value.as_u64().and_then(|value| u32::try_from(value).ok());
+    let found = value.as_number().and_then(json::whole);
+    let found = found.and_then(|value| u32::try_from(value).ok());
     let found = found.filter(|value| range.contains(value));
     if found.is_none() {
         let (least, most) = (range.start(), range.end());

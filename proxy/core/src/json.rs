@@ -30,6 +30,14 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
     }
 }
 
+/// A whole number of at least zero. A fraction of zero changes nothing: to JSON Schema, as to RFC 8785, `1.0` is `1`.
+pub fn whole(number: &Number) -> Option<u64> {
+    number.as_u64().or_else(|| {
+        let value = number.as_f64().filter(|value| value.fract() == 0.0)?;
+        format!("{value:.0}").parse().ok()
+    })
+}
+
 /// The JSON type of a value, for messages.
 pub const fn type_name(value: &Value) -> &'static str {
     match value {
@@ -200,6 +208,19 @@ mod tests {
         ] {
             assert!(problem(bad).starts_with("is not valid JSON"), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+        let read = |text: &str| whole(&text.parse().unwrap_or_else(|_| Number::from(7)));
+        assert_eq!(
+            (read("1"), read("1.0"), read("2e1")),
+            (Some(1), Some(1), Some(20))
+        );
+        assert_eq!(
+            (read("1.5"), read("-1"), read("-1.0"), read("1e30")),
+            (None, None, None, None)
+        );
     }
 
     #[test]

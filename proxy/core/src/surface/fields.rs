@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::fault::Problems;
-use crate::json::type_name;
+use crate::json::{self, type_name};
 
 /// The fields of one object that nobody has asked for yet.
 pub struct Fields {
@@ -103,15 +103,15 @@ impl Fields {
     /// A whole number from `min` up; larger than fits is the largest.
     pub fn count(&mut self, key: &str, min: u64, problems: &mut Problems) -> Option<u32> {
         match self.take(key)? {
-            Value::Number(number) if number.as_u64().is_some_and(|value| value >= min) => number
-                .as_u64()
-                .map(|value| u32::try_from(value).unwrap_or(u32::MAX)),
-            Value::Number(_) => {
-                problems.add(
-                    join(&self.path, key),
-                    format!("must be a whole number of at least {min}"),
-                );
-                None
+            Value::Number(number) => {
+                let found = json::whole(&number).filter(|value| *value >= min);
+                if found.is_none() {
+                    problems.add(
+                        join(&self.path, key),
+                        format!("must be a whole number of at least {min}"),
+                    );
+                }
+                found.map(|value| u32::try_from(value).unwrap_or(u32::MAX))
             }
             other => self.wrong(key, "a whole number", &other, problems),
         }

@@ -1,0 +1,234 @@
+//! `docs/openapi.yaml` against the program: the routes that there are, what they ask for, and the tables of words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use svc_control::ENDPOINTS;
+use svc_core::fault::CATALOGUE;
+use svc_core::scope::Scope;
+use svc_core::surface::Surface;
+use svc_core::version::ApiVersion;
+use svc_tests::openapi::{Operation, document};
+use svc_tests::program;
+
+/// What a route asks for, by its method and path.
+type Routes = BTreeMap<String, (String, String)>;
+
+/// The routes of the gateway: those of the shipped policy and those of the program.
+fn routes() -> Routes {
+    let path = program::repository().join("policies/pipelines.toml");
+    let policy: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let mut routes = Routes::new();
+    for route in policy["route"].as_array().unwrap() {
+        let word = |name: &str| route[name].as_str().unwrap().to_owned();
+        let label = format!("{} {}", word("method"), word("path"));
+        routes.insert(label, (word("scope"), "scope".to_owned()));
+    }
+    for endpoint in ENDPOINTS {
+        let gate = match format!("{:?}", endpoint.gate).as_str() {
+            "Scope" => "scope",
+            "User" => "user",
+            "OrgAdmin" => "org_admin",
+            other => panic!("{other} has no word in the document"),
+        };
+        // OpenAPI has no word for a parameter of several segments.
+        let path = endpoint.path.replace("{*", "{");
+        let label = format!("{} {path}", endpoint.method);
+        routes.insert(label, (endpoint.scope.word().to_owned(), gate.to_owned()));
+    }
+    routes
+}
+
+#[test]
+fn every_route_is_documented_and_every_operation_is_a_route() {
+    let routes = routes();
+    let documented: Routes = document()
+        .operations()
+        .iter()
+        .map(|operation| {
+            let label = format!("{} {}", operation.method, operation.path);
+            (label, (operation.scope.clone(), operation.gate.clone()))
+        })
+        .collect();
+    let missing: Vec<&String> = routes
+        .keys()
+        .filter(|route| !documented.contains_key(*route))
+        .collect();
+    assert!(missing.is_empty(), "not in docs/openapi.yaml: {missing:?}");
+    for (operation, asked) in &documented {
+        let found = routes.get(operation);
+        let found = found.unwrap_or_else(|| panic!("{operation} is no route of the gateway"));
+        assert_eq!(asked, found, "x-scope and x-gate of {operation}");
+    }
+}
+
+#[test]
+fn every_operation_has_one_success_and_says_how_it_refuses() {
+    let mut ids = BTreeSet::new();
+    for operation in document().operations() {
+        let label = format!("{} {}", operation.method, operation.path);
+        let id = operation.body["operationId"].as_str().expect("an id");
+        assert!(ids.insert(id), "{id} stands twice");
+        let answers_itself = operation.body["responses"].get("default").is_none();
+        let successes = operation.successes().len();
+        assert_eq!(successes, usize::from(answers_itself), "{label}");
+        let statuses: Vec<u16> = operation.statuses().collect();
+        for status in [400, 401, 403, 429, 500, 503] {
+            assert!(statuses.contains(&status), "{label} lacks {status}");
+        }
+    }
+}
+
+/// Every code that a response may have, with the surface whose words it has.
+fn codes(operation: &Operation, status: u16) -> Vec<(Surface, String)> {
+    let mut found = Vec::new();
+    let response = &operation.body["responses"][status.to_string()];
+    let schema = &document().resolve(response)["content"]["application/json"]["schema"];
+    let choices = schema["anyOf"].as_array().cloned();
+    for choice in choices.unwrap_or_else(|| vec![schema.clone()]) {
+        let base = choice["allOf"][0]["$ref"].as_str().unwrap_or_default();
+        let (surface, field) = match base.rsplit('/').next() {
+            Some("Error") => (Surface::Native, "code"),
+            Some("MessagesError") => (Surface::Messages, "code"),
+            Some("CompletionsError") => (Surface::ChatCompletions, "svc_code"),
+            _ => continue,
+        };
+        let words = &choice["allOf"][1]["properties"]["error"]["properties"][field]["enum"];
+        let words = words.as_array().expect("codes");
+        let words = words.iter().map(|word| word.as_str().unwrap().to_owned());
+        found.extend(words.map(|word| (surface, word)));
+    }
+    found
+}
+
+#[test]
+fn every_error_code_stands_at_its_status() {
+    let mut named = BTreeSet::new();
+    for operation in document().operations() {
+        for status in operation.statuses().filter(|status| *status >= 400) {
+            let label = format!("{} {}, {status}", operation.method, operation.path);
+            let codes = codes(operation, status);
+            assert!(!codes.is_empty(), "{label} names no code");
+            for (surface, word) in codes {
+                let row = CATALOGUE.iter().find(|row| row.word == word);
+                let row = row.unwrap_or_else(|| panic!("{label}: {word} is no code"));
+                assert_eq!(surface.status(row.code), status, "{label}: {word}");
+                assert!(!row.reserved, "{label}: {word} is raised by no route");
+                named.insert(row.word);
+            }
+        }
+    }
+    // Raised for paths and methods that are no operation, or by routes that are none of this document.
+    named.extend(["NOT_FOUND", "METHOD_NOT_ALLOWED", "ERROR"]);
+    for row in CATALOGUE.iter().filter(|row| !row.reserved) {
+        assert!(named.contains(row.word), "no operation names {}", row.word);
+    }
+}
+
+fn words(pointer: &str) -> Vec<String> {
+    let list = document().value.pointer(pointer).expect("a list of words");
+    let words = list.as_array().expect("a list of words").iter();
+    words
+        .map(|word| word.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_tables_of_words_are_the_programs() {
+    let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.word()).collect();
+    assert_eq!(words("/components/schemas/Scope/enum"), scopes);
+    let versions: Vec<&str> = ApiVersion::ALL
+        .iter()
+        .map(|version| version.word())
+        .collect();
+    assert_eq!(words("/components/schemas/ApiVersion/enum"), versions);
+    assert_eq!(
+        document().value["info"]["version"],
+        *versions.last().unwrap()
+    );
+}
+
+#[test]
+fn the_vocabulary_of_specs_is_the_guides() {
+    let guide = std::fs::read_to_string(program::repository().join("docs/solve.md")).unwrap();
+    let (mut constraints, mut preferences) = (BTreeSet::new(), BTreeSet::new());
+    for section in guide.split("\n### `").skip(1) {
+        let (name, text) = section.split_once('`').unwrap();
+        let text = text.trim_start();
+        if text.starts_with("A constraint") {
+            constraints.insert(name.to_owned());
+        }
+        if text.starts_with("A preference") || text.starts_with("A constraint or preference") {
+            preferences.insert(name.to_owned());
+        }
+    }
+    let documented = |schema: &str| -> BTreeSet<String> {
+        let pointer = format!("/components/schemas/{schema}/properties/type/enum");
+        words(&pointer).into_iter().collect()
+    };
+    assert_eq!(documented("SolveConstraint"), constraints);
+    assert_eq!(documented("SolvePreference"), preferences);
+}
+
+#[test]
+fn every_example_is_what_its_schema_says() {
+    for operation in document().operations() {
+        let Some(media) = operation
+            .body
+            .pointer("/requestBody/content/application~1json")
+        else {
+            continue;
+        };
+        let examples = media["examples"].as_object();
+        for (name, example) in examples.into_iter().flatten() {
+            let problems = document().problems(&request_schema(operation), &example["value"]);
+            let path = &operation.path;
+            assert!(problems.is_empty(), "{path}, {name}: {problems:?}");
+        }
+    }
+}
+
+fn request_schema(operation: &Operation) -> String {
+    let path = operation.path.replace('~', "~0").replace('/', "~1");
+    let method = operation.method.to_lowercase();
+    format!("/paths/{path}/{method}/requestBody/content/application~1json/schema")
+}
+
+/// A request object that may hold anything would let a client's mistake pass in silence.
+#[test]
+fn every_request_object_is_closed() {
+    fn walk(value: &Value, place: &str, seen: &mut BTreeSet<String>) {
+        if let Some(reference) = value["$ref"].as_str() {
+            if seen.insert(reference.to_owned()) {
+                walk(document().resolve(value), reference, seen);
+            }
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                if fields.get("properties").is_some_and(Value::is_object)
+                    && fields.contains_key("type")
+                {
+                    let is_closed = fields.contains_key("additionalProperties");
+                    let is_refinement = !is_closed && place.contains("/anyOf/");
+                    assert!(is_closed || is_refinement, "{place} is open");
+                }
+                for (name, field) in fields {
+                    walk(field, &format!("{place}/{name}"), seen);
+                }
+            }
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    walk(item, &format!("{place}/{at}"), seen);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for operation in document().operations() {
+        let schema = &operation.body["requestBody"]["content"]["application/json"]["schema"];
+        walk(schema, &operation.path, &mut seen);
+    }
+    assert!(seen.len() > 10, "only {seen:?}");
+}
