@@ -25,7 +25,7 @@ class Served:
     def organization(self) -> dict[str, str]:
         """A fresh one, with the key of an owner that has every scope."""
         command = [str(runner().PROGRAM), "admin", "bootstrap", "--json", "--config", str(self.config)]
-        command += ["--per-minute", UNLIMITED_PER_MINUTE]
+        command += ["--per-minute", UNLIMITED_PER_MINUTE, "--features", "integrations"]
         printed = subprocess.run(command, env=self.place, check=True, capture_output=True, text=True).stdout
         return json.loads(printed)
 

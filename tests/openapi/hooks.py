@@ -45,6 +45,17 @@ def fit_body(body: dict) -> None:
             body[name] = list(MODELS)
     if body.get("default_model"):
         body["default_model"] = MODELS[0]
+    # Public, and one that a header can carry.
+    if "base_url" in body:
+        body["base_url"] = "https://ehr.example.org/api"
+    if "secret" in body:
+        body["secret"] = "a secret of the bridge"
+    if isinstance(body.get("auth"), dict):
+        body["auth"] |= {name: "X-Api-Key" for name in ("username", "header_name") if name in body["auth"]}
+    if "project_id" in body:
+        body["project_id"] = "default"
+    if body.get("allowed_paths"):
+        body["allowed_paths"] = ["/fhir/*"]
     # Nobody's agent is another one's parent.
     body.pop("parent_agent_id", None)
     if isinstance(body.get("scope_grants"), list):
