@@ -1,6 +1,7 @@
 //! The sealer: makes audit rows leaves of the log's tree and signs its checkpoints, on the background runtime, beside
 //! the requests (contract 14.4). Each replica has one; the lock of the tree's row keeps them apart.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +34,9 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
         let mut rounds = 0_u32;
         loop {
             ticks.tick().await;
-            seal(&sealing, &signer).await;
+            if seal(&sealing, &signer).await.is_break() {
+                return;
+            }
             rounds = (rounds + 1) % ROUNDS_PER_CHECK;
             if rounds == 0 {
                 check(&sealing).await;
@@ -43,15 +46,16 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Seals until nothing waits.
-async fn seal(gateway: &Gateway, signer: &Signer) {
+/// Seals until nothing waits, or this replica has left.
+async fn seal(gateway: &Gateway, signer: &Signer) -> ControlFlow<()> {
     loop {
         match audit_tree::seal(&gateway.store, signer, moment::now()).await {
             Ok(sealed) if sealed.more => {}
-            Ok(_) => return,
+            Ok(_) => return ControlFlow::Continue(()),
+            Err(StoreError::Closed) => return ControlFlow::Break(()),
             Err(error) => {
                 tracing::error!(%error, "audit rows could not be sealed yet");
-                return;
+                return ControlFlow::Continue(());
             }
         }
     }

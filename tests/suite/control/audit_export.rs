@@ -47,7 +47,7 @@ async fn lines(world: &World, key: &str, path: &str) -> Answer {
     let request = request.header("Accept", "application/x-ndjson");
     let answer = world.gateway.answer(&request).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
-    assert_eq!(answer.header("Content-Type"), Some("application/x-ndjson"));
+    assert_eq!(answer.header("content-type"), Some("application/x-ndjson"));
     answer
 }
 
@@ -278,7 +278,7 @@ async fn a_log_is_a_continuation_of_a_kept_checkpoint(world: &World) {
     let key = &organization.key;
     let kept = call(world, key, "GET", "/v1/audit/checkpoint", Value::Null).await;
     assert_eq!(
-        kept.header("Content-Type"),
+        kept.header("content-type"),
         Some("text/plain; charset=utf-8")
     );
     let verifier = Verifier::parse(&key_of(&world.gateway)).unwrap();
@@ -342,7 +342,7 @@ async fn rows_come_as_csv_and_as_ocsf(world: &World) {
     )
     .await;
     assert_eq!(
-        csv.header("Content-Type"),
+        csv.header("content-type"),
         Some("text/csv; charset=utf-8; header=present")
     );
     let text = csv.text();
