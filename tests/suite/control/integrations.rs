@@ -400,7 +400,7 @@ async fn a_model_runs_on_the_organizations_own_key() {
         let error = refused.json()["error"].clone();
         assert_eq!(
             (refused.status, &error["code"]),
-            (503, &json!("INFERENCE_UNAVAILABLE"))
+            (403, &json!("INTEGRATIONS_DISABLED"))
         );
         assert_eq!(
             (&error["retryable"], &error["details"]["reason"]),

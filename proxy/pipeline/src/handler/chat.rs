@@ -151,12 +151,10 @@ fn own_provider(own: &Way) -> Result<Arc<Provider>, Fault> {
     match &own.state {
         Ok(ready) => Ok(Arc::clone(&ready.provider)),
         Err(unusable) => {
-            let mut fault = Code::InferenceUnavailable
-                .fault()
-                .detail("reason", unusable.word())
-                .detail("integration_id", own.integration_id.as_str());
-            fault.retryable = false;
-            Err(fault)
+            let message = "The organization's own credential for this provider cannot be used.";
+            let fault = Fault::new(Code::IntegrationsDisabled, message);
+            let fault = fault.detail("reason", unusable.word());
+            Err(fault.detail("integration_id", own.integration_id.as_str()))
         }
     }
 }
