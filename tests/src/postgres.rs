@@ -17,7 +17,16 @@ static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// The address of a new, empty database.
 pub fn database() -> String {
-    let server = SERVER.get_or_init(start);
+    // What a test server need not do: survive the machine.
+    create(SERVER.get_or_init(|| start("fsync=off")))
+}
+
+/// As [`database`], in a server of its own that keeps what it has committed.
+pub fn durable_database() -> String {
+    create(&start("fsync=on"))
+}
+
+fn create(server: &Server) -> String {
     let name = format!("gateway_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
     let port = server.port.to_string();
     let create = Command::new(server.programs.join("createdb"))
@@ -63,7 +72,7 @@ fn programs() -> PathBuf {
 
 /// A cluster in a folder that the guardian removes, a server that it kills. PostgreSQL refuses to run as
 /// root, so root lends it the user `postgres`.
-fn start() -> Server {
+fn start(fsync: &str) -> Server {
     let programs = programs();
     let folder = tempfile::Builder::new()
         .prefix("svc-tests-postgres-")
@@ -97,12 +106,11 @@ fn start() -> Server {
         .arg(&folder)
         .arg("-p")
         .arg(port.to_string());
-    // What a test server need not do: survive the machine.
     server.args([
         "-c",
         "listen_addresses=127.0.0.1",
         "-c",
-        "fsync=off",
+        fsync,
         "-c",
         "max_connections=300",
     ]);

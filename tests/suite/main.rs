@@ -30,3 +30,4 @@ mod structure;
 mod surfaces;
 mod trail;
 mod upstream;
+mod walk;

@@ -20,8 +20,8 @@ mod phi_guard;
 mod scope;
 mod version;
 
-pub use auth::Callers;
 pub(crate) use auth::network;
+pub use auth::{Callers, Refusal, Sent};
 pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;

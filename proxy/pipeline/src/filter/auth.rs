@@ -89,7 +89,8 @@ impl Filter for Auth {
     }
 }
 
-enum Refusal {
+/// Why nobody is known.
+pub enum Refusal {
     /// The word is for the log and the aggregated audit row; callers learn nothing from it.
     Unknown(Code, &'static str),
     Unavailable(StoreError),
@@ -100,29 +101,24 @@ fn refused(reason: &'static str) -> Refusal {
 }
 
 async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
-    let token = token(&exchange.head.headers, exchange.surface)?;
-    let kind = kind(token)?;
     let gateway = &exchange.gateway;
-    let found = gateway
-        .callers
-        .find(
-            &gateway.store,
-            kind,
-            secret::digest(token),
-            &gateway.background,
-        )
-        .await;
-    let caller = found.map_err(|missed| match missed {
-        Missed::Refused(code, reason) => Refusal::Unknown(code, reason),
-        Missed::Store(error) => Refusal::Unavailable(error),
-    })?;
-    if caller
-        .expires_at
-        .is_some_and(|end| end <= exchange.started_at)
-    {
-        return Err(Refusal::Unknown(kind.expired(), "expired"));
-    }
-    Ok(caller)
+    let sent = Sent {
+        headers: &exchange.head.headers,
+        surface: exchange.surface,
+        at: exchange.started_at,
+    };
+    let callers = &gateway.callers;
+    callers
+        .authenticate(&gateway.store, sent, &gateway.background)
+        .await
+}
+
+/// What authentication looks at.
+#[derive(Clone, Copy)]
+pub struct Sent<'a> {
+    pub headers: &'a HeaderMap,
+    pub surface: Surface,
+    pub at: Timestamp,
 }
 
 /// What a bearer token may be; its prefix says it (contract 7).
@@ -246,6 +242,30 @@ impl Callers {
     pub async fn forget(&self, digest: &[u8; 32]) {
         self.fresh.invalidate(digest).await;
         self.fallback.invalidate(digest).await;
+    }
+
+    /// Who sends a request.
+    ///
+    /// # Errors
+    /// Nobody who is known, or no way to know.
+    pub async fn authenticate(
+        &self,
+        store: &Store,
+        sent: Sent<'_>,
+        background: &Handle,
+    ) -> Result<Arc<Caller>, Refusal> {
+        let token = token(sent.headers, sent.surface)?;
+        let kind = kind(token)?;
+        let digest = secret::digest(token);
+        let found = self.find(store, kind, digest, background).await;
+        let caller = found.map_err(|missed| match missed {
+            Missed::Refused(code, reason) => Refusal::Unknown(code, reason),
+            Missed::Store(error) => Refusal::Unavailable(error),
+        })?;
+        if caller.expires_at.is_some_and(|end| end <= sent.at) {
+            return Err(Refusal::Unknown(kind.expired(), "expired"));
+        }
+        Ok(caller)
     }
 
     /// The caller with this digest; refused where the credential does not exist, is revoked or has expired.
