@@ -3,7 +3,6 @@
 mod agents;
 mod audit;
 mod audit_export;
-mod authorization;
 mod idempotency;
 mod integrations;
 mod keys;
