@@ -101,13 +101,11 @@ async fn member(
     above: &str,
     name: &str,
 ) -> String {
-    let operation = |method| {
-        document()
-            .operations()
-            .iter()
-            .find(|operation: &&Operation| operation.method == method && operation.path == above)
+    let of = |method: &str| {
+        let mut all = document().operations().iter();
+        all.find(|operation| operation.method == method && operation.path == above)
     };
-    let operation = operation("POST").or_else(|| operation("GET"));
+    let operation = of("POST").or_else(|| of("GET"));
     let operation = operation.unwrap_or_else(|| {
         panic!("nothing makes or lists what {{{name}}} behind {above} names: say it in walk::path")
     });
