@@ -28,9 +28,14 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
+        let mode = query.word("mode", Mode::parse, &mut problems);
+        let is_test = call.caller.mode == Mode::Test;
+        if is_test && mode == Some(Mode::Live) {
+            problems.add("$query.mode", "a test key sees test keys only");
+        }
         let filter = Filter {
             status: query.words("status", Status::parse, &mut problems),
-            mode: query.word("mode", Mode::parse, &mut problems),
+            mode: if is_test { Some(Mode::Test) } else { mode },
             created_by: query.one("created_by", &mut problems),
         };
         let page = query.page(PAGE, &binding, &mut problems);
@@ -127,6 +132,10 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 let organization = &call.caller.organization_id;
                 let revoked = api_key::revoke(&mut tx, organization, &id, call.now).await?;
                 let revoked = revoked.ok_or_else(|| refused(missing()))?;
+                // What test keys cannot make they cannot end: to them live keys do not exist.
+                if call.caller.mode == Mode::Test && revoked.listed.key.mode == Mode::Live {
+                    return Err(refused(missing()));
+                }
                 let is_new = revoked.listed.key.revoked_at == Some(call.now);
                 let mut effect =
                     Effect::new("revoked", "api_key", &id, record(&revoked.listed, &call))

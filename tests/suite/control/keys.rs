@@ -13,6 +13,7 @@ on_both_engines! {
     lists_are_paged_and_filtered,
     every_problem_is_told_at_once,
     nobody_hands_on_more_than_they_have,
+    a_test_key_neither_sees_nor_ends_live_ones,
     every_write_has_its_row,
 }
 
@@ -184,6 +185,35 @@ async fn nobody_hands_on_more_than_they_have(world: &World) {
         code(world, test_key, "POST", "/v1/api_keys", body, 422).await,
         "VALIDATION_FAILED"
     );
+}
+
+async fn a_test_key_neither_sees_nor_ends_live_ones(world: &World) {
+    let organization = world.organization();
+    let owner = &organization.key;
+    let body = json!({"name": "t", "scopes": ["control:keys", "control:read"], "mode": "test"});
+    let made = data(world, owner, "POST", "/v1/api_keys", body).await;
+    let test_key = made["key"].as_str().unwrap();
+    let listed = data(world, test_key, "GET", "/v1/api_keys", Value::Null).await;
+    let ids: Vec<&Value> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| &key["id"])
+        .collect();
+    assert_eq!(ids, [&made["id"]]);
+    let path = "/v1/api_keys?mode=live";
+    let refused = call(world, test_key, "GET", path, Value::Null).await;
+    assert_eq!(refused.status, 422);
+    assert_eq!(refused.json()["error"]["param"], "$query.mode");
+    let path = format!("/v1/api_keys/{}", organization.key_id);
+    assert_eq!(
+        code(world, test_key, "DELETE", &path, Value::Null, 404).await,
+        "RESOURCE_NOT_FOUND"
+    );
+    data(world, owner, "GET", "/v1/usage", Value::Null).await;
+    let path = format!("/v1/api_keys/{}", made["id"].as_str().unwrap());
+    let ended = data(world, test_key, "DELETE", &path, Value::Null).await;
+    assert_eq!(ended["status"], "revoked");
 }
 
 async fn every_write_has_its_row(world: &World) {
