@@ -11,9 +11,10 @@ use serde_json::json;
 use svc_core::money::Micro;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
-use svc_pipeline::moment;
+use svc_core::time::Timestamp;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
+use svc_pipeline::{moment, recomputation};
 use svc_store::Store;
 use svc_store::bootstrap::{self, Bootstrapped, template};
 use svc_store::organization::PhiMode;
@@ -26,6 +27,8 @@ use crate::wiring;
 pub(crate) enum Command {
     /// Create an organization with an owner, a Business Associate Agreement and an API key.
     Bootstrap(Bootstrap),
+    /// Compare the sums of every billing cycle with the ledger, and repair what differs. Fails where anything did.
+    RecomputeUsage,
     /// Values that an organization always or never takes out of its texts.
     #[command(subcommand)]
     PhiList(phi_list::Command),
@@ -94,6 +97,38 @@ impl Default for Bootstrap {
     }
 }
 
+/// Prints `{"cycles","drifts":[{"org_id","mode","cycle_start","kept","recomputed"}]}`.
+async fn recompute_usage(store: &Store) -> anyhow::Result<ExitCode> {
+    let report = recomputation::recompute(store, Timestamp(i64::MIN)).await;
+    let report = report.context("recomputing usage")?;
+    let drifts: Vec<_> = report
+        .drifts
+        .iter()
+        .map(|(cycle, drift)| {
+            json!({
+                "org_id": cycle.org_id,
+                "mode": cycle.mode.word(),
+                "cycle_start": cycle.start.to_string(),
+                "kept": recomputation::shown(drift.kept),
+                "recomputed": recomputation::shown(drift.recomputed),
+            })
+        })
+        .collect();
+    let is_exact = drifts.is_empty();
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}",
+        json!({"cycles": report.cycles, "drifts": drifts})
+    )?;
+    out.flush()?;
+    Ok(if is_exact {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
 /// # Errors
 /// A store that cannot be opened, or an option that is not valid.
 pub(crate) async fn run(
@@ -102,6 +137,12 @@ pub(crate) async fn run(
 ) -> anyhow::Result<ExitCode> {
     let options = match command {
         Command::Bootstrap(options) => options,
+        Command::RecomputeUsage => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = recompute_usage(&store).await;
+            store.close().await;
+            return done;
+        }
         Command::PhiList(command) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
             let done = phi_list::run(&store, command).await;

@@ -22,6 +22,7 @@ pub mod moment;
 pub mod phi;
 pub mod policy;
 pub mod provider;
+pub mod recomputation;
 mod reply;
 pub mod request;
 pub mod response;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry};
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+};
 use svc_core::chat::Usage;
 
 /// Seconds; from a filter's microseconds to a long generation.
@@ -51,6 +53,8 @@ pub struct Metrics {
     pub limits_down: IntGauge,
     /// Replicas that were alive when the store was last asked, this one among them.
     pub replicas: IntGauge,
+    /// Cycles whose sums were not those of their ledger. Expected: none, ever.
+    pub usage_drifts: IntCounter,
 }
 
 impl Metrics {
@@ -149,6 +153,10 @@ impl Metrics {
                 "svc_replicas",
                 "Replicas that were alive when the store was last asked.",
             )?,
+            usage_drifts: IntCounter::new(
+                "svc_usage_drifts_total",
+                "Billing cycles whose sums were not those of their ledger.",
+            )?,
         };
         let Self {
             requests,
@@ -168,6 +176,7 @@ impl Metrics {
             solve_waiting,
             limits_down,
             replicas,
+            usage_drifts,
         } = &metrics;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(overhead_seconds.clone()))?;
@@ -180,6 +189,7 @@ impl Metrics {
         registry.register(Box::new(solve_waiting.clone()))?;
         registry.register(Box::new(limits_down.clone()))?;
         registry.register(Box::new(replicas.clone()))?;
+        registry.register(Box::new(usage_drifts.clone()))?;
         for histogram in [
             filter_seconds,
             token_usage,

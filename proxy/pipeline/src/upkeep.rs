@@ -9,7 +9,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
 use crate::strangers::FLUSH_EVERY;
-use crate::{limiter, moment, sealer};
+use crate::{limiter, moment, recomputation, sealer};
 
 /// A replica that has not been heard of for this long is dead; its open intents may be closed.
 const LEASE_MS: i64 = 15_000;
@@ -20,6 +20,10 @@ const RECOVER_EVERY: Duration = Duration::from_secs(5);
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Retention counts days.
 const EXPIRE_EVERY: Duration = Duration::from_secs(3_600);
+/// The sums of a cycle are kept by the transactions that post; this looks for what should never be.
+const RECOMPUTE_EVERY: Duration = Duration::from_secs(600);
+/// A cycle that is over is looked at for another day: runs that began in it end then at the latest.
+const RECOMPUTED_FOR_MS: i64 = svc_core::time::MS_PER_DAY;
 
 /// Enters this replica, and keeps its lease, recovery and the counts going on the background runtime. Must
 /// have returned before the first request: what a replica without a lease opens counts as abandoned.
@@ -42,6 +46,9 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
         gateway.limiter.sweep(moment::now_us()).await;
+    });
+    repeat(gateway, RECOMPUTE_EVERY, |gateway| async move {
+        recompute(&gateway).await;
     });
     repeat(gateway, limiter::LOOK_EVERY, |gateway| async move {
         gateway.limiter.look().await;
@@ -160,6 +167,20 @@ async fn expire(gateway: &Gateway) {
                 tracing::error!(%error, "what is past its retention could not be removed yet");
                 return;
             }
+        }
+    }
+}
+
+/// Sets sums that are not those of the ledger right, and says so.
+async fn recompute(gateway: &Gateway) {
+    let since = moment::now().plus_ms(-RECOMPUTED_FOR_MS);
+    match recomputation::recompute(&gateway.store, since).await {
+        Ok(report) => gateway
+            .metrics
+            .usage_drifts
+            .inc_by(report.drifts.len() as u64),
+        Err(error) => {
+            tracing::error!(%error, "usage could not be recomputed; it will be tried again")
         }
     }
 }

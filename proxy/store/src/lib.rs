@@ -31,6 +31,7 @@ pub mod page;
 pub mod phi_list;
 pub mod policy_epoch;
 pub mod project;
+pub mod recomputation;
 pub mod recovery;
 pub mod replica;
 pub mod retention;
