@@ -1,5 +1,5 @@
 //! kill -9 in the middle of a burst, again and again: every request that the provider saw has its two audit
-//! rows, ledger and audit agree, and nothing stays held.
+//! rows, ledger and audit agree, nothing stays held, and no write of the control plane that was acknowledged is gone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,11 +12,12 @@ use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, whole};
 use svc_tests::patience::eventually;
 use svc_tests::postgres;
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 /// Rounds of one campaign; `make soak` runs the long one.
 const ROUNDS: u64 = 3;
-const SOAK_ROUNDS: u64 = 30;
+const SOAK_ROUNDS: u64 = 100;
 
 /// Callers at once, each of whom asks again as soon as it has its answer.
 const CALLERS: usize = 24;
@@ -49,7 +50,7 @@ fn rounds() -> u64 {
 async fn campaign(database_url: Option<String>) {
     let world = World::start(database_url).await;
     let organization = world.organization_with(&["--per-minute", "1000000"]);
-    let mut answered = BTreeSet::new();
+    let (mut answered, mut made) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..rounds() {
         let before = world.fake.record().len();
         // A quarter streams slowly, so that the kill finds runs at every stage.
@@ -57,14 +58,17 @@ async fn campaign(database_url: Option<String>) {
         let behaviour = json!({"contains": slow, "times": 9_000, "event_count": 6, "delay_between_events_ms": 15});
         world.fake.expect(behaviour).await;
         let callers = (0..CALLERS).map(|caller| call(&world, &organization.key, caller, &slow));
+        let makers = (0..MAKERS).map(|_| make(&world, &organization.key));
         let killer = async {
             // Later in each round: from the first requests on the way to a gateway that runs at full speed.
             let count = usize::try_from(10 + (round * 37) % 150).unwrap();
             world.fake.recorded(before + count).await;
             world.gateway.kill();
         };
-        let (told, ()) = futures_util::future::join(join_all(callers), killer).await;
+        let (told, ids, ()) =
+            futures_util::future::join3(join_all(callers), join_all(makers), killer).await;
         answered.extend(told.into_iter().flatten());
+        made.extend(ids.into_iter().flatten());
         world.gateway.start().await;
         audit(
             &world.gateway.database,
@@ -80,6 +84,41 @@ async fn campaign(database_url: Option<String>) {
         assert_eq!(terminal["event"], "inference.completed", "{request_id}");
     }
     books::check(&world.gateway.database, &organization.id).await;
+    assert!(!made.is_empty());
+    for id in &made {
+        let sql = "SELECT k.id FROM api_keys k JOIN audit a ON a.target_id = k.id \
+                   WHERE k.id = $1 AND a.event = 'api_key.created'";
+        let rows = world.gateway.database.rows(sql, &[id]).await;
+        assert_eq!(rows.len(), 1, "{id}");
+    }
+    // Nor is there a key that the log knows nothing of, or the other way round.
+    let sql = "SELECT id FROM api_keys WHERE org_id = $1 AND name = $2 AND id NOT IN \
+               (SELECT target_id FROM audit WHERE org_id = $1 AND event = 'api_key.created')";
+    let unknown = world.gateway.database.rows(sql, &[&organization.id, NAME]);
+    assert!(unknown.await.is_empty());
+}
+
+/// Writers at once beside the callers.
+const MAKERS: usize = 4;
+const NAME: &str = "made while it falls";
+
+/// One writer of the control plane, until the gateway is gone; the ids of the keys that it was told of.
+async fn make(world: &World, key: &str) -> Vec<String> {
+    let mut made = Vec::new();
+    loop {
+        let body = json!({"name": NAME, "scopes": ["ai:chat"]});
+        let request = Request::new("POST", "/v1/api_keys").bearer(key).json(&body);
+        let Some(text) = ask(world, &request.header("Connection", "close").bytes()).await else {
+            return made;
+        };
+        let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        if text.starts_with("HTTP/1.1 201")
+            && let Ok(body) = serde_json::from_str::<Value>(body)
+            && let Some(id) = body["data"]["id"].as_str()
+        {
+            made.push(id.to_owned());
+        }
+    }
 }
 
 /// The request that shows that the gateway serves again, with the same key and data. A database that still clears up
