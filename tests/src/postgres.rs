@@ -1,15 +1,21 @@
-//! One throw-away PostgreSQL server for the whole test process, and a database of its own for whoever asks.
+//! One throw-away PostgreSQL server for the whole test process, and a database of its own for whoever asks. A test that
+//! stops its server has one for itself.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use crate::{guardian, port, program};
 
-struct Server {
+/// A cluster with its server.
+pub struct Server {
     port: u16,
     programs: PathBuf,
+    folder: PathBuf,
+    root: bool,
+    durability: Durability,
+    process: Mutex<Option<Child>>,
 }
 
 static SERVER: OnceLock<Server> = OnceLock::new();
@@ -17,13 +23,56 @@ static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// The address of a new, empty database.
 pub fn database() -> String {
-    // What a test server need not do: survive the machine.
-    create(SERVER.get_or_init(|| start("fsync=off")))
+    SERVER
+        .get_or_init(|| Server::start(Durability::None))
+        .database()
 }
 
 /// As [`database`], in a server of its own that keeps what it has committed.
 pub fn durable_database() -> String {
-    create(&start("fsync=on"))
+    Server::start(Durability::Commits).database()
+}
+
+/// What of its commits a server keeps when the machine dies.
+#[derive(Clone, Copy)]
+pub enum Durability {
+    /// A test server need not survive the machine.
+    None,
+    Commits,
+}
+
+impl Server {
+    /// The address of a new, empty database of this server.
+    pub fn database(&self) -> String {
+        create(self)
+    }
+
+    /// A cluster in a folder that the guardian removes, with a server that it kills.
+    pub fn start(durability: Durability) -> Self {
+        start(durability)
+    }
+
+    /// Ends the server at once, as a crash does; every connection is gone.
+    pub fn stop(&self) {
+        let child = self.process.lock().expect("the server").take();
+        let mut child = child.expect("a running server");
+        let data = self.folder.join("cluster");
+        let mut stop = as_server(self.root, &self.programs.join("pg_ctl"), &self.folder);
+        stop.arg("stop")
+            .arg("-D")
+            .arg(data)
+            .args(["-m", "immediate", "-w"]);
+        program::output_of(&mut stop);
+        child.wait().expect("the end of the server");
+        guardian::forget(child.id());
+    }
+
+    /// Starts it where it was.
+    pub fn start_again(&self) {
+        let server = run(self);
+        *self.process.lock().expect("the server") = Some(server);
+        wait(&self.programs, self.port);
+    }
 }
 
 fn create(server: &Server) -> String {
@@ -70,9 +119,8 @@ fn programs() -> PathBuf {
     found.expect("PostgreSQL is not installed: run make setup")
 }
 
-/// A cluster in a folder that the guardian removes, a server that it kills. PostgreSQL refuses to run as
-/// root, so root lends it the user `postgres`.
-fn start(fsync: &str) -> Server {
+/// PostgreSQL refuses to run as root, so root lends it the user `postgres`.
+fn start(durability: Durability) -> Server {
     let programs = programs();
     let folder = tempfile::Builder::new()
         .prefix("svc-tests-postgres-")
@@ -98,12 +146,38 @@ fn start(fsync: &str) -> Server {
     ]);
     program::output_of(initdb.arg(&cluster));
     let port = port::free().port();
-    let mut server = as_server(root, &programs.join("postgres"), &folder);
+    let server = Server {
+        port,
+        programs,
+        folder,
+        root,
+        durability,
+        process: Mutex::new(None),
+    };
+    server.start_again();
+    server
+}
+
+fn run(server: &Server) -> Child {
+    let Server {
+        port,
+        programs,
+        folder,
+        root,
+        durability,
+        process: _,
+    } = server;
+    let cluster = folder.join("cluster");
+    let fsync = match durability {
+        Durability::None => "fsync=off",
+        Durability::Commits => "fsync=on",
+    };
+    let mut server = as_server(*root, &programs.join("postgres"), folder);
     server
         .arg("-D")
         .arg(&cluster)
         .arg("-k")
-        .arg(&folder)
+        .arg(folder)
         .arg("-p")
         .arg(port.to_string());
     server.args([
@@ -118,10 +192,10 @@ fn start(fsync: &str) -> Server {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn();
-    guardian::watch(server.expect("starting postgres").id());
-    wait(&programs, port);
-    Server { port, programs }
+        .spawn()
+        .expect("starting postgres");
+    guardian::watch(server.id());
+    server
 }
 
 /// Waits until the server takes connections; runs once, outside of any runtime.

@@ -14,6 +14,7 @@ mod departure;
 mod disconnect;
 mod engines;
 // How guests are built stands beside the build script that ships them.
+mod faults;
 #[path = "../../proxy/gateway/build/guest.rs"]
 mod guest;
 mod idempotency;
@@ -23,6 +24,7 @@ mod native;
 mod openapi;
 mod operations;
 mod phi;
+mod recomputation;
 mod refusal;
 mod reload;
 mod solve;

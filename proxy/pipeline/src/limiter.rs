@@ -147,14 +147,15 @@ impl Limiter {
             Some(_) => self.replicas.load(Ordering::Relaxed),
             None => 1,
         };
-        let parts: Vec<Take<'_>> = asked
-            .takes
-            .iter()
-            .map(|take| Take {
-                bucket: take.bucket,
-                rule: take.rule.shared_by(replicas),
-            })
-            .collect();
+        if replicas == 1 {
+            let answer = self.own.take(&everything(asked, id.as_deref(), now_us));
+            return self.admitted(answer, asked, id, false);
+        }
+        let parts = asked.takes.iter().map(|take| Take {
+            bucket: take.bucket,
+            rule: take.rule.shared_by(replicas),
+        });
+        let parts: Vec<Take<'_>> = parts.collect();
         let part = Admission {
             takes: &parts,
             place: asked

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -208,8 +209,13 @@ const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
 /// Callers held at once; more are read from the store each time.
 const MAX_CALLERS: u64 = 100_000;
 
+/// 1 s: how often the store is asked about known callers while it is down, so that not each of them waits for it.
+const ASK_AGAIN_AFTER_MS: i64 = 1_000;
+
 /// Keys that were found good lately. Failures are never cached: a new key works at once.
 pub struct Callers {
+    /// Milliseconds: until then the store, which was down, is not asked about known callers.
+    ask_again_at: AtomicI64,
     fresh: Cache<[u8; 32], Arc<Caller>>,
     fallback: Cache<[u8; 32], Arc<Caller>>,
 }
@@ -223,6 +229,7 @@ impl Default for Callers {
                 .build()
         };
         Self {
+            ask_again_at: AtomicI64::new(0),
             fresh: cache(FRESH),
             fallback: cache(WHILE_STORE_IS_DOWN),
         }
@@ -276,6 +283,11 @@ impl Callers {
         digest: [u8; 32],
         background: &Handle,
     ) -> Result<Arc<Caller>, Missed> {
+        if moment::now().0 < self.ask_again_at.load(Ordering::Relaxed)
+            && let Some(caller) = self.fallback.get(&digest).await
+        {
+            return Ok(caller);
+        }
         let loading = async {
             let caller = match kind {
                 Kind::ApiKey => load_key(store, digest).await?,
@@ -297,10 +309,13 @@ impl Callers {
                 self.fallback.invalidate(&digest).await;
                 Err(refused)
             }
-            Err(Missed::Store(error)) => match self.fallback.get(&digest).await {
-                Some(caller) if error.is_outage() => Ok(caller),
-                _ => Err(Missed::Store(error)),
-            },
+            Err(Missed::Store(error)) if error.is_outage() => {
+                let then = moment::now().plus_ms(ASK_AGAIN_AFTER_MS);
+                self.ask_again_at.store(then.0, Ordering::Relaxed);
+                let known = self.fallback.get(&digest).await;
+                known.ok_or(Missed::Store(error))
+            }
+            Err(missed @ Missed::Store(_)) => Err(missed),
         }
     }
 }
