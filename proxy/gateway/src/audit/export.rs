@@ -346,3 +346,90 @@ fn hash(value: &Value) -> Option<Hash> {
 fn hashes(value: &Value) -> Option<Vec<Hash>> {
     value.as_array()?.iter().map(hash).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use ed25519_dalek::SigningKey;
+    use serde_json::json;
+    use svc_core::checkpoint::Signer;
+    use svc_core::merkle::{Edge, Head, Kept};
+
+    use super::*;
+
+    /// 2026-11-20T20:09:00.123Z.
+    const NOW: Timestamp = Timestamp(1_795_205_340_123);
+
+    fn row(id: &str, days_ago: i64) -> Value {
+        let at = NOW.plus_ms(-days_ago * MS_PER_DAY).to_string();
+        json!({"id": id, "occurred_at": at, "org_id": "org_1", "mode": "live", "details": {"credits": 0.052}})
+    }
+
+    /// The export of a log with these rows in their order, oldest first; those named in `gone` are absent.
+    fn export(rows: &[Value], gone: &[&str]) -> String {
+        let (mut edge, mut kept) = (Edge::default(), Kept::default());
+        let hashes: Vec<Hash> = rows.iter().filter_map(audit_leaf::hash).collect();
+        for (index, hash) in (0..).zip(&hashes) {
+            kept.insert((0, index), *hash);
+            edge.push(*hash);
+        }
+        let (size, root) = (edge.size(), edge.root());
+        let signer = Signer::new("test/log", SigningKey::from_bytes(&[1; 32]));
+        let mut lines = vec![json!({"type": "export", "data": {
+            "version": 1, "org_id": "org_1", "mode": "live", "generated_at": NOW.to_string(), "filters": [],
+            "order": "asc", "checkpoint": signer.sign(&Head { size, root }), "key": signer.verifier().to_string(),
+        }})];
+        let mut absent = Vec::new();
+        for (index, (row, hash)) in (0..).zip(rows.iter().zip(&hashes)) {
+            let proof = kept.inclusion(index, size).unwrap_or_default();
+            let proof: Value = proof.iter().map(hex::encode).collect();
+            let mut data = row.clone();
+            data[INTEGRITY] = json!({"leaf_index": index, "leaf_hash": hex::encode(hash)});
+            if gone.iter().any(|id| data["id"] == *id) {
+                absent.push(json!({"type": "absent", "data": data, "proof": proof}));
+            } else {
+                lines.push(json!({"type": "audit_event", "data": data, "proof": proof}));
+            }
+        }
+        let counts = json!({"audit_event": rows.len() - absent.len(), "absent": absent.len()});
+        lines.append(&mut absent);
+        let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let digest = hex::encode(Sha256::digest(text.as_bytes()));
+        let end = json!({"type": "end", "counts": counts, "sha256": digest});
+        text.push_str(&format!("{end}\n"));
+        text
+    }
+
+    fn verified(text: &str) -> Report {
+        let expected = Expected {
+            key: None,
+            since: None,
+        };
+        verify(text.as_bytes(), &expected).unwrap_or_default()
+    }
+
+    #[test]
+    fn rows_past_their_retention_may_be_gone() {
+        let rows = [row("aud_1", 2_300), row("aud_2", 2_200), row("aud_3", 10)];
+        let report = verified(&export(&rows, &["aud_1", "aud_2"]));
+        assert!(report.holds(), "{:?}", report.problems);
+        assert_eq!((report.rows, report.expired), (1, 2));
+        let report = verified(&export(&rows, &[]));
+        assert!(report.holds(), "{:?}", report.problems);
+        assert_eq!((report.rows, report.expired), (3, 0));
+    }
+
+    #[test]
+    fn younger_rows_must_be_there() {
+        let rows = [row("aud_1", 2_300), row("aud_2", 2_000)];
+        let report = verified(&export(&rows, &["aud_2"]));
+        assert!(!report.holds() && report.problems[0].contains("row aud_2 (leaf 1, of 2021-"));
+    }
+
+    /// Of a row that is gone only its leaf is proven: its age is what the database says now.
+    #[test]
+    fn a_row_behind_a_young_one_cannot_have_expired() {
+        let rows = [row("aud_1", 10), row("aud_2", 2_300), row("aud_3", 9)];
+        let report = verified(&export(&rows, &["aud_2"]));
+        assert!(!report.holds() && report.problems[0].contains("but leaf 0 before it is younger"));
+    }
+}
