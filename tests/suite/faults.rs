@@ -10,7 +10,7 @@ use svc_tests::fake::mark;
 use svc_tests::gateway::Setup;
 use svc_tests::organization::{Organization, bootstrap};
 use svc_tests::patience::eventually;
-use svc_tests::postgres::Server;
+use svc_tests::postgres::{Durability, Server};
 use svc_tests::wire::{Answer, Request};
 use svc_tests::world::World;
 use svc_tests::{fake::FakeProvider, guardian, program};
@@ -65,7 +65,7 @@ async fn served_again(world: &World, organization: &Organization) {
 
 #[tokio::test]
 async fn postgres_stops_and_comes_back() {
-    let server = tokio::task::spawn_blocking(Server::start).await.unwrap();
+    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None)).await.unwrap();
     let world = World::start(Some(server.database())).await;
     let organization = world.organization_with(&["--per-minute", "5"]);
     let pid = world.gateway.pid();
