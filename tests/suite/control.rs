@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod audit_export;
+mod baa;
 mod idempotency;
 mod integrations;
 mod keys;

@@ -157,16 +157,9 @@ fn page(mut call: Call) -> Answering {
             Some(Format::Ocsf) => ocsf::event(&row),
             _ => row,
         });
-        Ok(Reply {
-            data: rows.collect(),
-            pagination: Some(query.pagination(&page, &binding, last.as_ref())),
-            details: [
-                ("filters".to_owned(), asked),
-                ("rows".to_owned(), json!(count)),
-            ]
-            .into_iter()
-            .collect(),
-        })
+        let pagination = query.pagination(&page, &binding, last.as_ref());
+        let reply = Reply::page(rows.collect(), pagination);
+        Ok(reply.detail("filters", asked).detail("rows", json!(count)))
     })
 }
 

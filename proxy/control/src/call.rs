@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems};
 use svc_core::id::IdKind;
@@ -12,6 +12,7 @@ use svc_core::time::Timestamp;
 use svc_pipeline::caller::Caller;
 use svc_pipeline::gateway::Gateway;
 use svc_pipeline::policy::PolicySet;
+use svc_pipeline::response::Body;
 use svc_store::audit::Target;
 use svc_store::{StoreError, Transaction, TransactionError};
 
@@ -23,10 +24,18 @@ pub(crate) struct Call {
     pub(crate) policy: Arc<PolicySet>,
     pub(crate) caller: Arc<Caller>,
     pub(crate) now: Timestamp,
+    pub(crate) client: Client,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) query: Query,
     /// Empty where none was sent.
     pub(crate) body: Map<String, Value>,
+}
+
+/// Whoever sends a request, as far as the request tells.
+pub(crate) struct Client {
+    pub(crate) request_id: String,
+    pub(crate) address: String,
+    pub(crate) user_agent: Option<String>,
 }
 
 impl Call {
@@ -63,28 +72,63 @@ impl Call {
 
 /// What a read answers.
 pub(crate) struct Reply {
-    pub(crate) data: Value,
-    /// `meta.pagination` of a list.
-    pub(crate) pagination: Option<Value>,
+    pub(crate) content: Content,
     /// What the audit row says, of a read that has one.
+    pub(crate) target: Option<Target>,
     pub(crate) details: Map<String, Value>,
+}
+
+/// What the caller gets.
+pub(crate) enum Content {
+    /// In the envelope; `meta.pagination` of a list beside it.
+    Data {
+        data: Value,
+        pagination: Option<Value>,
+    },
+    /// As it is, with headers of its own.
+    Plain { headers: HeaderMap, body: Body },
 }
 
 impl Reply {
     pub(crate) fn of(data: Value) -> Self {
-        Self {
+        Self::with(Content::Data {
             data,
             pagination: None,
-            details: Map::new(),
-        }
+        })
     }
 
     /// A page of a list.
     pub(crate) fn page(data: Value, pagination: Value) -> Self {
-        Self {
+        Self::with(Content::Data {
+            data,
             pagination: Some(pagination),
-            ..Self::of(data)
+        })
+    }
+
+    /// Something else than an envelope.
+    pub(crate) fn plain(headers: HeaderMap, body: Body) -> Self {
+        Self::with(Content::Plain { headers, body })
+    }
+
+    fn with(content: Content) -> Self {
+        Self {
+            content,
+            target: None,
+            details: Map::new(),
         }
+    }
+
+    pub(crate) fn about(mut self, kind: &str, id: &str) -> Self {
+        self.target = Some(Target {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+        });
+        self
+    }
+
+    pub(crate) fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.to_owned(), value.into());
+        self
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, USER_AGENT};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Fault, invalid};
 use svc_core::json;
@@ -19,9 +19,12 @@ use svc_pipeline::moment;
 use svc_pipeline::response::Response;
 use svc_pipeline::service;
 use svc_pipeline::trail::Entry;
+use svc_store::audit::Target;
 use svc_store::{TransactionError, audit};
 
-use crate::call::{Answering, Call, Change, Deciding, Effect, Refused, Reply, store_fault};
+use crate::call::{
+    Answering, Call, Change, Client, Content, Deciding, Effect, Refused, Reply, store_fault,
+};
 use crate::query::Query;
 
 /// An endpoint that changes nothing.
@@ -39,6 +42,9 @@ pub(crate) struct Write(pub(crate) fn(Call) -> Deciding);
 
 /// Contract 1.2.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// As audit rows keep it.
+const MAX_USER_AGENT_CHARS: usize = 256;
 
 pub(crate) const NEEDS: &[Fact] = &[
     Fact::Caller,
@@ -65,16 +71,22 @@ impl Handler for Read {
                 Err(fault) => return exchange.refuse(fault).await,
             };
             match answer(call).await {
-                Ok(reply) => show(&exchange, reply),
+                Ok(reply) => show(&exchange, reply.content),
                 Err(fault) => exchange.refuse(fault).await,
             }
         })
     }
 }
 
-fn show(exchange: &Exchange, reply: Reply) -> Response {
-    let mut body = envelope(reply.data, &exchange.request_id);
-    if let Some(pagination) = reply.pagination
+fn show(exchange: &Exchange, content: Content) -> Response {
+    let (data, pagination) = match content {
+        Content::Data { data, pagination } => (data, pagination),
+        Content::Plain { headers, body } => {
+            return exchange.respond(StatusCode::OK, headers, body);
+        }
+    };
+    let mut body = envelope(data, &exchange.request_id);
+    if let Some(pagination) = pagination
         && let Some(meta) = body.get_mut("meta").and_then(Value::as_object_mut)
     {
         meta.insert("pagination".to_owned(), pagination);
@@ -98,13 +110,16 @@ impl Handler for Watched {
                 Ok(call) => call,
                 Err(fault) => return exchange.refuse(fault).await,
             };
-            let mut reply = match answer(call).await {
+            let Reply {
+                content,
+                target,
+                details,
+            } = match answer(call).await {
                 Ok(reply) => reply,
                 Err(fault) => return exchange.refuse(fault).await,
             };
-            let details = std::mem::take(&mut reply.details);
-            match witness(&mut exchange, happened, details).await {
-                Ok(()) => show(&exchange, reply),
+            match witness(&mut exchange, happened, target, details).await {
+                Ok(()) => show(&exchange, content),
                 Err(fault) => exchange.refuse(fault).await,
             }
         })
@@ -118,12 +133,13 @@ impl Handler for Watched {
 pub(crate) async fn witness(
     exchange: &mut Exchange,
     happened: &str,
+    target: Option<Target>,
     details: Map<String, Value>,
 ) -> Result<(), Fault> {
     let family = exchange.route.operation().word();
     let row = exchange.trail.scribe().row(Entry {
         event: format!("{family}.{happened}"),
-        target: None,
+        target,
         status: StatusCode::OK.as_u16(),
         details,
     });
@@ -182,11 +198,21 @@ async fn body(exchange: &mut Exchange) -> Result<Map<String, Value>, Fault> {
 
 pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let header = |name| {
+        let value = exchange.head.headers.get(name)?;
+        value.to_str().ok().map(str::to_owned)
+    };
     Ok(Call {
         gateway: Arc::clone(&exchange.gateway),
         policy: Arc::clone(&exchange.policy),
         caller: Arc::clone(caller),
         now: exchange.started_at,
+        client: Client {
+            request_id: exchange.request_id.clone(),
+            address: exchange.head.client.to_string(),
+            user_agent: header(USER_AGENT)
+                .map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+        },
         parameters: exchange.parameters.clone(),
         query: Query::parse(&exchange.head.path, exchange.head.query.as_deref()),
         body,

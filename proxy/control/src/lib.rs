@@ -6,8 +6,10 @@
 
 mod agent_credentials;
 mod agents;
+pub mod agreement;
 mod api_keys;
 mod audit;
+pub mod baa;
 mod bindings;
 mod budget;
 mod call;
@@ -71,6 +73,12 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/audit/checkpoint", Scope::ControlRead, &audit::proof::Newest),
     silent(Method::GET, "/v1/audit/consistency", Scope::ControlRead, &Read(audit::proof::consistency)),
     endpoint(Method::GET, "/v1/audit/{id}/proof", Scope::ControlRead, Gate::Scope, "audit", &Watched { answer: audit::proof::inclusion, happened: "queried" }),
+
+    silent(Method::GET, "/v1/compliance/baa", Scope::ControlRead, &Read(baa::status)),
+    silent(Method::GET, "/v1/compliance/baa/acceptances", Scope::ControlRead, &Read(baa::list)),
+    endpoint(Method::POST, "/v1/compliance/baa/acceptances", Scope::ControlCompliance, Gate::OrgAdmin, "baa", &Write(baa::accept)),
+    silent(Method::GET, "/v1/compliance/baa/acceptances/{id}", Scope::ControlRead, &Read(baa::read)),
+    endpoint(Method::GET, "/v1/compliance/baa/acceptances/{id}/download", Scope::ControlRead, Gate::Scope, "baa", &Watched { answer: baa::download, happened: "downloaded" }),
 
     silent(Method::GET, "/v1/orgs/{organization}", Scope::ControlRead, &Read(organizations::read)),
     endpoint(Method::PATCH, "/v1/orgs/{organization}", Scope::ControlOrg, Gate::OrgAdmin, "organization", &Write(organizations::update)),

@@ -1,6 +1,7 @@
 //! `svc-gateway admin`: organizations and keys from the command line. Works on the store alone, so it works
 //! while the gateway runs.
 
+mod agreement;
 mod phi_list;
 
 use std::io::Write;
@@ -16,7 +17,7 @@ use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::{moment, recomputation};
 use svc_store::Store;
-use svc_store::bootstrap::{self, Bootstrapped, template};
+use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
 use tokio::runtime::Handle;
 
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     PhiList(phi_list::Command),
     /// Print the public key of the audit log, for `audit verify --key` and for witnesses.
     AuditKey,
+    TerminateBaa(agreement::Terminate),
 }
 
 #[derive(clap::Args)]
@@ -150,6 +152,12 @@ pub(crate) async fn run(
             return done;
         }
         Command::AuditKey => return audit_key(configuration).await,
+        Command::TerminateBaa(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = agreement::terminate(&store, options).await;
+            store.close().await;
+            return done;
+        }
     };
     let store = wiring::store(configuration, &Handle::current()).await?;
     let created = bootstrap(configuration, &store, &options).await;
@@ -183,11 +191,6 @@ async fn audit_key(configuration: &Configuration) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Version and text of the agreement that a bootstrapped organization accepts.
-const BAA_VERSION: &str = "2026-04";
-const BAA_TITLE: &str = "Business Associate Agreement";
-const BAA_BODY: &str = include_str!("../../../policies/baa/2026-04.md");
-
 /// Contract 8's example, below every model's own limit.
 const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
 
@@ -205,6 +208,22 @@ pub(crate) async fn bootstrap(
     options: &Bootstrap,
 ) -> anyhow::Result<Bootstrapped> {
     let now = moment::now();
+    let policies = match options.models {
+        Models::Standard if options.no_baa => None,
+        _ => Some(policies(configuration)?),
+    };
+    let template = match &policies {
+        Some(policies) if !options.no_baa => {
+            let mut templates = policies.agreements.iter().rev();
+            let current = templates.find(|template| template.published_at <= now);
+            Some(
+                current
+                    .cloned()
+                    .context("policies/baa has no agreement in force; see --no-baa")?,
+            )
+        }
+        _ => None,
+    };
     let request = bootstrap::Bootstrap {
         name: options.name.clone(),
         plan_tier: options.plan.clone(),
@@ -214,7 +233,7 @@ pub(crate) async fn bootstrap(
         },
         premium_models: match options.models {
             Models::Standard => Vec::new(),
-            Models::All => premium_models(configuration)?,
+            Models::All => policies.map(premium_models).unwrap_or_default(),
         },
         features: options
             .features
@@ -226,17 +245,21 @@ pub(crate) async fn bootstrap(
         scopes: scopes(&options.scopes)?,
         per_minute: options.per_minute,
         monthly_credits: options.credits.as_deref().map(credits).transpose()?,
-        baa: (!options.no_baa).then(|| template(BAA_VERSION, BAA_TITLE, BAA_BODY, now)),
+        baa: None,
         now,
     };
-    bootstrap::bootstrap(store, &request)
+    let created = bootstrap::bootstrap(store, &request)
         .await
-        .context("creating the organization")
+        .context("creating the organization")?;
+    if let Some(template) = template {
+        agreement::accept(store, &created, &options.name, template, now).await?;
+    }
+    Ok(created)
 }
 
-fn premium_models(configuration: &Configuration) -> anyhow::Result<Vec<String>> {
-    let set = match PolicySet::load(&configuration.policies_folder()?, &configuration.known()) {
-        Ok(set) => set,
+fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {
+    match PolicySet::load(&configuration.policies_folder()?, &configuration.known()) {
+        Ok(set) => Ok(set),
         Err(problems) => bail!(
             "{}",
             problems
@@ -245,13 +268,16 @@ fn premium_models(configuration: &Configuration) -> anyhow::Result<Vec<String>> 
                 .collect::<Vec<_>>()
                 .join("; ")
         ),
-    };
+    }
+}
+
+fn premium_models(set: PolicySet) -> Vec<String> {
     let premium = set
         .catalogue
         .models
         .into_iter()
         .filter(|model| model.access == Access::Premium);
-    Ok(premium.map(|model| model.id).collect())
+    premium.map(|model| model.id).collect()
 }
 
 fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {

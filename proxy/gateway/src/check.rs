@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use svc_control::agreement;
 use svc_core::phi::Kind;
 use svc_pipeline::phi;
 use svc_pipeline::policy::PolicySet;
@@ -43,6 +44,11 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
             let Ok(host) = &host else {
                 return report(&problems);
             };
+            for template in &set.agreements {
+                if let Err(error) = agreement::try_out(template) {
+                    problems.push(format!("baa/{}.md: {error}", template.version));
+                }
+            }
             let before = problems.len();
             let mut kinds: BTreeSet<String> = BTreeSet::new();
             for id in &set.phi.detectors {

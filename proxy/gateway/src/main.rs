@@ -4,6 +4,7 @@
 
 mod admin;
 mod audit;
+mod baa;
 mod check;
 mod configuration;
 mod fake_provider;
@@ -48,6 +49,9 @@ enum Command {
     /// Verify exports of the audit log, offline.
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Signing keys of agreements, and the proof of a downloaded document.
+    #[command(subcommand)]
+    Baa(baa::Command),
     /// Look at plugins.
     #[command(subcommand)]
     Plugin(plugin::Command),
@@ -92,6 +96,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Check => wiring::blocking(check::run(&configuration))?,
         Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,
         Command::Audit(command) => audit::run(&command),
+        Command::Baa(command) => wiring::blocking(baa::run(&configuration, command))?,
         Command::Plugin(command) => wiring::blocking(plugin::run(&configuration, command))?,
         Command::Phi(command) => wiring::blocking(phi::run(&configuration, command))?,
         Command::Solve(options) => wiring::blocking(solve::run(&configuration, options))?,

@@ -104,6 +104,18 @@ impl Exchange {
         }
     }
 
+    /// Any other response, with the headers gained on the way.
+    pub fn respond(&self, status: StatusCode, own: HeaderMap, body: Body) -> Response {
+        let mut headers = self.headers.clone();
+        headers.extend(own);
+        finish_headers(&mut headers, &self.request_id, self.surface);
+        Response {
+            status,
+            headers,
+            body,
+        }
+    }
+
     pub fn parameter(&self, name: &str) -> &str {
         self.parameters
             .iter()

@@ -1,6 +1,7 @@
 //! Policies: hot-reloaded data in `policies/`. The set is read and validated whole, swapped at once, and
 //! pinned by each request for its whole life. A broken file is reported and never replaces a good set.
 
+pub mod agreements;
 pub mod cases;
 pub mod models;
 pub mod phi;
@@ -20,6 +21,7 @@ use models::Catalogue;
 use phi::PhiPolicy;
 use pipelines::{Endpoint, Routes};
 use plans::Plans;
+use svc_store::baa::Template;
 
 /// The files of a policy set, in the order in which problems are reported.
 pub const FILES: [&str; 4] = ["pipelines.toml", "models.toml", "phi.toml", "plans.toml"];
@@ -30,6 +32,8 @@ pub struct PolicySet {
     pub catalogue: Catalogue,
     pub phi: PhiPolicy,
     pub plans: Plans,
+    /// Agreements that organizations accept, oldest first.
+    pub agreements: Vec<Template>,
     /// What the PHI policy is to find and to keep; tried by [`crate::phi::failures`].
     pub cases: Vec<Case>,
     /// SHA-256 over the files, hex: what an epoch stands for.
@@ -121,6 +125,7 @@ impl PolicySet {
         let cases = phi
             .as_ref()
             .map(|phi| cases::load(folder, phi, &mut findings));
+        let agreements = agreements::load(folder, &mut hasher, &mut findings);
         let digest = hasher
             .finalize()
             .iter()
@@ -135,6 +140,7 @@ impl PolicySet {
                     catalogue,
                     phi,
                     plans,
+                    agreements,
                     cases,
                     digest,
                     epoch: 0,

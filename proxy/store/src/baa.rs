@@ -1,9 +1,28 @@
 //! Business Associate Agreements: templates, acceptances and where an organization stands (contract 13).
+//!
+//! Templates and acceptances are facts. A published text never changes, an acceptance is superseded or ended once, and
+//! the database refuses anything else.
+
+mod document;
 
 use svc_core::time::Timestamp;
 
-use crate::engine::{Connection, args};
-use crate::{Store, StoreError};
+use crate::audit;
+use crate::engine::{Connection, Row, args};
+use crate::page::{Listing, Order, Page, Paged};
+use crate::{Store, StoreError, Transaction};
+
+pub use document::{
+    Document, DocumentFacts, read_document, rewrap, seal_document, signed_message, signer,
+};
+
+/// Acceptances with the facts of their documents; a `WHERE` clause follows.
+macro_rules! recorded {
+    () => {
+        "SELECT * FROM (SELECT a.*, d.size_bytes, d.sha256 AS document_sha256, d.signature, d.signing_key_id \
+         FROM baa_acceptances a LEFT JOIN baa_documents d ON d.acceptance_id = a.id) recorded"
+    };
+}
 
 /// Where an organization stands with its agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,15 +85,106 @@ pub struct Acceptance {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Publishes a template; publishing the same version again changes nothing.
+/// An acceptance with what has become of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub acceptance: Acceptance,
+    pub superseded_at: Option<Timestamp>,
+    pub terminated_at: Option<Timestamp>,
+    /// `None` where the acceptance was recorded without one.
+    pub document: Option<DocumentFacts>,
+}
+
+/// Where an organization stands, and what that rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    pub standing: Standing,
+    /// What is to be accepted now.
+    pub template: Option<Template>,
+    /// The one that was accepted last.
+    pub latest: Option<Recorded>,
+}
+
+impl Recorded {
+    /// As the record shows it, where `current` is the template in force at `now`.
+    pub fn status(&self, current: Option<&Template>, now: Timestamp) -> &'static str {
+        if self.terminated_at.is_some() {
+            "terminated"
+        } else if self.superseded_at.is_some() {
+            "superseded"
+        } else if self.expires_at(current).is_some_and(|end| end <= now) {
+            "expired"
+        } else {
+            "in_force"
+        }
+    }
+
+    /// When this acceptance stops counting: at its own end, or with the time of grace after a newer template.
+    pub fn expires_at(&self, current: Option<&Template>) -> Option<Timestamp> {
+        let newer = current.filter(|newest| newest.version != self.acceptance.template_version);
+        let grace = newer.and_then(|newest| newest.reaccept_by);
+        [self.acceptance.expires_at, grace]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn standing(&self, current: Option<&Template>, now: Timestamp) -> Standing {
+        let newer = current.filter(|newest| newest.version != self.acceptance.template_version);
+        if self.terminated_at.is_some_and(|end| end <= now) {
+            Standing::Terminated
+        } else if self.expires_at(current).is_some_and(|end| end <= now) {
+            Standing::Expired
+        } else if self.acceptance.effective_at > now {
+            Standing::None
+        } else if newer.is_some() {
+            Standing::ReacceptanceDue
+        } else {
+            Standing::Active
+        }
+    }
+}
+
+/// Publishes a template. One that is published already may get other times, but no other text: `false` then, and
+/// nothing has changed.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn publish(store: &Store, template: &Template) -> Result<(), StoreError> {
+pub async fn publish(store: &Store, template: &Template) -> Result<bool, StoreError> {
     let template = template.clone();
     store
         .db
-        .write(|cx| Box::pin(async move { insert_template(cx, &template).await }))
+        .write(|cx| {
+            Box::pin(async move {
+                insert_template(cx, &template).await?;
+                let sql = "UPDATE baa_templates SET published_at = $4, reaccept_by = $5 \
+                           WHERE version = $1 AND sha256 = $2 AND title = $3";
+                let Template {
+                    version,
+                    title,
+                    body: _,
+                    sha256,
+                    published_at,
+                    reaccept_by,
+                } = &template;
+                let arguments = args![version, sha256, title, *published_at, *reaccept_by];
+                Ok(cx.execute(sql, arguments).await? == 1)
+            })
+        })
+        .await
+}
+
+/// The template that is to be accepted at `now`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn current_template(
+    store: &Store,
+    now: Timestamp,
+) -> Result<Option<Template>, StoreError> {
+    store
+        .db
+        .read(move |cx| Box::pin(async move { read_current(cx, now).await }))
         .await
 }
 
@@ -99,7 +209,7 @@ pub(crate) async fn insert_template(
     .map(drop)
 }
 
-/// Records an acceptance; the organization's earlier ones are superseded.
+/// Records an acceptance without a document; the organization's earlier ones are superseded.
 ///
 /// # Errors
 /// [`StoreError::Exists`] when the id is taken; [`StoreError::Refused`] for an unknown template or user.
@@ -109,6 +219,30 @@ pub async fn accept(store: &Store, acceptance: &Acceptance) -> Result<(), StoreE
         .db
         .write(|cx| Box::pin(async move { insert(cx, &acceptance).await }))
         .await
+}
+
+/// Records an acceptance with what was signed, in a transaction. `false`, and nothing recorded, where its template is
+/// no longer the one to be accepted.
+///
+/// # Errors
+/// As [`accept`].
+pub async fn accept_signed(
+    tx: &mut Transaction<'_>,
+    acceptance: &Acceptance,
+    document: &Document,
+) -> Result<bool, StoreError> {
+    // Two acceptances at once stand one after the other: the second supersedes the first.
+    crate::organization::lock(tx, &acceptance.org_id).await?;
+    let current = read_current(tx.cx, acceptance.accepted_at).await?;
+    let is_current = current.is_some_and(|template| {
+        template.version == acceptance.template_version
+            && template.sha256 == acceptance.template_sha256
+    });
+    if is_current {
+        insert(tx.cx, acceptance).await?;
+        document::insert(tx.cx, document).await?;
+    }
+    Ok(is_current)
 }
 
 pub(crate) async fn insert(cx: &mut Connection, acceptance: &Acceptance) -> Result<(), StoreError> {
@@ -157,26 +291,71 @@ pub(crate) async fn insert(cx: &mut Connection, acceptance: &Acceptance) -> Resu
     .map(drop)
 }
 
-/// Ends the acceptance in force.
+/// Ends the acceptance in force, and says so in the audit log; both or neither. Returns its id.
 ///
 /// # Errors
 /// [`StoreError::Missing`] when none is in force.
-pub async fn terminate(store: &Store, org_id: &str, now: Timestamp) -> Result<(), StoreError> {
+pub async fn terminate(
+    store: &Store,
+    org_id: &str,
+    now: Timestamp,
+    row: impl FnOnce(&str) -> audit::Row + Send + 'static,
+) -> Result<String, StoreError> {
     let arguments = args![org_id, now];
     store
         .db
         .write(|cx| {
             Box::pin(async move {
-                cx.execute_one(
-                    "BAA in force",
-                    "UPDATE baa_acceptances SET terminated_at = $2 \
-                     WHERE org_id = $1 AND superseded_at IS NULL AND terminated_at IS NULL",
-                    arguments,
-                )
-                .await
+                let ended = cx
+                    .row(
+                        "UPDATE baa_acceptances SET terminated_at = $2 \
+                         WHERE org_id = $1 AND superseded_at IS NULL AND terminated_at IS NULL RETURNING id",
+                        arguments,
+                    )
+                    .await?;
+                let ended = ended.ok_or(StoreError::Missing("BAA in force"))?;
+                let id: String = ended.get("id")?;
+                audit::record(&mut Transaction { cx }, &row(&id)).await?;
+                Ok(id)
             })
         })
         .await
+}
+
+/// One page of an organization's acceptances, newest first.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<Recorded>, StoreError> {
+    let (arguments, page) = (args![org_id], page.clone());
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = concat!(recorded!(), " WHERE org_id = $1");
+                let listing = Listing::new(sql, arguments).by("accepted_at", Order::NewestFirst);
+                listing.read(cx, &page, from_row).await
+            })
+        })
+        .await
+}
+
+/// An acceptance of an organization.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(store: &Store, org_id: &str, id: &str) -> Result<Option<Recorded>, StoreError> {
+    let arguments = args![org_id, id];
+    let row = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = concat!(recorded!(), " WHERE org_id = $1 AND id = $2");
+                cx.row(sql, arguments).await
+            })
+        })
+        .await?;
+    row.as_ref().map(from_row).transpose()
 }
 
 /// Where the organization stands at `now`.
@@ -184,10 +363,31 @@ pub async fn terminate(store: &Store, org_id: &str, now: Timestamp) -> Result<()
 /// # Errors
 /// Those of the database.
 pub async fn standing(store: &Store, org_id: &str, now: Timestamp) -> Result<Standing, StoreError> {
+    Ok(status(store, org_id, now).await?.standing)
+}
+
+/// As [`standing`], with what it rests on.
+///
+/// # Errors
+/// Those of the database.
+pub async fn status(store: &Store, org_id: &str, now: Timestamp) -> Result<Status, StoreError> {
     let id = org_id.to_owned();
     store
         .db
-        .read(move |cx| Box::pin(async move { read_standing(cx, &id, now).await }))
+        .read(move |cx| {
+            Box::pin(async move {
+                let template = read_current(cx, now).await?;
+                let latest = read_latest(cx, &id).await?;
+                let standing = latest.as_ref().map_or(Standing::None, |latest| {
+                    latest.standing(template.as_ref(), now)
+                });
+                Ok(Status {
+                    standing,
+                    template,
+                    latest,
+                })
+            })
+        })
         .await
 }
 
@@ -196,42 +396,56 @@ pub(crate) async fn read_standing(
     org_id: &str,
     now: Timestamp,
 ) -> Result<Standing, StoreError> {
-    let latest = cx
-        .row(
-            "SELECT template_version, effective_at, expires_at, terminated_at FROM baa_acceptances \
-             WHERE org_id = $1 AND superseded_at IS NULL ORDER BY accepted_at DESC, id DESC LIMIT 1",
-            args![org_id],
-        )
-        .await?;
-    let Some(latest) = latest else {
+    let Some(latest) = read_latest(cx, org_id).await? else {
         return Ok(Standing::None);
     };
-    let reached = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
-    if reached(latest.get("terminated_at")?) {
-        return Ok(Standing::Terminated);
-    }
-    if reached(latest.get("expires_at")?) {
-        return Ok(Standing::Expired);
-    }
-    if latest.get::<Timestamp>("effective_at")? > now {
-        return Ok(Standing::None);
-    }
-    let current = cx
-        .row(
-            "SELECT version, reaccept_by FROM baa_templates \
-             WHERE published_at <= $1 ORDER BY published_at DESC, version DESC LIMIT 1",
-            args![now],
-        )
-        .await?;
-    let Some(current) = current else {
-        return Ok(Standing::Active);
+    Ok(latest.standing(read_current(cx, now).await?.as_ref(), now))
+}
+
+async fn read_latest(cx: &mut Connection, org_id: &str) -> Result<Option<Recorded>, StoreError> {
+    let sql = concat!(
+        recorded!(),
+        " WHERE org_id = $1 AND superseded_at IS NULL ORDER BY accepted_at DESC, id DESC LIMIT 1"
+    );
+    let row = cx.row(sql, args![org_id]).await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+async fn read_current(cx: &mut Connection, now: Timestamp) -> Result<Option<Template>, StoreError> {
+    let sql = "SELECT * FROM baa_templates WHERE published_at <= $1 \
+               ORDER BY published_at DESC, version DESC LIMIT 1";
+    let Some(row) = cx.row(sql, args![now]).await? else {
+        return Ok(None);
     };
-    let accepted: String = latest.get("template_version")?;
-    Ok(if current.get::<String>("version")? == accepted {
-        Standing::Active
-    } else if reached(current.get("reaccept_by")?) {
-        Standing::Expired
-    } else {
-        Standing::ReacceptanceDue
+    Ok(Some(Template {
+        version: row.get("version")?,
+        title: row.get("title")?,
+        body: row.get("body")?,
+        sha256: row.get("sha256")?,
+        published_at: row.get("published_at")?,
+        reaccept_by: row.get("reaccept_by")?,
+    }))
+}
+
+fn from_row(row: &Row) -> Result<Recorded, StoreError> {
+    Ok(Recorded {
+        acceptance: Acceptance {
+            id: row.get("id")?,
+            org_id: row.get("org_id")?,
+            template_version: row.get("template_version")?,
+            template_sha256: row.get("template_sha256")?,
+            accepted_by_user_id: row.get("accepted_by_user_id")?,
+            signer_name: row.get("signer_name")?,
+            signer_title: row.get("signer_title")?,
+            signer_email: row.get("signer_email")?,
+            accepted_at: row.get("accepted_at")?,
+            ip: row.get("ip")?,
+            user_agent: row.get("user_agent")?,
+            effective_at: row.get("effective_at")?,
+            expires_at: row.get("expires_at")?,
+        },
+        superseded_at: row.get("superseded_at")?,
+        terminated_at: row.get("terminated_at")?,
+        document: document::facts(row)?,
     })
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use ed25519_dalek::{Signer, SigningKey as Ed25519};
+use ed25519_dalek::{Signature, Signer, SigningKey as Ed25519, VerifyingKey};
 use sha2::{Digest, Sha256};
 use svc_core::time::Timestamp;
 
@@ -220,6 +220,13 @@ async fn insert(
             })
         })
         .await
+}
+
+/// Whether the owner of `public` signed `message`.
+pub fn verifies(public: &[u8; PUBLIC_BYTES], message: &[u8], signature: &[u8]) -> bool {
+    let key = VerifyingKey::from_bytes(public);
+    let signature = Signature::from_slice(signature);
+    matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_strict(message, &signature).is_ok())
 }
 
 /// What a public key is called.

@@ -42,7 +42,7 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
         Ok(planned) => planned,
         Err(fault) => return exchange.refuse(fault).await,
     };
-    if let Err(fault) = witness(&mut exchange, HAPPENED, details).await {
+    if let Err(fault) = witness(&mut exchange, HAPPENED, None, details).await {
         return exchange.refuse(fault).await;
     }
     let mut headers = exchange.headers.clone();

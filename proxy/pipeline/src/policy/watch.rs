@@ -8,11 +8,11 @@ use arc_swap::ArcSwap;
 use notify::{RecursiveMode, Watcher};
 use parking_lot::Mutex;
 use svc_plugin::PluginHost;
-use svc_store::Store;
+use svc_store::{Store, baa};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::{Known, PolicyProblem, PolicySet};
+use super::{Known, PolicyProblem, PolicySet, agreements};
 use crate::metrics::Metrics;
 use crate::phi;
 
@@ -111,7 +111,7 @@ impl Policies {
                     let _ = changed.try_send(());
                 }
             })?;
-        watcher.watch(&self.folder, RecursiveMode::NonRecursive)?;
+        watcher.watch(&self.folder, RecursiveMode::Recursive)?;
         let policies = Arc::clone(self);
         background.spawn(async move {
             while changes.recv().await.is_some() {
@@ -148,8 +148,26 @@ async fn tried(
     numbered(set, store).await
 }
 
-/// Gives a set the epoch of its content.
+/// Publishes the agreements of a set and gives it the epoch of its content.
 async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Vec<PolicyProblem>> {
+    let mut problems = Vec::new();
+    for template in &set.agreements {
+        let message = match baa::publish(store, template).await {
+            Ok(true) => continue,
+            Ok(false) => {
+                "is published with another text or title; a change needs a version of its own"
+                    .to_owned()
+            }
+            Err(error) => format!("the store did not take it: {error}"),
+        };
+        problems.push(PolicyProblem {
+            file: format!("{}/{}.md", agreements::FOLDER, template.version),
+            message,
+        });
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let epoch = svc_store::policy_epoch::epoch_for(store, &set.digest).await;
     set.epoch = epoch.map_err(|error| {
         vec![PolicyProblem {

@@ -6,6 +6,7 @@ use svc_core::secret;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::api_key::{self, ApiKey, Status};
+use svc_store::audit::Phase;
 use svc_store::baa::{self, Acceptance, Standing};
 use svc_store::bootstrap::{bootstrap, template};
 use svc_store::organization::{self, PhiMode};
@@ -250,9 +251,14 @@ async fn an_agreement_goes_through_its_standings(db: TestDb) {
             .await
             .unwrap()
     };
+    let ended = |_: &str| {
+        let mut row = fixture::row("", "req_end", Phase::Single, "baa.terminated");
+        row.org_id = None;
+        row
+    };
     assert_eq!(standing(0).await, Standing::None);
     assert!(matches!(
-        baa::terminate(&store, &org, NOW).await,
+        baa::terminate(&store, &org, NOW, ended).await,
         Err(StoreError::Missing(_))
     ));
     let old = template("2026-04", "Agreement", "old", Timestamp(1));
@@ -290,7 +296,9 @@ async fn an_agreement_goes_through_its_standings(db: TestDb) {
     baa::accept(&store, &acceptance).await.unwrap();
     assert_eq!(standing(30).await, Standing::Active);
     assert_eq!(standing(40).await, Standing::Expired);
-    baa::terminate(&store, &org, NOW.plus_ms(35)).await.unwrap();
+    baa::terminate(&store, &org, NOW.plus_ms(35), ended)
+        .await
+        .unwrap();
     assert_eq!(standing(35).await, Standing::Terminated);
     assert!(!standing(35).await.allows_inference());
     let other = fixture::organization(&store).await;

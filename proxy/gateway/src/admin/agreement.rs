@@ -1,0 +1,123 @@
+//! `svc-gateway admin terminate-baa`, and the agreement that a bootstrapped organization accepts.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::Map;
+use svc_control::baa::Signing;
+use svc_core::id::IdKind;
+use svc_core::time::Timestamp;
+use svc_pipeline::moment;
+use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::baa::{self, Acceptance, Template};
+use svc_store::bootstrap::Bootstrapped;
+use svc_store::{Store, StoreError, TransactionError};
+
+/// Ends an organization's agreement: inference answers BAA_REQUIRED within two seconds.
+#[derive(clap::Args)]
+pub(crate) struct Terminate {
+    #[arg(long)]
+    organization: String,
+}
+
+/// # Errors
+/// An organization without an agreement in force, or a store that does not take it.
+pub(super) async fn terminate(store: &Store, options: Terminate) -> anyhow::Result<ExitCode> {
+    let Terminate { organization } = options;
+    let org_id = organization.clone();
+    let now = moment::now();
+    let ended = baa::terminate(store, &organization, now, move |id| {
+        row(&org_id, "baa.terminated", id, now)
+    });
+    match ended.await {
+        Ok(id) => writeln!(std::io::stdout().lock(), "{id} is terminated")?,
+        Err(StoreError::Missing(_)) => bail!("{organization} has no agreement in force"),
+        Err(error) => return Err(error).context("ending the agreement"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The owner of a new organization accepts `template`.
+///
+/// # Errors
+/// A document that cannot be rendered, or a store that does not take it.
+pub(super) async fn accept(
+    store: &Store,
+    created: &Bootstrapped,
+    organization_name: &str,
+    template: Template,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    baa::publish(store, &template)
+        .await
+        .context("publishing the agreement")?;
+    let acceptance = Acceptance {
+        id: moment::id(IdKind::BaaAcceptance),
+        org_id: created.organization_id.clone(),
+        template_version: template.version.clone(),
+        template_sha256: template.sha256.clone(),
+        accepted_by_user_id: created.user_id.clone(),
+        signer_name: "Owner".to_owned(),
+        signer_title: "Owner".to_owned(),
+        // Reserved by RFC 2606: a bootstrapped owner has no mailbox until an operator gives one.
+        signer_email: format!("owner+{}@example.invalid", created.organization_id),
+        accepted_at: now,
+        ip: None,
+        user_agent: None,
+        effective_at: now,
+        expires_at: None,
+    };
+    let signing = Signing {
+        template,
+        acceptance,
+        organization_name: organization_name.to_owned(),
+        request_id: None,
+    };
+    let (acceptance, document) = signing.document(store).await?;
+    let row = row(&acceptance.org_id, "baa.accepted", &acceptance.id, now);
+    let accepted = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            if !baa::accept_signed(&mut tx, &acceptance, &document).await? {
+                return Err(TransactionError::Refused(()));
+            }
+            svc_store::audit::record(&mut tx, &row).await?;
+            Ok(())
+        })
+    });
+    match accepted.await {
+        Ok(()) => Ok(()),
+        Err(TransactionError::Refused(())) => {
+            bail!("a newer agreement is published than the policies know")
+        }
+        Err(TransactionError::Store(error)) => Err(error).context("accepting the agreement"),
+    }
+}
+
+fn row(org_id: &str, event: &str, acceptance_id: &str, now: Timestamp) -> Row {
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: event.to_owned(),
+        occurred_at: now,
+        org_id: Some(org_id.to_owned()),
+        mode: None,
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: Some(Target {
+            kind: "baa_acceptance".to_owned(),
+            id: acceptance_id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details: Map::new(),
+    }
+}
