@@ -72,7 +72,11 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
     let key = &organization.key;
     let before = status(world, key).await;
     assert_eq!(
-        (&before["status"], &before["acceptance_id"], &before["required"]),
+        (
+            &before["status"],
+            &before["acceptance_id"],
+            &before["required"]
+        ),
         (&json!("none"), &Value::Null, &json!(true))
     );
     let template = &before["template"];
@@ -94,7 +98,10 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
     let acceptance = signed.json()["data"].clone();
     let id = acceptance["id"].as_str().unwrap();
     assert_eq!(acceptance["status"], "in_force");
-    assert_eq!(acceptance["accepted_by"]["user_id"], organization.user_id.as_str());
+    assert_eq!(
+        acceptance["accepted_by"]["user_id"],
+        organization.user_id.as_str()
+    );
     assert_eq!(acceptance["accepted_by"]["name"], SIGNER);
     assert_eq!(acceptance["user_agent"], "clinic-console/1.0");
     assert_eq!(acceptance["template_sha256"], template["sha256"]);
@@ -112,7 +119,10 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
     let listed = data(world, key, "GET", ACCEPTANCES, Value::Null).await;
     assert_eq!(listed, json!([acceptance]));
     let path = format!("{ACCEPTANCES}/{id}");
-    assert_eq!(data(world, key, "GET", &path, Value::Null).await, acceptance);
+    assert_eq!(
+        data(world, key, "GET", &path, Value::Null).await,
+        acceptance
+    );
 
     let first = download(world, key, id).await;
     let second = download(world, key, id).await;
@@ -124,9 +134,15 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
     assert_eq!(acceptance["document"]["size_bytes"], first.body.len());
     for (name, value) in [
         ("content-type", "application/pdf".to_owned()),
-        ("content-disposition", format!("attachment; filename=\"baa-{id}.pdf\"")),
+        (
+            "content-disposition",
+            format!("attachment; filename=\"baa-{id}.pdf\""),
+        ),
         ("etag", format!("\"{sha256}\"")),
-        ("repr-digest", format!("sha-256=:{}:", STANDARD.encode(digest))),
+        (
+            "repr-digest",
+            format!("sha-256=:{}:", STANDARD.encode(digest)),
+        ),
         ("content-length", first.body.len().to_string()),
     ] {
         assert_eq!(first.header(name), Some(value.as_str()), "{name}");
@@ -146,7 +162,9 @@ fn reads_as_what_was_signed(pdf: &[u8], acceptance: &Value, body: &str) {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     let (text, body) = (squeezed(&text), body.replace(['#', '*'], ""));
     let words = body.split_whitespace();
-    let missing: Vec<&str> = words.filter(|word| !text.contains(&squeezed(word))).collect();
+    let missing: Vec<&str> = words
+        .filter(|word| !text.contains(&squeezed(word)))
+        .collect();
     assert!(missing.is_empty(), "{missing:?} in {text}");
     for pointer in [
         "/id",
@@ -162,7 +180,10 @@ fn reads_as_what_was_signed(pdf: &[u8], acceptance: &Value, body: &str) {
         "/signature/key_id",
     ] {
         let value = acceptance.pointer(pointer).and_then(Value::as_str).unwrap();
-        assert!(text.contains(&squeezed(value)), "{pointer}: {value} in {text}");
+        assert!(
+            text.contains(&squeezed(value)),
+            "{pointer}: {value} in {text}"
+        );
     }
 }
 
@@ -209,7 +230,10 @@ async fn everything_that_is_wrong_with_a_signature_is_said_at_once(world: &World
         assert!(details.get(field).is_some(), "{field} in {details}");
     }
     let empty = call(world, key, "POST", ACCEPTANCES, json!({})).await;
-    assert_eq!(empty.json()["error"]["details"].as_object().unwrap().len(), 5);
+    assert_eq!(
+        empty.json()["error"]["details"].as_object().unwrap().len(),
+        5
+    );
     let reader = key_with(world, &organization, &["control:read"]).await;
     let scope = code(world, &reader, "POST", ACCEPTANCES, json!({}), 403).await;
     assert_eq!(scope, "MISSING_SCOPE");
@@ -232,7 +256,14 @@ async fn a_terminated_agreement_blocks_inference(world: &World) {
     assert!(!terminate(), "it has ended already");
     assert_eq!(status(world, key).await["status"], "terminated");
     let id = accepted["acceptance_id"].as_str().unwrap();
-    let ended = data(world, key, "GET", &format!("{ACCEPTANCES}/{id}"), Value::Null).await;
+    let ended = data(
+        world,
+        key,
+        "GET",
+        &format!("{ACCEPTANCES}/{id}"),
+        Value::Null,
+    )
+    .await;
     assert_eq!(ended["status"], "terminated");
     assert!(ended["terminated_at"].is_string());
     let rows = data(world, key, "GET", "/v1/audit?event=baa.*", Value::Null).await;
@@ -292,7 +323,9 @@ async fn a_newer_agreement_is_to_be_accepted_within_its_time_of_grace() {
     let key = &organization.key;
     assert_eq!(status(&world, key).await["status"], "active");
     let facts = |end: &str| {
-        format!("title = \"Agreement\"\npublished_at = \"2026-05-01T00:00:00Z\"\nreaccept_by = \"{end}\"\n")
+        format!(
+            "title = \"Agreement\"\npublished_at = \"2026-05-01T00:00:00Z\"\nreaccept_by = \"{end}\"\n"
+        )
     };
     policies.write("baa/2026-05.md", "# Agreement\n\nAnother text.\n");
     policies.write("baa/2026-05.toml", &facts("2100-01-01T00:00:00Z"));
@@ -312,7 +345,10 @@ async fn a_newer_agreement_is_to_be_accepted_within_its_time_of_grace() {
     refuses_inference(&world, key).await;
     assert_eq!(status(&world, key).await["status"], "expired");
 
-    policies.write("baa/2026-05.md", "# Agreement\n\nA text that nobody was shown.\n");
+    policies.write(
+        "baa/2026-05.md",
+        "# Agreement\n\nA text that nobody was shown.\n",
+    );
     eventually("a refused policy set", async || {
         let page = world.gateway.admin_page("/readyz").await.text();
         page.contains("published with another text").then_some(())
@@ -321,7 +357,10 @@ async fn a_newer_agreement_is_to_be_accepted_within_its_time_of_grace() {
     data(&world, key, "POST", ACCEPTANCES, signature("2026-05")).await;
     let accepted = status(&world, key).await;
     assert_eq!(accepted["status"], "active");
-    assert_eq!(accepted["template"]["body"], "# Agreement\n\nAnother text.\n");
+    assert_eq!(
+        accepted["template"]["body"],
+        "# Agreement\n\nAnother text.\n"
+    );
     allows_inference(&world, key).await;
     let listed = data(&world, key, "GET", ACCEPTANCES, Value::Null).await;
     assert_eq!(listed[1]["status"], "superseded");
