@@ -19,6 +19,7 @@ mod endpoint;
 mod input;
 mod integrations;
 mod organizations;
+mod provider_status;
 mod query;
 mod usage;
 
@@ -73,6 +74,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/audit/checkpoint", Scope::ControlRead, &audit::proof::Newest),
     silent(Method::GET, "/v1/audit/consistency", Scope::ControlRead, &Read(audit::proof::consistency)),
     endpoint(Method::GET, "/v1/audit/{id}/proof", Scope::ControlRead, Gate::Scope, "audit", &Watched { answer: audit::proof::inclusion, happened: "queried" }),
+
+    silent(Method::GET, "/v1/provider-status", Scope::ControlRead, &Read(provider_status::read)),
 
     silent(Method::GET, "/v1/compliance/baa", Scope::ControlRead, &Read(baa::status)),
     silent(Method::GET, "/v1/compliance/baa/acceptances", Scope::ControlRead, &Read(baa::list)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use http::Uri;
-use svc_pipeline::inference::Breaker;
+use svc_pipeline::inference::{Breaker, Observed};
 use svc_pipeline::provider::{Credential, Provider, Secret};
 use svc_pipeline::upstream::{ChosenBy, Deadlines, Target};
 use svc_store::ledger::BilledTo;
@@ -37,6 +37,7 @@ pub(crate) fn build(
                 target: Arc::new(target),
                 credential,
                 breaker: Breaker::default(),
+                observed: Observed::default(),
                 billed_to: BilledTo::Operator,
             }),
         );

@@ -4,8 +4,10 @@
 mod breaker;
 mod count;
 mod failure;
+mod observed;
 mod run;
 
 pub use breaker::{Breaker, Circuit};
 pub use count::count;
+pub use observed::{Observed, Summary, WINDOW};
 pub use run::{Call, EventSource, Opened, Route, open};

@@ -25,7 +25,7 @@ use svc_store::seal::Content;
 use crate::caller::Caller;
 use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
-use crate::inference::Breaker;
+use crate::inference::{Breaker, Observed};
 use crate::provider::{Credential, Provider};
 use crate::upstream::{ChosenBy, Deadlines, Target};
 
@@ -235,6 +235,7 @@ fn ready(
         }),
         credential: Credential::Header(header.0.clone(), header.1.clone()),
         breaker: Breaker::default(),
+        observed: Observed::default(),
         billed_to: BilledTo::Organization,
     };
     Ok(Ready {

@@ -8,7 +8,7 @@ use svc_core::fault::{Code, Fault};
 use svc_plugin::AuthPlacement;
 use svc_store::ledger::BilledTo;
 
-use crate::inference::Breaker;
+use crate::inference::{Breaker, Observed};
 use crate::upstream::Target;
 
 /// A secret that no `Debug` shows.
@@ -33,6 +33,7 @@ pub struct Provider {
     pub target: Arc<Target>,
     pub credential: Credential,
     pub breaker: Breaker,
+    pub observed: Observed,
     pub billed_to: BilledTo,
 }
 

@@ -76,8 +76,9 @@ pub(super) async fn on_a_route<T>(
 ) -> Result<T, Fault> {
     let mut last: Option<Fault> = None;
     for route in &call.routes {
-        let breaker = &route.provider.breaker;
-        if !breaker.admits(Instant::now()) {
+        let (breaker, observed) = (&route.provider.breaker, &route.provider.observed);
+        let asked = Instant::now();
+        if !breaker.admits(asked) {
             let name = &route.provider.target.name;
             last.get_or_insert_with(|| {
                 Fault::unavailable(format_args!("the circuit of provider {name} is open"))
@@ -86,11 +87,15 @@ pub(super) async fn on_a_route<T>(
         }
         match attempt(call, route).await {
             Ok((answer, health)) => {
-                breaker.report(health, Instant::now());
+                let now = Instant::now();
+                breaker.report(health, now);
+                observed.attempt(health, None, now.duration_since(asked), now);
                 return Ok(answer);
             }
             Err(Failure { fault, health }) => {
-                breaker.report(health, Instant::now());
+                let now = Instant::now();
+                breaker.report(health, now);
+                observed.attempt(health, Some(&fault), now.duration_since(asked), now);
                 if !fault.retryable {
                     return Err(fault);
                 }
@@ -200,7 +205,9 @@ impl EventSource {
         self.pull(events)
             .await
             .map_err(|Failure { fault, health }| {
-                self.provider.breaker.report(health, Instant::now());
+                let now = Instant::now();
+                self.provider.breaker.report(health, now);
+                self.provider.observed.broke(health, &fault, now);
                 fault
             })
     }
