@@ -8,6 +8,7 @@ mod idempotency;
 mod integrations;
 mod keys;
 mod organization;
+mod provider_status;
 
 use serde_json::Value;
 use svc_tests::organization::Organization;

@@ -159,14 +159,8 @@ impl Inner {
 fn step(took: Duration) -> usize {
     let ms = took.as_secs_f64() * 1_000.0;
     let step = (ms.max(1.0).log2() * STEPS_PER_DOUBLING).floor();
-    // At most 84, and never negative.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped"
-    )]
-    let step = step.min(STEPS as f64 - 1.0) as usize;
-    step
+    // Never negative, and cut at the last one.
+    step.min(STEPS as f64 - 1.0) as usize
 }
 
 /// The upper end of the step in which the `percent`th part of the calls lies.
@@ -178,11 +172,6 @@ fn quantile(latencies: &[u64; STEPS], percent: u64) -> Option<u64> {
         seen += count;
         if *count > 0 && seen >= rank {
             let end = ((step as f64 + 1.0) / STEPS_PER_DOUBLING).exp2();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "2 to 2^21"
-            )]
             return Some(end.ceil() as u64);
         }
     }
