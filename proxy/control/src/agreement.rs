@@ -37,16 +37,23 @@ pub enum RenderError {
 /// # Errors
 /// [`RenderError`]; text that the bundled fonts cannot show is [`RenderError::Invalid`].
 pub fn render(agreement: &Agreement<'_>) -> Result<Vec<u8>, RenderError> {
+    let mut typesetter = Typesetter::new()?;
+    // A name with an emblem in it must not keep its organization from signing: the id names it as well.
+    let organization_name = if typesetter.can_show(agreement.organization_name) {
+        agreement.organization_name
+    } else {
+        &agreement.acceptance.org_id
+    };
     let mut blocks = markdown::blocks(&agreement.template.body);
-    blocks.extend(signature(agreement));
-    blocks.extend(certificate(agreement));
+    blocks.extend(signature(agreement.acceptance, organization_name));
+    blocks.extend(certificate(agreement, organization_name));
     let footer = format!("Acceptance {}", agreement.acceptance.id);
     let facts = page::Facts {
         title: &agreement.template.title,
         id: &agreement.acceptance.id,
         at: agreement.acceptance.accepted_at,
     };
-    Typesetter::new()?.document(&blocks, &footer, &facts)
+    typesetter.document(&blocks, &footer, &facts)
 }
 
 /// Renders a template as if somebody had accepted it, so that a text that cannot be set is found before anybody does.
@@ -86,19 +93,18 @@ pub fn can_show(text: &str) -> bool {
 }
 
 /// Who signed, below the text.
-fn signature(agreement: &Agreement<'_>) -> Vec<Block> {
+fn signature(acceptance: &Acceptance, organization_name: &str) -> Vec<Block> {
     let Acceptance {
         signer_name,
         signer_title,
         signer_email,
         accepted_at,
         ..
-    } = agreement.acceptance;
+    } = acceptance;
     let mut blocks = vec![
         Block::heading("Signature", 2),
         Block::paragraph(format!(
-            "Accepted electronically on behalf of {}.",
-            agreement.organization_name
+            "Accepted electronically on behalf of {organization_name}."
         )),
     ];
     blocks.extend(rows(&[
@@ -111,11 +117,11 @@ fn signature(agreement: &Agreement<'_>) -> Vec<Block> {
 }
 
 /// The page that says what was accepted, by whom, from where and when.
-fn certificate(agreement: &Agreement<'_>) -> Vec<Block> {
+fn certificate(agreement: &Agreement<'_>, organization_name: &str) -> Vec<Block> {
     let Agreement {
         template,
         acceptance,
-        organization_name,
+        organization_name: _,
         request_id,
         signing_key_id,
     } = agreement;
