@@ -94,8 +94,9 @@ async fn campaign(database_url: Option<String>) {
     // Nor is there a key that the log knows nothing of, or the other way round.
     let sql = "SELECT id FROM api_keys WHERE org_id = $1 AND name = $2 AND id NOT IN \
                (SELECT target_id FROM audit WHERE org_id = $1 AND event = 'api_key.created')";
-    let unknown = world.gateway.database.rows(sql, &[&organization.id, NAME]);
-    assert!(unknown.await.is_empty());
+    let parameters = [organization.id.as_str(), NAME];
+    let unknown = world.gateway.database.rows(sql, &parameters).await;
+    assert!(unknown.is_empty());
 }
 
 /// Writers at once beside the callers.

@@ -50,7 +50,7 @@ impl Status {
 
     /// Of all providers together. One that nothing is known of takes nothing away.
     fn overall(all: &[Self]) -> Self {
-        let is = |status| all.iter().any(|one| *one == status);
+        let is = |status| all.contains(&status);
         match (is(Self::Operational), is(Self::Degraded), is(Self::Outage)) {
             (false, false, true) => Self::Outage,
             (_, true, _) | (_, _, true) => Self::Degraded,
