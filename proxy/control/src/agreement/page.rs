@@ -38,7 +38,7 @@ pub(super) const MAX_PAGES: usize = 400;
 /// Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic (`fonts/README.md`).
 static SANS: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 static SANS_BOLD: &[u8] = include_bytes!("../../fonts/DejaVuSans-Bold.ttf");
-/// Chinese, Japanese, Korean.
+/// Chinese, Japanese.
 static EAST_ASIAN: &[u8] = include_bytes!("../../fonts/DroidSansFallbackFull.ttf");
 const FAMILIES: &[FontFamilyName<'static>] = &[
     FontFamilyName::Named(Cow::Borrowed("DejaVu Sans")),
