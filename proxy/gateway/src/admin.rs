@@ -2,6 +2,7 @@
 //! while the gateway runs.
 
 mod agreement;
+mod end_user;
 mod phi_list;
 
 use std::io::Write;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     /// Print the public key of the audit log, for `audit verify --key` and for witnesses.
     AuditKey,
     TerminateBaa(agreement::Terminate),
+    EraseEndUser(end_user::Erase),
 }
 
 #[derive(clap::Args)]
@@ -152,6 +154,12 @@ pub(crate) async fn run(
             return done;
         }
         Command::AuditKey => return audit_key(configuration).await,
+        Command::EraseEndUser(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = end_user::erase(&store, options).await;
+            store.close().await;
+            return done;
+        }
         Command::TerminateBaa(options) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
             let done = agreement::terminate(&store, options).await;

@@ -1,5 +1,5 @@
-//! Stored conversations. Content is sealed under a data key of the conversation's own, which the organization
-//! key wraps (contract 19.4); no function here lets plain content reach a statement.
+//! Stored conversations. Content is sealed under a data key of the conversation's own, which the organization key
+//! wraps, or the key of the person that an agent spoke with (contract 19.4); no function here lets plain content reach a statement.
 
 use svc_core::chat::{Role, Usage};
 use svc_core::money::Micro;
@@ -8,9 +8,9 @@ use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, Row, args};
 use crate::message::{self, Draft};
-use crate::org_key;
 use crate::seal::{self, Content, Place, SecretKey};
 use crate::{Store, StoreError};
+use crate::{end_user, org_key};
 
 /// The principal that started a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub const WHOLE_HISTORY: u32 = 10_000;
 const DATA_KEY_VERSION: u32 = 1;
 
 /// Loads a conversation with its newest `limit` messages (at most [`WHOLE_HISTORY`]). `None` for one that does
-/// not exist for this organization and mode.
+/// not exist for this organization and mode, or whose person is erased.
 ///
 /// # Errors
 /// Those of the database and of sealed columns.
@@ -125,8 +125,9 @@ pub async fn load(
         return Ok(None);
     };
     let id: String = row.get("id")?;
-    let wrapped: Vec<u8> = row.get("wrapped_key")?;
-    let key = unwrap(store, org_id, &id, &wrapped).await?;
+    let Some(key) = data_key(store, org_id, &id, &row).await? else {
+        return Ok(None);
+    };
     let sealed_map: Option<Vec<u8>> = row.get("phi_map")?;
     let phi_map = sealed_map
         .map(|sealed| seal::open_text(&key, map_place(&id, org_id), &sealed))
@@ -203,7 +204,8 @@ pub async fn rewrap(store: &Store, org_id: &str, limit: u32) -> Result<u64, Stor
             .read(|cx| {
                 Box::pin(async move {
                     let sql = "SELECT id, wrapped_key FROM conversations \
-                               WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT 100";
+                               WHERE org_id = $1 AND end_user_key_id IS NULL AND LENGTH(wrapped_key) > 0 \
+                               AND id > $2 ORDER BY id LIMIT 100";
                     cx.rows(sql, page).await
                 })
             })
@@ -234,8 +236,32 @@ pub async fn rewrap(store: &Store, org_id: &str, limit: u32) -> Result<u64, Stor
     Ok(moved)
 }
 
-/// The data key of a conversation.
-pub(crate) async fn unwrap(
+/// The data key of a conversation's row; `None` once its person is erased.
+pub(crate) async fn data_key(
+    store: &Store,
+    org_id: &str,
+    conversation_id: &str,
+    row: &Row,
+) -> Result<Option<SecretKey>, StoreError> {
+    let wrapped: Vec<u8> = row.get("wrapped_key")?;
+    let end_user_key_id: Option<String> = row.get("end_user_key_id")?;
+    if wrapped.is_empty() {
+        return Ok(None);
+    }
+    let Some(end_user_key_id) = end_user_key_id else {
+        return unwrap(store, org_id, conversation_id, &wrapped)
+            .await
+            .map(Some);
+    };
+    let Some(outer) = end_user::by_id(store, org_id, &end_user_key_id).await? else {
+        return Ok(None);
+    };
+    let place = place(conversation_id, "wrapped_key", org_id);
+    Ok(Some(seal::unwrap(&outer.key, place, &wrapped)?))
+}
+
+/// A data key that the organization key has wrapped.
+async fn unwrap(
     store: &Store,
     org_id: &str,
     conversation_id: &str,
@@ -271,8 +297,14 @@ pub(crate) struct SealedTurn {
 }
 
 enum Start {
-    New { owner: Owner, wrapped_key: Vec<u8> },
-    Existing { phi_map_version: i64 },
+    New {
+        owner: Owner,
+        wrapped_key: Vec<u8>,
+        end_user_key_id: Option<String>,
+    },
+    Existing {
+        phi_map_version: i64,
+    },
 }
 
 impl SealedTurn {
@@ -294,13 +326,26 @@ impl SealedTurn {
         }
         let (conversation_id, key, start) = match thread {
             Thread::New { id, owner } => {
-                let keys = org_key::load(store, org_id).await?;
-                let (version, outer) = keys.current()?;
                 let key = SecretKey::generate();
-                let wrapped_key =
-                    seal::wrap(outer, version, place(id, "wrapped_key", org_id), &key)?;
-                let owner = owner.clone();
-                (id.clone(), key, Start::New { owner, wrapped_key })
+                let place = place(id, "wrapped_key", org_id);
+                let (wrapped_key, end_user_key_id) = match &owner.runtime_user {
+                    Some(user) => {
+                        let outer = end_user::key_of(store, org_id, mode, user, now).await?;
+                        let wrapped = seal::wrap(&outer.key, end_user::KEY_VERSION, place, &key)?;
+                        (wrapped, Some(outer.id))
+                    }
+                    None => {
+                        let keys = org_key::load(store, org_id).await?;
+                        let (version, outer) = keys.current()?;
+                        (seal::wrap(outer, version, place, &key)?, None)
+                    }
+                };
+                let start = Start::New {
+                    owner: owner.clone(),
+                    wrapped_key,
+                    end_user_key_id,
+                };
+                (id.clone(), key, start)
             }
             Thread::Existing(Handle {
                 id,
@@ -348,10 +393,14 @@ pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result
     } = turn;
     let count = u64::try_from(messages.len()).unwrap_or(u64::MAX);
     let first = match start {
-        Start::New { owner, wrapped_key } => {
+        Start::New {
+            owner,
+            wrapped_key,
+            end_user_key_id,
+        } => {
             let sql = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, runtime_user, \
-                       wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at) \
-                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10)";
+                       wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at, end_user_key_id) \
+                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10, $11)";
             cx.execute(
                 sql,
                 args![
@@ -364,7 +413,8 @@ pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result
                     wrapped_key,
                     phi_map,
                     count,
-                    now
+                    now,
+                    end_user_key_id,
                 ],
             )
             .await?;

@@ -16,6 +16,7 @@ pub mod binding;
 pub mod bootstrap;
 pub mod budget;
 pub mod conversation;
+pub mod end_user;
 mod engine;
 mod error;
 pub mod idempotency;

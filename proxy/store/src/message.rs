@@ -45,7 +45,7 @@ pub async fn find(
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT m.*, c.wrapped_key, c.phi_map FROM messages m \
+                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id FROM messages m \
                            JOIN conversations c ON c.id = m.conversation_id \
                            AND c.org_id = m.org_id AND c.mode = m.mode \
                            WHERE m.id = $1 AND m.org_id = $2 AND m.mode = $3";
@@ -55,8 +55,9 @@ pub async fn find(
         .await?;
     let Some(row) = row else { return Ok(None) };
     let conversation_id: String = row.get("conversation_id")?;
-    let wrapped: Vec<u8> = row.get("wrapped_key")?;
-    let key = conversation::unwrap(store, org_id, &conversation_id, &wrapped).await?;
+    let Some(key) = conversation::data_key(store, org_id, &conversation_id, &row).await? else {
+        return Ok(None);
+    };
     let id: String = row.get("id")?;
     let sealed: Vec<u8> = row.get("content")?;
     let sealed_map: Option<Vec<u8>> = row.get("phi_map")?;

@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     9 "0009_agreements";
     10 "0010_audit_tree";
     11 "0011_limits";
+    12 "0012_end_users";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

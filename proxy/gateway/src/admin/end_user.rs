@@ -1,0 +1,82 @@
+//! `svc-gateway admin erase-end-user`: one person's key is destroyed, and with it everything that is sealed below it.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value};
+use svc_core::id::IdKind;
+use svc_pipeline::moment;
+use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::end_user::{self, Erased};
+use svc_store::{Store, organization};
+
+/// Destroys the key of a person that agents speak with: their conversations become unreadable, in live and test mode.
+#[derive(clap::Args)]
+pub(crate) struct Erase {
+    #[arg(long, value_name = "ID")]
+    org: String,
+    /// As agents' credentials name the person.
+    #[arg(long)]
+    runtime_user: String,
+}
+
+/// # Errors
+/// An unknown organization, or a store that does not take it.
+pub(super) async fn erase(store: &Store, options: Erase) -> anyhow::Result<ExitCode> {
+    let Erase { org, runtime_user } = options;
+    let found = organization::find(store, &org).await;
+    if found.context("reading the organization")?.is_none() {
+        bail!("there is no organization {org}");
+    }
+    let org_id = org.clone();
+    let erased = end_user::erase(store, &org, &runtime_user, moment::now(), move |erased| {
+        row(&org_id, erased)
+    });
+    let Erased {
+        keys,
+        conversations,
+    } = erased.await.context("erasing")?;
+    let mut out = std::io::stdout().lock();
+    if keys == 0 && conversations == 0 {
+        writeln!(out, "nothing is stored of that person")?;
+    } else {
+        writeln!(out, "{conversations} conversations are unreadable")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The audit row: how much, never of whom. What erases a person must not name them for six years.
+fn row(org_id: &str, erased: Erased) -> Row {
+    let mut details = Map::new();
+    details.insert("keys".to_owned(), Value::from(erased.keys));
+    details.insert(
+        "conversations".to_owned(),
+        Value::from(erased.conversations),
+    );
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: "end_user.erased".to_owned(),
+        occurred_at: moment::now(),
+        org_id: Some(org_id.to_owned()),
+        mode: None,
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: Some(Target {
+            kind: "organization".to_owned(),
+            id: org_id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details,
+    }
+}

@@ -1,0 +1,100 @@
+//! People that agents speak with: what is sealed below a person's key ends with it.
+
+use svc_core::secret::Mode;
+use svc_store::audit::Phase;
+use svc_store::conversation::{self, Owner, Thread, WHOLE_HISTORY};
+use svc_store::end_user::{self, Erased};
+use svc_store::{Store, message, org_key};
+
+use crate::database::TestDb;
+use crate::fixture::{self, NOW};
+
+on_both! {
+    an_erased_person_is_unreadable_and_nobody_else_is,
+    a_rotation_takes_keys_of_people_along,
+}
+
+fn thread(runtime_user: Option<&str>) -> Thread {
+    match fixture::new_thread() {
+        Thread::New { id, owner } => Thread::New {
+            id,
+            owner: Owner {
+                runtime_user: runtime_user.map(str::to_owned),
+                ..owner
+            },
+        },
+        existing => existing,
+    }
+}
+
+/// Stores a turn; the ids of its conversation and of its reply.
+async fn said(store: &Store, org: &str, mode: Mode, user: Option<&str>) -> (String, String) {
+    let thread = thread(user);
+    let id = fixture::thread_id(&thread);
+    let turn = fixture::turn(thread, ["question", "answer"]);
+    conversation::append(store, org, mode, "req_1", &turn, NOW)
+        .await
+        .unwrap();
+    (id, turn.messages[1].id.clone())
+}
+
+async fn reads(store: &Store, org: &str, mode: Mode, (id, reply): &(String, String)) -> bool {
+    let whole = conversation::load(store, org, mode, id, WHOLE_HISTORY)
+        .await
+        .unwrap();
+    let reply = message::find(store, org, mode, reply).await.unwrap();
+    assert_eq!(whole.is_some(), reply.is_some());
+    whole.is_some_and(|whole| whole.history.len() == 2)
+}
+
+async fn an_erased_person_is_unreadable_and_nobody_else_is(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let ada = Some("patient-ada");
+    let one = said(&store, &org, Mode::Live, ada).await;
+    let two = said(&store, &org, Mode::Live, ada).await;
+    let test = said(&store, &org, Mode::Test, ada).await;
+    let other = said(&store, &org, Mode::Live, Some("patient-ben")).await;
+    let nobody = said(&store, &org, Mode::Live, None).await;
+    assert!(reads(&store, &org, Mode::Live, &one).await);
+    let row = |erased: Erased| {
+        let mut row = fixture::row("", "req_erase", Phase::Single, "end_user.erased");
+        row.org_id = None;
+        row.details.insert("keys".into(), erased.keys.into());
+        row
+    };
+    let erase = || end_user::erase(&store, &org, "patient-ada", NOW, row);
+    let expected = Erased {
+        keys: 2,
+        conversations: 3,
+    };
+    assert_eq!(erase().await.unwrap(), expected);
+    assert_eq!(erase().await.unwrap(), Erased::default());
+    let replica = db.open().await;
+    for store in [&store, &replica] {
+        for gone in [&one, &two] {
+            assert!(!reads(store, &org, Mode::Live, gone).await);
+        }
+        assert!(!reads(store, &org, Mode::Test, &test).await);
+        for kept in [&other, &nobody] {
+            assert!(reads(store, &org, Mode::Live, kept).await);
+        }
+    }
+    let again = said(&store, &org, Mode::Live, ada).await;
+    assert!(reads(&replica, &org, Mode::Live, &again).await);
+}
+
+async fn a_rotation_takes_keys_of_people_along(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let ada = said(&store, &org, Mode::Live, Some("patient-ada")).await;
+    org_key::rotate(&store, &org, NOW).await.unwrap();
+    assert_eq!(end_user::rewrap(&store, &org).await.unwrap(), 1);
+    assert_eq!(end_user::rewrap(&store, &org).await.unwrap(), 0);
+    assert_eq!(conversation::rewrap(&store, &org, 100).await.unwrap(), 0);
+    db.tamper("DELETE FROM org_keys WHERE version = 1")
+        .await
+        .unwrap();
+    let fresh = db.open().await;
+    assert!(reads(&fresh, &org, Mode::Live, &ada).await);
+}
