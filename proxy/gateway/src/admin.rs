@@ -3,6 +3,7 @@
 
 mod agreement;
 mod end_user;
+mod keys;
 mod phi_list;
 
 use std::io::Write;
@@ -38,6 +39,9 @@ pub(crate) enum Command {
     AuditKey,
     TerminateBaa(agreement::Terminate),
     EraseEndUser(end_user::Erase),
+    /// Wrap every key that an older master key has wrapped with the newest one of the key file.
+    RotateMasterKey,
+    RotateOrganizationKey(keys::RotateOrganization),
 }
 
 #[derive(clap::Args)]
@@ -154,6 +158,18 @@ pub(crate) async fn run(
             return done;
         }
         Command::AuditKey => return audit_key(configuration).await,
+        Command::RotateMasterKey => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = keys::rotate_master(&store).await;
+            store.close().await;
+            return done;
+        }
+        Command::RotateOrganizationKey(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = keys::rotate_organization(&store, options).await;
+            store.close().await;
+            return done;
+        }
         Command::EraseEndUser(options) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
             let done = end_user::erase(&store, options).await;

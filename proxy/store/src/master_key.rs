@@ -2,7 +2,7 @@
 //!
 //! The file has one line per version, `version base64`; the highest version is used for new wraps, the others
 //! open what they wrapped. To rotate: add a line, restart, run [`crate::org_key::rewrap`] for every
-//! organization, remove the old line.
+//! organization and [`crate::signing_key::rewrap`], remove the old line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};

@@ -131,8 +131,17 @@ pub(crate) async fn opening(
 }
 
 async fn read(store: &Store, org_id: &str) -> Result<OrganizationKeys, StoreError> {
+    let rows = read_wrapped(store, org_id).await?;
+    let mut versions = Vec::with_capacity(rows.len());
+    for (version, wrapped) in rows {
+        versions.push((version, store.ring.unwrap(org_id, version, &wrapped)?));
+    }
+    Ok(OrganizationKeys { versions })
+}
+
+async fn read_wrapped(store: &Store, org_id: &str) -> Result<Vec<(u32, Vec<u8>)>, StoreError> {
     let id = org_id.to_owned();
-    let rows = store
+    store
         .db
         .read(|cx| {
             Box::pin(async move {
@@ -146,12 +155,7 @@ async fn read(store: &Store, org_id: &str) -> Result<OrganizationKeys, StoreErro
                 .collect::<Result<Vec<(u32, Vec<u8>)>, StoreError>>()
             })
         })
-        .await?;
-    let mut versions = Vec::with_capacity(rows.len());
-    for (version, wrapped) in rows {
-        versions.push((version, store.ring.unwrap(org_id, version, &wrapped)?));
-    }
-    Ok(OrganizationKeys { versions })
+        .await
 }
 
 /// Writes the first key of a new organization.
@@ -199,17 +203,21 @@ pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, 
     Ok(version)
 }
 
-/// Wraps every version of the organization's key with the current master key. Nothing else changes: what the
-/// key has sealed stays as it is.
+/// Wraps every version of the organization's key with the current master key; those that are wrapped with it already
+/// are passed over. Nothing else changes: what the key has sealed stays as it is. Returns how many.
 ///
 /// # Errors
 /// Those of the database, and [`SealError::KeyMissing`] where the old master key is not at hand.
-pub async fn rewrap(store: &Store, org_id: &str) -> Result<(), StoreError> {
-    let keys = read(store, org_id).await?;
-    let mut wrapped = Vec::with_capacity(keys.versions.len());
-    for (version, key) in &keys.versions {
-        wrapped.push((*version, store.ring.wrap(org_id, *version, key)?));
+pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
+    let (current, _) = store.ring.master.current()?;
+    let mut wrapped = Vec::new();
+    for (version, old) in read_wrapped(store, org_id).await? {
+        if seal::key_version(&old)? != current {
+            let key = store.ring.unwrap(org_id, version, &old)?;
+            wrapped.push((version, store.ring.wrap(org_id, version, &key)?));
+        }
     }
+    let moved = wrapped.len() as u64;
     let id = org_id.to_owned();
     store
         .db
@@ -223,7 +231,7 @@ pub async fn rewrap(store: &Store, org_id: &str) -> Result<(), StoreError> {
                     )
                     .await?;
                 }
-                Ok(())
+                Ok(moved)
             })
         })
         .await

@@ -225,6 +225,24 @@ pub async fn find(store: &Store, org_id: &str) -> Result<Option<Organization>, S
     find_where(store, sql, org_id).await
 }
 
+/// Ids of all organizations behind `after`, in order; at most `limit`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn ids(store: &Store, after: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+    let arguments = args![after, limit];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT id FROM organizations WHERE id > $1 ORDER BY id LIMIT $2";
+                let rows = cx.rows(sql, arguments).await?;
+                rows.iter().map(|row| row.get("id")).collect()
+            })
+        })
+        .await
+}
+
 /// The organization with this slug.
 ///
 /// # Errors

@@ -1,0 +1,132 @@
+//! `svc-gateway admin rotate-master-key` and `rotate-organization-key`: keys are wrapped anew, content stays as it is.
+//!
+//! Both work beside a running gateway that has the old and the new key, and both may be run again at any time: what
+//! is wrapped already is passed over, so a run that was cut off goes on where it ended.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value};
+use svc_core::id::IdKind;
+use svc_pipeline::moment;
+use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::{
+    Store, baa, conversation, end_user, integration, org_key, organization, phi_list, signing_key,
+};
+
+/// Gives an organization a new key and wraps all its data keys with it.
+#[derive(clap::Args)]
+pub(crate) struct RotateOrganization {
+    #[arg(long, value_name = "ID")]
+    org: String,
+}
+
+/// Organizations that are read at once.
+const ORGANIZATIONS_PER_PAGE: u32 = 100;
+/// Conversations that are wrapped between two lines of progress.
+const CONVERSATIONS_PER_STEP: u32 = 10_000;
+
+/// # Errors
+/// A key that is not at hand, or a store that does not take it; what was wrapped by then stays so.
+pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
+    let (mut organizations, mut keys) = (0_u64, 0_u64);
+    let mut after = String::new();
+    loop {
+        let page = organization::ids(store, &after, ORGANIZATIONS_PER_PAGE).await;
+        let page = page.context("reading the organizations")?;
+        let Some(last) = page.last() else { break };
+        after.clone_from(last);
+        for org_id in &page {
+            let wrapped = org_key::rewrap(store, org_id).await;
+            keys += wrapped.with_context(|| format!("wrapping the keys of {org_id}"))?;
+            organizations += 1;
+        }
+    }
+    keys += signing_key::rewrap(store)
+        .await
+        .context("wrapping the signing keys")?;
+    let mut details = Map::new();
+    details.insert("keys".to_owned(), Value::from(keys));
+    let row = row(None, "master_key.rotated", details);
+    audit::append(store, &[row]).await.context("auditing")?;
+    writeln!(
+        std::io::stdout().lock(),
+        "{keys} keys of {organizations} organizations are wrapped anew"
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// # Errors
+/// As [`rotate_master`].
+pub(super) async fn rotate_organization(
+    store: &Store,
+    options: RotateOrganization,
+) -> anyhow::Result<ExitCode> {
+    let RotateOrganization { org } = options;
+    let found = organization::find(store, &org).await;
+    if found.context("reading the organization")?.is_none() {
+        bail!("there is no organization {org}");
+    }
+    let version = org_key::rotate(store, &org, moment::now()).await;
+    let version = version.context("making the key")?;
+    let mut keys = 0;
+    loop {
+        let moved = conversation::rewrap(store, &org, CONVERSATIONS_PER_STEP).await;
+        let moved = moved.context("wrapping the keys of conversations")?;
+        if moved == 0 {
+            break;
+        }
+        keys += moved;
+    }
+    keys += end_user::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of end users")?;
+    keys += baa::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of agreements")?;
+    keys += integration::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of integrations")?;
+    phi_list::rewrap(store, &org)
+        .await
+        .context("wrapping the key of lists")?;
+    let mut details = Map::new();
+    details.insert("version".to_owned(), Value::from(version));
+    details.insert("keys".to_owned(), Value::from(keys));
+    let row = row(Some(&org), "organization_key.rotated", details);
+    audit::append(store, &[row]).await.context("auditing")?;
+    writeln!(
+        std::io::stdout().lock(),
+        "{org} has key version {version}; {keys} keys are wrapped anew"
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: event.to_owned(),
+        occurred_at: moment::now(),
+        org_id: org_id.map(str::to_owned),
+        mode: None,
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: org_id.map(|id| Target {
+            kind: "organization".to_owned(),
+            id: id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details,
+    }
+}
