@@ -4,6 +4,7 @@ mod agents;
 mod audit;
 mod audit_export;
 mod baa;
+mod end_users;
 mod idempotency;
 mod integrations;
 mod keys;

@@ -65,7 +65,9 @@ async fn served_again(world: &World, organization: &Organization) {
 
 #[tokio::test]
 async fn postgres_stops_and_comes_back() {
-    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None)).await.unwrap();
+    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None))
+        .await
+        .unwrap();
     let world = World::start(Some(server.database())).await;
     let organization = world.organization_with(&["--per-minute", "5"]);
     let pid = world.gateway.pid();

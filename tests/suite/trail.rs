@@ -222,7 +222,7 @@ async fn the_intent_is_durable_before_the_provider_hears_of_it(world: &World) {
     connection.send(&request.bytes()).await;
     world.fake.received(&mark).await;
     let database = &world.gateway.database;
-    let sql = "SELECT request_id, phase FROM audit WHERE org_id = $1";
+    let sql = "SELECT request_id, phase FROM audit WHERE org_id = $1 AND request_id IS NOT NULL";
     let rows = database.rows(sql, &[&organization.id]).await;
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["phase"], "requested");

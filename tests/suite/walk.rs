@@ -58,6 +58,7 @@ async fn path(world: &World, organization: &Organization, template: &str) -> Str
             Some("project") => "default".to_owned(),
             // Services beyond the gateway have tests of their own (control::integrations).
             Some("alias" | "path") => "nothing".to_owned(),
+            Some("runtime_user") => person(world, organization).await,
             Some(_) if above == "/v1/ai/messages" => message(world, organization).await,
             Some(name) => member(world, organization, &path, &above, name).await,
         };
@@ -91,6 +92,23 @@ async fn message(world: &World, organization: &Organization) -> String {
     id.as_str()
         .unwrap_or_else(|| panic!("{}", answer.text()))
         .to_owned()
+}
+
+/// A person that an agent's credential speaks with.
+async fn person(world: &World, organization: &Organization) -> String {
+    let post = async |path: &str, body: Value| {
+        let request = Request::new("POST", path)
+            .bearer(&organization.key)
+            .json(&body);
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.json()
+    };
+    let agent = post("/v1/agents", json!({"name": "Intake"})).await;
+    let agent = agent["data"]["agent"][0]["id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/agents/{agent}/credentials");
+    post(&path, json!({"runtime_user": "someone"})).await;
+    "someone".to_owned()
 }
 
 /// The id of a new member of a collection, or of the first one where callers make none.

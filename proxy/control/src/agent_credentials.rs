@@ -7,7 +7,9 @@ use svc_core::grant;
 use svc_core::id::IdKind;
 use svc_core::secret::{self, Mode};
 use svc_core::surface::fields::Fields;
+use svc_core::time::Timestamp;
 use svc_pipeline::moment;
+use svc_pipeline::policy::plans::Limits;
 use svc_store::agent::{self, Agent};
 use svc_store::agent_credential::{self, AgentCredential, Source, Status};
 use svc_store::page::Position;
@@ -41,9 +43,10 @@ pub(crate) fn list(mut call: Call) -> Answering {
             at: credential.created_at,
             id: credential.id.clone(),
         });
+        let limits = &call.policy.plans.limits;
         let rows = found.rows.iter();
         Ok(Reply::page(
-            rows.map(|credential| record(credential, &agent, &call))
+            rows.map(|credential| record(credential, agent.archived_at, limits, call.now))
                 .collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
@@ -95,7 +98,8 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
                     revoked_at: None,
                 };
                 agent_credential::insert(&mut tx, &credential, &secret::digest(&secret)).await?;
-                let mut data = record(&credential, &agent, &call);
+                let limits = &call.policy.plans.limits;
+                let mut data = record(&credential, agent.archived_at, limits, call.now);
                 data["credential"] = Value::from(secret);
                 Ok(Effect {
                     happened: "issued",
@@ -117,7 +121,8 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 let revoked = agent_credential::revoke(&mut tx, &agent, &id, call.now).await?;
                 let (credential, digest) = revoked.ok_or_else(|| refused(missing()))?;
                 let is_new = credential.revoked_at == Some(call.now);
-                let data = record(&credential, &agent, &call);
+                let limits = &call.policy.plans.limits;
+                let data = record(&credential, agent.archived_at, limits, call.now);
                 let mut effect = Effect::new("revoked", "agent_credential", &id, data)
                     .detail("changed", is_new)
                     .detail("agent_id", agent.id);
@@ -204,7 +209,12 @@ impl Wanted {
 }
 
 /// The credential as contract 10 shows it.
-pub(crate) fn record(credential: &AgentCredential, agent: &Agent, call: &Call) -> Value {
+pub(crate) fn record(
+    credential: &AgentCredential,
+    agent_archived_at: Option<Timestamp>,
+    limits: &Limits,
+    now: Timestamp,
+) -> Value {
     let AgentCredential {
         id,
         org_id: _,
@@ -224,13 +234,12 @@ pub(crate) fn record(credential: &AgentCredential, agent: &Agent, call: &Call) -
         last_used_at,
         revoked_at,
     } = credential;
-    let defaults = call.policy.plans.limits;
     json!({
         "id": id,
         "object": "agent_credential",
         "agent_id": agent_id,
         "mode": mode.word(),
-        "status": credential.status(agent.archived_at, call.now).word(),
+        "status": credential.status(agent_archived_at, now).word(),
         "source": source.word(),
         "application_id": application_id,
         "label": label,
@@ -239,8 +248,8 @@ pub(crate) fn record(credential: &AgentCredential, agent: &Agent, call: &Call) -
         "runtime_user": runtime_user,
         "delegated_by": delegated_by,
         "rate_limits": {
-            "per_minute": per_minute.unwrap_or(defaults.agent_per_minute),
-            "concurrency": concurrency.unwrap_or(defaults.agent_concurrency),
+            "per_minute": per_minute.unwrap_or(limits.agent_per_minute),
+            "concurrency": concurrency.unwrap_or(limits.agent_concurrency),
         },
         "created_at": created_at.to_string(),
         "expires_at": expires_at.to_string(),

@@ -95,9 +95,9 @@ fn stream_form(exchange: &Exchange) -> Option<Form> {
     }
 }
 
-const LINES: &str = "application/x-ndjson";
+pub(crate) const LINES: &str = "application/x-ndjson";
 
-fn accepts_lines(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_lines(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter();
     let words = accepted.filter_map(|value| value.to_str().ok());
     words.flat_map(|value| value.split(',')).any(|range| {
@@ -107,7 +107,7 @@ fn accepts_lines(headers: &HeaderMap) -> bool {
 }
 
 /// A row as it is shown: with its place in the tree, once it has one.
-fn shown(row: Listed) -> Value {
+pub(crate) fn shown(row: Listed) -> Value {
     let mut document = row.document;
     if let Some(document) = document.as_object_mut() {
         document.insert(INTEGRITY.to_owned(), integrity(row.leaf.as_ref()));

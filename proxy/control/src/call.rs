@@ -36,6 +36,8 @@ pub(crate) struct Client {
     pub(crate) request_id: String,
     pub(crate) address: String,
     pub(crate) user_agent: Option<String>,
+    /// Whether it takes one JSON object a line.
+    pub(crate) accepts_lines: bool,
 }
 
 impl Call {

@@ -22,6 +22,7 @@ use svc_pipeline::trail::Entry;
 use svc_store::audit::Target;
 use svc_store::{TransactionError, audit};
 
+use crate::audit::accepts_lines;
 use crate::call::{
     Answering, Call, Change, Client, Content, Deciding, Effect, Refused, Reply, store_fault,
 };
@@ -212,6 +213,7 @@ pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call
             address: exchange.head.client.to_string(),
             user_agent: header(USER_AGENT)
                 .map(|text| text.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            accepts_lines: accepts_lines(&exchange.head.headers),
         },
         parameters: exchange.parameters.clone(),
         query: Query::parse(&exchange.head.path, exchange.head.query.as_deref()),

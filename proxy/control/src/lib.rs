@@ -15,6 +15,7 @@ mod budget;
 mod call;
 mod cursor;
 mod egress;
+mod end_users;
 mod endpoint;
 mod input;
 mod integrations;
@@ -83,6 +84,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     silent(Method::GET, "/v1/compliance/baa/acceptances/{id}", Scope::ControlRead, &Read(baa::read)),
     endpoint(Method::GET, "/v1/compliance/baa/acceptances/{id}/download", Scope::ControlRead, Gate::Scope, "baa", &Watched { answer: baa::download, happened: "downloaded" }),
 
+    endpoint(Method::GET, "/v1/orgs/{organization}/end-users/{runtime_user}/export", Scope::OrgEndUsersRead, Gate::Scope, "end_user", &Watched { answer: end_users::export, happened: "exported" }),
     silent(Method::GET, "/v1/orgs/{organization}", Scope::ControlRead, &Read(organizations::read)),
     endpoint(Method::PATCH, "/v1/orgs/{organization}", Scope::ControlOrg, Gate::OrgAdmin, "organization", &Write(organizations::update)),
 ];

@@ -35,7 +35,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
 
 /// The organization that the path names, by id or slug. Another one than the caller's is a mismatch, whether it
 /// exists or not (contract X12).
-async fn find(call: &Call) -> Result<Organization, Fault> {
+pub(crate) async fn find(call: &Call) -> Result<Organization, Fault> {
     let own = organization::find(&call.gateway.store, &call.caller.organization_id).await;
     let own = own
         .map_err(|error| store_fault(&error))?

@@ -2,7 +2,7 @@
 
 mod chat;
 mod count_tokens;
-mod message;
+pub mod message;
 mod models;
 mod solve;
 

@@ -138,10 +138,13 @@ pub struct Trail {
     record: Box<Record>,
 }
 
-/// What rows and logs say of the path. Behind a wildcard stands what another service is asked for, which may name a
-/// patient.
+/// What rows say of the path. What another service is asked for may name a patient, and a person has a name.
 fn shown_path(route: &Route, head: &RequestHead) -> String {
-    if route.path.contains("{*") {
+    let names_somebody = ["{*", "{runtime_user}"];
+    if names_somebody
+        .iter()
+        .any(|parameter| route.path.contains(parameter))
+    {
         route.path.clone()
     } else {
         head.path.clone()

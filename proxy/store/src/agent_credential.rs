@@ -275,6 +275,31 @@ pub async fn list(
         .await
 }
 
+/// A page of the credentials that speak with a person, of whatever agent, each with the time when its agent was
+/// archived.
+///
+/// # Errors
+/// Those of the database.
+pub async fn of_user(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    runtime_user: &str,
+    page: &Page,
+) -> Result<Paged<(AgentCredential, Option<Timestamp>)>, StoreError> {
+    let listing = Listing::new(
+        "SELECT * FROM (SELECT c.*, a.archived_at AS agent_archived_at FROM agent_credentials c \
+         JOIN agents a ON a.id = c.agent_id) AS c WHERE org_id = $1 AND mode = $2 AND runtime_user = $3",
+        args![org_id, mode, runtime_user],
+    );
+    let page = page.clone();
+    let read = |row: &Row| Ok((from_row(row)?, row.get("agent_archived_at")?));
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
+        .await
+}
+
 /// The credential with this digest, whatever its status, and what belongs to it at `now`.
 ///
 /// # Errors

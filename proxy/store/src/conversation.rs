@@ -8,6 +8,7 @@ use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, Row, args};
 use crate::message::{self, Draft};
+use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Content, Place, SecretKey};
 use crate::{Store, StoreError};
 use crate::{end_user, org_key};
@@ -91,6 +92,40 @@ pub const TURN_MESSAGES: usize = 100;
 pub const WHOLE_HISTORY: u32 = 10_000;
 /// Every data key is the first and only one of its conversation.
 const DATA_KEY_VERSION: u32 = 1;
+
+/// A conversation of a person, by its id alone.
+pub struct Head {
+    pub id: String,
+    pub created_at: Timestamp,
+}
+
+/// A page of the conversations of a person.
+///
+/// # Errors
+/// Those of the database.
+pub async fn of_user(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    runtime_user: &str,
+    page: &Page,
+) -> Result<Paged<Head>, StoreError> {
+    let listing = Listing::new(
+        "SELECT id, created_at FROM conversations WHERE org_id = $1 AND mode = $2 AND runtime_user = $3",
+        args![org_id, mode, runtime_user],
+    );
+    let page = page.clone();
+    let head = |row: &Row| {
+        Ok(Head {
+            id: row.get("id")?,
+            created_at: row.get("created_at")?,
+        })
+    };
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, head).await }))
+        .await
+}
 
 /// Loads a conversation with its newest `limit` messages (at most [`WHOLE_HISTORY`]). `None` for one that does
 /// not exist for this organization and mode, or whose person is erased.

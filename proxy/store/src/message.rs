@@ -58,15 +58,65 @@ pub async fn find(
     let Some(key) = conversation::data_key(store, org_id, &conversation_id, &row).await? else {
         return Ok(None);
     };
+    opened(&row, org_id, conversation_id, &key).map(Some)
+}
+
+/// Messages of one conversation behind `after_seq`, in their order, with the place of each; none where the
+/// conversation does not open any more.
+///
+/// # Errors
+/// Those of the database and of sealed columns.
+pub async fn of_conversation(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    conversation_id: &str,
+    after_seq: i64,
+    limit: u32,
+) -> Result<Vec<(i64, Message)>, StoreError> {
+    let arguments = args![conversation_id, org_id, mode, after_seq, limit];
+    let rows = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id FROM messages m \
+                           JOIN conversations c ON c.id = m.conversation_id \
+                           AND c.org_id = m.org_id AND c.mode = m.mode \
+                           WHERE m.conversation_id = $1 AND m.org_id = $2 AND m.mode = $3 AND m.seq > $4 \
+                           ORDER BY m.seq LIMIT $5";
+                cx.rows(sql, arguments).await
+            })
+        })
+        .await?;
+    let Some(first) = rows.first() else {
+        return Ok(Vec::new());
+    };
+    let key = conversation::data_key(store, org_id, conversation_id, first).await?;
+    let Some(key) = key else {
+        return Ok(Vec::new());
+    };
+    let messages = rows.iter().map(|row| {
+        let message = opened(row, org_id, conversation_id.to_owned(), &key)?;
+        Ok((row.get("seq")?, message))
+    });
+    messages.collect()
+}
+
+fn opened(
+    row: &Row,
+    org_id: &str,
+    conversation_id: String,
+    key: &SecretKey,
+) -> Result<Message, StoreError> {
     let id: String = row.get("id")?;
     let sealed: Vec<u8> = row.get("content")?;
     let sealed_map: Option<Vec<u8>> = row.get("phi_map")?;
     let map_place = conversation::map_place(&conversation_id, org_id);
-    Ok(Some(Message {
+    Ok(Message {
         request_id: row.get("request_id")?,
         org_id: row.get("org_id")?,
         model: row.get("model")?,
-        role: role_from(&row)?,
+        role: role_from(row)?,
         usage: Usage {
             input_tokens: row.get("input_tokens")?,
             output_tokens: row.get("output_tokens")?,
@@ -74,17 +124,17 @@ pub async fn find(
             cache_creation_input_tokens: row.get("cache_write_input_tokens")?,
         },
         credits: row.get("credits_micro")?,
-        content: seal::open_text(&key, place(&id, org_id), &sealed)?,
+        content: seal::open_text(key, place(&id, org_id), &sealed)?,
         stop_reason: row.get("stop_reason")?,
         phi: row.get("phi")?,
         audit_id: row.get("audit_id")?,
         created_at: row.get("created_at")?,
         phi_map: sealed_map
-            .map(|sealed| seal::open_text(&key, map_place, &sealed))
+            .map(|sealed| seal::open_text(key, map_place, &sealed))
             .transpose()?,
         id,
         conversation_id,
-    }))
+    })
 }
 
 pub(crate) fn role_from(row: &Row) -> Result<Role, StoreError> {

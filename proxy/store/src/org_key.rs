@@ -221,7 +221,7 @@ pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
     let id = org_id.to_owned();
     store
         .db
-        .write(|cx| {
+        .write(move |cx| {
             Box::pin(async move {
                 for (version, wrapped) in wrapped {
                     cx.execute_one(

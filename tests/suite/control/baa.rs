@@ -89,7 +89,7 @@ async fn an_agreement_is_signed_once_and_its_document_never_changes(world: &Worl
 
     let version = before["current_template_version"].as_str().unwrap();
     let sign = request(key, "POST", ACCEPTANCES, &signature(version))
-        .header("Idempotency-Key", "an acceptance")
+        .header("Idempotency-Key", "an-acceptance")
         .header("User-Agent", "clinic-console/1.0");
     let signed = world.gateway.answer(&sign).await;
     assert_eq!(signed.status, 201, "{}", signed.text());

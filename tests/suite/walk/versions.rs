@@ -9,9 +9,9 @@ use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
 use super::{file, organization, path, request, request_with};
-use crate::engines::on_sqlite;
+use crate::engines::on_worlds_of_their_own;
 
-on_sqlite! { every_operation_keeps_its_shape_in_every_version }
+on_worlds_of_their_own! { every_operation_keeps_its_shape_in_every_version }
 
 async fn every_operation_keeps_its_shape_in_every_version(world: &World) {
     for version in ApiVersion::ALL {

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use serde_json::Map;
 use svc_control::baa::Signing;
 use svc_core::id::IdKind;
+use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
@@ -101,7 +102,8 @@ fn row(org_id: &str, event: &str, acceptance_id: &str, now: Timestamp) -> Row {
         event: event.to_owned(),
         occurred_at: now,
         org_id: Some(org_id.to_owned()),
-        mode: None,
+        // What concerns the whole organization stands in its live log.
+        mode: Some(Mode::Live),
         actor: Actor {
             kind: ActorKind::System,
             id: None,

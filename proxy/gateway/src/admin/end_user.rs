@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 use svc_core::id::IdKind;
+use svc_core::secret::Mode;
 use svc_pipeline::moment;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::end_user::{self, Erased};
@@ -60,7 +61,8 @@ fn row(org_id: &str, erased: Erased) -> Row {
         event: "end_user.erased".to_owned(),
         occurred_at: moment::now(),
         org_id: Some(org_id.to_owned()),
-        mode: None,
+        // What concerns the whole organization stands in its live log.
+        mode: Some(Mode::Live),
         actor: Actor {
             kind: ActorKind::System,
             id: None,

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 use svc_core::id::IdKind;
+use svc_core::secret::Mode;
 use svc_pipeline::moment;
 use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::{
@@ -110,7 +111,8 @@ fn row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
         event: event.to_owned(),
         occurred_at: moment::now(),
         org_id: org_id.map(str::to_owned),
-        mode: None,
+        // What concerns the whole organization stands in its live log.
+        mode: org_id.map(|_| Mode::Live),
         actor: Actor {
             kind: ActorKind::System,
             id: None,

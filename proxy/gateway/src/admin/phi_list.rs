@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use svc_core::id::IdKind;
 use svc_core::phi::{ENTITY_KINDS, Kind, ListedValue, Listing};
+use svc_core::secret::Mode;
 use svc_pipeline::moment;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::{Store, organization, phi_list};
@@ -178,7 +179,8 @@ fn row(org_id: &str, what: &str, values: usize, listing: Option<&Listing>) -> Ro
         event: "organization.updated".to_owned(),
         occurred_at: moment::now(),
         org_id: Some(org_id.to_owned()),
-        mode: None,
+        // What concerns the whole organization stands in its live log.
+        mode: Some(Mode::Live),
         actor: Actor {
             kind: ActorKind::System,
             id: None,

@@ -81,6 +81,15 @@ async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     let found = found
         .map_err(|error| Fault::unavailable(format_args!("message: {error}")))?
         .ok_or_else(missing)?;
+    let record = shown(found, caller.phi_restore)?;
+    Ok(native::message_record(&record, &exchange.request_id))
+}
+
+/// A stored message as a record shows it, with what its placeholders stand for where the organization restores.
+///
+/// # Errors
+/// 500 where what is stored cannot be read.
+pub fn shown(found: message::Message, phi_restore: bool) -> Result<MessageRecord, Fault> {
     let parts = stored_parts(&found.content)?;
     let mut content: String = parts
         .iter()
@@ -92,13 +101,13 @@ async fn find(exchange: &Exchange) -> Result<Value, Fault> {
             }
         })
         .collect();
-    if caller.phi_restore {
+    if phi_restore {
         let table = Arc::new(RestoreTable::of(&stored_placeholders(
             found.phi_map.as_ref(),
         )?));
         (content, _) = restore(&content, &table, Channel::Prose);
     }
-    let record = MessageRecord {
+    Ok(MessageRecord {
         id: found.id,
         request_id: found.request_id,
         org_id: found.org_id,
@@ -116,8 +125,7 @@ async fn find(exchange: &Exchange) -> Result<Value, Fault> {
         stop_reason: found.stop_reason,
         phi: found.phi.unwrap_or(Value::Null),
         audit_id: found.audit_id,
-    };
-    Ok(native::message_record(&record, &exchange.request_id))
+    })
 }
 
 fn missing() -> Fault {

@@ -1,0 +1,199 @@
+//! What is kept of a person that agents speak with: exported, and erased (contract 18 and 19.4).
+
+use serde_json::{Value, json};
+use svc_tests::books;
+use svc_tests::fake::mark;
+use svc_tests::organization::Organization;
+use svc_tests::program;
+use svc_tests::wire::Request;
+use svc_tests::world::World;
+
+use super::{call, code, data, key_with};
+use crate::engines::on_both_engines;
+
+on_both_engines! {
+    an_export_holds_everything_of_one_person_and_nothing_of_others,
+    an_export_of_lines_says_where_it_ends,
+    a_person_who_is_erased_cannot_be_read_any_more,
+}
+
+/// A credential of a new agent that speaks with this person.
+async fn credential(world: &World, organization: &Organization, user: &str) -> String {
+    let key = &organization.key;
+    let body = json!({"name": "Intake", "scope_grants": [{"scope": "ai:chat"}]});
+    let agent = data(world, key, "POST", "/v1/agents", body).await["agent"][0]["id"].clone();
+    let path = format!("/v1/agents/{}/credentials", agent.as_str().unwrap());
+    let made = data(world, key, "POST", &path, json!({"runtime_user": user})).await;
+    made["credential"].as_str().unwrap().to_owned()
+}
+
+/// Says something, and gives the id of the conversation.
+async fn says(world: &World, credential: &str, text: &str) -> Value {
+    let body = json!({"message": text, "stream": false});
+    let answer = world.gateway.chat(credential, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["data"]["conversation_id"].clone()
+}
+
+fn path(organization: &Organization, user: &str) -> String {
+    format!("/v1/orgs/{}/end-users/{user}/export", organization.id)
+}
+
+async fn an_export_holds_everything_of_one_person_and_nothing_of_others(world: &World) {
+    let organization = world.organization();
+    let ann = credential(world, &organization, "ann smith").await;
+    let bob = credential(world, &organization, "bob").await;
+    let (of_ann, of_bob) = (mark(), mark());
+    let text = format!("{of_ann}, mail ann@example.com");
+    let conversation = says(world, &ann, &text).await;
+    says(world, &bob, &of_bob).await;
+    let key = &organization.key;
+    let answer = call(
+        world,
+        key,
+        "GET",
+        &path(&organization, "ann%20smith"),
+        Value::Null,
+    )
+    .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let export = answer.json()["data"].clone();
+    assert_eq!(export["runtime_user"], "ann smith");
+    let conversations = export["conversations"].as_array().unwrap();
+    assert_eq!(
+        (conversations.len(), &conversations[0]["id"]),
+        (1, &conversation)
+    );
+    let said: Vec<&str> = conversations[0]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, [text.as_str(), &format!("You said: {text}")]);
+    assert_eq!(export["agent_credentials"].as_array().unwrap().len(), 1);
+    let events: Vec<&str> = export["audit_events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["event"].as_str().unwrap())
+        .collect();
+    assert!(events.contains(&"inference.requested") && events.contains(&"inference.completed"));
+    assert!(!answer.text().contains(&of_bob));
+    let row = books::single(&world.gateway.database, answer.request_id()).await;
+    assert_eq!(row["event"], "end_user.exported");
+    assert_eq!(
+        code(
+            world,
+            key,
+            "GET",
+            &path(&organization, "carl"),
+            Value::Null,
+            404
+        )
+        .await,
+        "RESOURCE_NOT_FOUND"
+    );
+    let other = world.organization();
+    let refused = code(
+        world,
+        &other.key,
+        "GET",
+        &path(&organization, "bob"),
+        Value::Null,
+        403,
+    )
+    .await;
+    assert_eq!(refused, "ORGANIZATION_MISMATCH");
+    let reader = key_with(world, &organization, &["control:read"]).await;
+    assert_eq!(
+        code(
+            world,
+            &reader,
+            "GET",
+            &path(&organization, "bob"),
+            Value::Null,
+            403
+        )
+        .await,
+        "MISSING_SCOPE"
+    );
+}
+
+async fn an_export_of_lines_says_where_it_ends(world: &World) {
+    let organization = world.organization();
+    let ann = credential(world, &organization, "ann").await;
+    for _ in 0..2 {
+        says(world, &ann, &mark()).await;
+    }
+    let request = Request::new("GET", &path(&organization, "ann"))
+        .bearer(&organization.key)
+        .header("Accept", "application/x-ndjson");
+    let answer = world.gateway.answer(&request).await;
+    assert_eq!(answer.header("content-type"), Some("application/x-ndjson"));
+    let lines: Vec<Value> = answer
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let (end, rest) = lines.split_last().unwrap();
+    assert_eq!(end["type"], "end");
+    let count = |kind: &str| rest.iter().filter(|line| line["type"] == kind).count();
+    for kind in ["agent_credential", "conversation", "message", "audit_event"] {
+        assert_eq!(end["counts"][kind], json!(count(kind)), "{kind}");
+    }
+    assert_eq!(
+        (
+            count("conversation"),
+            count("message"),
+            count("audit_event")
+        ),
+        (2, 4, 4)
+    );
+}
+
+async fn a_person_who_is_erased_cannot_be_read_any_more(world: &World) {
+    let organization = world.organization();
+    let ann = credential(world, &organization, "ann").await;
+    let bob = credential(world, &organization, "bob").await;
+    let gone = says(world, &ann, &mark()).await;
+    let kept = says(world, &bob, &mark()).await;
+    let erase = || {
+        let mut command = world.gateway.command();
+        command.args([
+            "admin",
+            "erase-end-user",
+            "--org",
+            &organization.id,
+            "--runtime-user",
+            "ann",
+        ]);
+        program::output_of(&mut command)
+    };
+    assert_eq!(erase().trim(), "1 conversations are unreadable");
+    assert_eq!(erase().trim(), "nothing is stored of that person");
+    for (conversation, credential, status) in [(gone, &ann, 404), (kept, &bob, 200)] {
+        let body = json!({"message": mark(), "stream": false, "conversation_id": conversation});
+        let answer = world.gateway.chat(credential, body).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    let rows = data(
+        world,
+        &organization.key,
+        "GET",
+        "/v1/audit?event=end_user.*",
+        Value::Null,
+    )
+    .await;
+    assert_eq!(
+        (rows.as_array().unwrap().len(), &rows[0]["event"]),
+        (1, &json!("end_user.erased"))
+    );
+    assert!(
+        !rows.to_string().contains("ann"),
+        "whoever is erased is not named"
+    );
+    let key = &organization.key;
+    let export = data(world, key, "GET", &path(&organization, "ann"), Value::Null).await;
+    assert_eq!(export["conversations"], json!([]));
+}
