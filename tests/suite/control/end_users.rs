@@ -82,6 +82,7 @@ async fn an_export_holds_everything_of_one_person_and_nothing_of_others(world: &
     assert!(!answer.text().contains(&of_bob));
     let row = books::single(&world.gateway.database, answer.request_id()).await;
     assert_eq!(row["event"], "end_user.exported");
+    assert!(!books::document(&row).to_string().contains("smith"));
     assert_eq!(
         code(
             world,
