@@ -10,7 +10,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use svc_core::id::IdKind;
 use svc_core::money::Micro;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
@@ -19,6 +20,7 @@ use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::{moment, recomputation};
 use svc_store::Store;
+use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
 use tokio::runtime::Handle;
@@ -323,4 +325,34 @@ fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
         .context("--credits is not a decimal of at most six digits")
+}
+
+/// The audit row of what a command has done to an organization, or to the whole deployment.
+fn system_row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
+    Row {
+        id: moment::id(IdKind::Audit),
+        phase: Phase::Single,
+        event: event.to_owned(),
+        occurred_at: moment::now(),
+        org_id: org_id.map(str::to_owned),
+        // What concerns the whole organization stands in its live log.
+        mode: org_id.map(|_| Mode::Live),
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: org_id.map(|id| Target {
+            kind: "organization".to_owned(),
+            id: id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details,
+    }
 }

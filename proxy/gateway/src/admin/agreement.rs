@@ -7,13 +7,14 @@ use anyhow::{Context, bail};
 use serde_json::Map;
 use svc_control::baa::Signing;
 use svc_core::id::IdKind;
-use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
-use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::audit::{Row, Target};
 use svc_store::baa::{self, Acceptance, Template};
 use svc_store::bootstrap::Bootstrapped;
 use svc_store::{Store, StoreError, TransactionError};
+
+use super::system_row;
 
 /// Ends an organization's agreement: inference answers BAA_REQUIRED within two seconds.
 #[derive(clap::Args)]
@@ -97,29 +98,11 @@ pub(super) async fn accept(
 
 fn row(org_id: &str, event: &str, acceptance_id: &str, now: Timestamp) -> Row {
     Row {
-        id: moment::id(IdKind::Audit),
-        phase: Phase::Single,
-        event: event.to_owned(),
         occurred_at: now,
-        org_id: Some(org_id.to_owned()),
-        // What concerns the whole organization stands in its live log.
-        mode: Some(Mode::Live),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
         target: Some(Target {
             kind: "baa_acceptance".to_owned(),
             id: acceptance_id.to_owned(),
         }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details: Map::new(),
+        ..system_row(Some(org_id), event, Map::new())
     }
 }

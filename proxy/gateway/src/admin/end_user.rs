@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
-use svc_core::id::IdKind;
-use svc_core::secret::Mode;
 use svc_pipeline::moment;
-use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::audit::Row;
 use svc_store::end_user::{self, Erased};
 use svc_store::{Store, organization};
+
+use super::system_row;
 
 /// Destroys the key of a person that agents speak with: their conversations become unreadable, in live and test mode.
 #[derive(clap::Args)]
@@ -55,30 +55,5 @@ fn row(org_id: &str, erased: Erased) -> Row {
         "conversations".to_owned(),
         Value::from(erased.conversations),
     );
-    Row {
-        id: moment::id(IdKind::Audit),
-        phase: Phase::Single,
-        event: "end_user.erased".to_owned(),
-        occurred_at: moment::now(),
-        org_id: Some(org_id.to_owned()),
-        // What concerns the whole organization stands in its live log.
-        mode: Some(Mode::Live),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: Some(Target {
-            kind: "organization".to_owned(),
-            id: org_id.to_owned(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details,
-    }
+    system_row(Some(org_id), "end_user.erased", details)
 }

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value};
-use svc_core::id::IdKind;
-use svc_core::secret::Mode;
 use svc_pipeline::moment;
-use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::{
-    Store, baa, conversation, end_user, integration, org_key, organization, phi_list, signing_key,
+    Store, audit, baa, conversation, end_user, integration, org_key, organization, phi_list,
+    signing_key,
 };
+
+use super::system_row;
 
 /// Gives an organization a new key and wraps all its data keys with it.
 #[derive(clap::Args)]
@@ -49,7 +49,7 @@ pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
         .context("wrapping the signing keys")?;
     let mut details = Map::new();
     details.insert("keys".to_owned(), Value::from(keys));
-    let row = row(None, "master_key.rotated", details);
+    let row = system_row(None, "master_key.rotated", details);
     audit::append(store, &[row]).await.context("auditing")?;
     writeln!(
         std::io::stdout().lock(),
@@ -95,40 +95,11 @@ pub(super) async fn rotate_organization(
     let mut details = Map::new();
     details.insert("version".to_owned(), Value::from(version));
     details.insert("keys".to_owned(), Value::from(keys));
-    let row = row(Some(&org), "organization_key.rotated", details);
+    let row = system_row(Some(&org), "organization_key.rotated", details);
     audit::append(store, &[row]).await.context("auditing")?;
     writeln!(
         std::io::stdout().lock(),
         "{org} has key version {version}; {keys} keys are wrapped anew"
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
-    Row {
-        id: moment::id(IdKind::Audit),
-        phase: Phase::Single,
-        event: event.to_owned(),
-        occurred_at: moment::now(),
-        org_id: org_id.map(str::to_owned),
-        // What concerns the whole organization stands in its live log.
-        mode: org_id.map(|_| Mode::Live),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: org_id.map(|id| Target {
-            kind: "organization".to_owned(),
-            id: id.to_owned(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details,
-    }
 }

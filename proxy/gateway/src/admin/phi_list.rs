@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use svc_core::id::IdKind;
 use svc_core::phi::{ENTITY_KINDS, Kind, ListedValue, Listing};
-use svc_core::secret::Mode;
 use svc_pipeline::moment;
-use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::audit::Row;
 use svc_store::{Store, organization, phi_list};
+
+use super::system_row;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -173,30 +173,5 @@ fn row(org_id: &str, what: &str, values: usize, listing: Option<&Listing>) -> Ro
     }
     let mut details = Map::new();
     details.insert("phi_lists".to_owned(), Value::Object(change));
-    Row {
-        id: moment::id(IdKind::Audit),
-        phase: Phase::Single,
-        event: "organization.updated".to_owned(),
-        occurred_at: moment::now(),
-        org_id: Some(org_id.to_owned()),
-        // What concerns the whole organization stands in its live log.
-        mode: Some(Mode::Live),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: Some(Target {
-            kind: "organization".to_owned(),
-            id: org_id.to_owned(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details,
-    }
+    system_row(Some(org_id), "organization.updated", details)
 }
