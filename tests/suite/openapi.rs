@@ -8,6 +8,7 @@ use svc_core::fault::CATALOGUE;
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 use svc_core::version::ApiVersion;
+use svc_pipeline::policy::pipelines::{Access, Gate};
 use svc_tests::openapi::{Operation, document};
 use svc_tests::program;
 
@@ -25,18 +26,24 @@ fn routes() -> Routes {
         routes.insert(label, (word("scope"), "scope".to_owned()));
     }
     for endpoint in ENDPOINTS {
-        let gate = match format!("{:?}", endpoint.gate).as_str() {
-            "Scope" => "scope",
-            "User" => "user",
-            "OrgAdmin" => "org_admin",
-            other => panic!("{other} has no word in the document"),
+        let (scope, gate) = match endpoint.access {
+            Access::Credential { scope, gate } => (scope.word(), gate_word(gate)),
+            Access::Own => ("", "own"),
         };
         // OpenAPI has no word for a parameter of several segments.
         let path = endpoint.path.replace("{*", "{");
         let label = format!("{} {path}", endpoint.method);
-        routes.insert(label, (endpoint.scope.word().to_owned(), gate.to_owned()));
+        routes.insert(label, (scope.to_owned(), gate.to_owned()));
     }
     routes
+}
+
+fn gate_word(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Scope => "scope",
+        Gate::User => "user",
+        Gate::OrgAdmin => "org_admin",
+    }
 }
 
 #[test]

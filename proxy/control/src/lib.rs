@@ -27,7 +27,7 @@ mod usage;
 use http::Method;
 use svc_core::scope::Scope;
 use svc_pipeline::handler::Handler;
-use svc_pipeline::policy::pipelines::{Endpoint, Gate};
+use svc_pipeline::policy::pipelines::{Access, Endpoint, Gate};
 
 use egress::Egress;
 use endpoint::{Read, Watched, Write};
@@ -99,8 +99,10 @@ const fn silent(
     Endpoint {
         method,
         path,
-        scope,
-        gate: Gate::Scope,
+        access: Access::Credential {
+            scope,
+            gate: Gate::Scope,
+        },
         audited_as: None,
         handler,
     }
@@ -117,8 +119,7 @@ const fn endpoint(
     Endpoint {
         method,
         path,
-        scope,
-        gate,
+        access: Access::Credential { scope, gate },
         audited_as: Some(family),
         handler,
     }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use svc_core::address::{AddressRules, Schemes};
 use svc_core::version::ApiVersion;
 use svc_pipeline::policy::Known;
+use svc_pipeline::policy::pipelines::Endpoint;
 use svc_pipeline::upstream::Deadlines;
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -311,6 +312,9 @@ impl Default for Telemetry {
 /// Providers that the environment may configure without a file.
 const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
 
+/// Every route of the program, by the crate that answers it.
+static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS];
+
 impl Configuration {
     /// Reads the file (`config/gateway.toml` beside the working directory or the executable when none is
     /// named), then the environment.
@@ -403,7 +407,7 @@ impl Configuration {
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
         Known {
             providers: names.into_iter().collect(),
-            endpoints: svc_control::ENDPOINTS,
+            endpoints: ENDPOINTS,
         }
     }
 

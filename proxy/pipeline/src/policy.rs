@@ -48,7 +48,7 @@ pub struct Known {
     /// Names that the configuration knows.
     pub providers: Vec<String>,
     /// Routes that are part of the program.
-    pub endpoints: &'static [Endpoint],
+    pub endpoints: &'static [&'static [Endpoint]],
 }
 
 /// One thing that is wrong with a policy file.

@@ -167,6 +167,10 @@ async fn agent(world: &World, owner: &str) -> String {
 async fn every_route_answers_every_caller_as_it_should(world: &World) {
     let cast = Cast::of(world).await;
     for operation in document().operations() {
+        // Who may call these is no matter of credentials; each has tests of its own.
+        if operation.gate == "own" {
+            continue;
+        }
         let mut table = format!("{} {}\n", operation.method, operation.path);
         table.push_str(&format!("{}, {}\n\n", operation.scope, operation.gate));
         let mut place = path(world, &cast.organization, &operation.path).await;

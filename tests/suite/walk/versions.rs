@@ -17,8 +17,8 @@ async fn every_operation_keeps_its_shape_in_every_version(world: &World) {
     for version in ApiVersion::ALL {
         let organization = organization(world);
         for operation in document().operations() {
-            // What another service answers is not ours to freeze.
-            if operation.successes().is_empty() {
+            // What another service answers is not ours to freeze, and what takes no credential has no versions.
+            if operation.successes().is_empty() || operation.gate == "own" {
                 continue;
             }
             let place = path(world, &organization, &operation.path).await;

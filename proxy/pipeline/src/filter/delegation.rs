@@ -26,13 +26,14 @@ impl Filter for Delegation {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            if exchange.route.gate == Gate::Scope {
+            let (_, gate) = exchange.route.asks()?;
+            if gate == Gate::Scope {
                 return Ok(());
             }
             let user = caller.delegating_user.as_ref();
             let user = user.filter(|user| !user.suspended);
             let user = user.ok_or_else(|| Code::DelegatingUserRequired.fault())?;
-            if exchange.route.gate == Gate::OrgAdmin && !user.role.is_org_admin() {
+            if gate == Gate::OrgAdmin && !user.role.is_org_admin() {
                 return Err(Code::OrgAdminRequired.fault());
             }
             Ok(())

@@ -39,7 +39,8 @@ impl Filter for Grant {
             let chat = chat.ok_or_else(missing("the chat"))?;
             let thread = exchange.facts.thread.as_mut();
             own(agent, thread.ok_or_else(missing("the thread"))?)?;
-            let grant = given(agent.grant(exchange.route.scope), "the grant")?;
+            let (scope, _) = exchange.route.asks()?;
+            let grant = given(agent.grant(scope), "the grant")?;
             let tools = grant.tools.as_ref();
             let foreign =
                 tools.and_then(|tools| chat.tools.iter().find(|tool| !tools.contains(&tool.name)));

@@ -27,7 +27,7 @@ impl Filter for ScopeGate {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            let required = exchange.route.scope;
+            let (required, _) = exchange.route.asks()?;
             // Agents speak with models; solving and the control plane are for keys (spec, Authentication 5).
             let is_closed = caller.agent.is_some() && required != Scope::AiChat;
             if !is_closed && caller.scopes.contains(&required) {

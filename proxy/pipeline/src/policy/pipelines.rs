@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, Method};
 use serde::Deserialize;
+use svc_core::fault::Fault;
 use svc_core::scope::Scope;
 use svc_core::surface::Surface;
 
@@ -34,16 +35,33 @@ struct Entry {
     handler: String,
 }
 
-/// A route that is part of the program: which scope the control plane asks for is no policy. Its filters are those
-/// of the pipeline [`CONTROL`].
+/// A route that is part of the program: which scope the control plane asks for is no policy.
 pub struct Endpoint {
     pub method: Method,
     pub path: &'static str,
-    pub scope: Scope,
-    pub gate: Gate,
+    pub access: Access,
     /// The family of its audit rows; `None` for reads that leave none (contract 14.2).
     pub audited_as: Option<&'static str>,
     pub handler: &'static dyn Handler,
+}
+
+/// How callers of an endpoint show who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// By a credential that has the scope, from a user whom the gate lets pass: the pipeline `control`.
+    Credential { scope: Scope, gate: Gate },
+    /// In a way of the endpoint's own (a token in the path, a cookie, a client's secret), or not at all: the
+    /// pipeline `open`.
+    Own,
+}
+
+impl Access {
+    const fn pipeline(self) -> &'static str {
+        match self {
+            Self::Credential { .. } => "control",
+            Self::Own => "open",
+        }
+    }
 }
 
 /// What the user behind a credential must be (contract 2, step 7).
@@ -56,9 +74,6 @@ pub enum Gate {
     OrgAdmin,
 }
 
-/// The pipeline of all [`Endpoint`]s.
-const CONTROL: &str = "control";
-
 /// One method of one path, ready to run.
 pub struct Route {
     pub method: Method,
@@ -66,14 +81,24 @@ pub struct Route {
     pub path: String,
     surface: Surface,
     with_anthropic_version: Surface,
-    pub scope: Scope,
-    pub gate: Gate,
+    pub access: Access,
     pub filters: Vec<&'static dyn Filter>,
     pub handler: &'static dyn Handler,
     audited_as: Option<&'static str>,
 }
 
 impl Route {
+    /// The scope that a credential needs here, and what its user must be.
+    ///
+    /// # Errors
+    /// 500 on a route that takes no credentials: a filter that asks has no place there.
+    pub fn asks(&self) -> Result<(Scope, Gate), Fault> {
+        match self.access {
+            Access::Credential { scope, gate } => Ok((scope, gate)),
+            Access::Own => Err(Fault::internal("a scope is asked for where none is meant")),
+        }
+    }
+
     /// The surface that this caller speaks.
     pub fn surface(&self, headers: &HeaderMap) -> Surface {
         if headers.contains_key(ANTHROPIC_VERSION) {
@@ -164,7 +189,7 @@ impl Routes {
 
     pub(crate) fn build(
         file: File,
-        endpoints: &'static [Endpoint],
+        endpoints: &[&[Endpoint]],
         name: &str,
         findings: &mut Findings,
     ) -> Self {
@@ -174,7 +199,10 @@ impl Routes {
             .iter()
             .filter_map(|entry| route(entry, &file.pipelines, name, findings));
         let mut routes: Vec<Route> = of_file.collect();
-        routes.extend(control(endpoints, &file.pipelines, name, findings));
+        let of_program = endpoints.iter().flat_map(|table| table.iter());
+        routes.extend(
+            of_program.filter_map(|endpoint| built_in(endpoint, &file.pipelines, name, findings)),
+        );
         for route in routes {
             let others = by_path.entry(route.path.clone()).or_default();
             if others.iter().any(|other| other.method == route.method) {
@@ -242,53 +270,43 @@ fn route(
         path: entry.path.clone(),
         surface,
         with_anthropic_version,
-        scope,
-        gate: Gate::Scope,
+        access: Access::Credential {
+            scope,
+            gate: Gate::Scope,
+        },
         filters,
         handler,
         audited_as: None,
     })
 }
 
-/// The routes of the control plane, all with the same filters.
-fn control(
-    endpoints: &'static [Endpoint],
+/// A route of the program, with the filters of its access.
+fn built_in(
+    endpoint: &Endpoint,
     pipelines: &BTreeMap<String, Vec<String>>,
     name: &str,
     findings: &mut Findings,
-) -> Vec<Route> {
-    if endpoints.is_empty() {
-        return Vec::new();
-    }
-    let label = "the control plane";
-    let Some(filters) = filters(label, CONTROL, pipelines, name, findings) else {
-        return Vec::new();
-    };
-    if let Some(first) = endpoints.first() {
-        check_facts(label, &filters, first.handler, name, findings);
-    }
-    let routes = endpoints.iter().map(|endpoint| {
-        let Endpoint {
-            method,
-            path,
-            scope,
-            gate,
-            audited_as,
-            handler,
-        } = endpoint;
-        Route {
-            method: method.clone(),
-            path: (*path).to_owned(),
-            surface: Surface::Native,
-            with_anthropic_version: Surface::Native,
-            scope: *scope,
-            gate: *gate,
-            filters: filters.clone(),
-            handler: *handler,
-            audited_as: *audited_as,
-        }
-    });
-    routes.collect()
+) -> Option<Route> {
+    let Endpoint {
+        method,
+        path,
+        access,
+        audited_as,
+        handler,
+    } = endpoint;
+    let label = format!("route {method} {path}");
+    let filters = filters(&label, access.pipeline(), pipelines, name, findings)?;
+    check_facts(&label, &filters, *handler, name, findings);
+    Some(Route {
+        method: method.clone(),
+        path: (*path).to_owned(),
+        surface: Surface::Native,
+        with_anthropic_version: Surface::Native,
+        access: *access,
+        filters,
+        handler: *handler,
+        audited_as: *audited_as,
+    })
 }
 
 /// The filters of a pipeline.

@@ -1,0 +1,1 @@
+//! What people see: signing in, consent, and the dashboard under `/ui`.
