@@ -12,7 +12,7 @@ use svc_store::api_key::Verdict;
 use svc_store::audit::ActorKind;
 use svc_store::baa;
 use svc_store::organization::Organization;
-pub use svc_store::organization::PhiMode;
+pub use svc_store::organization::{PhiMode, WebhookPayload};
 
 use crate::policy::plans::Plans;
 
@@ -46,6 +46,7 @@ pub struct Caller {
     /// Operator text, set before every conversation that names no system prompt.
     pub default_system_prompt: Option<String>,
     pub per_request_max_tokens: u32,
+    pub webhook_payload: WebhookPayload,
     pub plan_tier: String,
     pub evaluation_ends_at: Option<Timestamp>,
     /// Credits of one cycle; `None` is the plan's.
@@ -178,6 +179,7 @@ impl Caller {
                 .default_system_prompt
                 .map(|text| text.into_string()),
             per_request_max_tokens: settings.per_request_max_tokens,
+            webhook_payload: settings.webhook_payload,
             plan_tier: organization.plan.tier,
             evaluation_ends_at: organization.plan.evaluation_ends_at,
             monthly_credits: organization.plan.monthly_credits,

@@ -12,7 +12,7 @@ mod decode_native;
 mod delegation;
 mod eligibility;
 mod grant;
-mod limits;
+pub(crate) mod limits;
 mod metering;
 mod model_access;
 mod pause;

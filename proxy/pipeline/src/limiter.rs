@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use prometheus::IntGauge;
+use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::limit::{Rule, Verdict, share};
 use svc_store::StoreError;
@@ -134,6 +135,21 @@ impl Limiter {
             }
         }
         self.admit_alone(asked, id, now_us)
+    }
+
+    /// Takes one request out of one bucket, wherever buckets are counted.
+    ///
+    /// # Errors
+    /// 500: a take without a verdict, which there is not.
+    pub async fn take(self: &Arc<Self>, bucket: &str, rule: Rule) -> Result<Verdict, Fault> {
+        let takes = [Take { bucket, rule }];
+        let asked = Admission {
+            takes: &takes,
+            place: None,
+        };
+        let admitted = self.admit(&asked, moment::now_us()).await;
+        let [verdict, ..] = admitted.verdicts;
+        verdict.ok_or_else(|| Fault::internal("a take without a verdict"))
     }
 
     /// Counts here: all of it, or this replica's part while shared counters are down.

@@ -16,9 +16,10 @@ use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
 use svc_core::fault::{Code, Fault, Kind};
 use svc_core::metering::{Charge, Price};
+use svc_core::secret::Mode;
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
-use svc_store::audit::{Row, Target};
+use svc_store::audit::{ActorKind, Row, Target};
 use svc_store::ledger::BilledTo;
 
 use crate::budget::Reservation;
@@ -102,6 +103,7 @@ pub(crate) struct Record {
     received: Instant,
     policy_epoch: i64,
     caller: Option<Arc<Caller>>,
+    party: Option<Party>,
     model: Option<ChosenModel>,
     message_id: Option<String>,
     scan: Option<ScanRecord>,
@@ -115,6 +117,17 @@ pub(crate) struct Record {
     /// Whether the provider has begun to answer, and so has read the prompt.
     answered: bool,
     first_token: Option<Duration>,
+}
+
+/// Somebody who is known without a credential that callers have, as rows name them.
+#[derive(Clone)]
+pub struct Party {
+    pub kind: ActorKind,
+    pub id: String,
+    /// End of the secret, for people.
+    pub hint: Option<String>,
+    pub organization_id: String,
+    pub mode: Mode,
 }
 
 #[derive(Clone)]
@@ -138,10 +151,11 @@ pub struct Trail {
     record: Box<Record>,
 }
 
-/// What rows say of the path. What another service is asked for may name a patient, and a person has a name.
+/// What rows say of the path. What another service is asked for may name a patient, a person has a name, and a token
+/// is a secret.
 fn shown_path(route: &Route, head: &RequestHead) -> String {
-    let names_somebody = ["{*", "{runtime_user}"];
-    if names_somebody
+    let never_shown = ["{*", "{runtime_user}", "{token}"];
+    if never_shown
         .iter()
         .any(|parameter| route.path.contains(parameter))
     {
@@ -179,6 +193,7 @@ impl Trail {
             received: head.received,
             policy_epoch,
             caller: None,
+            party: None,
             model: None,
             message_id: None,
             scan: None,
@@ -202,11 +217,18 @@ impl Trail {
         self.record.caller = Some(Arc::clone(caller));
     }
 
+    /// An endpoint has found out by itself who asks: its refusals have one row from here on.
+    pub fn recognizes(&mut self, party: Party) {
+        self.stage = Stage::Known;
+        self.record.party = Some(party);
+    }
+
     pub(crate) fn versioned(&mut self, version: ApiVersion) {
         self.record.version = Some(version);
     }
 
-    pub(crate) fn admitted(&mut self) {
+    /// Past every limit: who leaves from here on leaves a row too.
+    pub fn admitted(&mut self) {
         self.stage = Stage::Admitted;
     }
 

@@ -17,11 +17,11 @@ use svc_store::api_key::{self, LAST_USED_STEP_MS, Status};
 use svc_store::{Store, StoreError, agent_credential};
 use tokio::runtime::Handle;
 
-use super::{Filter, limits};
+use super::Filter;
 use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
-use crate::moment;
+use crate::{moment, strangers};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -42,21 +42,7 @@ impl Filter for Auth {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            let rule = limits::per_minute(
-                exchange
-                    .policy
-                    .plans
-                    .limits
-                    .failed_authentications_per_minute,
-            );
-            let bucket = format!("address:{}", network(exchange.head.client));
-            let standing = exchange
-                .gateway
-                .limiter
-                .peek_here(&bucket, rule, moment::now_us());
-            if !standing.allowed {
-                return Err(limits::limited(standing, "address"));
-            }
+            strangers::admit(exchange)?;
             exchange
                 .headers
                 .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -67,14 +53,7 @@ impl Filter for Auth {
                     Ok(())
                 }
                 Err(Refusal::Unknown(code, reason)) => {
-                    exchange
-                        .gateway
-                        .limiter
-                        .take_here(&bucket, rule, moment::now_us());
-                    exchange
-                        .gateway
-                        .strangers
-                        .count(exchange.head.client, reason);
+                    strangers::refuse(exchange, reason);
                     let fault = code.fault().because(reason);
                     Err(if code == Code::AgentCredentialRevoked {
                         fault.detail("reason", reason)

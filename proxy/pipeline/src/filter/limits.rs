@@ -118,7 +118,7 @@ fn place(caller: &Caller, defaults: plans::Limits) -> Option<(&str, u32)> {
     Some((caller.buckets.key.as_str(), limit))
 }
 
-pub(super) const fn per_minute(limit: u32) -> Rule {
+pub(crate) const fn per_minute(limit: u32) -> Rule {
     Rule::Rate(Quota {
         limit,
         window_ms: MINUTE_MS,
@@ -164,7 +164,7 @@ fn show(exchange: &mut Exchange, verdict: Verdict, scope: &'static str) {
 }
 
 /// 429 with the details of contract 3.3.
-pub(super) fn limited(verdict: Verdict, scope: &'static str) -> Fault {
+pub(crate) fn limited(verdict: Verdict, scope: &'static str) -> Fault {
     let window_seconds = if scope == "org_daily" {
         DAY_SECONDS
     } else {

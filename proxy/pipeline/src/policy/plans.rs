@@ -23,6 +23,8 @@ pub struct Limits {
     pub agent_per_minute: u32,
     /// Requests of one agent credential that may be in flight.
     pub agent_concurrency: u32,
+    /// Requests of one inbound webhook.
+    pub inbound_per_minute: u32,
 }
 
 #[derive(Deserialize)]

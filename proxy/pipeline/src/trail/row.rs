@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use svc_core::fault::Code;
 use svc_core::id::IdKind;
 use svc_core::metering::Charge;
+use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
@@ -154,21 +155,15 @@ fn row(
     at: Timestamp,
     details: Map<String, Value>,
 ) -> Row {
-    let caller = record.caller.as_deref();
+    let (org_id, mode) = tenant(record).unzip();
     Row {
         id: moment::id(IdKind::Audit),
         phase,
         event: format!("{}.{happened}", record.operation.word()),
         occurred_at: at,
-        org_id: caller.map(|caller| caller.organization_id.clone()),
-        mode: caller.map(|caller| caller.mode),
-        actor: Actor {
-            kind: caller.map_or(ActorKind::Anonymous, Caller::actor),
-            id: caller.map(|caller| caller.key_id.clone()),
-            delegating_user_id: caller
-                .and_then(|caller| Some(caller.delegating_user.as_ref()?.id.clone())),
-            hint: caller.map(|caller| caller.key_hint.clone()),
-        },
+        org_id,
+        mode,
+        actor: actor(record),
         request: Some(Request {
             id: record.request_id.clone(),
             method: record.method.clone(),
@@ -195,6 +190,37 @@ fn row(
         }),
         model: record.model.as_ref().map(|model| model.id.clone()),
         details,
+    }
+}
+
+/// Organization and mode of whoever asks.
+fn tenant(record: &Record) -> Option<(String, Mode)> {
+    let caller = record.caller.as_deref();
+    let caller = caller.map(|caller| (caller.organization_id.clone(), caller.mode));
+    let party = record.party.as_ref();
+    caller.or_else(|| party.map(|party| (party.organization_id.clone(), party.mode)))
+}
+
+fn actor(record: &Record) -> Actor {
+    match (record.caller.as_deref(), &record.party) {
+        (Some(caller), _) => Actor {
+            kind: Caller::actor(caller),
+            id: Some(caller.key_id.clone()),
+            delegating_user_id: caller.delegating_user.as_ref().map(|user| user.id.clone()),
+            hint: Some(caller.key_hint.clone()),
+        },
+        (None, Some(party)) => Actor {
+            kind: party.kind,
+            id: Some(party.id.clone()),
+            delegating_user_id: None,
+            hint: party.hint.clone(),
+        },
+        (None, None) => Actor {
+            kind: ActorKind::Anonymous,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
     }
 }
 
