@@ -21,6 +21,9 @@ pub struct Server {
 static SERVER: OnceLock<Server> = OnceLock::new();
 static DATABASES: AtomicU32 = AtomicU32::new(0);
 
+/// The owner of every database: no superuser, because row-level security binds none.
+const ROLE: &str = "gateway";
+
 /// The address of a new, empty database.
 pub fn database() -> String {
     SERVER
@@ -67,6 +70,26 @@ impl Server {
         guardian::forget(child.id());
     }
 
+    /// Where it keeps what it is given.
+    pub fn files(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Has it write all that it keeps in memory.
+    pub fn flush(&self) {
+        let port = self.port.to_string();
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args([
+            "--host",
+            "127.0.0.1",
+            "--port",
+            &port,
+            "--username",
+            "postgres",
+        ]);
+        program::output_of(psql.args(["--dbname", "postgres", "--command", "CHECKPOINT"]));
+    }
+
     /// Starts it where it was.
     pub fn start_again(&self) {
         let server = run(self);
@@ -86,12 +109,14 @@ fn create(server: &Server) -> String {
             &port,
             "--username",
             "postgres",
+            "--owner",
+            ROLE,
             &name,
         ])
         .output();
     let create = create.expect("running createdb");
     assert!(create.status.success(), "{}", program::text(&create.stderr));
-    format!("postgres://postgres@127.0.0.1:{port}/{name}")
+    format!("postgres://{ROLE}@127.0.0.1:{port}/{name}")
 }
 
 /// Where PostgreSQL keeps its programs, which are not on the path in Debian.
@@ -155,6 +180,10 @@ fn start(durability: Durability) -> Server {
         process: Mutex::new(None),
     };
     server.start_again();
+    let port = server.port.to_string();
+    let mut createuser = Command::new(server.programs.join("createuser"));
+    createuser.args(["--host", "127.0.0.1", "--port", &port]);
+    program::output_of(createuser.args(["--username", "postgres", ROLE]));
     server
 }
 

@@ -20,6 +20,7 @@ use svc_pipeline::response::Response;
 use svc_pipeline::service;
 use svc_pipeline::trail::Entry;
 use svc_store::audit::Target;
+use svc_store::tenant;
 use svc_store::{TransactionError, audit};
 
 use crate::audit::accepts_lines;
@@ -172,7 +173,7 @@ impl Handler for Write {
                 Err(fault) => return exchange.refuse(fault).await,
             };
             let background = exchange.gateway.background.clone();
-            let running = background.spawn(write(decide, exchange, body));
+            let running = background.spawn(tenant::inherited(write(decide, exchange, body)));
             running.await.unwrap_or_else(|_| service::internal_error())
         })
     }

@@ -47,6 +47,7 @@ pub struct Metrics {
     pub policy_epoch: IntGauge,
     pub policy_reloads: IntCounterVec,
     pub unsettled: IntGauge,
+    pub audit_seal_lag: IntGauge,
     pub solve_seconds: HistogramVec,
     pub solve_waiting: IntGauge,
     /// 1 while shared counters of rate limits do not answer.
@@ -135,6 +136,10 @@ impl Metrics {
                 "svc_unsettled_runs",
                 "Runs whose audit intent has no terminal row yet.",
             )?,
+            audit_seal_lag: IntGauge::new(
+                "svc_audit_seal_lag_seconds",
+                "Seconds since every audit row was sealed; more than a few mean that the sealer is behind or cannot seal.",
+            )?,
             solve_seconds: histograms(
                 "svc_solve_duration_seconds",
                 "From the request head to the end of a solve call, by solver status.",
@@ -172,6 +177,7 @@ impl Metrics {
             policy_epoch,
             policy_reloads,
             unsettled,
+            audit_seal_lag,
             solve_seconds,
             solve_waiting,
             limits_down,
@@ -186,6 +192,7 @@ impl Metrics {
         registry.register(Box::new(policy_epoch.clone()))?;
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;
+        registry.register(Box::new(audit_seal_lag.clone()))?;
         registry.register(Box::new(solve_waiting.clone()))?;
         registry.register(Box::new(limits_down.clone()))?;
         registry.register(Box::new(replicas.clone()))?;

@@ -1,7 +1,6 @@
 //! The sealer: makes audit rows leaves of the log's tree and signs its checkpoints, on the background runtime, beside
 //! the requests (contract 14.4). Each replica has one; the lock of the tree's row keeps them apart.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use crate::moment;
 
 /// A checkpoint a second, when there is something new (contract 14.4).
 const SEAL_EVERY: Duration = Duration::from_secs(1);
-/// Looks for rows that were removed before they were sealed, once in so many rounds.
+/// Looks for rows that were removed before they were sealed, and for a new signing key, once in so many rounds.
 const ROUNDS_PER_CHECK: u32 = 60;
 /// How a log is called, before an identifier that is made with its key.
 const ORIGIN: &str = "svc-gateway/audit/";
@@ -26,36 +25,53 @@ const ORIGIN: &str = "svc-gateway/audit/";
 /// When the key cannot be opened: a gateway that cannot sign its audit log does not start.
 pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     let origin = format!("{ORIGIN}{}", moment::id(IdKind::Bare));
-    let signer = audit_key::open(&gateway.store, &origin, moment::now()).await?;
+    let mut signer = audit_key::open(&gateway.store, &origin, moment::now()).await?;
     let sealing = Arc::clone(gateway);
     gateway.background.spawn(async move {
         let mut ticks = tokio::time::interval(SEAL_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut rounds = 0_u32;
+        let (mut rounds, mut all_sealed_at) = (0_u32, moment::now());
         loop {
             ticks.tick().await;
-            if seal(&sealing, &signer).await.is_break() {
-                return;
+            match seal(&sealing, &signer).await {
+                Round::Left => return,
+                Round::AllSealed => all_sealed_at = moment::now(),
+                Round::Behind => {}
             }
+            let lag_ms = moment::now().0.saturating_sub(all_sealed_at.0);
+            sealing.metrics.audit_seal_lag.set(lag_ms / 1_000);
             rounds = (rounds + 1) % ROUNDS_PER_CHECK;
             if rounds == 0 {
                 check(&sealing).await;
+                // An operator may have made a new key meanwhile (`admin audit-key`).
+                match audit_key::open(&sealing.store, &origin, moment::now()).await {
+                    Ok(current) => signer = current,
+                    Err(error) => tracing::error!(%error, "the signing key of the audit log could not be read again"),
+                }
             }
         }
     });
     Ok(())
 }
 
-/// Seals until nothing waits, or this replica has left.
-async fn seal(gateway: &Gateway, signer: &Signer) -> ControlFlow<()> {
+/// How far sealing came.
+enum Round {
+    AllSealed,
+    Behind,
+    /// The store is closed: this replica has left.
+    Left,
+}
+
+/// Seals until nothing waits.
+async fn seal(gateway: &Gateway, signer: &Signer) -> Round {
     loop {
         match audit_tree::seal(&gateway.store, signer, moment::now()).await {
             Ok(sealed) if sealed.more => {}
-            Ok(_) => return ControlFlow::Continue(()),
-            Err(StoreError::Closed) => return ControlFlow::Break(()),
+            Ok(_) => return Round::AllSealed,
+            Err(StoreError::Closed) => return Round::Left,
             Err(error) => {
                 tracing::error!(%error, "audit rows could not be sealed yet");
-                return ControlFlow::Continue(());
+                return Round::Behind;
             }
         }
     }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use http::HeaderMap;
-use svc_core::fault::Code;
+use svc_core::fault::{Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::surface::Surface;
+use svc_store::tenant;
 
 use tracing::Instrument;
 
 use crate::exchange::{Exchange, Facts, fault_response, method_not_allowed, not_found};
+use crate::filter::Filter;
 use crate::gateway::Gateway;
 use crate::moment;
 use crate::policy::pipelines::{Matched, Route};
@@ -71,23 +73,43 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
 /// with, so that logs do not repeat them.
 pub const TRACES: &str = "svc::trace";
 
-/// Every filter in order, then the handler.
+/// Every filter in order, then the handler. From the filter on that finds out who the caller is, everything is done
+/// in the name of the caller's organization.
 async fn run(mut exchange: Exchange, route: &Route) -> Response {
-    for filter in &route.filters {
-        let began = Instant::now();
-        let span = tracing::trace_span!(target: TRACES, "filter", otel.name = filter.name());
-        let outcome = filter.apply(&mut exchange).instrument(span).await;
-        let spent = exchange
-            .gateway
-            .metrics
-            .filter_seconds
-            .with_label_values(&[filter.name()]);
-        spent.observe(began.elapsed().as_secs_f64());
-        if let Err(fault) = outcome {
+    let mut filters = route.filters.iter();
+    while exchange.facts.caller.is_none()
+        && let Some(filter) = filters.next()
+    {
+        if let Err(fault) = apply(*filter, &mut exchange).await {
             return exchange.refuse(fault).await;
         }
     }
-    route.handler.handle(exchange).await
+    let Some(caller) = &exchange.facts.caller else {
+        return route.handler.handle(exchange).await;
+    };
+    let caller = Arc::clone(caller);
+    tenant::within(&caller.organization_id, async move {
+        for filter in filters {
+            if let Err(fault) = apply(*filter, &mut exchange).await {
+                return exchange.refuse(fault).await;
+            }
+        }
+        route.handler.handle(exchange).await
+    })
+    .await
+}
+
+async fn apply(filter: &dyn Filter, exchange: &mut Exchange) -> Result<(), Fault> {
+    let began = Instant::now();
+    let span = tracing::trace_span!(target: TRACES, "filter", otel.name = filter.name());
+    let outcome = filter.apply(exchange).instrument(span).await;
+    let spent = exchange
+        .gateway
+        .metrics
+        .filter_seconds
+        .with_label_values(&[filter.name()]);
+    spent.observe(began.elapsed().as_secs_f64());
+    outcome
 }
 
 fn counted(gateway: &Gateway, route: &str, response: Response) -> Response {

@@ -220,7 +220,7 @@ async fn newest(cx: &mut Connection) -> Result<Signed, StoreError> {
 pub async fn last_waiting(store: &Store) -> Result<Option<String>, StoreError> {
     store
         .db
-        .read(|cx| {
+        .read_of_all(|cx| {
             Box::pin(async move {
                 let sql = "SELECT q.audit_id FROM audit_unsealed q JOIN audit a ON a.id = q.audit_id \
                            ORDER BY q.seq DESC LIMIT 1";
@@ -239,7 +239,7 @@ pub async fn is_sealed(store: &Store, audit_id: &str) -> Result<bool, StoreError
     let arguments = args![audit_id];
     store
         .db
-        .read(|cx| {
+        .read_of_all(|cx| {
             Box::pin(async move {
                 let sql = "SELECT leaf_index FROM audit_leaves WHERE audit_id = $1";
                 Ok(cx.row(sql, arguments).await?.is_some())
@@ -279,7 +279,7 @@ pub async fn prove(
     let arguments = args![audit_id, org_id, mode];
     store
         .db
-        .read(|cx| {
+        .read_of_all(|cx| {
             Box::pin(async move {
                 let sql = "SELECT leaf_index, leaf_hash FROM audit_leaves \
                            WHERE audit_id = $1 AND org_id = $2 AND mode = $3";
@@ -313,7 +313,7 @@ const MISSING_HASH: StoreError = StoreError::Corrupt {
 pub async fn consistency(store: &Store, old: u64, new: u64) -> Result<Vec<Hash>, StoreError> {
     store
         .db
-        .read(move |cx| {
+        .read_of_all(move |cx| {
             Box::pin(async move {
                 if old > new || new > newest(cx).await?.size {
                     return Err(StoreError::Missing("tree of this size"));
@@ -332,7 +332,7 @@ pub async fn consistency(store: &Store, old: u64, new: u64) -> Result<Vec<Hash>,
 pub async fn material(store: &Store, leaves: Vec<u64>, size: u64) -> Result<Kept, StoreError> {
     store
         .db
-        .read(move |cx| Box::pin(async move { kept(cx, &leaves, size).await }))
+        .read_of_all(move |cx| Box::pin(async move { kept(cx, &leaves, size).await }))
         .await
 }
 

@@ -26,6 +26,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 pub(crate) use connection::{Arg, Connection, Row, args};
 
 use crate::error::StoreError;
+use crate::tenant;
 use group::Order;
 use writer::Writer;
 
@@ -123,11 +124,26 @@ impl Db {
             + Send
             + 'static,
     {
+        match (&self.engine, tenant::current()) {
+            (Engine::Postgres(_), Some(_)) => self.write(work).await,
+            _ => self.bare(work).await,
+        }
+    }
+
+    /// As [`Self::read`], past the wall between organizations: for what is made of the rows of all of them.
+    pub(crate) async fn read_of_all<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
         self.bare(work).await
     }
 
     /// Runs `work`, which is one statement that writes, without `BEGIN` and `COMMIT` around it: on PostgreSQL a
-    /// statement is a transaction by itself, and one trip instead of three. As [`Self::write`] on SQLite.
+    /// statement is a transaction by itself, and one trip instead of three. Only for tables that have no organization
+    /// ([`crate::tenant`]). As [`Self::write`] on SQLite.
     pub(crate) async fn write_alone<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -188,10 +204,11 @@ impl Db {
             }
             Engine::Postgres(pool) => {
                 let pool = pool.clone();
+                let begin = tenant::begin(tenant::current().as_deref());
                 let running = self.runtime.spawn(async move {
                     let _permit = permit;
                     let mut cx = Connection::Postgres(pool.acquire().await?);
-                    let result = transaction(&mut cx, work).await;
+                    let result = transaction(&mut cx, &begin, work).await;
                     if result.is_err() {
                         cx.close_unless_idle().await;
                     }
@@ -246,11 +263,11 @@ async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result
     }
 }
 
-async fn transaction<T, F>(cx: &mut Connection, work: F) -> Result<T, StoreError>
+async fn transaction<T, F>(cx: &mut Connection, begin: &str, work: F) -> Result<T, StoreError>
 where
     F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>,
 {
-    cx.batch("BEGIN").await?;
+    cx.batch(begin).await?;
     let value = bounded(work(cx)).await?;
     cx.batch("COMMIT").await?;
     Ok(value)
@@ -344,6 +361,13 @@ async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, Store
         })
         .connect_with(connect)
         .await?;
-    migrate::run(&mut Connection::Postgres(pool.acquire().await?)).await?;
+    let mut cx = Connection::Postgres(pool.acquire().await?);
+    migrate::run(&mut cx).await?;
+    if tenant::is_bypassed(&mut cx).await? {
+        tracing::warn!(
+            "the role that the gateway uses passes by PostgreSQL's row-level security; give it one that is no superuser"
+        );
+    }
+    drop(cx);
     Ok(Engine::Postgres(pool))
 }

@@ -38,6 +38,7 @@ pub mod replica;
 pub mod retention;
 pub mod seal;
 pub mod signing_key;
+pub mod tenant;
 mod transaction;
 pub mod usage;
 pub mod user;

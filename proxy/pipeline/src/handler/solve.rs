@@ -15,8 +15,8 @@ use svc_core::json;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_solver::{Conflict, Solved, Spec};
-use svc_store::TransactionError;
 use svc_store::audit::{self, Row};
+use svc_store::{TransactionError, tenant};
 
 use super::Handler;
 use super::message::check_query;
@@ -278,7 +278,7 @@ enum Key {
 /// The row and the key's fate in one transaction, where no disconnect reaches it.
 async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(), Fault> {
     let store = gateway.store.clone();
-    let writing = gateway.background.spawn(async move {
+    let writing = gateway.background.spawn(tenant::inherited(async move {
         let written = store.transaction(move |mut tx| {
             Box::pin(async move {
                 audit::record(&mut tx, &row).await?;
@@ -293,7 +293,7 @@ async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(),
             })
         });
         written.await
-    });
+    }));
     match writing.await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(TransactionError::Store(error))) => {

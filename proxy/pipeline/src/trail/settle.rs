@@ -11,7 +11,7 @@ use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
-use svc_store::{StoreError, audit};
+use svc_store::{StoreError, audit, tenant};
 
 use super::row::{self, End};
 use super::{Ending, Finished, Operation, Record};
@@ -107,7 +107,8 @@ pub(super) async fn fail(
     code: Option<Code>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
-    let settling = background.spawn(async move {
+    let tenant = tenant_of(&record);
+    let settling = background.spawn(in_its_name(tenant, async move {
         // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
         let charge = Charge {
             credits: Micro::ZERO,
@@ -122,7 +123,7 @@ pub(super) async fn fail(
         let settlement = settlement(&record, end, charge, false)?;
         observe(&gateway, &record, code.map_or("cancelled", Code::word));
         settle_or_keep_trying(&gateway, settlement).await
-    });
+    }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
@@ -137,7 +138,8 @@ pub(super) async fn refuse(
     code: Option<Code>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
-    let settling = background.spawn(async move {
+    let tenant = tenant_of(&record);
+    let settling = background.spawn(in_its_name(tenant, async move {
         let now = moment::now();
         let intent = row::requested(&record, now);
         let end = End {
@@ -150,7 +152,7 @@ pub(super) async fn refuse(
         written
             .map(drop)
             .map_err(|error| unwritten("audit rows of a refusal", &error))
-    });
+    }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("auditing a refusal: {error}")))?
@@ -165,7 +167,8 @@ pub(super) async fn deny(
     code: Option<Code>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
-    let settling = background.spawn(async move {
+    let tenant = tenant_of(&record);
+    let settling = background.spawn(in_its_name(tenant, async move {
         let end = End {
             ending,
             status,
@@ -175,10 +178,23 @@ pub(super) async fn deny(
         audit::append(&gateway.store, &[row])
             .await
             .map_err(|error| unwritten("audit row of a denial", &error))
-    });
+    }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("auditing a denial: {error}")))?
+}
+
+/// The organization whose rows a record becomes; a caller who is not known yet has none.
+fn tenant_of(record: &Record) -> Option<String> {
+    let caller = record.caller.as_ref()?;
+    Some(caller.organization_id.clone())
+}
+
+async fn in_its_name<F: Future>(tenant: Option<String>, work: F) -> F::Output {
+    match tenant {
+        Some(org_id) => tenant::within(&org_id, work).await,
+        None => work.await,
+    }
 }
 
 fn charge(record: &Record) -> Charge {
@@ -221,8 +237,10 @@ fn settlement(
     })
 }
 
+/// A stream is settled where it is read, past the task that knew its organization.
 async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, Fault> {
-    let settled = inference::settle(&gateway.store, settlement).await;
+    let settling = inference::settle(&gateway.store, settlement);
+    let settled = tenant::within(&settlement.org_id, settling).await;
     settled.map_err(|error| unwritten("settlement", &error))
 }
 

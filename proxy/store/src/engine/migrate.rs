@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Connection, args};
 use crate::error::StoreError;
+use crate::tenant;
 
 /// A step of the schema.
 struct Migration {
@@ -97,6 +98,9 @@ async fn apply(cx: &mut Connection) -> Result<(), StoreError> {
             args![migration.version, migration.name, checksum(migration.sql)],
         )
         .await?;
+    }
+    if matches!(cx, Connection::Postgres(_)) {
+        cx.batch(tenant::POLICIES).await?;
     }
     Ok(())
 }

@@ -21,9 +21,10 @@ const WAL: &str = "PRAGMA journal_mode = WAL";
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 
 /// What every connection that writes is set to. FULL: a commit is on the disk before it is reported. Foreign keys
-/// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers.
+/// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers. What
+/// is deleted is overwritten: a destroyed key must not lie in a free page.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
-                        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384";
+                        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA secure_delete = ON";
 
 pub(crate) struct Writer(rusqlite::Connection);
 

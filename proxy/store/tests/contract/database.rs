@@ -37,14 +37,16 @@ impl TestDb {
         let server = tokio::task::spawn_blocking(server).await.unwrap();
         let name = format!("store_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let mut connection = server.options("postgres").connect().await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}")))
-            .execute(&mut connection)
-            .await
-            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(format!(
+            "CREATE DATABASE {name} OWNER gateway"
+        )))
+        .execute(&mut connection)
+        .await
+        .unwrap();
         connection.close().await.unwrap();
         Self {
             url: format!(
-                "postgres://postgres@localhost/{name}?host={}",
+                "postgres://gateway@localhost/{name}?host={}",
                 server.socket.display()
             ),
             files: server.socket.join("data"),
@@ -127,6 +129,17 @@ impl TestDb {
         open.run("BEGIN").await
     }
 
+    /// Has PostgreSQL write all that it keeps in memory, which only its superuser may ask for; SQLite has written.
+    pub(crate) async fn flush(&self) {
+        if self.is_sqlite() {
+            return;
+        }
+        let options: PgConnectOptions = self.url.parse().unwrap();
+        let mut connection = options.username("postgres").connect().await.unwrap();
+        let done = sqlx::raw_sql("CHECKPOINT").execute(&mut connection).await;
+        done.unwrap();
+    }
+
     /// Whether any file of the engine has this text in it.
     pub(crate) fn holds(&self, needle: &str) -> bool {
         let mut grep = Command::new("grep");
@@ -175,6 +188,8 @@ cd "$2" || exit 1
 "$1/pg_ctl" -D data -w -l server.log start \
     -o "-k '$2' -c listen_addresses='' -c fsync=off -c max_connections=200" >>log 2>&1 \
     || { cat log server.log; exit 1; }
+# Row-level security binds no superuser.
+"$1/createuser" -h "$2" -U postgres gateway >>log 2>&1 || { cat log; exit 1; }
 echo ready
 cat >/dev/null
 "$1/pg_ctl" -D data -m immediate stop >/dev/null 2>&1

@@ -12,8 +12,8 @@ use svc_store::bootstrap::{bootstrap, template};
 use svc_store::organization::{self, PhiMode};
 use svc_store::project::{self, Project};
 use svc_store::seal::Content;
-use svc_store::user::{self, Role};
-use svc_store::{Store, StoreError, TransactionError};
+use svc_store::user::{self, Role, User};
+use svc_store::{Store, StoreError, TransactionError, tenant};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -26,6 +26,38 @@ on_both! {
     a_key_is_revoked_once_and_expires,
     the_last_use_is_noted_once_a_minute,
     an_agreement_goes_through_its_standings,
+    a_statement_that_forgets_its_organization_finds_the_wall,
+}
+
+/// Contract 19.3: on PostgreSQL the database itself keeps organizations apart; SQLite has no such thing.
+async fn a_statement_that_forgets_its_organization_finds_the_wall(db: TestDb) {
+    let store = db.open().await;
+    let mine = fixture::organization(&store).await.organization_id;
+    let theirs = fixture::organization(&store).await;
+    let everybody = organization::ids(&store, "", 10).await.unwrap();
+    assert_eq!(everybody.len(), 2);
+    let seen = tenant::within(&mine, organization::ids(&store, "", 10)).await;
+    let intruder = user::find(&store, &theirs.organization_id, &theirs.user_id);
+    let intruder = User {
+        id: fixture::id(IdKind::User),
+        email: "intruder@example.org".to_owned(),
+        ..intruder.await.unwrap().unwrap()
+    };
+    let written = tenant::within(&mine, user::create(&store, &intruder)).await;
+    let other = user::find(&store, &theirs.organization_id, &theirs.user_id);
+    let other = tenant::within(&mine, other).await.unwrap();
+    if db.is_sqlite() {
+        assert_eq!(seen.unwrap(), everybody);
+        assert!(written.is_ok() && other.is_some());
+        return;
+    }
+    assert_eq!(seen.unwrap(), [mine]);
+    assert!(matches!(written, Err(StoreError::Refused { .. })));
+    assert!(other.is_none());
+    let bare = "SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
+                WHERE c.relkind = 'r' AND a.attname = 'org_id' AND NOT a.attisdropped \
+                  AND NOT (c.relrowsecurity AND c.relforcerowsecurity)";
+    assert_eq!(db.texts(bare).await, [""; 0]);
 }
 
 async fn a_bootstrapped_key_is_found_with_all_that_belongs_to_it(db: TestDb) {
