@@ -3,14 +3,14 @@
 mod picture;
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 use svc_core::fault::Fault;
-use svc_solver::{Pool, Progress, Settings, Status, solve_result};
+use svc_solver::{Exported, Pool, Progress, Settings, Spec, Status, solve_result};
 use tokio::runtime::Handle;
 
 use crate::configuration::Configuration;
@@ -22,6 +22,9 @@ pub(crate) struct Options {
     /// Write the roster to this file too, as a page to look at.
     #[arg(long)]
     html: Option<PathBuf>,
+    /// Write what the engine gets into this folder too: model.pb (a CpModelProto) and parameters.pb (SatParameters).
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -77,6 +80,9 @@ pub(crate) async fn run(
         Ok(spec) => Arc::new(spec),
         Err(fault) => return refuse(&fault),
     };
+    if let Some(folder) = &options.model {
+        write_model(&spec, folder).await?;
+    }
     let pool = pool(configuration, Handle::current())?;
     let began = Instant::now();
     let solved = if std::io::stderr().is_terminal() {
@@ -105,6 +111,17 @@ pub(crate) async fn run(
     } else {
         ExitCode::SUCCESS
     })
+}
+
+async fn write_model(spec: &Spec, folder: &Path) -> anyhow::Result<()> {
+    let exported = svc_solver::export(spec);
+    let Exported { model, parameters } = exported.context("the rules expand to too much")?;
+    for (name, bytes) in [("model.pb", model), ("parameters.pb", parameters)] {
+        let path = folder.join(name);
+        let written = tokio::fs::write(&path, bytes).await;
+        written.with_context(|| format!("writing {}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Exit status for a spec that cannot be: neither success nor a failure of ours.

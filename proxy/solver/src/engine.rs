@@ -75,26 +75,7 @@ pub(crate) fn search(
     if library.is_stopped() {
         return Err(EngineError::Stopped);
     }
-    // A complete hint with symmetry detection on a large model ran for a minute past its limit.
-    let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
-    let is_small = model.variables.len() <= MAX_PLAIN_VARIABLES;
-    let in_turns = search != Search::Any && !is_small;
-    let parameters = Parameters {
-        random_seed: i32::try_from(SEED).ok(),
-        log_search_progress: (search == Search::BestTelling).then_some(true),
-        max_deterministic_time: Some(budget),
-        linearization_level: (search != Search::Any && is_small).then_some(2),
-        interleave_batch_size: in_turns.then_some(1),
-        catch_sigint_signal: Some(false),
-        interleave_search: in_turns.then_some(true),
-        symmetry_level: is_plain.then_some(0),
-        num_workers: Some(1),
-        subsolvers: if in_turns {
-            vec!["max_lp".to_owned()]
-        } else {
-            Vec::new()
-        },
-    };
+    let parameters = parameters(model, search, budget);
     let bytes = library.solve(&model.encode_to_vec(), &parameters.encode_to_vec())?;
     if library.is_stopped() {
         return Err(EngineError::Stopped);
@@ -115,4 +96,44 @@ pub(crate) fn search(
         Status::ModelInvalid => return Err(EngineError::Invalid),
     };
     Ok(Found { verdict, spent })
+}
+
+/// How the engine is asked to search a model.
+fn parameters(model: &CpModel, search: Search, budget: f64) -> Parameters {
+    // A complete hint with symmetry detection on a large model ran for a minute past its limit.
+    let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
+    let is_small = model.variables.len() <= MAX_PLAIN_VARIABLES;
+    let in_turns = search != Search::Any && !is_small;
+    Parameters {
+        random_seed: i32::try_from(SEED).ok(),
+        log_search_progress: (search == Search::BestTelling).then_some(true),
+        max_deterministic_time: Some(budget),
+        linearization_level: (search != Search::Any && is_small).then_some(2),
+        interleave_batch_size: in_turns.then_some(1),
+        catch_sigint_signal: Some(false),
+        interleave_search: in_turns.then_some(true),
+        symmetry_level: is_plain.then_some(0),
+        num_workers: Some(1),
+        subsolvers: if in_turns {
+            vec!["max_lp".to_owned()]
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// What the engine gets, in its own formats: for looking at, and for solving by other means.
+pub struct Exported {
+    /// A `CpModelProto`.
+    pub model: Vec<u8>,
+    /// `SatParameters`.
+    pub parameters: Vec<u8>,
+}
+
+/// A model and how it would be searched.
+pub(crate) fn export(model: &CpModel, search: Search, budget: f64) -> Exported {
+    Exported {
+        model: model.encode_to_vec(),
+        parameters: parameters(model, search, budget).encode_to_vec(),
+    }
 }

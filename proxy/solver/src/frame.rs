@@ -11,7 +11,9 @@ pub(crate) enum Kind {
     SolveAndTell,
     /// To the worker: end the search that runs.
     Stop,
-    /// From the worker: the library is loaded.
+    /// To the worker, which is idle: say that you are ready.
+    Greet,
+    /// From the worker: the library is loaded, and nothing runs.
     Ready,
     /// From the worker: the library cannot be loaded; why.
     Unusable,
@@ -21,10 +23,11 @@ pub(crate) enum Kind {
     Progress,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Solve,
     Kind::SolveAndTell,
     Kind::Stop,
+    Kind::Greet,
     Kind::Ready,
     Kind::Unusable,
     Kind::Answer,

@@ -20,10 +20,11 @@ mod vocabulary;
 mod words;
 mod worker;
 
-pub use engine::SEED;
+pub use engine::{Exported, SEED};
 pub use explain::Conflict;
 pub use pool::{Pool, Settings, Solved, Status, Unavailable};
 pub use result::solve_result;
+pub use solve::export;
 pub use spec::{Spec, parse};
 pub use vocabulary::{Form, Strength, VOCABULARY};
 pub use worker::{Progress, WorkerError, work};

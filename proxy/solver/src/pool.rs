@@ -123,6 +123,9 @@ impl Unavailable {
 
 /// How long a worker may take to load the library: 0.03 to 0.15 s on an idle machine.
 const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long an idle worker may take to say that it is ready: well under 1 ms, more where cores are taken. One that
+/// takes longer is replaced, which takes longer still.
+const GREETING_LIMIT: Duration = Duration::from_secs(1);
 /// From the wish to stop until the process is killed: searches that can stop do so in 1 to 52 ms.
 const STOP_LIMIT: Duration = Duration::from_millis(250);
 /// What a search may take: on an idle core its budget is about the caller's limit, and cores are shared. An
@@ -232,7 +235,7 @@ impl Pool {
             let Some(mut worker) = idle else {
                 break self.start().await?;
             };
-            if worker.is_alive() {
+            if let Ok(Ok(())) = timeout(GREETING_LIMIT, worker.greet()).await {
                 break worker;
             }
         };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::classes::Relaxation;
 use crate::coverage;
 use crate::engine::proto::{CpModel, Hint, Linear, Objective};
-use crate::engine::{self, EngineError, Library, Search, Verdict};
+use crate::engine::{self, EngineError, Exported, Library, Search, Verdict};
 use crate::explain::{self, Conflict};
 use crate::model::{Encoder, Model, TooLarge};
 use crate::roster::Roster;
@@ -76,11 +76,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
         return Ok(Outcome::TooLarge);
     };
     let budget = budget(spec, model.proto.variables.len());
-    let search = match (model.proto.objective.is_some(), run) {
-        (true, Run::Silent) => Search::Best,
-        (true, Run::Telling) => Search::BestTelling,
-        (false, _) => Search::Any,
-    };
+    let search = search(&model, run);
     let found = engine::search(library, &model.proto, search, budget)?;
     match found.verdict {
         Verdict::Infeasible => Ok(Outcome::Infeasible {
@@ -96,6 +92,22 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
         Verdict::Feasible { solution } => feasible(&model, spec, &solution),
         Verdict::Unknown => any(library, spec, &model, budget),
     }
+}
+
+fn search(model: &Model, run: Run) -> Search {
+    match (model.proto.objective.is_some(), run) {
+        (true, Run::Silent) => Search::Best,
+        (true, Run::Telling) => Search::BestTelling,
+        (false, _) => Search::Any,
+    }
+}
+
+/// The model of a spec with all its rules, and how it is searched; `None` where it is too large.
+pub fn export(spec: &Spec) -> Option<Exported> {
+    let model = encode(spec).ok()?;
+    let budget = budget(spec, model.proto.variables.len());
+    let search = search(&model, Run::Silent);
+    Some(engine::export(&model.proto, search, budget))
 }
 
 /// Large specs without preferences: counts of identical resources, dealt out in turn. Gives an answer where that

@@ -68,10 +68,10 @@ pub fn work(library: &Path, memory_bytes: u64) -> Result<(), WorkerError> {
     };
     frame::write(&mut *out.lock(), Kind::Ready, b"")?;
     let (sender, specs) = sync_channel(1);
-    let reading = Arc::clone(&library);
+    let (reading, greeting) = (Arc::clone(&library), Arc::clone(&out));
     thread::Builder::new()
         .name("solver-input".into())
-        .spawn(move || read_input(&reading, &sender))?;
+        .spawn(move || read_input(&reading, &sender, &greeting))?;
     let telling = Arc::clone(&out);
     thread::Builder::new()
         .name("solver-log".into())
@@ -128,7 +128,7 @@ fn own_standard_output() -> Result<(OwnedFd, OwnedFd), rustix::io::Errno> {
 
 /// Specs go on; a wish to stop is carried out at once. When the gateway is gone, so is the worker, whatever it is
 /// at: ending the process in good order would wait for the search.
-fn read_input(library: &Library, specs: &SyncSender<(Vec<u8>, Run)>) {
+fn read_input(library: &Library, specs: &SyncSender<(Vec<u8>, Run)>, out: &Mutex<File>) {
     let mut input = io::stdin().lock();
     loop {
         let run = match frame::read(&mut input) {
@@ -136,6 +136,10 @@ fn read_input(library: &Library, specs: &SyncSender<(Vec<u8>, Run)>) {
                 library.stop();
                 continue;
             }
+            Ok((Kind::Greet, _)) => match frame::write(&mut *out.lock(), Kind::Ready, b"") {
+                Ok(()) => continue,
+                Err(_) => break,
+            },
             Ok((Kind::Solve, bytes)) => (bytes, Run::Silent),
             Ok((Kind::SolveAndTell, bytes)) => (bytes, Run::Telling),
             Ok(_) | Err(_) => break,

@@ -49,9 +49,20 @@ impl Worker {
         })
     }
 
-    /// Whether the process runs.
-    pub(super) fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+    /// Has an idle worker say that it is ready; an error where it cannot any more. A process that is being killed
+    /// still looks alive from outside.
+    pub(super) async fn greet(&mut self) -> io::Result<()> {
+        self.write(Kind::Greet, b"").await?;
+        loop {
+            match self.hear().await? {
+                Heard::Ready => return Ok(()),
+                // The last words of the search before.
+                Heard::Progress(_) => {}
+                Heard::Unusable(_) | Heard::Answer(_) => {
+                    return Err(io::Error::other("a worker that should be idle is not"));
+                }
+            }
+        }
     }
 
     pub(super) async fn ask(&mut self, spec: &[u8], telling: bool) -> io::Result<()> {
@@ -83,7 +94,7 @@ impl Worker {
             )),
             Kind::Answer => Ok(Heard::Answer(serde_json::from_slice(&payload)?)),
             Kind::Progress => Ok(Heard::Progress(serde_json::from_slice(&payload)?)),
-            Kind::Solve | Kind::SolveAndTell | Kind::Stop => {
+            Kind::Solve | Kind::SolveAndTell | Kind::Stop | Kind::Greet => {
                 Err(io::Error::other("a worker does not ask"))
             }
         }
