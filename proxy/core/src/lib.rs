@@ -23,3 +23,4 @@ pub mod sse;
 pub mod surface;
 pub mod time;
 pub mod version;
+pub mod webhook;

@@ -61,6 +61,12 @@ impl Timestamp {
             .to_string()
     }
 
+    /// RFC 3339 with a numeric offset, as webhook bodies have it (contract 1.2).
+    pub fn with_offset(self) -> String {
+        let text = self.to_string();
+        format!("{}+00:00", text.trim_end_matches('Z'))
+    }
+
     fn zoned(self) -> jiff::Zoned {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -95,6 +101,10 @@ mod tests {
         assert_eq!(
             Timestamp(1_795_205_340_123).to_string(),
             "2026-11-20T20:09:00.123Z"
+        );
+        assert_eq!(
+            Timestamp(1_795_205_340_123).with_offset(),
+            "2026-11-20T20:09:00.123+00:00"
         );
         assert_eq!(
             Timestamp::parse("2026-11-20T21:09:00.123+01:00"),

@@ -315,7 +315,7 @@ pub async fn terminate(
                     .await?;
                 let ended = ended.ok_or(StoreError::Missing("BAA in force"))?;
                 let id: String = ended.get("id")?;
-                audit::record(&mut Transaction { cx }, &row(&id)).await?;
+                audit::record(&mut Transaction::alone(cx), &row(&id)).await?;
                 Ok(id)
             })
         })

@@ -212,7 +212,7 @@ pub async fn save_caps(
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let mut tx = Transaction { cx };
+                let mut tx = Transaction::alone(cx);
                 put_caps(&mut tx, &id, mode, &caps, now).await
             })
         })

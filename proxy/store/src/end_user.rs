@@ -125,7 +125,7 @@ pub async fn erase(
                         .await?,
                 };
                 if erased != Erased::default() {
-                    audit::record(&mut Transaction { cx }, &row(erased)).await?;
+                    audit::record(&mut Transaction::alone(cx), &row(erased)).await?;
                 }
                 Ok(erased)
             })

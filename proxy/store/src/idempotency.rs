@@ -64,7 +64,7 @@ pub async fn claim(store: &Store, claim: &Claim) -> Result<Claimed, StoreError> 
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let mut tx = Transaction { cx };
+                let mut tx = Transaction::alone(cx);
                 take(&mut tx, &claim).await
             })
         })

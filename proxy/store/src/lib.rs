@@ -28,6 +28,7 @@ pub mod master_key;
 pub mod message;
 pub mod org_key;
 pub mod organization;
+pub mod outbox;
 pub mod page;
 pub mod phi_list;
 pub mod policy_epoch;
@@ -42,6 +43,7 @@ pub mod tenant;
 mod transaction;
 pub mod usage;
 pub mod user;
+pub mod webhook_endpoint;
 
 use std::sync::Arc;
 
@@ -58,6 +60,7 @@ pub use transaction::{Transaction, TransactionError};
 pub struct Store {
     db: engine::Db,
     ring: Arc<KeyRing>,
+    wakes: Arc<outbox::Wakes>,
 }
 
 impl Store {
@@ -76,6 +79,7 @@ impl Store {
         Ok(Self {
             db: engine::Db::open(url, options, runtime).await?,
             ring: Arc::new(KeyRing::new(master)),
+            wakes: Arc::default(),
         })
     }
 

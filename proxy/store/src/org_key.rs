@@ -130,6 +130,21 @@ pub(crate) async fn opening(
     Ok(load(store, org_id).await?.of(sealed)?.clone())
 }
 
+/// As [`opening`], inside a transaction: from the database, with nothing else to wait for.
+pub(crate) async fn within(
+    ring: &KeyRing,
+    cx: &mut Connection,
+    org_id: &str,
+    sealed: &[u8],
+) -> Result<SecretKey, StoreError> {
+    let version = seal::key_version(sealed)?;
+    let sql = "SELECT wrapped FROM org_keys WHERE org_id = $1 AND version = $2";
+    let row = cx.row(sql, args![org_id, version]).await?;
+    let row = row.ok_or(StoreError::Missing("organization key"))?;
+    let wrapped: Vec<u8> = row.get("wrapped")?;
+    Ok(ring.unwrap(org_id, version, &wrapped)?)
+}
+
 async fn read(store: &Store, org_id: &str) -> Result<OrganizationKeys, StoreError> {
     let rows = read_wrapped(store, org_id).await?;
     let mut versions = Vec::with_capacity(rows.len());

@@ -7,17 +7,28 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use crate::engine::Connection;
+use crate::outbox::Outlet;
 use crate::{Store, StoreError};
 
 /// An open transaction. Only functions of this crate can do anything with it.
 pub struct Transaction<'c> {
     pub(crate) cx: &'c mut Connection,
+    /// None in transactions of this crate's own, which publish nothing.
+    pub(crate) outlet: Option<&'c Outlet>,
 }
 
-impl Transaction<'_> {
+impl<'c> Transaction<'c> {
+    /// A transaction of this crate's own, for functions that take one.
+    pub(crate) const fn alone(cx: &'c mut Connection) -> Self {
+        Self { cx, outlet: None }
+    }
+
     /// The same transaction, for a function that takes it by value.
     pub fn reborrow(&mut self) -> Transaction<'_> {
-        Transaction { cx: self.cx }
+        Transaction {
+            cx: self.cx,
+            outlet: self.outlet,
+        }
     }
 }
 
@@ -53,11 +64,17 @@ impl Store {
         // The engine knows database errors only; a refusal waits here until the transaction is rolled back.
         let refusal = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&refusal);
+        let outlet = Arc::new(Outlet::new(Arc::clone(&self.ring)));
+        let used = Arc::clone(&outlet);
         let done = self
             .db
             .write(move |cx| {
                 Box::pin(async move {
-                    match work(Transaction { cx }).await {
+                    let tx = Transaction {
+                        cx,
+                        outlet: Some(&used),
+                    };
+                    match work(tx).await {
                         Ok(value) => Ok(value),
                         Err(TransactionError::Store(error)) => Err(error),
                         Err(TransactionError::Refused(reason)) => {
@@ -68,6 +85,9 @@ impl Store {
                 })
             })
             .await;
+        if done.is_ok() {
+            self.wakes.ring(&outlet);
+        }
         done.map_err(|error| match refusal.lock().take() {
             Some(reason) => TransactionError::Refused(reason),
             None => TransactionError::Store(error),

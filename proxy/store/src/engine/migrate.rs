@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     10 "0010_audit_tree";
     11 "0011_limits";
     12 "0012_end_users";
+    13 "0013_outbound_webhooks";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -37,6 +37,7 @@ mod integrations;
 mod keys;
 mod opening;
 mod organizations;
+mod outbox;
 mod phi_lists;
 mod recovering;
 mod signing_keys;

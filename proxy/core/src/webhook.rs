@@ -1,0 +1,103 @@
+//! Outbound webhooks: the names of events, and which events an endpoint has asked for (spec, Outbound webhook
+//! events). Pure; signing is the webhook crate's.
+
+/// What has happened to a record or to an entity's schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventName {
+    RecordCreated,
+    RecordUpdated,
+    RecordDeleted,
+    RecordBulkCreated,
+    SchemaUpdated,
+}
+
+impl EventName {
+    pub const ALL: &[Self] = &[
+        Self::RecordCreated,
+        Self::RecordUpdated,
+        Self::RecordDeleted,
+        Self::RecordBulkCreated,
+        Self::SchemaUpdated,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::RecordCreated => "record.created",
+            Self::RecordUpdated => "record.updated",
+            Self::RecordDeleted => "record.deleted",
+            Self::RecordBulkCreated => "record.bulk_created",
+            Self::SchemaUpdated => "schema.updated",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|name| name.word() == word)
+    }
+}
+
+/// Stands for every event, those of later versions among them (contract 15.1).
+pub const EVERY_EVENT: &str = "*";
+
+/// What an endpoint has asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// Names of events, or [`EVERY_EVENT`] alone.
+    pub events: Vec<String>,
+    /// `None`: of any app.
+    pub app_id: Option<String>,
+    /// `None`: of any entity.
+    pub entity_keys: Option<Vec<String>>,
+}
+
+impl Subscription {
+    /// Whether an event of this app and entity is asked for.
+    pub fn wants(&self, name: EventName, app_id: &str, entity_key: &str) -> bool {
+        let Self {
+            events,
+            app_id: app,
+            entity_keys,
+        } = self;
+        let is_named = |event: &String| event == EVERY_EVENT || event == name.word();
+        events.iter().any(is_named)
+            && app.as_ref().is_none_or(|app| app == app_id)
+            && entity_keys
+                .as_ref()
+                .is_none_or(|keys| keys.iter().any(|key| key == entity_key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subscription(events: &[&str]) -> Subscription {
+        Subscription {
+            events: events.iter().map(|&event| event.to_owned()).collect(),
+            app_id: None,
+            entity_keys: None,
+        }
+    }
+
+    #[test]
+    fn names_read_back_and_nothing_else_does() {
+        for name in EventName::ALL {
+            assert_eq!(EventName::parse(name.word()), Some(*name));
+        }
+        for word in ["", "*", "record", "record.created ", "Record.Created"] {
+            assert_eq!(EventName::parse(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_gets_what_it_has_asked_for_and_nothing_else() {
+        let created = EventName::RecordCreated;
+        assert!(subscription(&["*"]).wants(EventName::SchemaUpdated, "a", "patient"));
+        assert!(subscription(&["record.created"]).wants(created, "a", "patient"));
+        assert!(!subscription(&["record.updated"]).wants(created, "a", "patient"));
+        let mut narrow = subscription(&["*"]);
+        narrow.app_id = Some("a".to_owned());
+        assert!(narrow.wants(created, "a", "patient") && !narrow.wants(created, "b", "patient"));
+        narrow.entity_keys = Some(vec!["visit".to_owned(), "patient".to_owned()]);
+        assert!(narrow.wants(created, "a", "patient") && !narrow.wants(created, "a", "invoice"));
+    }
+}

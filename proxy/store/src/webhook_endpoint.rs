@@ -1,0 +1,525 @@
+//! Endpoints of outbound webhooks (contract 15.1). Each has a key of its own, which the organization key wraps and
+//! which seals its secrets and the bodies of its deliveries; removing an endpoint destroys it (contract 19.4).
+
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+use svc_core::webhook::Subscription;
+
+use crate::engine::{Connection, Row, args};
+use crate::org_key;
+use crate::page::{Listing, Page, Paged};
+use crate::seal::{self, Content, Place, SecretKey};
+use crate::{Store, StoreError, Transaction};
+
+/// One endpoint, without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    pub id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    pub url: String,
+    pub description: Option<String>,
+    pub subscription: Subscription,
+    pub max_in_flight: u32,
+    /// `None`: enabled.
+    pub disabled: Option<Disabled>,
+    /// End of the secret, for people.
+    pub secret_hint: String,
+    pub secret_created_at: Timestamp,
+    pub previous_secret_expires_at: Option<Timestamp>,
+    pub health: Health,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// Why an endpoint gets nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disabled {
+    /// Somebody has switched it off.
+    Manual,
+    /// Every attempt of days has failed.
+    Failing,
+    /// It has answered 410, and the operator lets that count.
+    Gone,
+}
+
+impl Disabled {
+    pub const ALL: &[Self] = &[Self::Manual, Self::Failing, Self::Gone];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Failing => "failing",
+            Self::Gone => "gone",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|reason| reason.word() == word)
+    }
+}
+
+/// How deliveries to an endpoint have gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Accurate to a second while all goes well.
+    pub last_success_at: Option<Timestamp>,
+    pub last_failure_at: Option<Timestamp>,
+    /// Attempts since the last success.
+    pub consecutive_failures: u32,
+}
+
+/// The key and the secret of a new endpoint, which no statement and no log can read.
+#[derive(Clone)]
+pub struct SealedSecret {
+    secret: Vec<u8>,
+    wrapped_key: Vec<u8>,
+}
+
+/// Seals the first secret of the endpoint `id` under a fresh key.
+///
+/// # Errors
+/// Those of the organization's keys.
+pub async fn seal_secret(
+    store: &Store,
+    org_id: &str,
+    id: &str,
+    secret: &Content,
+) -> Result<SealedSecret, StoreError> {
+    let keys = org_key::load(store, org_id).await?;
+    let (version, outer) = keys.current()?;
+    let key = SecretKey::generate();
+    Ok(SealedSecret {
+        secret: seal_text(&key, id, "secret", org_id, secret)?,
+        wrapped_key: seal::wrap(outer, version, place(id, "wrapped_key", org_id), &key)?,
+    })
+}
+
+/// Every endpoint's key is its first and only one.
+pub(crate) const DATA_KEY_VERSION: u32 = 1;
+
+fn seal_text(
+    key: &SecretKey,
+    id: &str,
+    column: &str,
+    org_id: &str,
+    secret: &Content,
+) -> Result<Vec<u8>, StoreError> {
+    let place = place(id, column, org_id);
+    Ok(seal::seal(
+        key,
+        DATA_KEY_VERSION,
+        place,
+        secret.as_str().as_bytes(),
+    )?)
+}
+
+/// Stores an endpoint.
+///
+/// # Errors
+/// Those of the database.
+pub async fn insert(
+    tx: &mut Transaction<'_>,
+    endpoint: &Endpoint,
+    sealed: SealedSecret,
+) -> Result<(), StoreError> {
+    let Endpoint {
+        id,
+        org_id,
+        mode,
+        url,
+        description,
+        subscription,
+        max_in_flight,
+        disabled,
+        secret_hint,
+        secret_created_at,
+        previous_secret_expires_at: _,
+        health: _,
+        created_at,
+        updated_at,
+    } = endpoint;
+    let Subscription {
+        events,
+        app_id,
+        entity_keys,
+    } = subscription;
+    let SealedSecret {
+        secret,
+        wrapped_key,
+    } = sealed;
+    tx.cx
+        .execute(
+            "INSERT INTO webhook_endpoints (id, org_id, mode, url, description, events, app_id, entity_keys, \
+             max_in_flight, disabled_reason, wrapped_key, secret, secret_hint, secret_created_at, \
+             consecutive_failures, exhausted_count, created_at, updated_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0, 0, $15, $16)",
+            args![
+                id,
+                org_id,
+                *mode,
+                url,
+                description,
+                events.as_slice(),
+                app_id,
+                entity_keys.as_deref().map(array),
+                *max_in_flight,
+                disabled.map(Disabled::word),
+                wrapped_key,
+                secret,
+                secret_hint,
+                *secret_created_at,
+                *created_at,
+                *updated_at,
+            ],
+        )
+        .await
+        .map(drop)
+}
+
+fn array(list: &[String]) -> String {
+    serde_json::Value::from(list.to_vec()).to_string()
+}
+
+/// Locks an endpoint for the rest of the transaction: nobody changes it or takes deliveries of it meanwhile.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Endpoint>, StoreError> {
+    // As `agent::lock`: an update that changes nothing holds the row on both engines alike.
+    let sql = "UPDATE webhook_endpoints SET url = url WHERE id = $1 AND org_id = $2 AND mode = $3";
+    tx.cx.execute(sql, args![id, org_id, mode]).await?;
+    read(tx.cx, org_id, mode, id).await
+}
+
+/// Changes what callers may change of an endpoint that is locked; `enabled_again` starts its health anew.
+///
+/// # Errors
+/// [`StoreError::Missing`] for an endpoint that is not there.
+pub async fn update(tx: &mut Transaction<'_>, endpoint: &Endpoint) -> Result<(), StoreError> {
+    let Endpoint {
+        id,
+        org_id: _,
+        mode: _,
+        url,
+        description,
+        subscription,
+        max_in_flight,
+        disabled,
+        secret_hint: _,
+        secret_created_at: _,
+        previous_secret_expires_at: _,
+        health: _,
+        created_at: _,
+        updated_at,
+    } = endpoint;
+    let Subscription {
+        events,
+        app_id,
+        entity_keys,
+    } = subscription;
+    let arguments = args![
+        id,
+        url,
+        description,
+        events.as_slice(),
+        app_id,
+        entity_keys.as_deref().map(array),
+        *max_in_flight,
+        disabled.map(Disabled::word),
+        *updated_at,
+    ];
+    // An endpoint that is switched on again starts with a clean record: what failed before does not count.
+    let sql = "UPDATE webhook_endpoints SET url = $2, description = $3, events = $4, app_id = $5, entity_keys = $6, \
+               max_in_flight = $7, updated_at = $9, \
+               consecutive_failures = CASE WHEN disabled_reason IS NOT NULL AND $8 IS NULL \
+               THEN 0 ELSE consecutive_failures END, \
+               failing_since = CASE WHEN disabled_reason IS NOT NULL AND $8 IS NULL THEN NULL ELSE failing_since END, \
+               exhausted_count = CASE WHEN disabled_reason IS NOT NULL AND $8 IS NULL THEN 0 ELSE exhausted_count END, \
+               disabled_reason = $8 WHERE id = $1 AND deleted_at IS NULL";
+    tx.cx
+        .execute_one("webhook endpoint", sql, arguments)
+        .await?;
+    tx.touch(id);
+    Ok(())
+}
+
+/// What a rotation puts in the place of the secret.
+#[derive(Clone)]
+pub struct NewSecret {
+    pub secret: Content,
+    pub hint: String,
+    pub at: Timestamp,
+    /// Until when the present secret signs too; `None`: no longer.
+    pub previous_until: Option<Timestamp>,
+}
+
+/// Puts another secret in the place of the present one, which becomes the previous one; an older previous one is gone,
+/// because a signature has room for two (contract 15.1).
+///
+/// # Errors
+/// [`StoreError::Missing`] for an endpoint that is not there, and those of its keys.
+pub async fn rotate(
+    tx: &mut Transaction<'_>,
+    endpoint: &Endpoint,
+    new: &NewSecret,
+) -> Result<(), StoreError> {
+    let Endpoint { id, org_id, .. } = endpoint;
+    let sql =
+        "SELECT wrapped_key, secret FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL";
+    let row = tx.cx.row(sql, args![id]).await?;
+    let row = row.ok_or(StoreError::Missing("webhook endpoint"))?;
+    let (wrapped, present): (Vec<u8>, Vec<u8>) = (row.get("wrapped_key")?, row.get("secret")?);
+    let outer = tx.org_key(org_id, &wrapped).await?;
+    let key = open_key(&outer, id, org_id, &wrapped)?;
+    let previous = match new.previous_until {
+        Some(_) => {
+            let present = seal::open_text(&key, place(id, "secret", org_id), &present)?;
+            Some(seal_text(&key, id, "previous_secret", org_id, &present)?)
+        }
+        None => None,
+    };
+    let arguments = args![
+        id,
+        seal_text(&key, id, "secret", org_id, &new.secret)?,
+        &new.hint,
+        new.at,
+        previous,
+        new.previous_until,
+    ];
+    let sql = "UPDATE webhook_endpoints SET secret = $2, secret_hint = $3, secret_created_at = $4, updated_at = $4, \
+               previous_secret = $5, previous_secret_expires_at = $6 WHERE id = $1 AND deleted_at IS NULL";
+    tx.cx.execute_one("webhook endpoint", sql, arguments).await
+}
+
+/// Removes an endpoint and destroys its key: no body of its deliveries opens any more. Its deliveries that wait become
+/// `cancelled`, [`SETTLED_AT_ONCE`] of them here and the rest when their turn comes.
+///
+/// # Errors
+/// Those of the database.
+pub async fn remove(tx: &mut Transaction<'_>, id: &str, now: Timestamp) -> Result<(), StoreError> {
+    let sql = "UPDATE webhook_endpoints SET deleted_at = $2, updated_at = $2, wrapped_key = NULL, secret = NULL, \
+               previous_secret = NULL, previous_secret_expires_at = NULL WHERE id = $1 AND deleted_at IS NULL";
+    tx.cx
+        .execute_one("webhook endpoint", sql, args![id, now])
+        .await?;
+    settle_waiting(tx.cx, id, "cancelled", now).await?;
+    tx.touch(id);
+    Ok(())
+}
+
+/// Deliveries that one transaction settles: it holds the writer for some ten milliseconds.
+pub(crate) const SETTLED_AT_ONCE: u32 = 2_000;
+
+/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end.
+pub(crate) async fn settle_waiting(
+    cx: &mut Connection,
+    id: &str,
+    status: &'static str,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let sql = "UPDATE webhook_deliveries SET status = $2, due_at = NULL, leased_by = NULL, settled_at = $3 \
+               WHERE id IN (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND due_at IS NOT NULL \
+               AND (leased_by IS NULL OR due_at <= $3) ORDER BY due_at, id LIMIT $4)";
+    cx.execute(sql, args![id, status, now, SETTLED_AT_ONCE])
+        .await
+}
+
+/// The endpoint of this organization and mode with this id; one that was removed is not there.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Endpoint>, StoreError> {
+    let (org_id, id) = (org_id.to_owned(), id.to_owned());
+    store
+        .db
+        .read(move |cx| Box::pin(async move { read(cx, &org_id, mode, &id).await }))
+        .await
+}
+
+/// How many endpoints an organization has.
+///
+/// # Errors
+/// Those of the database.
+pub async fn count(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
+    let sql = "SELECT COUNT(*) AS present FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL";
+    let row = tx.cx.row(sql, args![org_id]).await?;
+    row.ok_or(StoreError::Missing("count"))?.get("present")
+}
+
+/// Which endpoints a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub enabled: Option<bool>,
+    /// Endpoints that have asked for this event, by its name or with all of them.
+    pub event: Option<&'static str>,
+}
+
+/// A page of an organization's endpoints.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Paged<Endpoint>, StoreError> {
+    let mut listing = Listing::new(
+        "SELECT * FROM webhook_endpoints WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL",
+        args![org_id, mode],
+    );
+    match filter.enabled {
+        Some(true) => listing.only_where("disabled_reason IS NULL"),
+        Some(false) => listing.only_where("disabled_reason IS NOT NULL"),
+        None => {}
+    }
+    if let Some(event) = filter.event {
+        // A JSON array of words that hold no quotation mark.
+        let named = format!("%\"{event}\"%");
+        listing.any(vec![
+            ("events LIKE ?", named.into()),
+            ("events = ?", "[\"*\"]".into()),
+        ]);
+    }
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .await
+}
+
+/// Wraps the keys of an organization's endpoints with its newest key.
+///
+/// # Errors
+/// Those of the database and of the keys.
+pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
+    let keys = org_key::load(store, org_id).await?;
+    let (version, current) = keys.current()?;
+    let org = org_id.to_owned();
+    let found = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT id, wrapped_key FROM webhook_endpoints \
+                           WHERE org_id = $1 AND wrapped_key IS NOT NULL";
+                let rows = cx.rows(sql, args![org]).await?;
+                let pairs = rows
+                    .iter()
+                    .map(|row| Ok((row.get("id")?, row.get("wrapped_key")?)));
+                pairs.collect::<Result<Vec<(String, Vec<u8>)>, StoreError>>()
+            })
+        })
+        .await?;
+    let mut moved = 0;
+    for (id, wrapped) in found {
+        if seal::key_version(&wrapped)? == version {
+            continue;
+        }
+        let outer = org_key::opening(store, org_id, &wrapped).await?;
+        let key = open_key(&outer, &id, org_id, &wrapped)?;
+        let again = seal::wrap(current, version, place(&id, "wrapped_key", org_id), &key)?;
+        // Conditional: one removed meanwhile stays as it is.
+        let arguments = args![&id, wrapped, again];
+        moved += store
+            .db
+            .write(|cx| {
+                Box::pin(async move {
+                    let sql = "UPDATE webhook_endpoints SET wrapped_key = $3 WHERE id = $1 AND wrapped_key = $2";
+                    cx.execute(sql, arguments).await
+                })
+            })
+            .await?;
+    }
+    Ok(moved)
+}
+
+async fn read(
+    cx: &mut Connection,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Endpoint>, StoreError> {
+    let sql = "SELECT * FROM webhook_endpoints WHERE id = $1 AND org_id = $2 AND mode = $3 AND deleted_at IS NULL";
+    let row = cx.row(sql, args![id, org_id, mode]).await?;
+    row.as_ref().map(from_row).transpose()
+}
+
+fn from_row(row: &Row) -> Result<Endpoint, StoreError> {
+    Ok(Endpoint {
+        id: row.get("id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        url: row.get("url")?,
+        description: row.get("description")?,
+        subscription: subscription(row)?,
+        max_in_flight: row.get("max_in_flight")?,
+        disabled: disabled(row)?,
+        secret_hint: row.get("secret_hint")?,
+        secret_created_at: row.get("secret_created_at")?,
+        previous_secret_expires_at: row.get("previous_secret_expires_at")?,
+        health: Health {
+            last_success_at: row.get("last_success_at")?,
+            last_failure_at: row.get("last_failure_at")?,
+            consecutive_failures: row.get("consecutive_failures")?,
+        },
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+pub(crate) fn subscription(row: &Row) -> Result<Subscription, StoreError> {
+    Ok(Subscription {
+        events: row.get("events")?,
+        app_id: row.get("app_id")?,
+        entity_keys: row.get("entity_keys")?,
+    })
+}
+
+pub(crate) fn disabled(row: &Row) -> Result<Option<Disabled>, StoreError> {
+    let reason: Option<String> = row.get("disabled_reason")?;
+    reason
+        .map(|word| {
+            Disabled::parse(&word).ok_or(StoreError::Corrupt {
+                column: "disabled_reason",
+            })
+        })
+        .transpose()
+}
+
+/// The endpoint's own key.
+pub(crate) fn open_key(
+    outer: &SecretKey,
+    id: &str,
+    org_id: &str,
+    wrapped: &[u8],
+) -> Result<SecretKey, StoreError> {
+    Ok(seal::unwrap(
+        outer,
+        place(id, "wrapped_key", org_id),
+        wrapped,
+    )?)
+}
+
+pub(crate) fn place<'a>(id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
+    Place {
+        table: "webhook_endpoints",
+        row_id: id,
+        column,
+        org_id,
+    }
+}
