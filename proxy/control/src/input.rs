@@ -90,6 +90,23 @@ pub(crate) fn whole(
     found
 }
 
+/// As [`whole`], where a null clears the field.
+pub(crate) fn whole_or_null(
+    fields: &mut Fields,
+    key: &str,
+    range: std::ops::RangeInclusive<u32>,
+    problems: &mut Problems,
+) -> Given<u32> {
+    if fields.is_null(key) {
+        fields.take_or_null(key);
+        return Given::Null;
+    }
+    match whole(fields, key, range, problems) {
+        Some(value) => Given::Value(value),
+        None => Given::Absent,
+    }
+}
+
 /// An array of texts.
 pub(crate) fn texts(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<String>> {
     let Value::Array(items) = value else {

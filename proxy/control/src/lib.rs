@@ -8,6 +8,7 @@ mod agent_credentials;
 mod agents;
 pub mod agreement;
 mod api_keys;
+mod apps;
 mod audit;
 pub mod baa;
 mod bindings;
@@ -17,11 +18,16 @@ mod cursor;
 mod egress;
 mod end_users;
 mod endpoint;
+mod entities;
+mod inbound_webhooks;
+mod incoming;
 mod input;
 mod integrations;
 mod organizations;
 mod provider_status;
 mod query;
+mod record_events;
+mod records;
 mod usage;
 
 use http::Method;
@@ -31,9 +37,16 @@ use svc_pipeline::policy::pipelines::{Access, Endpoint, Gate};
 
 use egress::Egress;
 use endpoint::{Read, Watched, Write};
+use incoming::Incoming;
 
 /// Where calls to other services come in.
 const EGRESS: &str = "/v1/egress/{project}/{alias}/{*path}";
+
+const ENTITY: &str = "/v1/apps/{app_id}/entities/{entity_key}";
+const RECORDS: &str = "/v1/apps/{app_id}/entities/{entity_key}/records";
+const RECORD: &str = "/v1/apps/{app_id}/entities/{entity_key}/records/{record_id}";
+const INBOUND: &str = "/v1/apps/{app_id}/inbound-webhooks";
+const INBOUND_ONE: &str = "/v1/apps/{app_id}/inbound-webhooks/{id}";
 
 /// Every endpoint of the control plane.
 #[rustfmt::skip]
@@ -66,6 +79,26 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint(Method::PUT, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
     endpoint(Method::PATCH, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
     endpoint(Method::DELETE, EGRESS, Scope::ControlIntegrations, Gate::Scope, "integration", &Egress),
+
+    silent(Method::GET, "/v1/apps", Scope::ControlApps, &Read(apps::list)),
+    endpoint(Method::POST, "/v1/apps", Scope::ControlApps, Gate::Scope, "app", &Write(apps::create)),
+    silent(Method::GET, "/v1/apps/{app_id}", Scope::ControlApps, &Read(apps::read)),
+    silent(Method::GET, "/v1/apps/{app_id}/entities", Scope::ControlApps, &Read(entities::list)),
+    silent(Method::GET, ENTITY, Scope::ControlApps, &Read(entities::read)),
+    endpoint(Method::PUT, ENTITY, Scope::ControlApps, Gate::Scope, "entity", &Write(entities::put)),
+    endpoint(Method::GET, RECORDS, Scope::ControlApps, Gate::Scope, "record", &Watched { answer: records::list, happened: "listed" }),
+    endpoint(Method::POST, RECORDS, Scope::ControlApps, Gate::Scope, "record", &Write(records::create)),
+    endpoint(Method::POST, "/v1/apps/{app_id}/entities/{entity_key}/records/bulk", Scope::ControlApps, Gate::Scope, "record", &Write(records::create_many)),
+    endpoint(Method::GET, RECORD, Scope::ControlApps, Gate::Scope, "record", &Watched { answer: records::read, happened: "read" }),
+    endpoint(Method::PATCH, RECORD, Scope::ControlApps, Gate::Scope, "record", &Write(records::update)),
+    endpoint(Method::DELETE, RECORD, Scope::ControlApps, Gate::Scope, "record", &Write(records::remove)),
+    silent(Method::GET, INBOUND, Scope::ControlApps, &Read(inbound_webhooks::list)),
+    endpoint(Method::POST, INBOUND, Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::create)),
+    silent(Method::GET, INBOUND_ONE, Scope::ControlApps, &Read(inbound_webhooks::read)),
+    endpoint(Method::PATCH, INBOUND_ONE, Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::update)),
+    endpoint(Method::DELETE, INBOUND_ONE, Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::remove)),
+    endpoint(Method::POST, "/v1/apps/{app_id}/inbound-webhooks/{id}/rotate-token", Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::rotate_token)),
+    own(Method::POST, "/api/svc/v1/incoming/{token}", "incoming", &Incoming),
 
     silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),
@@ -120,6 +153,22 @@ const fn endpoint(
         method,
         path,
         access: Access::Credential { scope, gate },
+        audited_as: Some(family),
+        handler,
+    }
+}
+
+/// An endpoint that knows its callers in a way of its own.
+const fn own(
+    method: Method,
+    path: &'static str,
+    family: &'static str,
+    handler: &'static dyn Handler,
+) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        access: Access::Own,
         audited_as: Some(family),
         handler,
     }

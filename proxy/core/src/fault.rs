@@ -345,6 +345,12 @@ impl Problems {
         self.add(path, message);
     }
 
+    /// Takes over what another collection has found.
+    pub fn append(&mut self, other: Self) {
+        self.found.extend(other.found);
+        self.foreign = self.foreign.take().or(other.foreign);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }

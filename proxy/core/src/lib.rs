@@ -7,6 +7,7 @@ pub mod address;
 pub mod audit_leaf;
 pub mod chat;
 pub mod checkpoint;
+pub mod entity;
 pub mod fault;
 pub mod gcra;
 pub mod grant;

@@ -76,6 +76,19 @@ pub fn agent_credential(mode: Mode, mut random: impl FnMut() -> u8) -> String {
     credential
 }
 
+pub const INBOUND_PREFIX: &str = "svc_in_";
+/// Random characters of an inbound webhook's token: 238 bits.
+const INBOUND_RANDOM_CHARS: usize = 40;
+
+/// A new token of an inbound webhook from 40 random numbers below 62.
+pub fn inbound_token(mut random: impl FnMut() -> u8) -> String {
+    let mut token = String::from(INBOUND_PREFIX);
+    for _ in 0..INBOUND_RANDOM_CHARS {
+        token.push(base62(u32::from(random())));
+    }
+    token
+}
+
 /// Whether a bearer token has the form of an agent credential, and of which mode. The random part has no `_`, so
 /// that the two cannot be confused (contract 1.1).
 pub fn agent_mode(token: &str) -> Option<Mode> {

@@ -8,7 +8,7 @@ use sha2::Sha256;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
-use crate::engine::args;
+use crate::engine::{Connection, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
 use crate::{Store, StoreError, Transaction};
@@ -198,6 +198,87 @@ pub async fn complete(
             ],
         )
         .await
+}
+
+/// Stores the response of a key that is not claimed before, in the transaction of an effect that is one transaction
+/// and nothing else: of two that run at once the second waits here, and finds what the first one stored. `None` where
+/// this response is the one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn keep(
+    tx: &mut Transaction<'_>,
+    scope: &Scope,
+    response: Vec<u8>,
+    now: Timestamp,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    let kept = tx
+        .cx
+        .execute(
+            "INSERT INTO idempotency (org_id, mode, principal_id, key_digest, fingerprint, owner, lease_until, \
+             first_seen_at, response, expires_at) VALUES ($1, $2, $3, $4, $5, NULL, $6, $6, $7, $8) \
+             ON CONFLICT (org_id, mode, principal_id, key_digest) DO UPDATE SET \
+             lease_until = excluded.lease_until, first_seen_at = excluded.first_seen_at, \
+             response = excluded.response, expires_at = excluded.expires_at WHERE idempotency.expires_at <= $6",
+            args![
+                org_id,
+                *mode,
+                principal_id,
+                &key_digest[..],
+                Vec::<u8>::new(),
+                now,
+                response,
+                now.plus_ms(REPLAY_MS),
+            ],
+        )
+        .await?;
+    if kept == 1 {
+        return Ok(None);
+    }
+    let found = kept_response(tx.cx, scope, now).await?;
+    found
+        .map(Some)
+        .ok_or(StoreError::Missing("idempotency key"))
+}
+
+/// The response that [`keep`] has stored for a key, as it was sealed.
+///
+/// # Errors
+/// Those of the database.
+pub async fn kept(
+    store: &Store,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let scope = scope.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { kept_response(cx, &scope, now).await }))
+        .await
+}
+
+async fn kept_response(
+    cx: &mut Connection,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let Scope {
+        org_id,
+        mode,
+        principal_id,
+        key_digest,
+    } = scope;
+    let sql = "SELECT response FROM idempotency WHERE org_id = $1 AND mode = $2 AND principal_id = $3 \
+               AND key_digest = $4 AND response IS NOT NULL AND expires_at > $5";
+    let arguments = args![org_id, *mode, principal_id, &key_digest[..], now];
+    let row = cx.row(sql, arguments).await?;
+    row.map(|row| row.get("response")).transpose()
 }
 
 /// Gives a claim up that had no effect, so that its key may be used again.

@@ -53,6 +53,11 @@ impl Fields {
         self.rest.get(key).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the field is there as a null.
+    pub fn is_null(&self, key: &str) -> bool {
+        self.rest.get(key).is_some_and(Value::is_null)
+    }
+
     /// The field whatever its type. An explicit null is an absent field.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         self.rest.shift_remove(key).filter(|value| !value.is_null())

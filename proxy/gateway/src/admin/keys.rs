@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value};
 use svc_pipeline::moment;
 use svc_store::{
-    Store, audit, baa, conversation, end_user, integration, org_key, organization, phi_list,
-    signing_key,
+    Store, audit, baa, conversation, end_user, entity, integration, org_key, organization,
+    phi_list, signing_key,
 };
 
 use super::system_row;
@@ -89,6 +89,9 @@ pub(super) async fn rotate_organization(
     keys += integration::rewrap(store, &org)
         .await
         .context("wrapping the keys of integrations")?;
+    keys += entity::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of entities")?;
     phi_list::rewrap(store, &org)
         .await
         .context("wrapping the key of lists")?;

@@ -186,8 +186,9 @@ pub(super) async fn deny(
 
 /// The organization whose rows a record becomes; a caller who is not known yet has none.
 fn tenant_of(record: &Record) -> Option<String> {
-    let caller = record.caller.as_ref()?;
-    Some(caller.organization_id.clone())
+    let caller = record.caller.as_ref().map(|caller| &caller.organization_id);
+    let party = record.party.as_ref().map(|party| &party.organization_id);
+    caller.or(party).cloned()
 }
 
 async fn in_its_name<F: Future>(tenant: Option<String>, work: F) -> F::Output {

@@ -44,6 +44,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     11 "0011_limits";
     12 "0012_end_users";
     13 "0013_outbound_webhooks";
+    14 "0014_records";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -1,0 +1,98 @@
+//! Apps: what entities and inbound webhooks belong to (contract 17.2).
+
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::engine::{Row, args};
+use crate::page::{Listing, Page, Paged};
+use crate::{Store, StoreError, Transaction};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct App {
+    pub id: String,
+    pub org_id: String,
+    pub mode: Mode,
+    pub name: String,
+    pub created_at: Timestamp,
+}
+
+/// Stores an app.
+///
+/// # Errors
+/// Those of the database.
+pub async fn insert(tx: &mut Transaction<'_>, app: &App) -> Result<(), StoreError> {
+    let App {
+        id,
+        org_id,
+        mode,
+        name,
+        created_at,
+    } = app;
+    let sql = "INSERT INTO apps (id, org_id, mode, name, created_at) VALUES ($1, $2, $3, $4, $5)";
+    let arguments = args![id, org_id, *mode, name, *created_at];
+    tx.cx.execute(sql, arguments).await.map(drop)
+}
+
+/// How many apps an organization has.
+///
+/// # Errors
+/// Those of the database.
+pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
+    let sql = "SELECT COUNT(*) AS found FROM apps WHERE org_id = $1 AND mode = $2";
+    let row = tx.cx.row(sql, args![org_id, mode]).await?;
+    row.ok_or(StoreError::Missing("count"))?.get("found")
+}
+
+/// The app of this organization and mode with this id.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<App>, StoreError> {
+    let arguments = args![id, org_id, mode];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM apps WHERE id = $1 AND org_id = $2 AND mode = $3";
+                let row = cx.row(sql, arguments).await?;
+                row.as_ref().map(from_row).transpose()
+            })
+        })
+        .await
+}
+
+/// A page of an organization's apps.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    page: &Page,
+) -> Result<Paged<App>, StoreError> {
+    let listing = Listing::new(
+        "SELECT * FROM apps WHERE org_id = $1 AND mode = $2",
+        args![org_id, mode],
+    );
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .await
+}
+
+fn from_row(row: &Row) -> Result<App, StoreError> {
+    Ok(App {
+        id: row.get("id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        name: row.get("name")?,
+        created_at: row.get("created_at")?,
+    })
+}
