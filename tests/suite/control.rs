@@ -1,6 +1,7 @@
 //! The control plane: bytes in, bytes out, rows in the audit log, on both engines.
 
 mod agents;
+mod apps;
 mod audit;
 mod audit_export;
 mod baa;
@@ -10,6 +11,7 @@ mod integrations;
 mod keys;
 mod organization;
 mod provider_status;
+mod records;
 
 use serde_json::Value;
 use svc_tests::organization::Organization;

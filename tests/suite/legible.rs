@@ -48,6 +48,7 @@ async fn store_everything(world: &World) -> Sensitive {
     sensitive.extend(credentials(world, &organization).await);
     sensitive.extend(conversation(world, &organization).await);
     sensitive.push(("a listed value", listed(world, &organization)));
+    sensitive.extend(records(world, &organization).await);
     sensitive
 }
 
@@ -111,6 +112,58 @@ async fn conversation(world: &World, organization: &Organization) -> Sensitive {
         .map(|(what, word)| (what, word.to_owned()))
         .into_iter()
         .collect()
+}
+
+/// A record that is made, changed and posted from outside.
+async fn records(world: &World, organization: &Organization) -> Sensitive {
+    let words = [
+        ("a value that is marked as PHI", "brindlemoor-4711"),
+        ("a value that is not", "thistlecombe"),
+        ("a value that is no more", "osierfen"),
+        ("a value that came in", "gorsewick"),
+    ];
+    let app = call(
+        world,
+        organization,
+        ("POST", "/v1/apps"),
+        json!({"name": IN_CLEAR}),
+    )
+    .await;
+    let app = format!("/v1/apps/{}", text(&app["id"]));
+    let entity = format!("{app}/entities/patient");
+    let fields =
+        json!([{"key": "mrn", "type": "string", "phi": true}, {"key": "note", "type": "text"}]);
+    call(
+        world,
+        organization,
+        ("PUT", &entity),
+        json!({"fields": fields}),
+    )
+    .await;
+    let endpoint = format!("{entity}/records");
+    let record = json!({"fields": {"mrn": words[0].1, "note": words[2].1}});
+    let record = call(world, organization, ("POST", &endpoint), record).await;
+    let one = format!("{endpoint}/{}", text(&record["id"]));
+    let change = json!({"fields": {"note": words[1].1}});
+    call(world, organization, ("PATCH", &one), change).await;
+    let webhook = json!({"entity_key": "patient", "name": "Lab"});
+    let webhooks = format!("{app}/inbound-webhooks");
+    let webhook = call(world, organization, ("POST", &webhooks), webhook).await;
+    let token = text(&webhook["token"]);
+    let post = Request::new("POST", &format!("/api/svc/v1/incoming/{token}"));
+    let post = post.header("X-Idempotency-Key", "fenwillow-key");
+    let answer = world
+        .gateway
+        .answer(&post.json(&json!({"mrn": words[3].1})))
+        .await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let mut sensitive: Sensitive = words
+        .map(|(what, word)| (what, word.to_owned()))
+        .into_iter()
+        .collect();
+    sensitive.push(("an inbound token", token));
+    sensitive.push(("an inbound key", "fenwillow-key".to_owned()));
+    sensitive
 }
 
 fn listed(world: &World, organization: &Organization) -> String {

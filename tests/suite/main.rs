@@ -18,6 +18,7 @@ mod faults;
 #[path = "../../proxy/gateway/build/guest.rs"]
 mod guest;
 mod idempotency;
+mod incoming;
 mod legible;
 mod limits;
 mod load;

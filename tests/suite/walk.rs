@@ -59,6 +59,8 @@ async fn path(world: &World, organization: &Organization, template: &str) -> Str
             // Services beyond the gateway have tests of their own (control::integrations).
             Some("alias" | "path") => "nothing".to_owned(),
             Some("runtime_user") => person(world, organization).await,
+            Some("app_id") => app(world, organization).await,
+            Some("entity_key") => ENTITY.to_owned(),
             Some(_) if above == "/v1/ai/messages" => message(world, organization).await,
             Some(name) => member(world, organization, &path, &above, name).await,
         };
@@ -66,6 +68,21 @@ async fn path(world: &World, organization: &Organization, template: &str) -> Str
         above.push_str(&format!("/{segment}"));
     }
     path
+}
+
+/// The entity of every app of the walk.
+const ENTITY: &str = "patient";
+
+/// The id of a new app that has the entity.
+async fn app(world: &World, organization: &Organization) -> String {
+    let find = |method: &str, path: &str| document().operation(method, path).expect("an operation");
+    let made = request(find("POST", "/v1/apps"), "/v1/apps").bearer(&organization.key);
+    let made = world.gateway.answer(&made).await.json();
+    let id = made["data"]["id"].as_str().expect("an app").to_owned();
+    let path = format!("/v1/apps/{id}/entities/{ENTITY}");
+    let put = request(find("PUT", &path), &path).bearer(&organization.key);
+    assert_eq!(world.gateway.answer(&put).await.status, 200);
+    id
 }
 
 /// The parameters of a query that an operation cannot do without.

@@ -82,6 +82,8 @@ const OF_A_DOCUMENT: &[&str] = &["etag", "repr-digest"];
 
 const OF_THE_RUN: &[&str] = &[
     "hint",
+    "token",
+    "token_hint",
     "key",
     "credential",
     "slug",
