@@ -10,6 +10,7 @@
 )]
 
 pub mod books;
+pub mod browser;
 pub mod database;
 pub mod fake;
 pub mod gateway;

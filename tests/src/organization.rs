@@ -15,12 +15,14 @@ pub struct Organization {
     pub user_id: String,
     pub key_id: String,
     pub key: String,
+    /// Where the owner sets a password.
+    pub invitation: String,
 }
 
 /// Makes an organization with an owner and a key; `options` as the command takes them.
 ///
 /// # Panics
-/// When the command fails or prints anything but its four fields.
+/// When the command fails or prints anything but its five fields.
 pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
     let mut command = gateway.command();
     let printed = program::output_of(command.args(["admin", "bootstrap", "--json"]).args(options));
@@ -29,7 +31,13 @@ pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
     let names: Vec<&String> = said.as_object().expect("an object").keys().collect();
     assert_eq!(
         names,
-        ["organization_id", "user_id", "api_key_id", "api_key"]
+        [
+            "organization_id",
+            "user_id",
+            "api_key_id",
+            "api_key",
+            "invitation_url"
+        ]
     );
     let text = |name: &str| {
         said[name]
@@ -42,6 +50,7 @@ pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
         user_id: text("user_id"),
         key_id: text("api_key_id"),
         key: text("api_key"),
+        invitation: text("invitation_url"),
     }
 }
 

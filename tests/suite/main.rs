@@ -10,6 +10,7 @@
 mod control;
 mod counting;
 mod crash;
+mod dashboard;
 mod departure;
 mod disconnect;
 mod engines;

@@ -9,7 +9,6 @@ use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_store::agent::{self, Agent, Filter, Writable};
 use svc_store::agent_credential;
-use svc_store::api_key::Creator;
 use svc_store::page::Position;
 
 use crate::call::{
@@ -126,10 +125,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
             writable,
             parent_agent_id: parent.map(|parent| parent.id),
             delegation_depth: depth,
-            created_by: Creator {
-                kind: "api_key".to_owned(),
-                id: call.caller.key_id.clone(),
-            },
+            created_by: call.caller.creator(),
             created_at: call.now,
             updated_at: call.now,
             archived_at: None,

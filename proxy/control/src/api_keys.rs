@@ -10,7 +10,7 @@ use svc_core::surface::fields::Fields;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_core::version::ApiVersion;
 use svc_pipeline::moment;
-use svc_store::api_key::{self, ApiKey, Creator, Filter, Listed, Status};
+use svc_store::api_key::{self, ApiKey, Filter, Listed, Status};
 use svc_store::page::Position;
 
 use crate::call::{
@@ -97,10 +97,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                 .map(|version| version.word().to_owned()),
             per_minute: wanted.per_minute,
             delegating_user_id: user.as_ref().map(|user| user.id.clone()),
-            created_by: Creator {
-                kind: "api_key".to_owned(),
-                id: call.caller.key_id.clone(),
-            },
+            created_by: call.caller.creator(),
             created_at: call.now,
             expires_at: wanted.expires_at,
             revoked_at: None,

@@ -98,10 +98,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         available(&call)?;
         let caller = &call.caller;
         let created_by = caller.delegating_user.as_ref().map_or_else(
-            || Creator {
-                kind: "api_key".to_owned(),
-                id: caller.key_id.clone(),
-            },
+            || caller.creator(),
             |user| Creator {
                 kind: "user".to_owned(),
                 id: user.id.clone(),

@@ -22,6 +22,8 @@ impl ApiVersion {
         Self::V2026_07_31,
     ];
 
+    pub const NEWEST: Self = Self::V2026_07_31;
+
     /// What a caller gets who names none and whose key names none (contract X14).
     pub const DEPLOYMENT_DEFAULT: Self = Self::V2026_07_12;
 

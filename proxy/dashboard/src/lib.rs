@@ -1,1 +1,61 @@
 //! What people see: signing in, consent, and the dashboard under `/ui`.
+//!
+//! Pages are rendered here, work without scripts and carry no rules of their own: what a page shows and changes goes
+//! the way of an endpoint. Only what has no endpoint is decided here: accounts, sessions and who may sign in. Knows no
+//! SQL and no pingora.
+
+mod asset;
+mod field;
+mod form;
+pub mod frame;
+mod journal;
+pub mod link;
+mod menu;
+mod page;
+mod password;
+mod second_factor;
+pub mod session;
+
+use http::Method;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::policy::pipelines::{Access, Endpoint};
+
+pub use form::Fields;
+use frame::{Form, Open, OpenForm, SignedIn};
+
+/// Every page.
+#[rustfmt::skip]
+pub static ENDPOINTS: &[Endpoint] = &[
+    page(Method::GET, "/ui/assets/{name}", &Open(asset::show)),
+
+    page(Method::GET, "/ui/login", &Open(page::login::show)),
+    page(Method::POST, "/ui/login", &OpenForm(page::login::submit)),
+    page(Method::GET, "/ui/login/totp", &Open(page::code::show)),
+    page(Method::POST, "/ui/login/totp", &OpenForm(page::code::submit)),
+    page(Method::POST, "/ui/logout", &Form(page::login::leave)),
+    page(Method::GET, "/ui/invite/{token}", &Open(page::invitation::show)),
+    page(Method::POST, "/ui/invite/{token}", &OpenForm(page::invitation::submit)),
+    page(Method::GET, "/ui/reset/{token}", &Open(page::invitation::show)),
+    page(Method::POST, "/ui/reset/{token}", &OpenForm(page::invitation::submit)),
+
+    page(Method::GET, "/ui", &SignedIn(page::overview::show)),
+
+    page(Method::GET, "/ui/account", &SignedIn(page::account::show)),
+    page(Method::POST, "/ui/account/password", &Form(page::account::change_password)),
+    page(Method::POST, "/ui/account/totp", &Form(page::account::begin_totp)),
+    page(Method::GET, "/ui/account/totp", &SignedIn(page::account::enrol_totp)),
+    page(Method::POST, "/ui/account/totp/confirm", &Form(page::account::confirm_totp)),
+    page(Method::POST, "/ui/account/totp/remove", &Form(page::account::remove_totp)),
+    page(Method::POST, "/ui/account/recovery-codes", &Form(page::account::renew_codes)),
+];
+
+/// A page knows its visitors by their cookie.
+const fn page(method: Method, path: &'static str, handler: &'static dyn Handler) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        access: Access::Own,
+        audited_as: None,
+        handler,
+    }
+}

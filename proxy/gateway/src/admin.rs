@@ -5,6 +5,7 @@ mod agreement;
 mod end_user;
 mod keys;
 mod phi_list;
+mod user;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,13 +45,18 @@ pub(crate) enum Command {
     /// Wrap every key that an older master key has wrapped with the newest one of the key file.
     RotateMasterKey,
     RotateOrganizationKey(keys::RotateOrganization),
+    CreateUser(user::Create),
+    ResetPassword(user::Reset),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Bootstrap {
-    /// Print `{"organization_id","user_id","api_key_id","api_key"}`.
+    /// Print `{"organization_id","user_id","api_key_id","api_key","invitation_url"}`.
     #[arg(long)]
     json: bool,
+    /// Address that the owner signs in with; a made-up one when absent.
+    #[arg(long)]
+    email: Option<String>,
     #[arg(long, default_value = "Example Clinic")]
     name: String,
     #[arg(long, value_enum, default_value_t = Phi::Redact)]
@@ -94,6 +100,7 @@ impl Default for Bootstrap {
     fn default() -> Self {
         Self {
             json: false,
+            email: None,
             name: "Example Clinic".into(),
             phi_mode: Phi::Redact,
             no_baa: false,
@@ -178,6 +185,18 @@ pub(crate) async fn run(
             store.close().await;
             return done;
         }
+        Command::CreateUser(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = user::create(configuration, &store, options).await;
+            store.close().await;
+            return done;
+        }
+        Command::ResetPassword(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = user::reset(configuration, &store, options).await;
+            store.close().await;
+            return done;
+        }
         Command::TerminateBaa(options) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
             let done = agreement::terminate(&store, options).await;
@@ -188,20 +207,25 @@ pub(crate) async fn run(
     let store = wiring::store(configuration, &Handle::current()).await?;
     let created = bootstrap(configuration, &store, &options).await;
     store.close().await;
-    let created = created?;
+    let Created {
+        made,
+        invitation_url,
+    } = created?;
     let mut out = std::io::stdout().lock();
     if options.json {
         let shown = json!({
-            "organization_id": created.organization_id,
-            "user_id": created.user_id,
-            "api_key_id": created.api_key_id,
-            "api_key": created.api_key,
+            "organization_id": made.organization_id,
+            "user_id": made.user_id,
+            "api_key_id": made.api_key_id,
+            "api_key": made.api_key,
+            "invitation_url": invitation_url,
         });
         writeln!(out, "{shown}")?;
     } else {
-        writeln!(out, "organization  {}", created.organization_id)?;
-        writeln!(out, "owner         {}", created.user_id)?;
-        writeln!(out, "API key       {} (shown once)", created.api_key)?;
+        writeln!(out, "organization  {}", made.organization_id)?;
+        writeln!(out, "owner         {}", made.user_id)?;
+        writeln!(out, "API key       {} (shown once)", made.api_key)?;
+        writeln!(out, "invitation    {invitation_url}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -224,6 +248,12 @@ const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
 const PLAN_TIER: &str = "standard";
 const TIERS: [&str; 4] = ["evaluation", PLAN_TIER, "premium", "enterprise"];
 
+/// A new organization, and the link by which its owner sets a password for the dashboard.
+pub(crate) struct Created {
+    pub(crate) made: Bootstrapped,
+    pub(crate) invitation_url: String,
+}
+
 /// Creates the organization.
 ///
 /// # Errors
@@ -232,7 +262,7 @@ pub(crate) async fn bootstrap(
     configuration: &Configuration,
     store: &Store,
     options: &Bootstrap,
-) -> anyhow::Result<Bootstrapped> {
+) -> anyhow::Result<Created> {
     let now = moment::now();
     let policies = match options.models {
         Models::Standard if options.no_baa => None,
@@ -272,6 +302,7 @@ pub(crate) async fn bootstrap(
         per_minute: options.per_minute,
         monthly_credits: options.credits.as_deref().map(credits).transpose()?,
         baa: None,
+        owner_email: options.email.as_deref().map(user::email).transpose()?,
         now,
     };
     let created = bootstrap::bootstrap(store, &request)
@@ -280,7 +311,13 @@ pub(crate) async fn bootstrap(
     if let Some(template) = template {
         agreement::accept(store, &created, &options.name, template, now).await?;
     }
-    Ok(created)
+    let owner = svc_store::user::find(store, &created.organization_id, &created.user_id).await;
+    let owner = owner.context("reading the owner")?;
+    let owner = owner.context("the owner is gone")?;
+    Ok(Created {
+        invitation_url: user::invite(configuration, store, &owner).await?,
+        made: created,
+    })
 }
 
 fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {

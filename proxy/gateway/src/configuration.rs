@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use svc_core::address::{AddressRules, Schemes};
 use svc_core::version::ApiVersion;
+use svc_pipeline::gateway::Sessions;
 use svc_pipeline::policy::Known;
 use svc_pipeline::policy::pipelines::Endpoint;
 use svc_pipeline::upstream::Deadlines;
@@ -28,6 +29,7 @@ pub(crate) struct Configuration {
     pub(crate) test_providers: BTreeMap<String, Provider>,
     pub(crate) integrations: Integrations,
     pub(crate) solver: Solver,
+    pub(crate) dashboard: Dashboard,
     pub(crate) telemetry: Telemetry,
 }
 
@@ -169,6 +171,14 @@ pub(crate) struct Solver {
     pub(crate) body_bytes: usize,
 }
 
+/// Pages under `/ui`, and signing in.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Dashboard {
+    idle_minutes: u32,
+    session_hours: u32,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Telemetry {
@@ -299,6 +309,24 @@ impl Default for Solver {
     }
 }
 
+impl Default for Dashboard {
+    fn default() -> Self {
+        Self {
+            idle_minutes: 30,  // automatic logoff (45 CFR 164.312(a)(2)(iii))
+            session_hours: 12, // a long shift
+        }
+    }
+}
+
+impl Dashboard {
+    pub(crate) fn sessions(&self) -> Sessions {
+        Sessions {
+            idle_ms: i64::from(self.idle_minutes) * 60_000,
+            whole_ms: i64::from(self.session_hours) * 3_600_000,
+        }
+    }
+}
+
 impl Default for Telemetry {
     fn default() -> Self {
         Self {
@@ -313,7 +341,7 @@ impl Default for Telemetry {
 const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
 
 /// Every route of the program, by the crate that answers it.
-static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS];
+static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS];
 
 impl Configuration {
     /// Reads the file (`config/gateway.toml` beside the working directory or the executable when none is
@@ -483,10 +511,9 @@ impl Configuration {
         } else {
             "http"
         };
-        self.server
-            .base_url
-            .clone()
-            .unwrap_or_else(|| format!("{scheme}://{}", self.server.listen))
+        let url = self.server.base_url.clone();
+        let url = url.unwrap_or_else(|| format!("{scheme}://{}", self.server.listen));
+        url.trim_end_matches('/').to_owned()
     }
 }
 

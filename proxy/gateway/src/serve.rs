@@ -32,6 +32,7 @@ use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
 use svc_store::limit::Counters;
 use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
 
 use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
 use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
@@ -188,9 +189,12 @@ async fn build(
         rooms: Rooms::default(),
         phi_lists: Lists::default(),
         phi_results: Arc::new(Results::new(&metrics)),
+        hashing: Semaphore::new(HASHED_AT_ONCE),
         metrics,
         settings: Settings {
             default_version: configuration.default_version()?,
+            base_url: configuration.base_url(),
+            sessions: configuration.dashboard.sessions(),
             inference_body_bytes: configuration.limits.inference_body_bytes,
             solve_body_bytes: configuration.solver.body_bytes,
             egress_body_bytes: configuration.integrations.body_bytes,
@@ -202,6 +206,9 @@ async fn build(
         background: background.handle().clone(),
     }))
 }
+
+/// 76 MiB for Argon2 at most; more people than this do not sign in within the same tenth of a second.
+const HASHED_AT_ONCE: usize = 4;
 
 /// Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.
 fn address_rule(rules: AddressRules) -> AddressRule {
@@ -415,7 +422,12 @@ async fn welcome(
         "\nA first chat; the number and the address are replaced before the provider sees them:\n\n\
          curl -N {url}/v1/ai/chat \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  \
          -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarise the visit.\"}}'\n",
-        created.api_key
+        created.made.api_key
+    )?;
+    writeln!(
+        out,
+        "The dashboard, for the owner of that organization (this link sets the password, once):\n\n{}\n",
+        created.invitation_url
     )?;
     out.flush()?;
     Ok(())

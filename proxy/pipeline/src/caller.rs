@@ -8,11 +8,13 @@ use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_store::agent_credential;
 pub use svc_store::api_key::DelegatingUser;
-use svc_store::api_key::Verdict;
+use svc_store::api_key::{Creator, Verdict};
 use svc_store::audit::ActorKind;
 use svc_store::baa;
 use svc_store::organization::Organization;
 pub use svc_store::organization::{PhiMode, WebhookPayload};
+
+use crate::inside::Person;
 
 use crate::policy::plans::Plans;
 
@@ -32,6 +34,8 @@ pub struct Caller {
     pub per_minute: Option<u32>,
     /// What holds for credentials of agents alone.
     pub agent: Option<Agent>,
+    /// Whether it is a person at a page, and no credential at all.
+    pub is_person: bool,
 
     pub organization_id: String,
     pub default_project_id: String,
@@ -88,10 +92,20 @@ pub struct Buckets {
 impl Caller {
     /// Which kind of credential it is, as audit rows and the ledger say.
     pub fn actor(&self) -> ActorKind {
-        if self.agent.is_some() {
+        if self.is_person {
+            ActorKind::User
+        } else if self.agent.is_some() {
             ActorKind::AgentCredential
         } else {
             ActorKind::ApiKey
+        }
+    }
+
+    /// Who has made what this caller makes.
+    pub fn creator(&self) -> Creator {
+        Creator {
+            kind: self.actor().word().to_owned(),
+            id: self.key_id.clone(),
         }
     }
 
@@ -162,6 +176,7 @@ impl Caller {
             last_used_at,
             per_minute,
             agent,
+            is_person: false,
             organization_id: organization.id,
             default_project_id: organization.default_project_id,
             organization_per_minute: organization.plan.per_minute,
@@ -186,6 +201,38 @@ impl Caller {
             cycle_anchor_day: organization.cycle_anchor_day,
             baa_in_force: baa.allows_inference(),
             buckets,
+        }
+    }
+}
+
+impl Caller {
+    /// Somebody at a page, with the scopes that their role has for it.
+    pub(crate) fn of_person(person: Person<'_>, scopes: &[Scope]) -> Self {
+        let Person {
+            user,
+            organization,
+            baa,
+            mode,
+        } = person;
+        let credential = Credential {
+            id: user.id.clone(),
+            hint: String::new(),
+            mode,
+            scopes: scopes.to_vec(),
+            default_version: None,
+            delegating_user: Some(DelegatingUser {
+                id: user.id.clone(),
+                role: user.role,
+                suspended: user.suspended,
+            }),
+            expires_at: None,
+            last_used_at: None,
+            per_minute: None,
+            agent: None,
+        };
+        Self {
+            is_person: true,
+            ..Self::new(credential, organization.clone(), baa)
         }
     }
 }

@@ -19,9 +19,7 @@ mod pause;
 mod phi_guard;
 mod scope;
 mod version;
-
-pub(crate) use auth::network;
-pub use auth::{Callers, Refusal, Sent};
+pub use auth::{Callers, Refusal, Sent, network};
 pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;

@@ -9,6 +9,7 @@ use svc_plugin::PluginHost;
 use svc_solver::Pool;
 use svc_store::Store;
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 use crate::budget::Rooms;
 use crate::filter::Callers;
@@ -25,6 +26,9 @@ use crate::upstream::{Connector, Deadlines};
 /// Numbers that the operator may set (`config/gateway.toml`).
 pub struct Settings {
     pub default_version: ApiVersion,
+    /// The address that callers use, without a slash at its end; never taken from a request.
+    pub base_url: String,
+    pub sessions: Sessions,
     /// Contract 1.2: 32 MiB on the inference surfaces.
     pub inference_body_bytes: usize,
     /// Contract 1.2: 8 MiB for a spec.
@@ -36,6 +40,15 @@ pub struct Settings {
     pub integration_deadlines: Deadlines,
     /// Contract 21: 15 s of silence on the native stream.
     pub heartbeat_interval: Duration,
+}
+
+/// How long people stay signed in.
+#[derive(Clone, Copy, Debug)]
+pub struct Sessions {
+    /// Without a request.
+    pub idle_ms: i64,
+    /// Whatever they do.
+    pub whole_ms: i64,
 }
 
 pub struct Gateway {
@@ -53,6 +66,8 @@ pub struct Gateway {
     pub rooms: Rooms,
     pub phi_lists: Lists,
     pub phi_results: Arc<Results>,
+    /// Passwords that are hashed at once: each takes the memory that makes guessing dear.
+    pub hashing: Semaphore,
     pub metrics: Arc<Metrics>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.

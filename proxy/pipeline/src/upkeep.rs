@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_store::{StoreError, idempotency, recovery, replica, retention};
+use svc_store::{StoreError, idempotency, recovery, replica, retention, session};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
@@ -45,6 +45,7 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     });
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
+        sweep_sessions(&gateway).await;
         gateway.limiter.sweep(moment::now_us()).await;
     });
     repeat(gateway, RECOMPUTE_EVERY, |gateway| async move {
@@ -140,6 +141,21 @@ async fn sweep(gateway: &Gateway) {
             Ok(_) => {}
             Err(error) => {
                 tracing::error!(%error, "idempotency keys that are over could not be removed yet");
+                return;
+            }
+        }
+    }
+}
+
+/// Removes sessions and links that are over, some at a time.
+async fn sweep_sessions(gateway: &Gateway) {
+    let idle_ms = gateway.settings.sessions.idle_ms;
+    loop {
+        match session::sweep(&gateway.store, idle_ms, moment::now()).await {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(%error, "sessions that are over could not be removed yet");
                 return;
             }
         }

@@ -34,6 +34,8 @@ pub struct Bootstrap {
     pub monthly_credits: Option<Micro>,
     /// The agreement that the owner accepts; `None` leaves the organization without one.
     pub baa: Option<Template>,
+    /// The owner's mailbox; a made-up one where the operator names none.
+    pub owner_email: Option<String>,
     pub now: Timestamp,
 }
 
@@ -124,6 +126,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
         per_minute,
         monthly_credits,
         baa: _,
+        owner_email: _,
         now,
     } = request;
     Organization {
@@ -179,8 +182,11 @@ fn owner(request: &Bootstrap, ids: &Bootstrapped) -> User {
     User {
         id: ids.user_id.clone(),
         org_id: ids.organization_id.clone(),
-        // Reserved by RFC 2606: a bootstrapped owner has no mailbox until an operator gives one.
-        email: format!("owner+{}@example.invalid", ids.organization_id),
+        // Reserved by RFC 2606: no mailbox has it.
+        email: request
+            .owner_email
+            .clone()
+            .unwrap_or_else(|| format!("owner+{}@example.invalid", ids.organization_id)),
         name: "Owner".to_owned(),
         role: Role::Owner,
         suspended: false,

@@ -3,7 +3,8 @@
 use svc_core::time::Timestamp;
 
 use crate::engine::{Connection, Row, args};
-use crate::{Store, StoreError};
+use crate::page::{Listing, Page, Paged};
+use crate::{Store, StoreError, Transaction};
 
 /// What a user may do; `Owner` and `Admin` both satisfy "org admin" (contract 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Role {
 pub struct User {
     pub id: String,
     pub org_id: String,
-    /// Unique in the deployment, compared as stored.
+    /// Unique in the deployment, whatever its case.
     pub email: String,
     pub name: String,
     pub role: Role,
@@ -68,6 +69,33 @@ pub async fn create(store: &Store, user: &User) -> Result<(), StoreError> {
         .db
         .write(|cx| Box::pin(async move { insert(cx, &user).await }))
         .await
+}
+
+/// As [`create`], with what else belongs to it.
+///
+/// # Errors
+/// As [`create`].
+pub async fn add(tx: &mut Transaction<'_>, user: &User) -> Result<(), StoreError> {
+    insert(tx.cx, user).await
+}
+
+/// An address as it is compared: two that differ in case are one mailbox.
+pub fn plain_email(email: &str) -> String {
+    email.trim().to_ascii_lowercase()
+}
+
+/// RFC 5321, 4.5.3.1.3.
+const MAX_EMAIL_BYTES: usize = 254;
+
+/// Whether this can be an address: visible ASCII on both sides of one `@`.
+pub fn is_email(text: &str) -> bool {
+    let mut sides = text.split('@');
+    let filled = |side: Option<&str>| side.is_some_and(|side| !side.is_empty());
+    text.len() <= MAX_EMAIL_BYTES
+        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && filled(sides.next())
+        && filled(sides.next())
+        && sides.next().is_none()
 }
 
 pub(crate) async fn insert(cx: &mut Connection, user: &User) -> Result<(), StoreError> {
@@ -123,7 +151,7 @@ pub(crate) async fn read(
     row.as_ref().map(from_row).transpose()
 }
 
-fn from_row(row: &Row) -> Result<User, StoreError> {
+pub(crate) fn from_row(row: &Row) -> Result<User, StoreError> {
     let role: String = row.get("role")?;
     let status: String = row.get("status")?;
     Ok(User {
@@ -137,6 +165,77 @@ fn from_row(row: &Row) -> Result<User, StoreError> {
         created_at: row.get("created_at")?,
         last_login_at: row.get("last_login_at")?,
     })
+}
+
+/// A page of an organization's people.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<User>, StoreError> {
+    let listing = Listing::new("SELECT * FROM users WHERE org_id = $1", args![org_id]);
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .await
+}
+
+/// Locks a user for the rest of the transaction, and all owners of the organization with them, so that two that give
+/// up their role at once do not leave it without one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+) -> Result<Option<User>, StoreError> {
+    // As `agent::lock`: an update that changes nothing holds the rows on both engines alike.
+    let sql = "UPDATE users SET role = role WHERE org_id = $1 AND (id = $2 OR role = $3)";
+    let arguments = args![org_id, user_id, Role::Owner.word()];
+    tx.cx.execute(sql, arguments).await?;
+    read(tx.cx, org_id, user_id).await
+}
+
+/// Owners of an organization who are not suspended. Count them under [`lock`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn count_owners(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
+    let sql =
+        "SELECT COUNT(*) AS owners FROM users WHERE org_id = $1 AND role = $2 AND status = $3";
+    let arguments = args![org_id, Role::Owner.word(), status_word(false)];
+    let row = tx.cx.row(sql, arguments).await?;
+    row.ok_or(StoreError::Missing("count"))?.get("owners")
+}
+
+/// Gives a user another role and standing.
+///
+/// # Errors
+/// [`StoreError::Missing`] for a user that the organization does not have.
+pub async fn put_standing(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+    role: Role,
+    suspended: bool,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET role = $3, status = $4 WHERE id = $1 AND org_id = $2";
+    let arguments = args![user_id, org_id, role.word(), status_word(suspended)];
+    tx.cx.execute_one("user", sql, arguments).await
+}
+
+/// Notes that a user has signed in.
+///
+/// # Errors
+/// Those of the database.
+pub async fn signed_in(
+    tx: &mut Transaction<'_>,
+    user_id: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET last_login_at = $2 WHERE id = $1";
+    tx.cx.execute(sql, args![user_id, now]).await.map(drop)
 }
 
 const fn status_word(suspended: bool) -> &'static str {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use svc_pipeline::moment;
 use svc_store::{
     Store, audit, baa, conversation, end_user, entity, integration, org_key, organization,
-    phi_list, signing_key,
+    phi_list, second_factor, signing_key,
 };
 
 use super::system_row;
@@ -86,6 +86,9 @@ pub(super) async fn rotate_organization(
     keys += baa::rewrap(store, &org)
         .await
         .context("wrapping the keys of agreements")?;
+    keys += second_factor::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of second factors")?;
     keys += integration::rewrap(store, &org)
         .await
         .context("wrapping the keys of integrations")?;

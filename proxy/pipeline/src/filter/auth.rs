@@ -171,7 +171,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
 }
 
 /// One IPv6 customer has a whole /64; counting its addresses singly would count nothing.
-pub(crate) fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => match v6.to_ipv4_mapped() {

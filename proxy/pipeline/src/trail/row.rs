@@ -153,8 +153,11 @@ fn row(
     phase: Phase,
     happened: &str,
     at: Timestamp,
-    details: Map<String, Value>,
+    mut details: Map<String, Value>,
 ) -> Row {
+    if record.caller.as_ref().is_some_and(|caller| caller.is_person) {
+        details.insert("via".into(), Value::from("ui"));
+    }
     let (org_id, mode) = tenant(record).unzip();
     Row {
         id: moment::id(IdKind::Audit),
@@ -203,6 +206,12 @@ fn tenant(record: &Record) -> Option<(String, Mode)> {
 
 fn actor(record: &Record) -> Actor {
     match (record.caller.as_deref(), &record.party) {
+        (Some(caller), _) if caller.is_person => Actor {
+            kind: ActorKind::User,
+            id: Some(caller.key_id.clone()),
+            delegating_user_id: None,
+            hint: None,
+        },
         (Some(caller), _) => Actor {
             kind: Caller::actor(caller),
             id: Some(caller.key_id.clone()),

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     12 "0012_end_users";
     13 "0013_outbound_webhooks";
     14 "0014_records";
+    15 "0015_accounts";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

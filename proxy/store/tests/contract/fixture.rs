@@ -47,6 +47,7 @@ pub(crate) fn plan() -> Bootstrap {
         per_minute: Some(600),
         monthly_credits: Some(Micro(50_000_000_000)),
         baa: Some(template("2026-04", "Agreement", "the text", Timestamp(1))),
+        owner_email: None,
         now: NOW,
     }
 }

@@ -1,0 +1,68 @@
+//! The controls of forms: each with its label, its hint and what is wrong with it, tied together for screen readers.
+
+use askama::Template;
+
+use crate::frame::Told;
+
+/// A line of text, or something that browsers check like one.
+#[derive(Template)]
+#[template(path = "field/input.html")]
+pub(crate) struct Input {
+    name: &'static str,
+    label: &'static str,
+    kind: &'static str,
+    value: String,
+    hint: &'static str,
+    error: Option<String>,
+    autocomplete: &'static str,
+    is_required: bool,
+}
+
+impl Input {
+    pub(crate) const fn new(kind: &'static str, name: &'static str, label: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            kind,
+            value: String::new(),
+            hint: "",
+            error: None,
+            autocomplete: "off",
+            is_required: true,
+        }
+    }
+
+    pub(crate) const fn text(name: &'static str, label: &'static str) -> Self {
+        Self::new("text", name, label)
+    }
+
+    pub(crate) const fn password(name: &'static str, label: &'static str) -> Self {
+        Self::new("password", name, label)
+    }
+
+    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    pub(crate) const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    /// The word of HTML by which browsers and password managers know what belongs here.
+    pub(crate) const fn autocomplete(mut self, word: &'static str) -> Self {
+        self.autocomplete = word;
+        self
+    }
+
+    pub(crate) const fn optional(mut self) -> Self {
+        self.is_required = false;
+        self
+    }
+
+    pub(crate) fn told(mut self, told: &Told) -> Self {
+        self.error = told.at(self.name);
+        self
+    }
+}

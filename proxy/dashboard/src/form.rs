@@ -1,0 +1,72 @@
+//! Forms as browsers send them: `application/x-www-form-urlencoded`, small, each field a text.
+
+use http::header::CONTENT_TYPE;
+use svc_core::fault::{Fault, invalid};
+use svc_pipeline::exchange::Exchange;
+
+/// 256 KiB: the largest form has a page of text in it.
+const MAX_FORM_BYTES: usize = 256 * 1024;
+/// No form has more.
+const MAX_FIELDS: usize = 500;
+
+/// The fields of one form, in the order of the page.
+#[derive(Clone, Default)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Reads the body of a request.
+    ///
+    /// # Errors
+    /// 413, or 422 for what is no form.
+    pub async fn read(exchange: &mut Exchange) -> Result<Self, Fault> {
+        let bytes = exchange.body.read(MAX_FORM_BYTES).await?;
+        let media_type = exchange.head.headers.get(CONTENT_TYPE);
+        let media_type = media_type.and_then(|value| value.to_str().ok());
+        let essence = media_type.unwrap_or_default().split(';').next();
+        let is_form = essence
+            .unwrap_or_default()
+            .trim()
+            .eq_ignore_ascii_case("application/x-www-form-urlencoded");
+        if !is_form && !bytes.is_empty() {
+            return Err(invalid("$header.Content-Type", "must be that of a form"));
+        }
+        let fields: Vec<_> = form_urlencoded::parse(&bytes)
+            .into_owned()
+            .take(MAX_FIELDS + 1)
+            .collect();
+        if fields.len() > MAX_FIELDS {
+            return Err(invalid("$body", "has too many fields"));
+        }
+        Ok(Self(fields))
+    }
+
+    /// The fields of a query.
+    pub fn of_query(exchange: &Exchange) -> Self {
+        let query = exchange.head.query.as_deref().unwrap_or_default();
+        let fields = form_urlencoded::parse(query.as_bytes()).into_owned();
+        Self(fields.take(MAX_FIELDS).collect())
+    }
+
+    /// The text of a field as it was sent; empty where there is none.
+    pub fn text(&self, name: &str) -> &str {
+        self.find(name).unwrap_or_default()
+    }
+
+    /// The text of a field without the space around it, where somebody filled it in.
+    pub fn filled(&self, name: &str) -> Option<&str> {
+        self.find(name)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// Every value of a field that may stand several times: boxes that are ticked.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.0.iter().filter(move |(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    fn find(&self, name: &str) -> Option<&str> {
+        let mut named = self.0.iter().filter(|(key, _)| key == name);
+        named.next().map(|(_, value)| value.as_str())
+    }
+}

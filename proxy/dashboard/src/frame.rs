@@ -1,0 +1,309 @@
+//! The frame of every page: who may see it, the headers that it is sent with, and what is shown where something is
+//! refused.
+//!
+//! A form is answered where no disconnect reaches it, as writes of the API are.
+
+use askama::Template;
+use futures_util::future::BoxFuture;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
+    X_FRAME_OPTIONS,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::Value;
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::{Exchange, log_fault};
+use svc_pipeline::fact::Fact;
+use svc_pipeline::handler::Handler;
+use svc_pipeline::response::{Body, Response};
+use svc_pipeline::service;
+use svc_store::tenant;
+
+use crate::form::Fields;
+use crate::session::{self, Visitor};
+
+/// What a page comes to.
+pub(crate) type Answering<'a> = BoxFuture<'a, Result<Response, Fault>>;
+
+/// A page that anybody may open.
+pub(crate) struct Open(pub(crate) for<'a> fn(&'a mut Exchange) -> Answering<'a>);
+
+/// A form that somebody sends who is not signed in. Whose form it is, is checked by the page.
+pub(crate) struct OpenForm(pub(crate) for<'a> fn(&'a mut Exchange, Fields) -> Answering<'a>);
+
+/// A page for somebody who is signed in.
+pub(crate) struct SignedIn(pub(crate) for<'a> fn(&'a mut Exchange, &'a Visitor) -> Answering<'a>);
+
+/// A form of somebody who is signed in, sent from one of our pages.
+pub(crate) struct Form(
+    pub(crate) for<'a> fn(&'a mut Exchange, &'a Visitor, Fields) -> Answering<'a>,
+);
+
+impl Handler for Open {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
+        let answer = self.0;
+        Box::pin(async move {
+            match answer(&mut exchange).await {
+                Ok(response) => response,
+                Err(fault) => failure(&exchange, &fault),
+            }
+        })
+    }
+}
+
+impl Handler for OpenForm {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        let answer = self.0;
+        undisturbed(exchange, move |mut exchange| {
+            Box::pin(async move {
+                let answered = match Fields::read(&mut exchange).await {
+                    Ok(fields) => answer(&mut exchange, fields).await,
+                    Err(fault) => Err(fault),
+                };
+                answered.unwrap_or_else(|fault| failure(&exchange, &fault))
+            })
+        })
+    }
+}
+
+impl Handler for SignedIn {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
+        let answer = self.0;
+        Box::pin(async move {
+            let visitor = match session::visitor(&exchange).await {
+                Ok(Some(visitor)) => visitor,
+                Ok(None) => return session::sign_in_first(&exchange),
+                Err(fault) => return failure(&exchange, &fault),
+            };
+            let working = answer(&mut exchange, &visitor);
+            let answered = tenant::within(&visitor.user.org_id, working).await;
+            answered.unwrap_or_else(|fault| failure(&exchange, &fault))
+        })
+    }
+}
+
+impl Handler for Form {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        let answer = self.0;
+        undisturbed(exchange, move |mut exchange| {
+            Box::pin(async move {
+                let answered = submit(&mut exchange, answer).await;
+                answered.unwrap_or_else(|fault| failure(&exchange, &fault))
+            })
+        })
+    }
+}
+
+async fn submit(
+    exchange: &mut Exchange,
+    answer: for<'a> fn(&'a mut Exchange, &'a Visitor, Fields) -> Answering<'a>,
+) -> Result<Response, Fault> {
+    let fields = Fields::read(exchange).await?;
+    let Some(visitor) = session::visitor(exchange).await? else {
+        return Ok(session::see_other(exchange, "/ui/login"));
+    };
+    session::check_form(exchange, &visitor, &fields)?;
+    tenant::within(&visitor.user.org_id, answer(exchange, &visitor, fields)).await
+}
+
+/// Runs to its end, whoever leaves.
+fn undisturbed(
+    exchange: Exchange,
+    work: impl FnOnce(Exchange) -> BoxFuture<'static, Response> + Send + 'static,
+) -> BoxFuture<'static, Response> {
+    let background = exchange.gateway.background.clone();
+    Box::pin(async move {
+        let running = background.spawn(work(exchange));
+        running.await.unwrap_or_else(|_| service::internal_error())
+    })
+}
+
+/// Headers of every page (contract 16.3). Forms may lead to these origins or schemes beside our own.
+pub fn headers(form_action: &[&str]) -> HeaderMap {
+    const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
+        HeaderName::from_static("cross-origin-opener-policy");
+    let mut policy = String::from(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+         base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
+    );
+    for target in form_action {
+        policy.push(' ');
+        policy.push_str(target);
+    }
+    let mut headers = HeaderMap::new();
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    for (name, value) in [
+        (X_FRAME_OPTIONS, "DENY"),
+        (REFERRER_POLICY, "no-referrer"),
+        (CROSS_ORIGIN_OPENER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+}
+
+/// A page of our own.
+///
+/// # Errors
+/// 500 when it cannot be rendered.
+pub fn html(
+    exchange: &Exchange,
+    status: StatusCode,
+    page: &impl Template,
+) -> Result<Response, Fault> {
+    html_for(exchange, status, page, &[])
+}
+
+/// As [`html`], where forms may lead elsewhere too.
+///
+/// # Errors
+/// As [`html`].
+pub fn html_for(
+    exchange: &Exchange,
+    status: StatusCode,
+    page: &impl Template,
+    form_action: &[&str],
+) -> Result<Response, Fault> {
+    let text = page.render();
+    let text = text.map_err(|error| Fault::internal(format_args!("rendering a page: {error}")))?;
+    let mut headers = headers(form_action);
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    Ok(exchange.respond(status, headers, Body::Full(text.into())))
+}
+
+/// What a page says of an attempt that was refused: one message, and what is wrong with which field.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) message: Option<String>,
+    fields: Vec<(String, String)>,
+}
+
+impl Told {
+    pub(crate) fn of(fault: &Fault) -> Self {
+        let fields: Vec<(String, String)> = fault
+            .details
+            .iter()
+            .filter_map(|(field, messages)| Some((field.clone(), joined(messages)?)))
+            .collect();
+        let message = if fault.param.is_some() && !fields.is_empty() {
+            "Something has to be corrected.".to_owned()
+        } else {
+            fault.message.to_string()
+        };
+        Self {
+            message: Some(message),
+            fields,
+        }
+    }
+
+    /// A message that is about no field.
+    pub(crate) fn message(text: impl Into<String>) -> Self {
+        Self {
+            message: Some(text.into()),
+            fields: Vec::new(),
+        }
+    }
+
+    /// What is wrong with a field.
+    pub(crate) fn at(&self, field: &str) -> Option<String> {
+        let about = self.fields.iter();
+        let about = about.filter(|(name, _)| is_about(name, field));
+        let texts: Vec<&str> = about.map(|(_, text)| text.as_str()).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    }
+
+    /// What is wrong with something that is none of these fields.
+    pub(crate) fn elsewhere(&self, fields: &[&str]) -> Vec<String> {
+        let others = self
+            .fields
+            .iter()
+            .filter(|(name, _)| !fields.iter().any(|field| is_about(name, field)));
+        others
+            .map(|(name, text)| format!("{name}: {text}"))
+            .collect()
+    }
+}
+
+/// `scopes[1]` is about `scopes`.
+fn is_about(name: &str, field: &str) -> bool {
+    let rest = name.strip_prefix(field);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
+}
+
+/// The messages of one field of `error.details`.
+fn joined(messages: &Value) -> Option<String> {
+    let texts: Vec<&str> = messages
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct Failure<'a> {
+    status: u16,
+    told: Told,
+    request_id: &'a str,
+}
+
+/// A fault as a page.
+pub fn failure(exchange: &Exchange, fault: &Fault) -> Response {
+    log_fault(fault, &exchange.request_id, &exchange.route.path);
+    let status = fault.code.row().status;
+    let page = Failure {
+        status,
+        told: Told::of(fault),
+        request_id: &exchange.request_id,
+    };
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    match html(exchange, status, &page) {
+        Ok(mut response) => {
+            if let Some(seconds) = fault.retry_after_seconds() {
+                let seconds = HeaderValue::from(seconds);
+                response.headers.insert(RETRY_AFTER, seconds);
+            }
+            response
+        }
+        Err(_) => service::internal_error(),
+    }
+}

@@ -1,0 +1,7 @@
+//! The pages: one file each, with its template beside it under the same name.
+
+pub(crate) mod account;
+pub(crate) mod code;
+pub(crate) mod invitation;
+pub(crate) mod login;
+pub(crate) mod overview;

@@ -1,0 +1,357 @@
+//! One's own account: password, authenticator app, recovery codes.
+
+use askama::Template;
+use http::StatusCode;
+use svc_core::fault::{Fault, invalid};
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::response::Response;
+use svc_store::seal::Content;
+use svc_store::session::Stage;
+use svc_store::throttle::{self, Bucket};
+use svc_store::user::User;
+use svc_store::{
+    TransactionError, audit, password as passwords, second_factor as factors, session as sessions,
+};
+
+use super::code::{self, Shown};
+use super::login::{failed, too_often};
+use crate::field::Input;
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::{Fresh, Visitor, down, see_other};
+use crate::{journal, password, second_factor};
+
+/// Attempts at one's own password, or at confirming an app, in 15 minutes.
+const FREE: u32 = 10;
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct Account {
+    layout: Layout,
+    user: User,
+    last_login: String,
+    codes_left: u32,
+    told: Told,
+    current: Input,
+    password: Input,
+    again: Input,
+    removing: Input,
+    renewing: Input,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move { render(exchange, visitor, StatusCode::OK, Told::default()).await })
+}
+
+async fn render(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    told: Told,
+) -> Result<Response, Fault> {
+    let codes_left = factors::codes_left(&exchange.gateway.store, &visitor.user.id).await;
+    let user = visitor.user.clone();
+    let page = Account {
+        layout: Layout::new(exchange, visitor, "Your account"),
+        last_login: user
+            .last_login_at
+            .map_or_else(|| "never".to_owned(), |at| at.to_string()),
+        codes_left: codes_left.map_err(|error| down(&error))?,
+        current: Input::password("current", "Current password")
+            .autocomplete("current-password")
+            .told(&told),
+        password: Input::password("password", "New password")
+            .autocomplete("new-password")
+            .hint("At least 12 characters; a sentence is easiest to remember.")
+            .told(&told),
+        again: Input::password("again", "The same once more")
+            .autocomplete("new-password")
+            .told(&told),
+        removing: Input::password("removing", "Current password")
+            .autocomplete("current-password")
+            .told(&told),
+        renewing: Input::password("renewing", "Current password")
+            .autocomplete("current-password")
+            .told(&told),
+        user,
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+async fn refused(exchange: &Exchange, visitor: &Visitor, fault: &Fault) -> Result<Response, Fault> {
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    render(exchange, visitor, status, Told::of(fault)).await
+}
+
+fn bucket(user: &User) -> Bucket {
+    Bucket::new(&["own account", &user.id], FREE)
+}
+
+async fn count(exchange: &Exchange, user: &User, field: &str) -> Result<(), Fault> {
+    let store = &exchange.gateway.store;
+    let taken = throttle::take(store, vec![bucket(user)], exchange.started_at).await;
+    match taken.map_err(|error| down(&error))? {
+        None => Ok(()),
+        Some(wait_ms) => Err(too_often(field, wait_ms)),
+    }
+}
+
+/// Whoever sits at an open session is not always its owner: what weakens an account asks for the password again.
+async fn check_password(
+    exchange: &Exchange,
+    user: &User,
+    field: &str,
+    fields: &Fields,
+) -> Result<(), Fault> {
+    count(exchange, user, field).await?;
+    let phc = passwords::of(&exchange.gateway.store, &user.id).await;
+    let phc = phc.map_err(|error| down(&error))?;
+    if password::verify(&exchange.gateway, fields.text(field), phc).await? {
+        Ok(())
+    } else {
+        Err(invalid(field, "This is not your password."))
+    }
+}
+
+pub(crate) fn change_password<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = &visitor.user;
+        let wanted = fields.text("password");
+        if let Err(fault) = password::check_new(wanted, fields.text("again"), &user.email) {
+            return refused(exchange, visitor, &fault).await;
+        }
+        if let Err(fault) = check_password(exchange, user, "current", &fields).await {
+            return refused(exchange, visitor, &fault).await;
+        }
+        let phc = password::hash(&exchange.gateway, wanted).await?;
+        put_password(exchange, visitor, phc).await?;
+        Ok(see_other(exchange, "/ui/account?done=password"))
+    })
+}
+
+/// The new password; every session ends, and this one goes on under another cookie.
+async fn put_password(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    phc: String,
+) -> Result<(), Fault> {
+    let now = exchange.started_at;
+    let user = visitor.user.clone();
+    let fresh = Fresh::new(&exchange.gateway, &user, Stage::Whole, now).showing(visitor.mode);
+    let (new, digest) = fresh.to_store();
+    let row = journal::done(exchange, &user, "user.password_changed", &user);
+    let row = journal::detailed(row, "by", "user");
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            passwords::put(&mut tx, &user.org_id, &user.id, &phc, now).await?;
+            sessions::end_all(&mut tx, &user.id).await?;
+            sessions::insert(&mut tx, &new, &digest).await?;
+            throttle::forgive(&mut tx, &bucket(&user)).await?;
+            audit::record(&mut tx, &row).await?;
+            Ok::<_, TransactionError<Fault>>(())
+        })
+    });
+    done.await.map_err(failed)?;
+    fresh.hand_out(exchange);
+    Ok(())
+}
+
+pub(crate) fn begin_totp<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = visitor.user.clone();
+        if user.mfa_enabled {
+            return Ok(see_other(exchange, "/ui/account"));
+        }
+        let now = exchange.started_at;
+        let store = exchange.gateway.store.clone();
+        let secret = Content::new(second_factor::new_secret());
+        let sealed = factors::seal_secret(&store, &user.org_id, &user.id, &secret).await;
+        let sealed = sealed.map_err(|error| down(&error))?;
+        let row = journal::done(exchange, &user, "user.second_factor_begun", &user);
+        let done = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                factors::begin(&mut tx, &user.org_id, &user.id, sealed, now).await?;
+                audit::record(&mut tx, &row).await?;
+                Ok::<_, TransactionError<Fault>>(())
+            })
+        });
+        done.await.map_err(failed)?;
+        Ok(see_other(exchange, "/ui/account/totp"))
+    })
+}
+
+#[derive(Template)]
+#[template(path = "totp.html")]
+struct Enrolment {
+    layout: Layout,
+    told: Told,
+    picture: String,
+    secret: String,
+    code: Input,
+}
+
+pub(crate) fn enrol_totp<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move { enrolment(exchange, visitor, StatusCode::OK, Told::default()).await })
+}
+
+async fn enrolment(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    told: Told,
+) -> Result<Response, Fault> {
+    let user = &visitor.user;
+    let found = factors::find(&exchange.gateway.store, &user.org_id, &user.id).await;
+    let found = found.map_err(|error| down(&error))?;
+    let Some(found) = found.filter(|found| found.confirmed_at.is_none()) else {
+        return Ok(see_other(exchange, "/ui/account"));
+    };
+    let page = Enrolment {
+        layout: Layout::new(exchange, visitor, "Two-step sign-in"),
+        picture: second_factor::picture(found.secret.as_str(), &user.email)?,
+        secret: found.secret.into_string(),
+        code: Input::text("code", "Code that the app shows")
+            .autocomplete("one-time-code")
+            .told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn confirm_totp<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        match confirm(exchange, visitor, &fields).await {
+            Ok(codes) => show_codes(exchange, visitor, codes),
+            Err(fault) => {
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                enrolment(exchange, visitor, status, Told::of(&fault)).await
+            }
+        }
+    })
+}
+
+async fn confirm(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    fields: &Fields,
+) -> Result<Vec<String>, Fault> {
+    let user = visitor.user.clone();
+    count(exchange, &user, "code").await?;
+    let shown = code::read(exchange, &user, fields.text("code")).await?;
+    let Some(Shown::Step(step)) = shown else {
+        return Err(wrong_code());
+    };
+    let now = exchange.started_at;
+    let (codes, digests) = second_factor::recovery_codes();
+    let row = journal::done(exchange, &user, "user.second_factor_enabled", &user);
+    let row = journal::detailed(row, "second_factor", "totp");
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            if !factors::use_step(&mut tx, &user.id, step).await? {
+                return Err(TransactionError::Refused(wrong_code()));
+            }
+            factors::confirm(&mut tx, &user.org_id, &user.id, &digests, now).await?;
+            throttle::forgive(&mut tx, &bucket(&user)).await?;
+            audit::record(&mut tx, &row).await?;
+            Ok(())
+        })
+    });
+    done.await.map_err(failed)?;
+    Ok(codes)
+}
+
+fn wrong_code() -> Fault {
+    invalid(
+        "code",
+        "This code is not right. Is the clock of the device right?",
+    )
+}
+
+#[derive(Template)]
+#[template(path = "recovery_codes.html")]
+struct RecoveryCodes {
+    layout: Layout,
+    codes: Vec<String>,
+}
+
+fn show_codes(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    codes: Vec<String>,
+) -> Result<Response, Fault> {
+    let page = RecoveryCodes {
+        layout: Layout::new(exchange, visitor, "Recovery codes"),
+        codes,
+    };
+    html(exchange, StatusCode::OK, &page)
+}
+
+pub(crate) fn remove_totp<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = visitor.user.clone();
+        if let Err(fault) = check_password(exchange, &user, "removing", &fields).await {
+            return refused(exchange, visitor, &fault).await;
+        }
+        let row = journal::done(exchange, &user, "user.second_factor_removed", &user);
+        let done = exchange.gateway.store.transaction(move |mut tx| {
+            Box::pin(async move {
+                let was_there = factors::remove(&mut tx, &user.id).await?;
+                throttle::forgive(&mut tx, &bucket(&user)).await?;
+                let row = journal::detailed(row, "changed", was_there);
+                audit::record(&mut tx, &row).await?;
+                Ok::<_, TransactionError<Fault>>(())
+            })
+        });
+        done.await.map_err(failed)?;
+        Ok(see_other(
+            exchange,
+            "/ui/account?done=second-factor-removed",
+        ))
+    })
+}
+
+pub(crate) fn renew_codes<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = visitor.user.clone();
+        if !user.mfa_enabled {
+            return Ok(see_other(exchange, "/ui/account"));
+        }
+        if let Err(fault) = check_password(exchange, &user, "renewing", &fields).await {
+            return refused(exchange, visitor, &fault).await;
+        }
+        let (codes, digests) = second_factor::recovery_codes();
+        let row = journal::done(exchange, &user, "user.recovery_codes_renewed", &user);
+        let done = exchange.gateway.store.transaction(move |mut tx| {
+            Box::pin(async move {
+                factors::put_codes(&mut tx, &user.org_id, &user.id, &digests).await?;
+                throttle::forgive(&mut tx, &bucket(&user)).await?;
+                audit::record(&mut tx, &row).await?;
+                Ok::<_, TransactionError<Fault>>(())
+            })
+        });
+        done.await.map_err(failed)?;
+        show_codes(exchange, visitor, codes)
+    })
+}

@@ -1,0 +1,164 @@
+//! The second step of signing in: a code of an authenticator app, or a recovery code.
+
+use askama::Template;
+use http::StatusCode;
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::response::Response;
+use svc_store::session::Stage;
+use svc_store::throttle::{self, Bucket};
+use svc_store::user::User;
+use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
+
+use super::login::{failed, waiting};
+use crate::field::Input;
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::session::{self, Fresh, Half, down, local, see_other};
+use crate::{journal, second_factor};
+
+/// Wrong codes of one account in 15 minutes, wherever they come from.
+const FREE: u32 = 5;
+
+#[derive(Template)]
+#[template(path = "code.html")]
+struct Code {
+    csrf: String,
+    next: String,
+    told: Told,
+    code: Input,
+}
+
+pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
+    Box::pin(async move {
+        let query = Fields::of_query(exchange);
+        let next = local(query.filled("next")).to_owned();
+        let Some(half) = session::half(exchange).await? else {
+            return Ok(see_other(exchange, "/ui/login"));
+        };
+        render(exchange, StatusCode::OK, &half, next, Told::default())
+    })
+}
+
+fn render(
+    exchange: &Exchange,
+    status: StatusCode,
+    half: &Half,
+    next: String,
+    told: Told,
+) -> Result<Response, Fault> {
+    let page = Code {
+        csrf: half.csrf.clone(),
+        next,
+        told,
+        code: Input::text("code", "Code")
+            .autocomplete("one-time-code")
+            .hint("Six digits from your authenticator app, or one of your recovery codes."),
+    };
+    html(exchange, status, &page)
+}
+
+/// What somebody has shown.
+#[derive(Clone, Copy)]
+pub(crate) enum Shown {
+    Step(u64),
+    Recovery([u8; 32]),
+}
+
+impl Shown {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Step(_) => "totp",
+            Self::Recovery(_) => "recovery_code",
+        }
+    }
+}
+
+pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
+    Box::pin(async move {
+        let Some(half) = session::half(exchange).await? else {
+            return Ok(see_other(exchange, "/ui/login"));
+        };
+        session::check(exchange, &half.csrf, &fields)?;
+        let next = local(fields.filled("next")).to_owned();
+        let bucket = Bucket::new(&["second factor", &half.user.id], FREE);
+        let store = &exchange.gateway.store;
+        let taken = throttle::take(store, vec![bucket.clone()], exchange.started_at).await;
+        if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
+            let told = Told::message(waiting(wait_ms));
+            return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told);
+        }
+        let shown = read(exchange, &half.user, fields.text("code")).await?;
+        let is_in = match shown {
+            Some(shown) => finish(exchange, &half, shown, bucket).await?,
+            None => false,
+        };
+        if is_in {
+            return Ok(see_other(exchange, &next));
+        }
+        let row = journal::denied(exchange, "user.sign_in_failed", &half.user, "wrong_code");
+        journal::write(exchange, row).await?;
+        let told = Told::message("This code is not right, or was used before.");
+        render(exchange, StatusCode::UNAUTHORIZED, &half, next, told)
+    })
+}
+
+/// What a code is, where it can be right.
+pub(crate) async fn read(
+    exchange: &Exchange,
+    user: &User,
+    code: &str,
+) -> Result<Option<Shown>, Fault> {
+    let digits = code
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .count();
+    if digits > second_factor::CODE_CHARS {
+        return Ok(Some(Shown::Recovery(second_factor::recovery_digest(code))));
+    }
+    let found = stored::find(&exchange.gateway.store, &user.org_id, &user.id).await;
+    let Some(found) = found.map_err(|error| down(&error))? else {
+        return Ok(None);
+    };
+    let step = second_factor::step(found.secret.as_str(), code, exchange.started_at)?;
+    Ok(step.map(Shown::Step))
+}
+
+/// Uses the code up and makes the session a whole one, with another cookie. `false` where somebody was faster.
+async fn finish(
+    exchange: &mut Exchange,
+    half: &Half,
+    shown: Shown,
+    bucket: Bucket,
+) -> Result<bool, Fault> {
+    let now = exchange.started_at;
+    let fresh = Fresh::new(&exchange.gateway, &half.user, Stage::Whole, now);
+    let (new, digest) = fresh.to_store();
+    let old = half.session.id.clone();
+    let row = journal::done(exchange, &half.user, "user.signed_in", &half.user);
+    let row = journal::detailed(row, "second_factor", shown.word());
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            let is_new = match shown {
+                Shown::Step(step) => stored::use_step(&mut tx, &new.user_id, step).await?,
+                Shown::Recovery(code) => {
+                    stored::use_code(&mut tx, &new.user_id, &code, now).await?
+                }
+            };
+            if !is_new {
+                return Ok::<_, TransactionError<Fault>>(false);
+            }
+            sessions::end(&mut tx, &old).await?;
+            sessions::insert(&mut tx, &new, &digest).await?;
+            throttle::forgive(&mut tx, &bucket).await?;
+            svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
+            audit::record(&mut tx, &row).await?;
+            Ok(true)
+        })
+    });
+    let is_in = done.await.map_err(failed)?;
+    if is_in {
+        fresh.hand_out(exchange);
+    }
+    Ok(is_in)
+}

@@ -1,0 +1,257 @@
+//! Signing in with address and password, and signing out.
+
+use askama::Template;
+use http::StatusCode;
+use svc_core::fault::{Code, Fault};
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::filter::network;
+use svc_pipeline::response::Response;
+use svc_store::session::Stage;
+use svc_store::throttle::{self, Bucket};
+use svc_store::user::{User, plain_email};
+use svc_store::{TransactionError, audit, session as stored};
+
+use crate::field::Input;
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::session::{self, Fresh, Guest, Visitor, down, local, see_other};
+use crate::{journal, password};
+
+/// Attempts in 15 minutes at one account from one network (contract 6), at one account, and from one network.
+const FREE_OF_PAIR: u32 = 10;
+const FREE_OF_ACCOUNT: u32 = 50;
+const FREE_OF_NETWORK: u32 = 100;
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct Login {
+    csrf: String,
+    next: String,
+    told: Told,
+    email: Input,
+    password: Input,
+}
+
+pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
+    Box::pin(async move {
+        let query = Fields::of_query(exchange);
+        let next = local(query.filled("next")).to_owned();
+        if session::visitor(exchange).await?.is_some() {
+            return Ok(see_other(exchange, &next));
+        }
+        let guest = session::guest(exchange);
+        render(exchange, StatusCode::OK, guest, next, "", Told::default())
+    })
+}
+
+fn render(
+    exchange: &Exchange,
+    status: StatusCode,
+    guest: Guest,
+    next: String,
+    email: &str,
+    told: Told,
+) -> Result<Response, Fault> {
+    let page = Login {
+        csrf: guest.csrf,
+        next,
+        told,
+        email: Input::new("email", "email", "E-mail address")
+            .autocomplete("username")
+            .value(email),
+        password: Input::password("password", "Password").autocomplete("current-password"),
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
+    Box::pin(async move {
+        let guest = session::check_guest(exchange, &fields)?;
+        let email = fields.text("email").trim().to_owned();
+        let next = local(fields.filled("next")).to_owned();
+        match attempt(exchange, &email, fields.text("password"), &next).await {
+            Ok(response) => Ok(response),
+            Err(Refusal::Fault(fault)) => Err(fault),
+            Err(Refusal::Told(status, message)) => render(
+                exchange,
+                status,
+                guest,
+                next,
+                &email,
+                Told::message(message),
+            ),
+        }
+    })
+}
+
+/// Why somebody is not let in.
+enum Refusal {
+    Told(StatusCode, String),
+    Fault(Fault),
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+async fn attempt(
+    exchange: &mut Exchange,
+    email: &str,
+    typed: &str,
+    next: &str,
+) -> Result<Response, Refusal> {
+    let store = exchange.gateway.store.clone();
+    let pair = count(exchange, email).await?;
+    let found = svc_store::password::find(&store, email).await;
+    let found = found.map_err(|error| down(&error))?;
+    let (user, phc) = found.map_or((None, None), |(user, phc)| (Some(user), phc));
+    let has_password = phc.is_some();
+    let is_right = password::verify(&exchange.gateway, typed, phc).await?;
+    let user = match user {
+        Some(user) if is_right && !user.suspended => user,
+        user => {
+            let reason = match (&user, is_right, has_password) {
+                (None, ..) => "unknown",
+                (Some(_), true, _) => "suspended",
+                (Some(_), false, true) => "wrong_password",
+                (Some(_), false, false) => "no_password",
+            };
+            return Err(refuse(exchange, user, reason).await?);
+        }
+    };
+    Ok(let_in(exchange, user, pair, next).await?)
+}
+
+/// Counts an attempt before it is judged.
+async fn count(exchange: &Exchange, email: &str) -> Result<Bucket, Refusal> {
+    let plain = plain_email(email);
+    let network = network(exchange.head.client).to_string();
+    let pair = Bucket::new(&["sign-in", &plain, &network], FREE_OF_PAIR);
+    let buckets = vec![
+        pair.clone(),
+        Bucket::new(&["sign-in account", &plain], FREE_OF_ACCOUNT),
+        Bucket::new(&["sign-in network", &network], FREE_OF_NETWORK),
+    ];
+    let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
+    match taken.map_err(|error| down(&error))? {
+        None => Ok(pair),
+        Some(wait_ms) => {
+            let client = exchange.head.client;
+            exchange
+                .gateway
+                .strangers
+                .count(client, "sign_in_throttled");
+            Err(too_many(wait_ms))
+        }
+    }
+}
+
+fn too_many(wait_ms: i64) -> Refusal {
+    Refusal::Told(StatusCode::TOO_MANY_REQUESTS, waiting(wait_ms))
+}
+
+/// How long somebody has to wait, in words.
+pub(crate) fn waiting(wait_ms: i64) -> String {
+    let minutes = wait_ms.max(1).unsigned_abs().div_ceil(60_000);
+    let unit = if minutes == 1 { "minute" } else { "minutes" };
+    format!("Too many attempts. Try again in {minutes} {unit}.")
+}
+
+/// The row of an attempt that failed. Whoever tried learns nothing of the reason.
+async fn refuse(
+    exchange: &Exchange,
+    user: Option<User>,
+    reason: &'static str,
+) -> Result<Refusal, Fault> {
+    match user {
+        None => {
+            let client = exchange.head.client;
+            exchange.gateway.strangers.count(client, "sign_in_unknown");
+        }
+        Some(user) => {
+            let row = journal::denied(exchange, "user.sign_in_failed", &user, reason);
+            journal::write(exchange, row).await?;
+        }
+    }
+    let message = "Address and password do not belong together.";
+    Ok(Refusal::Told(StatusCode::UNAUTHORIZED, message.to_owned()))
+}
+
+/// Whose password was right is in, or asked for the second factor.
+async fn let_in(
+    exchange: &mut Exchange,
+    user: User,
+    pair: Bucket,
+    next: &str,
+) -> Result<Response, Fault> {
+    let stage = if user.mfa_enabled {
+        Stage::Password
+    } else {
+        Stage::Whole
+    };
+    let fresh = Fresh::new(&exchange.gateway, &user, stage, exchange.started_at);
+    let old = session::old(exchange).await?;
+    let (new, digest) = fresh.to_store();
+    let now = exchange.started_at;
+    let row = journal::done(exchange, &user, "user.signed_in", &user);
+    let row = journal::detailed(row, "second_factor", "none");
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            session::end_old(&mut tx, old.as_ref()).await?;
+            stored::insert(&mut tx, &new, &digest).await?;
+            throttle::forgive(&mut tx, &pair).await?;
+            if stage == Stage::Whole {
+                svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
+                audit::record(&mut tx, &row).await?;
+            }
+            Ok::<_, TransactionError<Fault>>(())
+        })
+    });
+    done.await.map_err(failed)?;
+    fresh.hand_out(exchange);
+    Ok(match stage {
+        Stage::Whole => see_other(exchange, next),
+        Stage::Password => {
+            let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+            see_other(exchange, &format!("/ui/login/totp?next={next}"))
+        }
+    })
+}
+
+/// A refusal out of a transaction, or the database's trouble.
+pub(crate) fn failed(error: TransactionError<Fault>) -> Fault {
+    match error {
+        TransactionError::Refused(fault) => fault,
+        TransactionError::Store(error) => down(&error),
+    }
+}
+
+pub(crate) fn leave<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let id = visitor.session_id.clone();
+        let row = journal::done(exchange, &visitor.user, "user.signed_out", &visitor.user);
+        let done = exchange.gateway.store.transaction(move |mut tx| {
+            Box::pin(async move {
+                stored::end(&mut tx, &id).await?;
+                audit::record(&mut tx, &row).await?;
+                Ok::<_, TransactionError<Fault>>(())
+            })
+        });
+        done.await.map_err(failed)?;
+        session::forget(exchange);
+        Ok(see_other(exchange, "/ui/login"))
+    })
+}
+
+/// 422 for somebody who tries too often while signed in.
+pub(crate) fn too_often(field: &str, wait_ms: i64) -> Fault {
+    let mut fault = svc_core::fault::invalid(field, waiting(wait_ms));
+    fault.code = Code::RateLimited;
+    fault
+}

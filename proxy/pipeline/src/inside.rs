@@ -1,0 +1,273 @@
+//! Routes of the API, asked from inside by somebody who is signed in: a page does what an endpoint does.
+//!
+//! What is asked runs through the filters of its route, but for authentication, and ends in its handler: validation,
+//! gates, limits, transaction and audit row are the API's own. The row names the user.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::{Map, Value};
+use svc_core::fault::{CATALOGUE, Code, Fault};
+use svc_core::id::IdKind;
+use svc_core::secret::Mode;
+use svc_core::version::ApiVersion;
+use svc_store::{baa, tenant};
+use svc_store::organization::Organization;
+use svc_store::user::{Role, User};
+
+use crate::caller::Caller;
+use crate::exchange::{Exchange, Facts, SVC_VERSION};
+use crate::fact::Fact;
+use crate::moment;
+use crate::policy::PolicySet;
+use crate::policy::pipelines::{Matched, Route};
+use crate::request::{BodyError, RequestHead, body};
+use crate::response::{Body, Response};
+use crate::role;
+use crate::trail::Trail;
+
+/// Somebody who is signed in, with what the gates ask of their organization.
+#[derive(Clone, Copy)]
+pub struct Person<'a> {
+    pub user: &'a User,
+    pub organization: &'a Organization,
+    pub baa: baa::Standing,
+    pub mode: Mode,
+}
+
+/// What is asked of the API.
+pub struct Ask {
+    method: Method,
+    /// With percent escapes, as a client would send it.
+    path: String,
+    query: String,
+    body: Option<Value>,
+    headers: HeaderMap,
+}
+
+/// What it answered.
+pub struct Answer {
+    pub data: Value,
+    /// `meta.pagination` of a list.
+    pub pagination: Value,
+}
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+impl Ask {
+    pub fn new(method: Method, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            query: String::new(),
+            body: None,
+            headers: HeaderMap::new(),
+        }
+    }
+
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    /// One more parameter of the query.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        let mut query = form_urlencoded::Serializer::new(std::mem::take(&mut self.query));
+        query.append_pair(name, value);
+        self.query = query.finish();
+        self
+    }
+
+    #[must_use]
+    pub fn body(mut self, body: Map<String, Value>) -> Self {
+        self.body = Some(Value::Object(body));
+        self
+    }
+
+    /// Sent twice, it is done once (contract 4).
+    #[must_use]
+    pub fn once(mut self, key: &str) -> Self {
+        if let Ok(value) = HeaderValue::from_str(key) {
+            self.headers.insert(IDEMPOTENCY_KEY, value);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn accepting(mut self, media_type: &'static str) -> Self {
+        self.headers
+            .insert(ACCEPT, HeaderValue::from_static(media_type));
+        self
+    }
+}
+
+/// Whether a role may ask for this at all: what menus and buttons depend on.
+pub fn may(policy: &PolicySet, role: Role, method: &Method, path: &str) -> bool {
+    match policy.routes.find(method, path) {
+        Matched::Route { route, .. } => role::may(role, &route),
+        Matched::OtherMethods { .. } | Matched::Nothing => false,
+    }
+}
+
+/// Asks, and gives what stands in the envelope.
+///
+/// # Errors
+/// What the API refused it with.
+pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Result<Answer, Fault> {
+    let response = run(exchange, person, ask).await?;
+    let status = response.status;
+    let Body::Full(bytes) = response.body else {
+        return Err(Fault::internal("a stream in the place of an envelope"));
+    };
+    let envelope: Value = serde_json::from_slice(&bytes).map_err(Fault::internal)?;
+    if status.is_success() {
+        let Value::Object(mut envelope) = envelope else {
+            return Err(Fault::internal("an answer without an envelope"));
+        };
+        let mut taken = |name: &str| envelope.remove(name).unwrap_or_default();
+        let mut meta = taken("meta");
+        return Ok(Answer {
+            data: taken("data"),
+            pagination: meta
+                .get_mut("pagination")
+                .map(Value::take)
+                .unwrap_or_default(),
+        });
+    }
+    Err(fault(status, &envelope))
+}
+
+/// The fault that an error envelope shows.
+fn fault(status: StatusCode, envelope: &Value) -> Fault {
+    let error = envelope.get("error").unwrap_or(&Value::Null);
+    let text = |name: &str| error.get(name).and_then(Value::as_str);
+    let row = CATALOGUE.iter().find(|row| Some(row.word) == text("code"));
+    let code = row.map_or(Code::InternalError, |row| row.code);
+    let message = text("message").unwrap_or(code.row().meaning).to_owned();
+    let mut fault = Fault::new(code, message).because(format_args!("asked from inside: {status}"));
+    fault.param = text("param").map(str::to_owned);
+    if let Some(details) = error.get("details").and_then(Value::as_object) {
+        *fault.details = details.clone();
+    }
+    fault
+}
+
+/// Asks, and gives the answer as it is: files and streams.
+///
+/// # Errors
+/// 403 for what the role does not allow.
+pub async fn run(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Result<Response, Fault> {
+    let matched = exchange.policy.routes.find(&ask.method, &ask.path);
+    let Matched::Route { route, parameters } = matched else {
+        return Err(Code::NotFound.fault());
+    };
+    if !role::may(person.user.role, &route) {
+        return Err(Fault::new(
+            Code::OrgAdminRequired,
+            "Your role does not allow this.",
+        ));
+    }
+    let mut inner = inner(exchange, person, ask, &route, parameters);
+    // The page is known by what it asked for last.
+    exchange.request_id.clone_from(&inner.request_id);
+    let answered = tenant::within(&person.organization.id, async move {
+        for filter in &route.filters {
+            if filter.gives().contains(&Fact::Caller) {
+                continue;
+            }
+            if let Err(fault) = filter.apply(&mut inner).await {
+                return inner.refuse(fault).await;
+            }
+        }
+        route.handler.handle(inner).await
+    });
+    Ok(answered.await)
+}
+
+/// The exchange that a client of the API would have had.
+fn inner(
+    outer: &Exchange,
+    person: Person<'_>,
+    ask: Ask,
+    route: &Arc<Route>,
+    parameters: Vec<(String, String)>,
+) -> Exchange {
+    let Ask {
+        method,
+        path,
+        query,
+        body: sent,
+        mut headers,
+    } = ask;
+    headers.insert(
+        SVC_VERSION,
+        HeaderValue::from_static(ApiVersion::NEWEST.word()),
+    );
+    if let Some(user_agent) = outer.head.headers.get(USER_AGENT) {
+        headers.insert(USER_AGENT, user_agent.clone());
+    }
+    if sent.is_some() {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    let caller = Arc::new(Caller::of_person(
+        person,
+        role::scopes(person.user.role, &method),
+    ));
+    let head = RequestHead {
+        method,
+        path,
+        query: Some(query).filter(|query| !query.is_empty()),
+        headers,
+        client: outer.head.client,
+        received: Instant::now(),
+    };
+    let surface = route.surface(&head.headers);
+    let request_id = moment::id(IdKind::Request);
+    let mut trail = Trail::new(
+        Arc::clone(&outer.gateway),
+        route,
+        surface,
+        &request_id,
+        &head,
+        outer.policy.epoch,
+    );
+    trail.knows(&caller);
+    let (reader, demands) = body();
+    let bytes = sent.map_or_else(Bytes::new, |sent| sent.to_string().into());
+    outer.gateway.background.spawn(deliver(demands, bytes));
+    Exchange {
+        gateway: Arc::clone(&outer.gateway),
+        policy: Arc::clone(&outer.policy),
+        route: Arc::clone(route),
+        surface,
+        parameters,
+        request_id,
+        started_at: moment::now(),
+        head,
+        body: reader,
+        headers: HeaderMap::new(),
+        facts: Facts {
+            caller: Some(caller),
+            ..Facts::default()
+        },
+        trail,
+    }
+}
+
+/// The body, for whoever reads it first; ends with its reader.
+async fn deliver(mut demands: crate::request::BodyDemands, mut bytes: Bytes) {
+    while let Some(demand) = demands.recv().await {
+        let limit_bytes = demand.limit_bytes;
+        let whole = std::mem::take(&mut bytes);
+        let answer = if whole.len() > limit_bytes {
+            Err(BodyError::TooLarge { limit_bytes })
+        } else {
+            Ok(whole)
+        };
+        // A reader that is gone needs no body.
+        let _ = demand.answer.send(answer);
+    }
+}

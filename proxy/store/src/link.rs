@@ -1,0 +1,122 @@
+//! Links that let somebody set a password once: invitations and resets. Kept as SHA-256 of the token in them.
+
+use svc_core::time::Timestamp;
+
+use crate::engine::{Row, args};
+use crate::user::User;
+use crate::{Store, StoreError, Transaction, user};
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Invitation,
+    Reset,
+}
+
+impl Purpose {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Invitation => "invitation",
+            Self::Reset => "reset",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "invitation" => Some(Self::Invitation),
+            "reset" => Some(Self::Reset),
+            _ => None,
+        }
+    }
+}
+
+/// One link, without its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub user_id: String,
+    pub org_id: String,
+    pub purpose: Purpose,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// Issues a link. Every earlier one of the same user is void from then on.
+///
+/// # Errors
+/// Those of the database.
+pub async fn issue(
+    tx: &mut Transaction<'_>,
+    link: &Link,
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    let Link {
+        user_id,
+        org_id,
+        purpose,
+        created_at,
+        expires_at,
+    } = link;
+    let sql = "DELETE FROM account_links WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await?;
+    let sql = "INSERT INTO account_links (digest, user_id, org_id, purpose, created_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6)";
+    let arguments = args![
+        &digest[..],
+        user_id,
+        org_id,
+        purpose.word(),
+        *created_at,
+        *expires_at
+    ];
+    tx.cx.execute(sql, arguments).await.map(drop)
+}
+
+/// The link with this digest, if it is still good, and whom it is for.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(
+    store: &Store,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<Option<(Link, User)>, StoreError> {
+    let digest = digest.to_vec();
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM account_links WHERE digest = $1 AND expires_at > $2";
+                let Some(row) = cx.row(sql, args![digest, now]).await? else {
+                    return Ok(None);
+                };
+                let link = from_row(&row)?;
+                let user = user::read(cx, &link.org_id, &link.user_id).await?;
+                Ok(user.map(|user| (link, user)))
+            })
+        })
+        .await
+}
+
+/// Uses a link up. `false` where somebody was faster, or it is over.
+///
+/// # Errors
+/// Those of the database.
+pub async fn redeem(
+    tx: &mut Transaction<'_>,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM account_links WHERE digest = $1 AND expires_at > $2";
+    Ok(tx.cx.execute(sql, args![&digest[..], now]).await? == 1)
+}
+
+fn from_row(row: &Row) -> Result<Link, StoreError> {
+    let purpose: String = row.get("purpose")?;
+    Ok(Link {
+        user_id: row.get("user_id")?,
+        org_id: row.get("org_id")?,
+        purpose: Purpose::parse(&purpose).ok_or(StoreError::Corrupt { column: "purpose" })?,
+        created_at: row.get("created_at")?,
+        expires_at: row.get("expires_at")?,
+    })
+}

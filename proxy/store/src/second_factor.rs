@@ -1,0 +1,263 @@
+//! Second factors: the TOTP secret of a user, sealed under a key of its own which the organization key wraps, and the
+//! digests of their recovery codes. What a code is and when it is right is not known here.
+
+use svc_core::time::Timestamp;
+
+use crate::engine::args;
+use crate::org_key;
+use crate::seal::{self, Content, Place, SecretKey};
+use crate::{Store, StoreError, Transaction};
+
+/// A user's second factor.
+pub struct SecondFactor {
+    pub secret: Content,
+    /// `None`: begun, and asked of nobody yet.
+    pub confirmed_at: Option<Timestamp>,
+    /// The newest time step whose code was used.
+    pub last_step: u64,
+}
+
+/// Every data key is the first and only one of its secret.
+const DATA_KEY_VERSION: u32 = 1;
+
+/// A secret that no statement and no log can read.
+pub struct SealedSecret {
+    secret: Vec<u8>,
+    wrapped_key: Vec<u8>,
+}
+
+/// Seals a secret for the row of this user.
+///
+/// # Errors
+/// Those of the organization's keys.
+pub async fn seal_secret(
+    store: &Store,
+    org_id: &str,
+    user_id: &str,
+    secret: &Content,
+) -> Result<SealedSecret, StoreError> {
+    let keys = org_key::load(store, org_id).await?;
+    let (version, outer) = keys.current()?;
+    let key = SecretKey::generate();
+    let place = |column| place(user_id, column, org_id);
+    Ok(SealedSecret {
+        secret: seal::seal(
+            &key,
+            DATA_KEY_VERSION,
+            place("secret"),
+            secret.as_str().as_bytes(),
+        )?,
+        wrapped_key: seal::wrap(outer, version, place("wrapped_key"), &key)?,
+    })
+}
+
+/// Begins an enrolment. One that was begun before is replaced; one that is confirmed stays, and this is
+/// [`StoreError::Missing`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn begin(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+    sealed: SealedSecret,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let SealedSecret {
+        secret,
+        wrapped_key,
+    } = sealed;
+    let sql = "INSERT INTO second_factors (user_id, org_id, secret, wrapped_key, created_at, confirmed_at, last_step) \
+               VALUES ($1, $2, $3, $4, $5, NULL, 0) ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, \
+               wrapped_key = excluded.wrapped_key, created_at = excluded.created_at \
+               WHERE second_factors.confirmed_at IS NULL";
+    let arguments = args![user_id, org_id, secret, wrapped_key, now];
+    tx.cx
+        .execute_one("second factor to begin", sql, arguments)
+        .await
+}
+
+/// A user's second factor, begun or confirmed.
+///
+/// # Errors
+/// Those of the database and of the keys.
+pub async fn find(
+    store: &Store,
+    org_id: &str,
+    user_id: &str,
+) -> Result<Option<SecondFactor>, StoreError> {
+    let arguments = args![user_id, org_id];
+    let row = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT secret, wrapped_key, confirmed_at, last_step FROM second_factors \
+                           WHERE user_id = $1 AND org_id = $2";
+                cx.row(sql, arguments).await
+            })
+        })
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let (secret, wrapped): (Vec<u8>, Vec<u8>) = (row.get("secret")?, row.get("wrapped_key")?);
+    let outer = org_key::opening(store, org_id, &wrapped).await?;
+    let key = seal::unwrap(&outer, place(user_id, "wrapped_key", org_id), &wrapped)?;
+    Ok(Some(SecondFactor {
+        secret: seal::open_text(&key, place(user_id, "secret", org_id), &secret)?,
+        confirmed_at: row.get("confirmed_at")?,
+        last_step: row.get("last_step")?,
+    }))
+}
+
+/// Notes that the code of this time step was used. `false` where it, or one after it, was used before.
+///
+/// # Errors
+/// Those of the database.
+pub async fn use_step(
+    tx: &mut Transaction<'_>,
+    user_id: &str,
+    step: u64,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2";
+    Ok(tx.cx.execute(sql, args![user_id, step]).await? == 1)
+}
+
+/// Confirms an enrolment, from which on the factor is asked for, with the recovery codes that go with it.
+///
+/// # Errors
+/// [`StoreError::Missing`] where none was begun.
+pub async fn confirm(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+    codes: &[[u8; 32]],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE second_factors SET confirmed_at = $2 WHERE user_id = $1 AND confirmed_at IS NULL";
+    tx.cx
+        .execute_one("second factor to confirm", sql, args![user_id, now])
+        .await?;
+    let sql = "UPDATE users SET mfa_enabled = $2 WHERE id = $1";
+    tx.cx.execute(sql, args![user_id, true]).await?;
+    put_codes(tx, org_id, user_id, codes).await
+}
+
+/// Puts new recovery codes in the place of all old ones.
+///
+/// # Errors
+/// Those of the database.
+pub async fn put_codes(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+    codes: &[[u8; 32]],
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM recovery_codes WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await?;
+    for digest in codes {
+        let sql = "INSERT INTO recovery_codes (user_id, org_id, digest) VALUES ($1, $2, $3)";
+        tx.cx
+            .execute(sql, args![user_id, org_id, &digest[..]])
+            .await?;
+    }
+    Ok(())
+}
+
+/// Uses a recovery code up. `false` for one that is not this user's, or was used before.
+///
+/// # Errors
+/// Those of the database.
+pub async fn use_code(
+    tx: &mut Transaction<'_>,
+    user_id: &str,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE recovery_codes SET used_at = $3 WHERE user_id = $1 AND digest = $2 AND used_at IS NULL";
+    Ok(tx.cx.execute(sql, args![user_id, &digest[..], now]).await? == 1)
+}
+
+/// Recovery codes that a user has left.
+///
+/// # Errors
+/// Those of the database.
+pub async fn codes_left(store: &Store, user_id: &str) -> Result<u32, StoreError> {
+    let arguments = args![user_id];
+    store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT COUNT(*) AS codes FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL";
+                let row = cx.row(sql, arguments).await?;
+                row.ok_or(StoreError::Missing("count"))?.get("codes")
+            })
+        })
+        .await
+}
+
+/// Removes a user's second factor and destroys its secret. `false` where there is none.
+///
+/// # Errors
+/// Those of the database.
+pub async fn remove(tx: &mut Transaction<'_>, user_id: &str) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM recovery_codes WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await?;
+    let sql = "UPDATE users SET mfa_enabled = $2 WHERE id = $1";
+    tx.cx.execute(sql, args![user_id, false]).await?;
+    let sql = "DELETE FROM second_factors WHERE user_id = $1";
+    Ok(tx.cx.execute(sql, args![user_id]).await? == 1)
+}
+
+/// Wraps the keys of an organization's secrets with its newest key.
+///
+/// # Errors
+/// Those of the database and of the keys.
+pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
+    let keys = org_key::load(store, org_id).await?;
+    let (version, current) = keys.current()?;
+    let arguments = args![org_id];
+    let found = store
+        .db
+        .read(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT user_id, wrapped_key FROM second_factors WHERE org_id = $1";
+                let rows = cx.rows(sql, arguments).await?;
+                let pairs = rows
+                    .iter()
+                    .map(|row| Ok((row.get("user_id")?, row.get("wrapped_key")?)));
+                pairs.collect::<Result<Vec<(String, Vec<u8>)>, StoreError>>()
+            })
+        })
+        .await?;
+    let mut moved = 0;
+    for (user_id, wrapped) in found {
+        if seal::key_version(&wrapped)? == version {
+            continue;
+        }
+        let place = place(&user_id, "wrapped_key", org_id);
+        let outer = org_key::opening(store, org_id, &wrapped).await?;
+        let key = seal::unwrap(&outer, place, &wrapped)?;
+        let again = seal::wrap(current, version, place, &key)?;
+        // Conditional: one begun anew meanwhile stays as it is.
+        let arguments = args![&user_id, wrapped, again];
+        moved += store
+            .db
+            .write(|cx| {
+                Box::pin(async move {
+                    let sql = "UPDATE second_factors SET wrapped_key = $3 WHERE user_id = $1 AND wrapped_key = $2";
+                    cx.execute(sql, arguments).await
+                })
+            })
+            .await?;
+    }
+    Ok(moved)
+}
+
+fn place<'a>(user_id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
+    Place {
+        table: "second_factors",
+        row_id: user_id,
+        column,
+        org_id,
+    }
+}

@@ -1,0 +1,247 @@
+//! Sessions of people who are signed in: kept as SHA-256 of the cookie, found by it together with the user and their
+//! organization. How long a session may be idle is decided by whoever asks.
+
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+
+use crate::engine::{Row, args};
+use crate::organization::{self, Organization, organization_columns};
+use crate::user::User;
+use crate::{Store, StoreError, Transaction, baa, user};
+
+/// How far somebody has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The second factor is still to come.
+    Password,
+    Whole,
+}
+
+impl Stage {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Whole => "whole",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "password" => Some(Self::Password),
+            "whole" => Some(Self::Whole),
+            _ => None,
+        }
+    }
+}
+
+/// One session. The cookie itself is nowhere in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    pub id: String,
+    pub user_id: String,
+    pub org_id: String,
+    /// Of what the pages show.
+    pub mode: Mode,
+    pub stage: Stage,
+    pub created_at: Timestamp,
+    /// Accurate to [`SEEN_STEP_MS`].
+    pub seen_at: Timestamp,
+    /// The end whatever happens.
+    pub expires_at: Timestamp,
+}
+
+impl Session {
+    /// Whether it is over: past its end, or idle for too long.
+    pub fn is_over(&self, idle_ms: i64, now: Timestamp) -> bool {
+        self.expires_at <= now || self.seen_at.plus_ms(idle_ms) <= now
+    }
+}
+
+/// 60 s: how exactly the last use of a session is known, so that reading a page is no write.
+pub const SEEN_STEP_MS: i64 = 60_000;
+
+/// Rows that one [`sweep`] removes, so that it never holds the writer for long.
+const SWEEP_ROWS: u32 = 1_000;
+
+/// A session with everything that pages ask about whoever has it.
+#[derive(Clone)]
+pub struct SignedIn {
+    pub session: Session,
+    pub user: User,
+    pub organization: Organization,
+    pub baa: baa::Standing,
+}
+
+/// Stores a session under the digest of its cookie.
+///
+/// # Errors
+/// [`StoreError::Exists`] when the digest is taken.
+pub async fn insert(
+    tx: &mut Transaction<'_>,
+    session: &Session,
+    digest: &[u8; 32],
+) -> Result<(), StoreError> {
+    let Session {
+        id,
+        user_id,
+        org_id,
+        mode,
+        stage,
+        created_at,
+        seen_at,
+        expires_at,
+    } = session;
+    let sql = "INSERT INTO sessions (id, digest, user_id, org_id, mode, stage, created_at, seen_at, expires_at) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let arguments = args![
+        id,
+        &digest[..],
+        user_id,
+        org_id,
+        *mode,
+        stage.word(),
+        *created_at,
+        *seen_at,
+        *expires_at
+    ];
+    tx.cx.execute(sql, arguments).await.map(drop)
+}
+
+/// The session with this digest, over or not, and what belongs to it at `now`.
+///
+/// # Errors
+/// Those of the database and of its sealed columns.
+pub async fn find(
+    store: &Store,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<Option<SignedIn>, StoreError> {
+    let digest = digest.to_vec();
+    let found = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM sessions WHERE digest = $1";
+                let Some(row) = cx.row(sql, args![digest]).await? else {
+                    return Ok(None);
+                };
+                let session = from_row(&row)?;
+                let Some(user) = user::read(cx, &session.org_id, &session.user_id).await? else {
+                    return Ok(None);
+                };
+                let sql = concat!(
+                    "SELECT ",
+                    organization_columns!(),
+                    " FROM organizations o WHERE o.id = $1"
+                );
+                let organization = cx.row(sql, args![&session.org_id]).await?;
+                let organization = organization::from_row(
+                    &organization.ok_or(StoreError::Missing("organization"))?,
+                )?;
+                let baa = baa::read_standing(cx, &session.org_id, now).await?;
+                Ok(Some((session, user, organization, baa)))
+            })
+        })
+        .await?;
+    let Some((session, user, stored, baa)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(SignedIn {
+        session,
+        user,
+        organization: organization::open(store, stored).await?,
+        baa,
+    }))
+}
+
+/// Notes that a session was used, at most once in [`SEEN_STEP_MS`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn touch(store: &Store, id: &str, now: Timestamp) -> Result<(), StoreError> {
+    let arguments = args![id, now, now.plus_ms(-SEEN_STEP_MS)];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE sessions SET seen_at = $2 WHERE id = $1 AND seen_at <= $3";
+                cx.execute(sql, arguments).await.map(drop)
+            })
+        })
+        .await
+}
+
+/// Shows another mode from now on.
+///
+/// # Errors
+/// Those of the database.
+pub async fn show(store: &Store, id: &str, mode: Mode) -> Result<(), StoreError> {
+    let arguments = args![id, mode];
+    store
+        .db
+        .write(|cx| {
+            Box::pin(async move {
+                let sql = "UPDATE sessions SET mode = $2 WHERE id = $1";
+                cx.execute(sql, arguments).await.map(drop)
+            })
+        })
+        .await
+}
+
+/// Ends one session; one that is over already is no error.
+///
+/// # Errors
+/// Those of the database.
+pub async fn end(tx: &mut Transaction<'_>, id: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM sessions WHERE id = $1";
+    tx.cx.execute(sql, args![id]).await.map(drop)
+}
+
+/// Ends every session of a user; gives how many.
+///
+/// # Errors
+/// Those of the database.
+pub async fn end_all(tx: &mut Transaction<'_>, user_id: &str) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM sessions WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await
+}
+
+/// Removes sessions and links that are over, and attempts that nobody counts any more.
+///
+/// # Errors
+/// Those of the database.
+pub async fn sweep(store: &Store, idle_ms: i64, now: Timestamp) -> Result<u64, StoreError> {
+    let idle = now.plus_ms(-idle_ms);
+    let old = now.plus_ms(-crate::throttle::FORGOTTEN_MS);
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                let sql = "DELETE FROM sessions WHERE id IN \
+                           (SELECT id FROM sessions WHERE expires_at <= $1 OR seen_at <= $2 LIMIT $3)";
+                let mut gone = cx.execute(sql, args![now, idle, SWEEP_ROWS]).await?;
+                let sql = "DELETE FROM account_links WHERE digest IN \
+                           (SELECT digest FROM account_links WHERE expires_at <= $1 LIMIT $2)";
+                gone += cx.execute(sql, args![now, SWEEP_ROWS]).await?;
+                let sql = "DELETE FROM login_attempts WHERE bucket IN (SELECT bucket FROM login_attempts \
+                           WHERE since <= $1 AND closed_until <= $2 LIMIT $3)";
+                gone += cx.execute(sql, args![old, old, SWEEP_ROWS]).await?;
+                Ok(gone)
+            })
+        })
+        .await
+}
+
+fn from_row(row: &Row) -> Result<Session, StoreError> {
+    let stage: String = row.get("stage")?;
+    Ok(Session {
+        id: row.get("id")?,
+        user_id: row.get("user_id")?,
+        org_id: row.get("org_id")?,
+        mode: row.get("mode")?,
+        stage: Stage::parse(&stage).ok_or(StoreError::Corrupt { column: "stage" })?,
+        created_at: row.get("created_at")?,
+        seen_at: row.get("seen_at")?,
+        expires_at: row.get("expires_at")?,
+    })
+}
