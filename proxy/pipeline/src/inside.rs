@@ -14,9 +14,9 @@ use svc_core::fault::{CATALOGUE, Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::version::ApiVersion;
-use svc_store::{baa, tenant};
 use svc_store::organization::Organization;
 use svc_store::user::{Role, User};
+use svc_store::{baa, tenant};
 
 use crate::caller::Caller;
 use crate::exchange::{Exchange, Facts, SVC_VERSION};

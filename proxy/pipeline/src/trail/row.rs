@@ -155,7 +155,11 @@ fn row(
     at: Timestamp,
     mut details: Map<String, Value>,
 ) -> Row {
-    if record.caller.as_ref().is_some_and(|caller| caller.is_person) {
+    if record
+        .caller
+        .as_ref()
+        .is_some_and(|caller| caller.is_person)
+    {
         details.insert("via".into(), Value::from("ui"));
     }
     let (org_id, mode) = tenant(record).unzip();
