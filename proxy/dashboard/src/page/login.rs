@@ -6,6 +6,7 @@ use svc_core::fault::{Code, Fault};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::network;
 use svc_pipeline::response::Response;
+use svc_pipeline::strangers;
 use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket};
 use svc_store::user::{User, plain_email};
@@ -138,11 +139,7 @@ async fn count(exchange: &Exchange, email: &str) -> Result<Bucket, Refusal> {
     match taken.map_err(|error| down(&error))? {
         None => Ok(pair),
         Some(wait_ms) => {
-            let client = exchange.head.client;
-            exchange
-                .gateway
-                .strangers
-                .count(client, "sign_in_throttled");
+            strangers::refuse(exchange, "sign_in_throttled");
             Err(too_many(wait_ms))
         }
     }
@@ -167,8 +164,7 @@ async fn refuse(
 ) -> Result<Refusal, Fault> {
     match user {
         None => {
-            let client = exchange.head.client;
-            exchange.gateway.strangers.count(client, "sign_in_unknown");
+            strangers::refuse(exchange, "sign_in_unknown");
         }
         Some(user) => {
             let row = journal::denied(exchange, "user.sign_in_failed", &user, reason);
