@@ -66,3 +66,70 @@ impl Input {
         self
     }
 }
+
+/// One of a few words, or several of them.
+pub(crate) struct Choice {
+    pub(crate) value: String,
+    pub(crate) label: String,
+    pub(crate) is_chosen: bool,
+}
+
+impl Choice {
+    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            label: label.into(),
+            is_chosen: false,
+        }
+    }
+
+    /// Words that are their own labels.
+    pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<Self> {
+        words
+            .into_iter()
+            .map(|word| Self::new(word, word))
+            .collect()
+    }
+}
+
+/// Any number of choices, each with a box.
+#[derive(Template)]
+#[template(path = "field/boxes.html")]
+pub(crate) struct Boxes {
+    name: &'static str,
+    label: &'static str,
+    choices: Vec<Choice>,
+    hint: &'static str,
+    error: Option<String>,
+}
+
+impl Boxes {
+    pub(crate) const fn new(name: &'static str, label: &'static str, choices: Vec<Choice>) -> Self {
+        Self {
+            name,
+            label,
+            choices,
+            hint: "",
+            error: None,
+        }
+    }
+
+    pub(crate) const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    /// The boxes that are ticked.
+    pub(crate) fn ticked<'a>(mut self, values: impl IntoIterator<Item = &'a str>) -> Self {
+        let values: Vec<&str> = values.into_iter().collect();
+        for choice in &mut self.choices {
+            choice.is_chosen = values.contains(&choice.value.as_str());
+        }
+        self
+    }
+
+    pub(crate) fn told(mut self, told: &Told) -> Self {
+        self.error = told.at(self.name);
+        self
+    }
+}

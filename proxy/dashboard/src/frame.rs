@@ -234,6 +234,17 @@ impl Told {
         }
     }
 
+    /// As [`Told::of`], for what the sender of a form can do something about.
+    ///
+    /// # Errors
+    /// The fault itself where it is of another kind: that is a page of its own.
+    pub(crate) fn of_form(fault: Fault) -> Result<Self, Fault> {
+        match fault.code.row().status {
+            400..=499 => Ok(Self::of(&fault)),
+            _ => Err(fault),
+        }
+    }
+
     /// A message that is about no field.
     pub(crate) fn message(text: impl Into<String>) -> Self {
         Self {

@@ -12,9 +12,11 @@ mod journal;
 pub mod link;
 mod menu;
 mod page;
+mod pager;
 mod password;
 mod second_factor;
 pub mod session;
+mod show;
 
 use http::Method;
 use svc_pipeline::handler::Handler;
@@ -39,6 +41,11 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/reset/{token}", &OpenForm(page::invitation::submit)),
 
     page(Method::GET, "/ui", &SignedIn(page::overview::show)),
+    page(Method::POST, "/ui/mode", &Form(page::mode::switch)),
+
+    page(Method::GET, "/ui/keys", &SignedIn(page::keys::show)),
+    page(Method::POST, "/ui/keys", &Form(page::keys::create)),
+    page(Method::POST, "/ui/keys/{id}/revoke", &Form(page::keys::revoke)),
 
     page(Method::GET, "/ui/account", &SignedIn(page::account::show)),
     page(Method::POST, "/ui/account/password", &Form(page::account::change_password)),

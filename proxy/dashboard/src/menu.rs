@@ -1,8 +1,8 @@
 //! What stands around the content of a page: who is there, what they look at, and where they may go.
 
+use http::Method;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::Exchange;
-use svc_store::user::Role;
 
 use crate::form::Fields;
 use crate::session::Visitor;
@@ -11,16 +11,17 @@ use crate::session::Visitor;
 struct Entry {
     path: &'static str,
     label: &'static str,
-    /// Whether a role may go there.
-    is_open: fn(Role) -> bool,
+    /// What the page asks the API for; whoever may not, has no such page.
+    asks: Option<&'static str>,
 }
 
 /// Every page that has a place in the menu, in its order.
-static ENTRIES: &[Entry] = &[Entry {
-    path: "/ui/account",
-    label: "Your account",
-    is_open: |_| true,
-}];
+#[rustfmt::skip]
+static ENTRIES: &[Entry] = &[
+    Entry { path: "/ui", label: "Overview", asks: Some("/v1/usage") },
+    Entry { path: "/ui/keys", label: "API keys", asks: Some("/v1/api_keys") },
+    Entry { path: "/ui/account", label: "Your account", asks: None },
+];
 
 /// An entry as the page shows it.
 pub(crate) struct Item {
@@ -36,6 +37,8 @@ pub(crate) struct Layout {
     pub(crate) organization: String,
     pub(crate) is_test: bool,
     pub(crate) csrf: String,
+    /// This page.
+    pub(crate) here: String,
     pub(crate) items: Vec<Item>,
     /// What the form that led here has done.
     pub(crate) notice: Option<&'static str>,
@@ -44,15 +47,18 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn new(exchange: &Exchange, visitor: &Visitor, title: &'static str) -> Self {
         let here = exchange.head.path.as_str();
-        let open = ENTRIES
-            .iter()
-            .filter(|entry| (entry.is_open)(visitor.user.role));
+        let is_open = |entry: &&Entry| {
+            let asks = entry.asks;
+            asks.is_none_or(|path| visitor.may(exchange, &Method::GET, path))
+        };
+        let open = ENTRIES.iter().filter(is_open);
         Self {
             title,
             person: visitor.user.name.clone(),
             organization: visitor.organization.settings.name.clone(),
             is_test: visitor.mode == Mode::Test,
             csrf: visitor.csrf.clone(),
+            here: here.to_owned(),
             items: open
                 .map(|entry| Item {
                     path: entry.path,
@@ -77,6 +83,7 @@ static NOTICES: &[(&str, &str)] = &[
         "password",
         "Your password is changed. You are signed out everywhere else.",
     ),
+    ("revoked", "It is revoked."),
     ("second-factor-removed", "Two-step sign-in is switched off."),
 ];
 

@@ -3,5 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod code;
 pub(crate) mod invitation;
+pub(crate) mod keys;
 pub(crate) mod login;
+pub(crate) mod mode;
 pub(crate) mod overview;

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use cookie::{Cookie, SameSite};
 use hmac::{Hmac, KeyInit, Mac};
 use http::header::{COOKIE, LOCATION, ORIGIN, SET_COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rand::RngExt;
 use sha2::Sha256;
 use svc_core::fault::{Code, Fault};
@@ -18,6 +18,7 @@ use svc_core::secret::{self, Mode};
 use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::gateway::Gateway;
+use svc_pipeline::inside::{self, Person};
 use svc_pipeline::moment;
 use svc_pipeline::response::{Body, Response};
 use svc_store::baa;
@@ -39,6 +40,23 @@ pub struct Visitor {
     pub csrf: String,
     /// Of what the pages show.
     pub mode: Mode,
+}
+
+impl Visitor {
+    /// In whose name the API is asked.
+    pub fn person(&self) -> Person<'_> {
+        Person {
+            user: &self.user,
+            organization: &self.organization,
+            baa: self.baa,
+            mode: self.mode,
+        }
+    }
+
+    /// Whether their role may ask the API for this.
+    pub fn may(&self, exchange: &Exchange, method: &Method, path: &str) -> bool {
+        inside::may(&exchange.policy, self.user.role, method, path)
+    }
 }
 
 /// Somebody who is not, and the proof of their forms.

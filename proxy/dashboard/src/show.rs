@@ -1,0 +1,116 @@
+//! How values of the API stand in pages: times, numbers, words with a colour. Pure.
+
+use serde_json::Value;
+
+/// The text of a field; a dash where there is none.
+pub(crate) fn text(record: &Value, pointer: &str) -> String {
+    match record.pointer(pointer) {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) if text.is_empty() => "–".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Bool(true)) => "yes".to_owned(),
+        Some(Value::Bool(false)) => "no".to_owned(),
+        Some(Value::Number(number)) => grouped(&number.to_string()),
+        Some(Value::Array(items)) => words(items),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// The text of a field where it is one, as forms need it.
+pub(crate) fn plain<'a>(record: &'a Value, pointer: &str) -> &'a str {
+    record
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+/// Rows of a list.
+pub(crate) fn rows(data: Value) -> Vec<Value> {
+    match data {
+        Value::Array(rows) => rows,
+        _ => Vec::new(),
+    }
+}
+
+fn words(items: &[Value]) -> String {
+    let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+    if words.is_empty() {
+        "–".to_owned()
+    } else {
+        words.join(", ")
+    }
+}
+
+/// A time to the second, in UTC as every log has it.
+pub(crate) fn time(record: &Value, pointer: &str) -> String {
+    let text = plain(record, pointer);
+    match (text.get(..10), text.get(11..19)) {
+        (Some(day), Some(clock)) => format!("{day} {clock} UTC"),
+        _ => "–".to_owned(),
+    }
+}
+
+/// The colour of a word that says how something stands.
+pub(crate) fn colour(word: &str) -> &'static str {
+    match word {
+        "active" | "operational" | "closed" | "success" | "in_force" | "live" | "delivered"
+        | "redact" => "good",
+        "revoked" | "expired" | "outage" | "open" | "denied" | "failure" | "terminated"
+        | "none" | "suspended" | "failed" | "stale" => "wrong",
+        "archived" | "degraded" | "half_open" | "cancelled" | "reacceptance_due" | "test"
+        | "pending" | "superseded" => "warn",
+        _ => "",
+    }
+}
+
+/// Digits in groups of three; what stands behind the point is left as it is.
+fn grouped(number: &str) -> String {
+    let (sign, rest) = match number.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", number),
+    };
+    let (whole, fraction) = match rest.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (rest, None),
+    };
+    let mut out = String::from(sign);
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_are_shown_as_people_write_them() {
+        let record = json!({
+            "count": 1_234_567, "credits": 1234.567, "name": "", "none": null, "on": true, "of": ["a", "b"],
+            "at": "2026-11-20T20:09:00.123Z", "least": -1000,
+        });
+        for (pointer, shown) in [
+            ("/count", "1,234,567"),
+            ("/credits", "1,234.567"),
+            ("/name", "–"),
+            ("/none", "–"),
+            ("/on", "yes"),
+            ("/of", "a, b"),
+            ("/nothing", "–"),
+            ("/least", "-1,000"),
+        ] {
+            assert_eq!(text(&record, pointer), shown);
+        }
+        assert_eq!(time(&record, "/at"), "2026-11-20 20:09:00 UTC");
+        assert_eq!(time(&record, "/none"), "–");
+    }
+}
