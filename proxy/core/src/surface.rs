@@ -95,6 +95,8 @@ pub enum Surface {
 }
 
 impl Surface {
+    pub const ALL: &[Self] = &[Self::Native, Self::Messages, Self::ChatCompletions];
+
     /// The word in audit rows, policies and metrics.
     pub const fn word(self) -> &'static str {
         match self {
@@ -105,8 +107,9 @@ impl Surface {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Native, Self::Messages, Self::ChatCompletions]
-            .into_iter()
+        Self::ALL
+            .iter()
+            .copied()
             .find(|surface| surface.word() == word)
     }
 

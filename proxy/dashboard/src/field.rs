@@ -67,6 +67,46 @@ impl Input {
     }
 }
 
+/// Several lines of text.
+#[derive(Template)]
+#[template(path = "field/area.html")]
+pub(crate) struct Area {
+    name: &'static str,
+    label: &'static str,
+    value: String,
+    hint: &'static str,
+    rows: u8,
+    error: Option<String>,
+}
+
+impl Area {
+    pub(crate) const fn new(name: &'static str, label: &'static str, rows: u8) -> Self {
+        Self {
+            name,
+            label,
+            value: String::new(),
+            hint: "",
+            rows,
+            error: None,
+        }
+    }
+
+    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    pub(crate) const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(crate) fn told(mut self, told: &Told) -> Self {
+        self.error = told.at(self.name);
+        self
+    }
+}
+
 /// One of a few words, or several of them.
 pub(crate) struct Choice {
     pub(crate) value: String,
@@ -89,6 +129,46 @@ impl Choice {
             .into_iter()
             .map(|word| Self::new(word, word))
             .collect()
+    }
+}
+
+/// One choice of a list.
+#[derive(Template)]
+#[template(path = "field/select.html")]
+pub(crate) struct Select {
+    name: &'static str,
+    label: &'static str,
+    choices: Vec<Choice>,
+    hint: &'static str,
+    error: Option<String>,
+}
+
+impl Select {
+    pub(crate) const fn new(name: &'static str, label: &'static str, choices: Vec<Choice>) -> Self {
+        Self {
+            name,
+            label,
+            choices,
+            hint: "",
+            error: None,
+        }
+    }
+
+    pub(crate) const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(crate) fn chosen(mut self, value: &str) -> Self {
+        for choice in &mut self.choices {
+            choice.is_chosen = choice.value == value;
+        }
+        self
+    }
+
+    pub(crate) fn told(mut self, told: &Told) -> Self {
+        self.error = told.at(self.name);
+        self
     }
 }
 

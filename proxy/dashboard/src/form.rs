@@ -1,6 +1,7 @@
 //! Forms as browsers send them: `application/x-www-form-urlencoded`, small, each field a text.
 
 use http::header::CONTENT_TYPE;
+use serde_json::{Number, Value};
 use svc_core::fault::{Fault, invalid};
 use svc_pipeline::exchange::Exchange;
 
@@ -57,6 +58,19 @@ impl Fields {
         self.find(name)
             .map(str::trim)
             .filter(|text| !text.is_empty())
+    }
+
+    /// The text of a field, where it was sent at all.
+    pub fn sent(&self, name: &str) -> Option<&str> {
+        self.find(name)
+    }
+
+    /// A field as the API takes numbers; what is none goes there as the text it is, and is refused with its name.
+    pub(crate) fn number(&self, name: &str) -> Option<Value> {
+        let text = self.filled(name)?;
+        let whole = text.parse::<u64>().map(Value::from);
+        let number = whole.or_else(|_| serde_json::from_str::<Number>(text).map(Value::Number));
+        Some(number.unwrap_or_else(|_| Value::from(text)))
     }
 
     /// Every value of a field that may stand several times: boxes that are ticked.

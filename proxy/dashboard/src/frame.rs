@@ -245,6 +245,17 @@ impl Told {
         }
     }
 
+    /// As [`Told::of`], for filters that stand in the address.
+    pub(crate) fn of_query(fault: &Fault) -> Self {
+        let mut told = Self::of(fault);
+        for (name, _) in &mut told.fields {
+            if let Some(plain) = name.strip_prefix("$query.") {
+                *name = plain.to_owned();
+            }
+        }
+        told
+    }
+
     /// A message that is about no field.
     pub(crate) fn message(text: impl Into<String>) -> Self {
         Self {

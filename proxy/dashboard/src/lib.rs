@@ -5,6 +5,7 @@
 //! SQL and no pingora.
 
 mod asset;
+mod chart;
 mod field;
 mod form;
 pub mod frame;
@@ -46,6 +47,26 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::GET, "/ui/keys", &SignedIn(page::keys::show)),
     page(Method::POST, "/ui/keys", &Form(page::keys::create)),
     page(Method::POST, "/ui/keys/{id}/revoke", &Form(page::keys::revoke)),
+
+    page(Method::GET, "/ui/usage", &SignedIn(page::usage::show)),
+    page(Method::POST, "/ui/usage/budget", &Form(page::usage::save)),
+
+    page(Method::GET, "/ui/audit", &SignedIn(page::audit::list)),
+    page(Method::GET, "/ui/audit/export", &SignedIn(page::audit::export)),
+    page(Method::GET, "/ui/audit/{id}", &SignedIn(page::audit::one)),
+
+    page(Method::GET, "/ui/agreement", &SignedIn(page::agreement::show)),
+    page(Method::POST, "/ui/agreement", &Form(page::agreement::sign)),
+    page(Method::GET, "/ui/agreement/{id}/download", &SignedIn(page::agreement::download)),
+
+    page(Method::GET, "/ui/agents", &SignedIn(page::agents::list)),
+    page(Method::POST, "/ui/agents", &Form(page::agents::create)),
+    page(Method::GET, "/ui/agents/{id}", &SignedIn(page::agents::show_one)),
+    page(Method::POST, "/ui/agents/{id}", &Form(page::agents::update)),
+    page(Method::POST, "/ui/agents/{id}/archive", &Form(page::agents::change_standing)),
+    page(Method::POST, "/ui/agents/{id}/reactivate", &Form(page::agents::change_standing)),
+    page(Method::POST, "/ui/agents/{id}/credentials", &Form(page::agents::issue)),
+    page(Method::POST, "/ui/agents/{id}/credentials/{credential_id}/revoke", &Form(page::agents::revoke)),
 
     page(Method::GET, "/ui/account", &SignedIn(page::account::show)),
     page(Method::POST, "/ui/account/password", &Form(page::account::change_password)),

@@ -20,6 +20,10 @@ struct Entry {
 static ENTRIES: &[Entry] = &[
     Entry { path: "/ui", label: "Overview", asks: Some("/v1/usage") },
     Entry { path: "/ui/keys", label: "API keys", asks: Some("/v1/api_keys") },
+    Entry { path: "/ui/agents", label: "Agents", asks: Some("/v1/agents") },
+    Entry { path: "/ui/usage", label: "Usage and budget", asks: Some("/v1/usage") },
+    Entry { path: "/ui/audit", label: "Audit log", asks: Some("/v1/audit") },
+    Entry { path: "/ui/agreement", label: "Agreement", asks: Some("/v1/compliance/baa") },
     Entry { path: "/ui/account", label: "Your account", asks: None },
 ];
 
@@ -83,6 +87,9 @@ static NOTICES: &[(&str, &str)] = &[
         "password",
         "Your password is changed. You are signed out everywhere else.",
     ),
+    ("created", "It is created."),
+    ("saved", "It is saved."),
+    ("signed", "The agreement is signed. Its document is below."),
     ("revoked", "It is revoked."),
     ("second-factor-removed", "Two-step sign-in is switched off."),
 ];

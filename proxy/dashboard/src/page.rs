@@ -1,9 +1,13 @@
 //! The pages: one file each, with its template beside it under the same name.
 
 pub(crate) mod account;
+pub(crate) mod agents;
+pub(crate) mod agreement;
+pub(crate) mod audit;
 pub(crate) mod code;
 pub(crate) mod invitation;
 pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod mode;
 pub(crate) mod overview;
+pub(crate) mod usage;

@@ -24,6 +24,26 @@ pub(crate) fn plain<'a>(record: &'a Value, pointer: &str) -> &'a str {
         .unwrap_or_default()
 }
 
+/// Counts by word: `NAME 2, SSN 1`.
+pub(crate) fn counts(record: &Value, pointer: &str) -> String {
+    let counts = record.pointer(pointer).and_then(Value::as_object);
+    let counts: Vec<String> = counts
+        .into_iter()
+        .flatten()
+        .map(|(word, count)| format!("{word} {count}"))
+        .collect();
+    if counts.is_empty() {
+        "–".to_owned()
+    } else {
+        counts.join(", ")
+    }
+}
+
+/// A word of the API as people write it.
+pub(crate) fn words_of(word: &str) -> String {
+    word.replace('_', " ")
+}
+
 /// Rows of a list.
 pub(crate) fn rows(data: Value) -> Vec<Value> {
     match data {

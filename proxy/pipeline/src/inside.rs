@@ -140,6 +140,26 @@ pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Resul
     Err(fault(status, &envelope))
 }
 
+/// Asks for a file or a stream, and gives it as it is.
+///
+/// # Errors
+/// What the API refused it with.
+pub async fn file(
+    exchange: &mut Exchange,
+    person: Person<'_>,
+    ask: Ask,
+) -> Result<Response, Fault> {
+    let response = run(exchange, person, ask).await?;
+    if response.status.is_success() {
+        return Ok(response);
+    }
+    let Body::Full(bytes) = response.body else {
+        return Err(Fault::internal("a stream in the place of an error"));
+    };
+    let envelope: Value = serde_json::from_slice(&bytes).map_err(Fault::internal)?;
+    Err(fault(response.status, &envelope))
+}
+
 /// The fault that an error envelope shows.
 fn fault(status: StatusCode, envelope: &Value) -> Fault {
     let error = envelope.get("error").unwrap_or(&Value::Null);

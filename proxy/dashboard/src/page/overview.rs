@@ -1,10 +1,42 @@
-//! The first page.
+//! The first page: where the organization stands.
 
+use askama::Template;
+use http::StatusCode;
+use serde_json::Value;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
 
-use crate::frame::Answering;
-use crate::session::{Visitor, see_other};
+use crate::frame::{Answering, html};
+use crate::menu::Layout;
+use crate::session::Visitor;
 
-pub(crate) fn show<'a>(exchange: &'a mut Exchange, _: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move { Ok(see_other(exchange, "/ui/account")) })
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Overview {
+    layout: Layout,
+    organization: Value,
+    baa: Value,
+    usage: Value,
+    providers: Value,
+    is_unprotected: bool,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let person = visitor.person();
+        let path = format!("/v1/orgs/{}", visitor.organization.id);
+        let organization = inside::ask(exchange, person, Ask::get(path)).await?.data;
+        let baa = inside::ask(exchange, person, Ask::get("/v1/compliance/baa")).await?;
+        let usage = inside::ask(exchange, person, Ask::get("/v1/usage")).await?;
+        let providers = inside::ask(exchange, person, Ask::get("/v1/provider-status")).await?;
+        let page = Overview {
+            layout: Layout::new(exchange, visitor, "Overview"),
+            organization,
+            baa: baa.data,
+            usage: usage.data,
+            providers: providers.data,
+            is_unprotected: !visitor.user.mfa_enabled,
+        };
+        html(exchange, StatusCode::OK, &page)
+    })
 }

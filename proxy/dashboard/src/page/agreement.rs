@@ -1,0 +1,124 @@
+//! The Business Associate Agreement: read, signed, and kept as a document.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value};
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use crate::field::{Boxes, Choice, Input};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::pager::Pager;
+use crate::session::{Visitor, see_other};
+use crate::show;
+
+const STATUS: &str = "/v1/compliance/baa";
+const ACCEPTANCES: &str = "/v1/compliance/baa/acceptances";
+const PAGE: &str = "/ui/agreement";
+
+#[derive(Template)]
+#[template(path = "agreement.html")]
+struct Agreement {
+    layout: Layout,
+    told: Told,
+    status: Value,
+    acceptances: Vec<Value>,
+    pager: Pager,
+    may_sign: bool,
+    name: Input,
+    title: Input,
+    email: Input,
+    agree: Boxes,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, None, told).await
+    })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: Option<&Fields>,
+    told: Told,
+) -> Result<Response, Fault> {
+    let person = visitor.person();
+    let standing = inside::ask(exchange, person, Ask::get(STATUS)).await?.data;
+    let ask = Pager::turn(exchange, Ask::get(ACCEPTANCES));
+    let acceptances = inside::ask(exchange, person, ask).await?;
+    let value = |field: &str, known: &str| {
+        let sent = sent.map(|sent| sent.text(field));
+        sent.unwrap_or(known).to_owned()
+    };
+    let agree = Choice::new(
+        "yes",
+        "I have read the agreement, and I may sign it for my organization.",
+    );
+    let page = Agreement {
+        layout: Layout::new(exchange, visitor, "Business Associate Agreement"),
+        status: standing,
+        acceptances: show::rows(acceptances.data),
+        pager: Pager::new(PAGE, &acceptances.pagination),
+        may_sign: visitor.may(exchange, &Method::POST, ACCEPTANCES),
+        name: Input::text("signer_name", "Your name")
+            .value(value("signer_name", &visitor.user.name))
+            .autocomplete("name")
+            .told(&told),
+        title: Input::text("signer_title", "Your title")
+            .value(value("signer_title", ""))
+            .autocomplete("organization-title")
+            .told(&told),
+        email: Input::new("email", "signer_email", "Your e-mail address")
+            .value(value("signer_email", &visitor.user.email))
+            .autocomplete("email")
+            .told(&told),
+        agree: Boxes::new("agree", "Signature", vec![agree]).told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn sign<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let mut body = Map::new();
+        for key in [
+            "template_version",
+            "signer_name",
+            "signer_title",
+            "signer_email",
+        ] {
+            if let Some(text) = fields.filled(key) {
+                body.insert(key.to_owned(), text.into());
+            }
+        }
+        let agrees = fields.all("agree").any(|value| value == "yes");
+        body.insert("agree".to_owned(), agrees.into());
+        let ask = Ask::new(Method::POST, ACCEPTANCES).body(body);
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=signed"))),
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, Some(&fields), told).await
+            }
+        }
+    })
+}
+
+pub(crate) fn download<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let path = format!("{ACCEPTANCES}/{}/download", exchange.parameter("id"));
+        inside::file(exchange, visitor.person(), Ask::get(path)).await
+    })
+}

@@ -1,0 +1,198 @@
+//! What was used in this cycle, by day and by whatever one asks for, and the caps that the organization sets itself.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Number, Value, json};
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use crate::chart::{self, Bar};
+use crate::field::{Choice, Input, Select};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::{Visitor, see_other};
+use crate::show;
+
+const API: &str = "/v1/usage";
+const BUDGET: &str = "/v1/usage/budget";
+const PAGE: &str = "/ui/usage";
+
+/// What usage can be broken down by, beside days.
+const GROUPS: [(&str, &str); 4] = [
+    ("model", "Model"),
+    ("key", "API key"),
+    ("agent", "Agent"),
+    ("surface", "Surface"),
+];
+
+#[derive(Template)]
+#[template(path = "usage.html")]
+struct Usage {
+    layout: Layout,
+    told: Told,
+    usage: Value,
+    days: String,
+    group: &'static str,
+    group_label: &'static str,
+    by: Select,
+    lines: Vec<Value>,
+    parts: String,
+    budget: Value,
+    may_change: bool,
+    credit_cap: Input,
+    spend_cap: Input,
+    thresholds: Input,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move { render(exchange, visitor, StatusCode::OK, None, Told::default()).await })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: Option<&Fields>,
+    told: Told,
+) -> Result<Response, Fault> {
+    let query = Fields::of_query(exchange);
+    let wanted = query.text("by");
+    let known = GROUPS.iter().find(|(word, _)| *word == wanted);
+    let (group, group_label) = *known.unwrap_or(&GROUPS[0]);
+    let person = visitor.person();
+    let by_day = Ask::get(API).with("group_by", "day");
+    let usage = inside::ask(exchange, person, by_day).await?.data;
+    let grouped = Ask::get(API).with("group_by", group);
+    let grouped = inside::ask(exchange, person, grouped).await?.data;
+    let budget = inside::ask(exchange, person, Ask::get(BUDGET)).await?.data;
+    let lines = grouped.get("breakdown").cloned().map(show::rows);
+    let lines = lines.unwrap_or_default();
+    let value = |field: &str, pointer: &str| match sent {
+        Some(sent) => sent.text(field).to_owned(),
+        None => number(&budget, pointer),
+    };
+    let choices = GROUPS.map(|(word, label)| Choice::new(word, label));
+    let page = Usage {
+        layout: Layout::new(exchange, visitor, "Usage and budget"),
+        days: chart::bars("Credits by day", &days(&usage)),
+        usage,
+        group,
+        group_label,
+        by: Select::new("by", "Broken down by", choices.into()).chosen(group),
+        parts: chart::bars(&format!("Credits by {group_label}"), &parts(&lines, group)),
+        lines,
+        may_change: visitor.may(exchange, &Method::PATCH, BUDGET),
+        credit_cap: Input::new("text", "monthly_credit_cap", "Credits in a cycle, at most")
+            .hint("Empty means no cap beside the plan's. 0 stops everything.")
+            .value(value("monthly_credit_cap", "/monthly_credit_cap"))
+            .optional()
+            .told(&told),
+        spend_cap: Input::new(
+            "text",
+            "monthly_spend_cap_usd",
+            "US dollars in a cycle, at most",
+        )
+        .value(value("monthly_spend_cap_usd", "/monthly_spend_cap_usd"))
+        .optional()
+        .told(&told),
+        thresholds: Input::text("alert_thresholds", "Alerts at these shares of a cap")
+            .hint("Separated by commas, such as 0.5, 0.8, 1")
+            .value(match sent {
+                Some(sent) => sent.text("alert_thresholds").to_owned(),
+                None => shares(&budget),
+            })
+            .told(&told),
+        budget,
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+/// A number as a form holds it.
+fn number(record: &Value, pointer: &str) -> String {
+    match record.pointer(pointer) {
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn shares(budget: &Value) -> String {
+    let shares = budget.get("alert_thresholds").and_then(Value::as_array);
+    let shares: Vec<String> = shares.into_iter().flatten().map(Value::to_string).collect();
+    shares.join(", ")
+}
+
+fn bar(line: &Value, label: String) -> Bar {
+    let credits = line.get("credits").and_then(Value::as_f64);
+    Bar {
+        label,
+        value: credits.unwrap_or_default(),
+        shown: format!("{} credits", show::text(line, "/credits")),
+    }
+}
+
+fn days(usage: &Value) -> Vec<Bar> {
+    let lines = usage.get("breakdown").cloned().map(show::rows);
+    let mut lines = lines.unwrap_or_default();
+    lines.sort_by(|a, b| show::plain(a, "/day").cmp(show::plain(b, "/day")));
+    let month_and_day = |line: &Value| {
+        show::plain(line, "/day")
+            .get(5..10)
+            .unwrap_or("?")
+            .to_owned()
+    };
+    lines
+        .iter()
+        .map(|line| bar(line, month_and_day(line)))
+        .collect()
+}
+
+/// Bars of a chart are few; the table has every line.
+const MAX_PARTS: usize = 12;
+
+fn parts(lines: &[Value], group: &str) -> Vec<Bar> {
+    let pointer = format!("/{group}");
+    let lines = lines.iter().take(MAX_PARTS);
+    lines
+        .map(|line| bar(line, show::text(line, &pointer)))
+        .collect()
+}
+
+pub(crate) fn save<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let ask = Ask::new(Method::PATCH, BUDGET).body(wanted(&fields));
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, Some(&fields), told).await
+            }
+        }
+    })
+}
+
+/// The form as the API takes it.
+fn wanted(fields: &Fields) -> Map<String, Value> {
+    let mut body = Map::new();
+    for key in ["monthly_credit_cap", "monthly_spend_cap_usd"] {
+        body.insert(key.to_owned(), fields.number(key).unwrap_or_default());
+    }
+    let shares = fields.text("alert_thresholds").split(',').map(str::trim);
+    let shares = shares.filter(|share| !share.is_empty());
+    let shares: Vec<Value> = shares
+        .map(|share| {
+            let number = serde_json::from_str::<Number>(share);
+            number.map_or_else(|_| Value::from(share), Value::Number)
+        })
+        .collect();
+    body.insert("alert_thresholds".to_owned(), json!(shares));
+    body
+}
