@@ -55,6 +55,30 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::GET, "/ui/audit/export", &SignedIn(page::audit::export)),
     page(Method::GET, "/ui/audit/{id}", &SignedIn(page::audit::one)),
 
+    page(Method::GET, "/ui/phi", &SignedIn(page::phi::show)),
+
+    page(Method::GET, "/ui/integrations", &SignedIn(page::integrations::list)),
+    page(Method::POST, "/ui/integrations", &Form(page::integrations::create)),
+    page(Method::GET, "/ui/integrations/{id}", &SignedIn(page::integrations::show_one)),
+    page(Method::POST, "/ui/integrations/{id}/secret", &Form(page::integrations::rotate)),
+    page(Method::POST, "/ui/integrations/{id}/revoke", &Form(page::integrations::revoke)),
+    page(Method::POST, "/ui/integrations/{id}/bindings", &Form(page::integrations::bind)),
+    page(Method::POST, "/ui/integrations/{id}/bindings/{binding_id}/remove", &Form(page::integrations::unbind)),
+
+    page(Method::GET, "/ui/users", &SignedIn(page::users::show)),
+    page(Method::POST, "/ui/users", &Form(page::users::invite)),
+    page(Method::POST, "/ui/users/{id}/role", &Form(page::users::change_role)),
+    page(Method::POST, "/ui/users/{id}/suspend", &Form(page::users::suspend)),
+    page(Method::POST, "/ui/users/{id}/reinstate", &Form(page::users::reinstate)),
+    page(Method::POST, "/ui/users/{id}/link", &Form(page::users::send_link)),
+
+    page(Method::GET, "/ui/settings", &SignedIn(page::settings::show)),
+    page(Method::POST, "/ui/settings", &Form(page::settings::save)),
+    page(Method::GET, "/ui/models", &SignedIn(page::models::show)),
+    page(Method::POST, "/ui/models", &Form(page::models::save)),
+    page(Method::GET, "/ui/plugins", &SignedIn(page::plugins::show)),
+    page(Method::GET, "/ui/policies", &SignedIn(page::policies::show)),
+
     page(Method::GET, "/ui/agreement", &SignedIn(page::agreement::show)),
     page(Method::POST, "/ui/agreement", &Form(page::agreement::sign)),
     page(Method::GET, "/ui/agreement/{id}/download", &SignedIn(page::agreement::download)),

@@ -3,28 +3,46 @@
 use http::Method;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::Exchange;
+use svc_store::user::Role;
 
 use crate::form::Fields;
+use crate::page::users;
 use crate::session::Visitor;
 
 /// A way to a page.
 struct Entry {
     path: &'static str,
     label: &'static str,
-    /// What the page asks the API for; whoever may not, has no such page.
-    asks: Option<&'static str>,
+    needs: Needs,
+}
+
+/// Who has such a page.
+enum Needs {
+    /// Whoever is signed in.
+    Nothing,
+    /// Whoever may ask the API for this.
+    Api(&'static str),
+    /// Whoever the rule of the page lets in.
+    Role(fn(Role) -> bool),
 }
 
 /// Every page that has a place in the menu, in its order.
 #[rustfmt::skip]
 static ENTRIES: &[Entry] = &[
-    Entry { path: "/ui", label: "Overview", asks: Some("/v1/usage") },
-    Entry { path: "/ui/keys", label: "API keys", asks: Some("/v1/api_keys") },
-    Entry { path: "/ui/agents", label: "Agents", asks: Some("/v1/agents") },
-    Entry { path: "/ui/usage", label: "Usage and budget", asks: Some("/v1/usage") },
-    Entry { path: "/ui/audit", label: "Audit log", asks: Some("/v1/audit") },
-    Entry { path: "/ui/agreement", label: "Agreement", asks: Some("/v1/compliance/baa") },
-    Entry { path: "/ui/account", label: "Your account", asks: None },
+    Entry { path: "/ui", label: "Overview", needs: Needs::Api("/v1/usage") },
+    Entry { path: "/ui/keys", label: "API keys", needs: Needs::Api("/v1/api_keys") },
+    Entry { path: "/ui/agents", label: "Agents", needs: Needs::Api("/v1/agents") },
+    Entry { path: "/ui/usage", label: "Usage and budget", needs: Needs::Api("/v1/usage") },
+    Entry { path: "/ui/phi", label: "PHI activity", needs: Needs::Api("/v1/audit") },
+    Entry { path: "/ui/audit", label: "Audit log", needs: Needs::Api("/v1/audit") },
+    Entry { path: "/ui/integrations", label: "Integrations", needs: Needs::Api("/v1/integrations") },
+    Entry { path: "/ui/agreement", label: "Agreement", needs: Needs::Api("/v1/compliance/baa") },
+    Entry { path: "/ui/users", label: "Users", needs: Needs::Role(users::may_see) },
+    Entry { path: "/ui/settings", label: "Organization", needs: Needs::Api("/v1/usage") },
+    Entry { path: "/ui/models", label: "Models and providers", needs: Needs::Api("/v1/provider-status") },
+    Entry { path: "/ui/plugins", label: "Plugins", needs: Needs::Api("/v1/provider-status") },
+    Entry { path: "/ui/policies", label: "Policies", needs: Needs::Api("/v1/provider-status") },
+    Entry { path: "/ui/account", label: "Your account", needs: Needs::Nothing },
 ];
 
 /// An entry as the page shows it.
@@ -51,9 +69,11 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn new(exchange: &Exchange, visitor: &Visitor, title: &'static str) -> Self {
         let here = exchange.head.path.as_str();
-        let is_open = |entry: &&Entry| {
-            let asks = entry.asks;
-            asks.is_none_or(|path| visitor.may(exchange, &Method::GET, path))
+        let role = visitor.user.role;
+        let is_open = |entry: &&Entry| match entry.needs {
+            Needs::Nothing => true,
+            Needs::Api(path) => visitor.may(exchange, &Method::GET, path),
+            Needs::Role(is_open) => is_open(role),
         };
         let open = ENTRIES.iter().filter(is_open);
         Self {
@@ -88,6 +108,7 @@ static NOTICES: &[(&str, &str)] = &[
         "Your password is changed. You are signed out everywhere else.",
     ),
     ("created", "It is created."),
+    ("removed", "It is removed."),
     ("saved", "It is saved."),
     ("signed", "The agreement is signed. Its document is below."),
     ("revoked", "It is revoked."),

@@ -35,6 +35,7 @@ pub mod organization;
 pub mod outbox;
 pub mod page;
 pub mod password;
+pub mod phi_activity;
 pub mod phi_list;
 pub mod policy_epoch;
 pub mod project;

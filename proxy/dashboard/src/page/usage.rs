@@ -35,7 +35,8 @@ struct Usage {
     told: Told,
     usage: Value,
     days: String,
-    group: &'static str,
+    /// Where a line says what it is of.
+    pointer: String,
     group_label: &'static str,
     by: Select,
     lines: Vec<Value>,
@@ -79,7 +80,7 @@ async fn render(
         layout: Layout::new(exchange, visitor, "Usage and budget"),
         days: chart::bars("Credits by day", &days(&usage)),
         usage,
-        group,
+        pointer: format!("/{group}"),
         group_label,
         by: Select::new("by", "Broken down by", choices.into()).chosen(group),
         parts: chart::bars(&format!("Credits by {group_label}"), &parts(&lines, group)),

@@ -145,9 +145,15 @@ pub enum Matched {
 #[derive(Default)]
 pub struct Routes {
     router: matchit::Router<Vec<Arc<Route>>>,
+    all: Vec<Arc<Route>>,
 }
 
 impl Routes {
+    /// Every route, by path.
+    pub fn all(&self) -> &[Arc<Route>] {
+        &self.all
+    }
+
     /// Finds the route of a request. HEAD is served wherever GET is (contract 1.3).
     pub fn find(&self, method: &Method, path: &str) -> Matched {
         let Ok(matched) = self.router.at(path) else {
@@ -214,12 +220,14 @@ impl Routes {
             others.push(Arc::new(route));
         }
         let mut router = matchit::Router::new();
+        let mut all = Vec::new();
         for (path, routes) in by_path {
+            all.extend(routes.iter().map(Arc::clone));
             if let Err(error) = router.insert(path.clone(), routes) {
                 findings.add(name, format!("path {path}: {error}"));
             }
         }
-        Self { router }
+        Self { router, all }
     }
 }
 

@@ -1,0 +1,112 @@
+//! Models and their providers: what may be used, and how it stands with those who answer.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::policy::models::Access;
+use svc_pipeline::response::Response;
+
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::{Visitor, see_other};
+use crate::show;
+
+const PAGE: &str = "/ui/models";
+
+/// A model of the catalogue as the page shows it.
+struct Line {
+    id: String,
+    providers: String,
+    is_premium: bool,
+    is_enabled: bool,
+    context_window_tokens: u64,
+    max_output_tokens: u32,
+    retirement: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "models.html")]
+struct Models {
+    layout: Layout,
+    told: Told,
+    models: Vec<Line>,
+    price_list: String,
+    status: Value,
+    providers: Vec<Value>,
+    may_change: bool,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, told).await
+    })
+}
+
+fn api(visitor: &Visitor) -> String {
+    format!("/v1/orgs/{}", visitor.organization.id)
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    told: Told,
+) -> Result<Response, Fault> {
+    let ask = Ask::get("/v1/provider-status");
+    let health = inside::ask(exchange, visitor.person(), ask).await?.data;
+    let enabled = &visitor.organization.settings.premium_models;
+    let catalogue = &exchange.policy.catalogue;
+    let models = catalogue.models.iter().map(|model| {
+        let providers: Vec<&str> = model
+            .routes
+            .iter()
+            .map(|route| route.provider.as_str())
+            .collect();
+        let retirement = model.retirement.as_ref();
+        Line {
+            id: model.id.clone(),
+            providers: providers.join(", then "),
+            is_premium: model.access == Access::Premium,
+            is_enabled: model.access != Access::Premium || enabled.contains(&model.id),
+            context_window_tokens: model.context_window_tokens,
+            max_output_tokens: model.max_output_tokens,
+            retirement: retirement
+                .map(|end| format!("{}, then {}", end.retired_at, end.recommended_replacement)),
+        }
+    });
+    let page = Models {
+        layout: Layout::new(exchange, visitor, "Models and providers"),
+        told,
+        models: models.collect(),
+        price_list: catalogue.price_list.clone(),
+        providers: show::rows(health.get("providers").cloned().unwrap_or_default()),
+        status: health,
+        may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn save<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let models: Vec<&str> = fields.all("models").collect();
+        let mut body = Map::new();
+        body.insert("premium_models_enabled".to_owned(), json!(models));
+        let ask = Ask::new(Method::PATCH, api(visitor)).body(body);
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                render(exchange, visitor, StatusCode::UNPROCESSABLE_ENTITY, told).await
+            }
+        }
+    })
+}

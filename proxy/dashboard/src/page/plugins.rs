@@ -1,0 +1,71 @@
+//! The plugins that this gateway runs: detectors and drivers, their versions and how they stand.
+
+use askama::Template;
+use http::StatusCode;
+use svc_pipeline::exchange::Exchange;
+
+use crate::frame::{Answering, html};
+use crate::menu::Layout;
+use crate::session::Visitor;
+
+struct Line {
+    id: String,
+    state: &'static str,
+    colour: &'static str,
+    kind: String,
+    version: String,
+    digest: String,
+    loaded_at: String,
+    is_signed: bool,
+    last_error: Option<String>,
+    /// Newest first: when, which version, what happened.
+    history: Vec<(String, String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "plugins.html")]
+struct Plugins {
+    layout: Layout,
+    plugins: Vec<Line>,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let plugins = exchange.gateway.plugins.status().into_iter().map(|plugin| {
+            let state = plugin.state.word();
+            let serving = plugin.serving;
+            let history = plugin.history.into_iter().rev();
+            Line {
+                id: plugin.id,
+                state,
+                colour: match state {
+                    "ready" => "good",
+                    "refused" => "wrong",
+                    _ => "warn",
+                },
+                kind: serving
+                    .as_ref()
+                    .map_or_else(String::new, |version| version.kind.word().to_owned()),
+                version: serving
+                    .as_ref()
+                    .map_or_else(|| "–".to_owned(), |version| version.version.clone()),
+                digest: serving
+                    .as_ref()
+                    .map_or_else(String::new, |version| version.digest.clone()),
+                loaded_at: serving
+                    .as_ref()
+                    .map_or_else(String::new, |version| version.loaded_at.to_string()),
+                is_signed: serving.as_ref().is_some_and(|version| version.signed),
+                last_error: plugin.last_error,
+                history: history
+                    .map(|event| (event.at.to_string(), event.version, event.event))
+                    .collect(),
+            }
+        });
+        let page = Plugins {
+            plugins: plugins.collect(),
+            layout: Layout::new(exchange, visitor, "Plugins"),
+        };
+        html(exchange, StatusCode::OK, &page)
+    })
+}

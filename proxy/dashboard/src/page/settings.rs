@@ -1,0 +1,219 @@
+//! What the organization decides for itself.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use crate::field::{Area, Boxes, Choice, Input, Select};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::{Visitor, see_other};
+
+const PAGE: &str = "/ui/settings";
+
+/// Features that organizations switch by their own decision, beside what the catalogue marks.
+const FEATURES: [&str; 2] = ["integrations", "webhooks"];
+
+#[derive(Template)]
+#[template(path = "settings.html")]
+struct Settings {
+    layout: Layout,
+    told: Told,
+    organization: Value,
+    may_change: bool,
+    name: Input,
+    phi_mode: Select,
+    switches: Boxes,
+    features: Boxes,
+    max_tokens: Input,
+    prompt: Area,
+    webhook_payload: Select,
+    conversation_days: Input,
+    audit_days: Input,
+}
+
+fn api(visitor: &Visitor) -> String {
+    format!("/v1/orgs/{}", visitor.organization.id)
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, None, told).await
+    })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: Option<&Fields>,
+    told: Told,
+) -> Result<Response, Fault> {
+    let found = inside::ask(exchange, visitor.person(), Ask::get(api(visitor))).await?;
+    let organization = found.data;
+    let text = |field: &str, pointer: &str| match (sent, organization.pointer(pointer)) {
+        (Some(sent), _) => sent.text(field).to_owned(),
+        (None, Some(Value::String(text))) => text.clone(),
+        (None, Some(Value::Number(number))) => number.to_string(),
+        (None, _) => String::new(),
+    };
+    let number = |name: &'static str, label: &'static str, pointer: &str| {
+        Input::new("number", name, label)
+            .value(text(name, pointer))
+            .told(&told)
+    };
+    let page = Settings {
+        layout: Layout::new(exchange, visitor, "Organization"),
+        may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
+        name: Input::text("name", "Name")
+            .value(text("name", "/name"))
+            .told(&told),
+        phi_mode: Select::new("phi_mode", "PHI in requests", phi_modes())
+            .hint("Holds from the next request on.")
+            .chosen(&text("phi_mode", "/phi_mode"))
+            .told(&told),
+        switches: switches(sent, &organization),
+        features: features(sent, &organization).told(&told),
+        max_tokens: number(
+            "per_request_max_tokens",
+            "Tokens of a reply, at most",
+            "/per_request_max_tokens",
+        ),
+        prompt: Area::new("default_system_prompt", "System prompt", 5)
+            .hint("Set before every conversation that brings none. Kept encrypted; the audit log has its hash.")
+            .value(text("default_system_prompt", "/default_system_prompt"))
+            .told(&told),
+        webhook_payload: Select::new("webhook_payload", "Webhooks carry", payloads())
+            .chosen(&text("webhook_payload", "/webhook_payload"))
+            .told(&told),
+        conversation_days: number(
+            "conversation_days",
+            "Days that conversations are kept",
+            "/retention/conversation_days",
+        ),
+        audit_days: number(
+            "audit_days",
+            "Days that audit rows are kept",
+            "/retention/audit_days",
+        )
+        .hint("2190 at least: six years."),
+        organization,
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+fn phi_modes() -> Vec<Choice> {
+    vec![
+        Choice::new("redact", "taken out before a provider sees it"),
+        Choice::new("block", "not allowed: the request is refused"),
+    ]
+}
+
+fn payloads() -> Vec<Choice> {
+    vec![
+        Choice::new("thin", "identifiers only"),
+        Choice::new("full", "the records themselves"),
+    ]
+}
+
+const SWITCHES: [(&str, &str); 2] = [
+    ("phi_restore", "Put PHI back into replies for the caller"),
+    ("ai_paused", "Pause AI for the whole organization"),
+];
+
+fn switches(sent: Option<&Fields>, organization: &Value) -> Boxes {
+    let choices = SWITCHES.map(|(word, label)| Choice::new(word, label));
+    let boxes = Boxes::new("switches", "Switches", choices.into());
+    match sent {
+        Some(sent) => boxes.ticked(sent.all("switches")),
+        None => boxes.ticked(
+            SWITCHES
+                .iter()
+                .map(|(word, _)| *word)
+                .filter(|word| organization.get(word) == Some(&Value::Bool(true))),
+        ),
+    }
+}
+
+fn features(sent: Option<&Fields>, organization: &Value) -> Boxes {
+    let stored = organization.get("features").and_then(Value::as_object);
+    let mut names: Vec<String> = FEATURES.map(str::to_owned).into();
+    let others = stored.into_iter().flatten().map(|(name, _)| name.clone());
+    names.extend(others);
+    names.sort();
+    names.dedup();
+    let choices = Choice::words(names.iter().map(String::as_str));
+    let boxes = Boxes::new("features", "Features", choices)
+        .hint("What the plan includes works once it is switched on.");
+    match sent {
+        Some(sent) => boxes.ticked(sent.all("features")),
+        None => {
+            let on = stored.into_iter().flatten();
+            let on = on.filter(|(_, value)| **value == Value::Bool(true));
+            boxes.ticked(on.map(|(name, _)| name.as_str()))
+        }
+    }
+}
+
+pub(crate) fn save<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let before = inside::ask(exchange, visitor.person(), Ask::get(api(visitor))).await?;
+        let ask = Ask::new(Method::PATCH, api(visitor)).body(wanted(&fields, &before.data));
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, Some(&fields), told).await
+            }
+        }
+    })
+}
+
+/// The form as the API takes it; what the API does not know is left out of it.
+fn wanted(fields: &Fields, before: &Value) -> Map<String, Value> {
+    let mut body = Map::new();
+    for key in ["name", "phi_mode", "webhook_payload"] {
+        body.insert(key.to_owned(), fields.text(key).trim().into());
+    }
+    for (key, _) in SWITCHES {
+        let is_on = fields.all("switches").any(|word| word == key);
+        body.insert(key.to_owned(), is_on.into());
+    }
+    let number = |key: &str| fields.number(key).unwrap_or_default();
+    body.insert(
+        "per_request_max_tokens".to_owned(),
+        number("per_request_max_tokens"),
+    );
+    let prompt = fields.filled("default_system_prompt");
+    body.insert(
+        "default_system_prompt".to_owned(),
+        // Forms send line ends as CR LF (HTML, 4.10.21.8); what was stored has none of them.
+        prompt.map_or(Value::Null, |text| text.replace("\r\n", "\n").into()),
+    );
+    let known = before.get("features").and_then(Value::as_object);
+    let known = known.into_iter().flatten().map(|(name, _)| name.as_str());
+    let mut features = Map::new();
+    for name in known.chain(FEATURES) {
+        let is_on = fields.all("features").any(|ticked| ticked == name);
+        // What was never switched is not switched off.
+        if is_on || before.pointer(&format!("/features/{name}")).is_some() {
+            features.insert(name.to_owned(), is_on.into());
+        }
+    }
+    body.insert("features".to_owned(), Value::Object(features));
+    let days = json!({"conversation_days": number("conversation_days"), "audit_days": number("audit_days")});
+    body.insert("retention".to_owned(), days);
+    body
+}

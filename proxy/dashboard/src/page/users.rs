@@ -1,0 +1,392 @@
+//! The people of the organization: who may sign in, and as what. They have no endpoint of the API (contract 8); the
+//! rules of their page are here.
+
+use askama::Template;
+use http::StatusCode;
+use svc_core::fault::{Code, Fault, Problems, invalid};
+use svc_core::id::IdKind;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::moment;
+use svc_pipeline::response::Response;
+use svc_store::link::Purpose;
+use svc_store::page::Page;
+use svc_store::user::{self, Role, User};
+use svc_store::{StoreError, TransactionError, audit, session as sessions};
+
+use super::login::failed;
+use crate::field::{Choice, Input, Select};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::journal;
+use crate::link::NewLink;
+use crate::menu::Layout;
+use crate::session::{Visitor, down, see_other};
+
+const PAGE: &str = "/ui/users";
+/// People of one organization that the page shows.
+const MAX_SHOWN: u32 = 500;
+/// Longest name of a person, in characters (contract 1.2).
+const MAX_NAME_CHARS: usize = 100;
+
+/// A person as the page shows them.
+struct Line {
+    id: String,
+    name: String,
+    email: String,
+    role: &'static str,
+    is_suspended: bool,
+    has_second_factor: bool,
+    last_login: String,
+    /// Whether the visitor may change them.
+    is_open: bool,
+}
+
+#[derive(Template)]
+#[template(path = "users.html")]
+struct Users {
+    layout: Layout,
+    told: Told,
+    users: Vec<Line>,
+    roles: Vec<&'static str>,
+    may_change: bool,
+    /// Shown once: whom it is for, and the link.
+    link: Option<(String, String)>,
+    name: Input,
+    email: Input,
+    role: Select,
+}
+
+/// Whoever answers for the organization sees who is in it.
+pub(crate) const fn may_see(role: Role) -> bool {
+    role.is_org_admin() || matches!(role, Role::Compliance)
+}
+
+/// Admins change everybody but owners; owners are for owners. Nobody changes themselves.
+fn may_change(by: &User, to: &User) -> bool {
+    let is_owner = by.role == Role::Owner;
+    by.id != to.id && (is_owner || by.role == Role::Admin && to.role != Role::Owner)
+}
+
+/// Roles that somebody may give.
+fn given(by: Role) -> Vec<Role> {
+    let roles = Role::ALL.iter().copied();
+    roles
+        .filter(|role| by == Role::Owner || by == Role::Admin && *role != Role::Owner)
+        .collect()
+}
+
+fn not_allowed() -> Fault {
+    Fault::new(Code::OrgAdminRequired, "Your role does not allow this.")
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, &Fields::default(), told, None).await
+    })
+}
+
+async fn render(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+    link: Option<(String, String)>,
+) -> Result<Response, Fault> {
+    let by = &visitor.user;
+    if !may_see(by.role) {
+        return Err(not_allowed());
+    }
+    let page = Page {
+        limit: MAX_SHOWN,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let found = user::list(&exchange.gateway.store, &by.org_id, &page).await;
+    let found = found.map_err(|error| down(&error))?;
+    let roles: Vec<&'static str> = given(by.role).into_iter().map(Role::word).collect();
+    let page = Users {
+        layout: Layout::new(exchange, visitor, "Users"),
+        users: found.rows.iter().map(|user| line(user, by)).collect(),
+        may_change: by.role.is_org_admin(),
+        link,
+        name: Input::text("name", "Name")
+            .value(sent.text("name"))
+            .told(&told),
+        email: Input::new("email", "email", "E-mail address")
+            .value(sent.text("email"))
+            .told(&told),
+        role: Select::new("role", "Role", Choice::words(roles.iter().copied()))
+            .chosen(sent.filled("role").unwrap_or("member"))
+            .told(&told),
+        roles,
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+fn line(user: &User, by: &User) -> Line {
+    let User {
+        id,
+        org_id: _,
+        email,
+        name,
+        role,
+        suspended,
+        mfa_enabled,
+        created_at: _,
+        last_login_at,
+    } = user;
+    Line {
+        id: id.clone(),
+        name: name.clone(),
+        email: email.clone(),
+        role: role.word(),
+        is_suspended: *suspended,
+        has_second_factor: *mfa_enabled,
+        last_login: last_login_at.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+        is_open: may_change(by, user),
+    }
+}
+
+pub(crate) fn invite<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        if !visitor.user.role.is_org_admin() {
+            return Err(not_allowed());
+        }
+        let added = match wanted(exchange, visitor, &fields) {
+            Ok(user) => add(exchange, visitor, user).await,
+            Err(fault) => Err(fault),
+        };
+        match added {
+            Ok(link) => {
+                let (status, none) = (StatusCode::CREATED, Fields::default());
+                render(
+                    exchange,
+                    visitor,
+                    status,
+                    &none,
+                    Told::default(),
+                    Some(link),
+                )
+                .await
+            }
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, &fields, told, None).await
+            }
+        }
+    })
+}
+
+fn wanted(exchange: &Exchange, visitor: &Visitor, fields: &Fields) -> Result<User, Fault> {
+    let mut problems = Problems::default();
+    let name = fields.text("name").trim().to_owned();
+    if !(1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
+        problems.add(
+            "name",
+            format!("must have 1 to {MAX_NAME_CHARS} characters"),
+        );
+    }
+    let email = user::plain_email(fields.text("email"));
+    if !user::is_email(&email) {
+        problems.add("email", "is not an address");
+    }
+    let role = role(visitor, fields);
+    if let Err(message) = role {
+        problems.add("role", message);
+    }
+    problems.into_result()?;
+    Ok(User {
+        id: moment::id(IdKind::User),
+        org_id: visitor.user.org_id.clone(),
+        email,
+        name,
+        role: role.map_err(|message| invalid("role", message))?,
+        suspended: false,
+        mfa_enabled: false,
+        created_at: exchange.started_at,
+        last_login_at: None,
+    })
+}
+
+fn role(visitor: &Visitor, fields: &Fields) -> Result<Role, &'static str> {
+    let role = Role::parse(fields.text("role")).ok_or("is not a role")?;
+    if given(visitor.user.role).contains(&role) {
+        Ok(role)
+    } else {
+        Err("is not yours to give")
+    }
+}
+
+/// Adds somebody; gives whom, and the link by which they set their password.
+async fn add(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    user: User,
+) -> Result<(String, String), Fault> {
+    let link = new_link(exchange, &user, Purpose::Invitation);
+    let shown = (user.email.clone(), link.url.clone());
+    let row = journal::done(exchange, &visitor.user, "user.created", &user);
+    let row = journal::detailed(row, "role", user.role.word());
+    let added = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            user::add(&mut tx, &user).await?;
+            link.issue(&mut tx).await?;
+            audit::record(&mut tx, &row).await?;
+            Ok::<_, TransactionError<Fault>>(())
+        })
+    });
+    match added.await {
+        Ok(()) => Ok(shown),
+        Err(TransactionError::Store(StoreError::Exists { .. })) => {
+            Err(invalid("email", "is somebody's already"))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn new_link(exchange: &Exchange, user: &User, purpose: Purpose) -> NewLink {
+    let base_url = &exchange.gateway.settings.base_url;
+    NewLink::new(base_url, user, purpose, exchange.started_at)
+}
+
+/// A new link for somebody: an invitation until they have signed in, then a reset.
+pub(crate) fn send_link<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = find(exchange, visitor).await?;
+        let (purpose, event) = if user.last_login_at.is_none() {
+            (Purpose::Invitation, "user.invited")
+        } else {
+            (Purpose::Reset, "user.password_reset_issued")
+        };
+        let link = new_link(exchange, &user, purpose);
+        let shown = (user.email.clone(), link.url.clone());
+        let row = journal::done(exchange, &visitor.user, event, &user);
+        let issued = exchange.gateway.store.transaction(move |mut tx| {
+            Box::pin(async move {
+                link.issue(&mut tx).await?;
+                audit::record(&mut tx, &row).await?;
+                Ok::<_, TransactionError<Fault>>(())
+            })
+        });
+        issued.await.map_err(failed)?;
+        let (status, none) = (StatusCode::CREATED, Fields::default());
+        render(
+            exchange,
+            visitor,
+            status,
+            &none,
+            Told::default(),
+            Some(shown),
+        )
+        .await
+    })
+}
+
+/// Somebody of the page's path whom the visitor may change.
+async fn find(exchange: &Exchange, visitor: &Visitor) -> Result<User, Fault> {
+    let id = exchange.parameter("id");
+    let found = user::find(&exchange.gateway.store, &visitor.user.org_id, id).await;
+    let found = found.map_err(|error| down(&error))?;
+    let found = found.ok_or_else(|| Code::ResourceNotFound.fault())?;
+    if may_change(&visitor.user, &found) {
+        Ok(found)
+    } else {
+        Err(not_allowed())
+    }
+}
+
+/// What is to become of somebody.
+#[derive(Clone, Copy)]
+enum Change {
+    Role(Role),
+    Suspended(bool),
+}
+
+pub(crate) fn change_role<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = find(exchange, visitor).await?;
+        let role = role(visitor, &fields).map_err(|message| invalid("role", message))?;
+        apply(exchange, visitor, user, Change::Role(role)).await
+    })
+}
+
+pub(crate) fn suspend<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = find(exchange, visitor).await?;
+        apply(exchange, visitor, user, Change::Suspended(true)).await
+    })
+}
+
+pub(crate) fn reinstate<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let user = find(exchange, visitor).await?;
+        apply(exchange, visitor, user, Change::Suspended(false)).await
+    })
+}
+
+/// Changes somebody and ends their sessions, so that no session has rights that its user lost.
+async fn apply(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    user: User,
+    change: Change,
+) -> Result<Response, Fault> {
+    let by = visitor.user.clone();
+    let event = match change {
+        Change::Role(_) => "user.role_changed",
+        Change::Suspended(true) => "user.suspended",
+        Change::Suspended(false) => "user.reinstated",
+    };
+    let row = journal::done(exchange, &by, event, &user);
+    let done = exchange.gateway.store.transaction(move |mut tx| {
+        Box::pin(async move {
+            let before = user::lock(&mut tx, &user.org_id, &user.id).await?;
+            let before =
+                before.ok_or_else(|| TransactionError::Refused(Code::ResourceNotFound.fault()))?;
+            let (role, suspended) = match change {
+                Change::Role(role) => (role, before.suspended),
+                Change::Suspended(suspended) => (before.role, suspended),
+            };
+            user::put_standing(&mut tx, &user.org_id, &user.id, role, suspended).await?;
+            if user::count_owners(&mut tx, &user.org_id).await? == 0 {
+                return Err(TransactionError::Refused(last_owner()));
+            }
+            sessions::end_all(&mut tx, &user.id).await?;
+            let row = journal::detailed(row, "old_role", before.role.word());
+            let row = journal::detailed(row, "role", role.word());
+            audit::record(&mut tx, &row).await?;
+            Ok(())
+        })
+    });
+    done.await.map_err(failed)?;
+    Ok(see_other(exchange, &format!("{PAGE}?done=saved")))
+}
+
+fn last_owner() -> Fault {
+    invalid("role", "an organization keeps at least one owner")
+}
