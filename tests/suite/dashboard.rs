@@ -3,6 +3,7 @@
 
 mod accounts;
 mod forms;
+mod pages;
 mod second_factor;
 
 use serde_json::Value;
