@@ -267,7 +267,7 @@ async fn phi_is_counted_and_never_shown(world: &World) {
 }
 
 async fn a_role_sees_what_is_its_own(world: &World) {
-    let organization = world.organization();
+    let organization = world.organization_with(&["--features", "integrations"]);
     for (role, closed) in [
         ("owner", &[][..]),
         ("admin", &[]),
