@@ -56,6 +56,12 @@ def fit_body(body: dict) -> None:
         body["project_id"] = "default"
     if body.get("allowed_paths"):
         body["allowed_paths"] = ["/fhir/*"]
+    # Addresses that lead to an application, whose mode is the key's.
+    if "redirect_uris" in body:
+        body["redirect_uris"] = ["https://carenav.example/cb"]
+        body.pop("mode", None)
+    if body.get("homepage_url"):
+        body["homepage_url"] = "https://carenav.example"
     # Nobody's agent is another one's parent.
     body.pop("parent_agent_id", None)
     if isinstance(body.get("scope_grants"), list):

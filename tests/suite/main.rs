@@ -24,6 +24,7 @@ mod legible;
 mod limits;
 mod load;
 mod native;
+mod oauth;
 mod openapi;
 mod operations;
 mod phi;

@@ -23,6 +23,7 @@ mod inbound_webhooks;
 mod incoming;
 mod input;
 mod integrations;
+pub mod oauth;
 mod organizations;
 mod provider_status;
 mod query;
@@ -38,6 +39,7 @@ use svc_pipeline::policy::pipelines::{Access, Endpoint, Gate};
 use egress::Egress;
 use endpoint::{Read, Watched, Write};
 use incoming::Incoming;
+use oauth::applications;
 
 /// Where calls to other services come in.
 const EGRESS: &str = "/v1/egress/{project}/{alias}/{*path}";
@@ -100,6 +102,16 @@ pub static ENDPOINTS: &[Endpoint] = &[
     endpoint(Method::POST, "/v1/apps/{app_id}/inbound-webhooks/{id}/rotate-token", Scope::ControlApps, Gate::Scope, "inbound_webhook", &Write(inbound_webhooks::rotate_token)),
     own(Method::POST, "/api/svc/v1/incoming/{token}", "incoming", &Incoming),
 
+    silent(Method::GET, "/v1/oauth/applications", Scope::ControlOauth, &Read(applications::list)),
+    endpoint(Method::POST, "/v1/oauth/applications", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::create)),
+    silent(Method::GET, "/v1/oauth/applications/{id}", Scope::ControlOauth, &Read(applications::read)),
+    endpoint(Method::PATCH, "/v1/oauth/applications/{id}", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::update)),
+    endpoint(Method::POST, "/v1/oauth/applications/{id}/rotate-secret", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::rotate_secret)),
+    endpoint(Method::POST, "/v1/oauth/applications/{id}/revoke", Scope::ControlOauth, Gate::OrgAdmin, "oauth_application", &Write(applications::revoke)),
+    open(Method::GET, "/.well-known/oauth-authorization-server", &oauth::Metadata),
+    open(Method::POST, oauth::TOKEN, &oauth::Token),
+    open(Method::POST, oauth::INTROSPECT, &oauth::Introspection),
+
     silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),
     endpoint(Method::PATCH, "/v1/usage/budget", Scope::ControlUsage, Gate::OrgAdmin, "budget", &Write(budget::update)),
@@ -136,6 +148,17 @@ const fn silent(
             scope,
             gate: Gate::Scope,
         },
+        audited_as: None,
+        handler,
+    }
+}
+
+/// An endpoint whose callers are known otherwise than by a credential, and which writes its own audit rows.
+const fn open(method: Method, path: &'static str, handler: &'static dyn Handler) -> Endpoint {
+    Endpoint {
+        method,
+        path,
+        access: Access::Own,
         audited_as: None,
         handler,
     }

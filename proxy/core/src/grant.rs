@@ -61,7 +61,7 @@ impl Grant {
     }
 
     /// What both allow.
-    fn narrowed(&self, other: &Self) -> Self {
+    pub(crate) fn narrowed(&self, other: &Self) -> Self {
         let (mine, theirs) = (&self.constraints, &other.constraints);
         Self {
             scope: self.scope,
@@ -126,18 +126,10 @@ impl Constraints {
 
 /// Reads the grants that a caller sent; each scope may stand once.
 pub fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<Grant>> {
-    let Value::Array(items) = value else {
-        problems.add(path, "must be an array");
-        return None;
-    };
-    let mut grants: Vec<Grant> = Vec::with_capacity(items.len());
-    for (at, item) in items.into_iter().enumerate() {
-        let place = format!("{path}[{at}]");
-        let Some(grant) = Grant::read(item, &place, problems) else {
-            continue;
-        };
+    let mut grants: Vec<Grant> = Vec::new();
+    for (at, grant) in list(value, path, problems)? {
         if grants.iter().any(|other| other.scope == grant.scope) {
-            problems.add(format!("{place}.scope"), "is granted twice");
+            problems.add(format!("{path}[{at}].scope"), "is granted twice");
         } else {
             grants.push(grant);
         }
@@ -145,11 +137,27 @@ pub fn read(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<Gra
     Some(grants)
 }
 
-/// Grants as they were stored; `None` for what [`to_json`] did not write.
+/// Grants as they were stored; `None` for what [`to_json`] did not write. A scope stands several times where a user has
+/// consented to several ways of using it: each allows what it says, and none of them more.
 pub fn stored(value: &Value) -> Option<Vec<Grant>> {
     let mut problems = Problems::default();
-    let grants = read(value.clone(), "scope_grants", &mut problems);
-    grants.filter(|_| problems.is_empty())
+    let grants = list(value.clone(), "scope_grants", &mut problems)?;
+    let grants = grants.into_iter().map(|(_, grant)| grant).collect();
+    problems.is_empty().then_some(grants)
+}
+
+/// Grants with their places.
+fn list(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<(usize, Grant)>> {
+    let Value::Array(items) = value else {
+        problems.add(path, "must be an array");
+        return None;
+    };
+    let items = items.into_iter().enumerate();
+    let grants = items.filter_map(|(at, item)| {
+        let grant = Grant::read(item, &format!("{path}[{at}]"), problems)?;
+        Some((at, grant))
+    });
+    Some(grants.collect())
 }
 
 /// Grants as records show them.
@@ -175,7 +183,12 @@ pub fn first_beyond(inner: &[Grant], outer: &[Grant]) -> Option<usize> {
     })
 }
 
-fn names(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Vec<String>> {
+/// An array of distinct names.
+pub(crate) fn names(
+    fields: &mut Fields,
+    key: &str,
+    problems: &mut Problems,
+) -> Option<Vec<String>> {
     let items = fields.array(key, problems)?;
     let path = fields.path_to(key);
     if items.len() > MAX_ITEMS {

@@ -18,16 +18,30 @@ pub const MAX_DEPTH: usize = 64;
 /// # Errors
 /// 422 `VALIDATION_FAILED` on `$body`; the message says where (line and column), never what stood there.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
-    let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 0 }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|error| invalid("$body", describe(&error)))?;
-    match value {
+    match value(bytes)? {
         Value::Object(fields) => Ok(fields),
         _ => Err(invalid("$body", "must be a JSON object")),
     }
+}
+
+/// As [`object`], where one JSON array is wanted.
+///
+/// # Errors
+/// As [`object`].
+pub fn array(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
+    match value(bytes)? {
+        Value::Array(items) => Ok(items),
+        _ => Err(invalid("$body", "must be a JSON array")),
+    }
+}
+
+fn value(bytes: &[u8]) -> Result<Value, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Strict { depth: 0 }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|error| invalid("$body", describe(&error)))
 }
 
 /// A whole number of at least zero. A fraction of zero changes nothing: to JSON Schema, as to RFC 8785, `1.0` is `1`.

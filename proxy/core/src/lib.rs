@@ -17,6 +17,7 @@ pub mod limit;
 pub mod merkle;
 pub mod metering;
 pub mod money;
+pub mod oauth;
 pub mod phi;
 pub mod scope;
 pub mod secret;

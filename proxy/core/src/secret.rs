@@ -81,12 +81,31 @@ pub const INBOUND_PREFIX: &str = "svc_in_";
 const INBOUND_RANDOM_CHARS: usize = 40;
 
 /// A new token of an inbound webhook from 40 random numbers below 62.
-pub fn inbound_token(mut random: impl FnMut() -> u8) -> String {
-    let mut token = String::from(INBOUND_PREFIX);
-    for _ in 0..INBOUND_RANDOM_CHARS {
-        token.push(base62(u32::from(random())));
-    }
-    token
+pub fn inbound_token(random: impl FnMut() -> u8) -> String {
+    prefixed(INBOUND_PREFIX, INBOUND_RANDOM_CHARS, random)
+}
+
+pub const CLIENT_ID_PREFIX: &str = "svc_app_";
+/// Characters behind the prefix: 24 × log₂ 62 = 142 bits, so that no two are alike.
+const CLIENT_ID_CHARS: usize = 24;
+pub const CLIENT_SECRET_PREFIX: &str = "svc_cs_";
+/// Characters behind the prefix: 40 × log₂ 62 = 238 bits.
+const CLIENT_SECRET_CHARS: usize = 40;
+
+/// A new name of an OAuth application from 24 random numbers below 62. It is no secret.
+pub fn client_id(random: impl FnMut() -> u8) -> String {
+    prefixed(CLIENT_ID_PREFIX, CLIENT_ID_CHARS, random)
+}
+
+/// A new secret of an OAuth application from 40 random numbers below 62.
+pub fn client_secret(random: impl FnMut() -> u8) -> String {
+    prefixed(CLIENT_SECRET_PREFIX, CLIENT_SECRET_CHARS, random)
+}
+
+fn prefixed(prefix: &str, characters: usize, mut random: impl FnMut() -> u8) -> String {
+    let mut text = String::from(prefix);
+    text.extend((0..characters).map(|_| base62(u32::from(random()))));
+    text
 }
 
 /// Whether a bearer token has the form of an agent credential, and of which mode. The random part has no `_`, so

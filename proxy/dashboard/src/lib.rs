@@ -20,6 +20,7 @@ pub mod session;
 mod show;
 
 use http::Method;
+use svc_control::oauth::AUTHORIZE;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::policy::pipelines::{Access, Endpoint};
 
@@ -40,6 +41,10 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/invite/{token}", &OpenForm(page::invitation::submit)),
     page(Method::GET, "/ui/reset/{token}", &Open(page::invitation::show)),
     page(Method::POST, "/ui/reset/{token}", &OpenForm(page::invitation::submit)),
+
+    page(Method::GET, AUTHORIZE, &Open(page::consent::authorize)),
+    page(Method::GET, "/ui/consent/{request}", &SignedIn(page::consent::show)),
+    page(Method::POST, "/ui/consent", &Form(page::consent::submit)),
 
     page(Method::GET, "/ui", &SignedIn(page::overview::show)),
     page(Method::POST, "/ui/mode", &Form(page::mode::switch)),

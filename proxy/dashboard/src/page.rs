@@ -5,6 +5,7 @@ pub(crate) mod agents;
 pub(crate) mod agreement;
 pub(crate) mod audit;
 pub(crate) mod code;
+pub(crate) mod consent;
 pub(crate) mod integrations;
 pub(crate) mod invitation;
 pub(crate) mod keys;

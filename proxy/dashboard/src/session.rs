@@ -381,6 +381,7 @@ pub(crate) fn down(error: &StoreError) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used)]
     use super::*;
 
     #[test]

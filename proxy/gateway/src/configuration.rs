@@ -505,6 +505,7 @@ impl Configuration {
         found.unwrap_or_else(|| PathBuf::from(SOLVER_LIBRARIES[0]))
     }
 
+    /// The address that callers use, without a trailing slash: the configured one, else the listener's.
     pub(crate) fn base_url(&self) -> String {
         let scheme = if self.server.tls.is_some() {
             "https"

@@ -16,6 +16,7 @@ use svc_edge::{
     AddressRule, AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions,
     PingoraConnector, Start, TlsListener, UpstreamMetrics,
 };
+use svc_pipeline::applications::Applications;
 use svc_pipeline::budget::Rooms;
 use svc_pipeline::filter::Callers;
 use svc_pipeline::gateway::{Gateway, Settings};
@@ -183,6 +184,7 @@ async fn build(
             test: providers::build(&configuration.test_providers)?,
         },
         callers: Callers::default(),
+        applications: Applications::default(),
         bindings: Bindings::default(),
         strangers: Strangers::default(),
         limiter: Arc::new(limiter),

@@ -77,8 +77,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn grant(&self, scope: Scope) -> Option<&Grant> {
-        self.grants.iter().find(|grant| grant.scope == scope)
+    /// Every way in which it may use the scope; one of them has to allow a request.
+    pub fn grants_of(&self, scope: Scope) -> impl Iterator<Item = &Grant> {
+        self.grants.iter().filter(move |grant| grant.scope == scope)
     }
 }
 
@@ -267,6 +268,7 @@ impl From<agent_credential::Verdict> for Caller {
     fn from(verdict: agent_credential::Verdict) -> Self {
         let agent_credential::Verdict {
             credential,
+            issuer: _,
             agent,
             delegating_user,
             organization,
@@ -279,7 +281,12 @@ impl From<agent_credential::Verdict> for Caller {
             &stored(&credential.scope_grants),
             &stored(&agent.writable.scope_grants),
         );
-        let scopes = grants.iter().map(|grant| grant.scope).collect();
+        let mut scopes: Vec<Scope> = Vec::new();
+        for grant in &grants {
+            if !scopes.contains(&grant.scope) {
+                scopes.push(grant.scope);
+            }
+        }
         let credential = Credential {
             id: credential.id,
             hint: credential.hint,

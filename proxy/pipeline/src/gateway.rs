@@ -11,6 +11,7 @@ use svc_store::Store;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use crate::applications::Applications;
 use crate::budget::Rooms;
 use crate::filter::Callers;
 use crate::integration::Bindings;
@@ -60,6 +61,7 @@ pub struct Gateway {
     pub connector: Arc<dyn Connector>,
     pub providers: Providers,
     pub callers: Callers,
+    pub applications: Applications,
     pub bindings: Bindings,
     pub strangers: Strangers,
     pub limiter: Arc<Limiter>,

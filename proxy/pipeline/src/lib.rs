@@ -3,6 +3,7 @@
 //! Knows no pingora, no SQL and no wasmtime: the edge brings requests in ([`request`]), takes responses out
 //! ([`response`]) and reaches upstreams ([`upstream`]).
 
+pub mod applications;
 pub mod budget;
 pub mod caller;
 pub mod conversation;

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_store::{StoreError, idempotency, recovery, replica, retention, session};
+use svc_store::{
+    StoreError, idempotency, oauth_authorization, recovery, replica, retention, session,
+};
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
@@ -46,6 +48,7 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
         sweep_sessions(&gateway).await;
+        sweep_authorizations(&gateway).await;
         gateway.limiter.sweep(moment::now_us()).await;
     });
     repeat(gateway, RECOMPUTE_EVERY, |gateway| async move {
@@ -156,6 +159,20 @@ async fn sweep_sessions(gateway: &Gateway) {
             Ok(_) => {}
             Err(error) => {
                 tracing::error!(%error, "sessions that are over could not be removed yet");
+                return;
+            }
+        }
+    }
+}
+
+/// Removes authorization requests that nobody decided, and codes that are over.
+async fn sweep_authorizations(gateway: &Gateway) {
+    loop {
+        match oauth_authorization::sweep(&gateway.store, moment::now()).await {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(%error, "authorization requests that are over could not be removed yet");
                 return;
             }
         }

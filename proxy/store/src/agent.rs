@@ -208,6 +208,24 @@ pub async fn find(
         .await
 }
 
+/// The agent of this mode with this id, whoever owns it: one that an authorization request names.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find_any(store: &Store, mode: Mode, id: &str) -> Result<Option<Agent>, StoreError> {
+    let arguments = args![id, mode];
+    store
+        .db
+        .read_of_all(|cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM agents WHERE id = $1 AND mode = $2";
+                let row = cx.row(sql, arguments).await?;
+                row.as_ref().map(from_row).transpose()
+            })
+        })
+        .await
+}
+
 /// A page of the agents of this organization and mode.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::budget::{self, Caps};
 use crate::engine::{Row, args};
 use crate::organization::{self, Organization, organization_columns};
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction, agent, baa, user};
+use crate::{Store, StoreError, Transaction, agent, baa, oauth_application, user};
 
 /// One credential. The secret itself is nowhere in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,10 +119,20 @@ impl AgentCredential {
     }
 }
 
+/// Whether what a credential was issued through still stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issuer {
+    /// Its own organization, or an application in use.
+    Stands,
+    ApplicationRevoked,
+    ApplicationMissing,
+}
+
 /// A credential with everything that the gates ask about its caller, read in one go.
 #[derive(Clone)]
 pub struct Verdict {
     pub credential: AgentCredential,
+    pub issuer: Issuer,
     pub agent: Agent,
     /// The user who answers for it.
     pub delegating_user: Option<DelegatingUser>,
@@ -224,6 +234,21 @@ pub async fn revoke(
     Ok(Some((from_row(&row)?, digest(&row)?)))
 }
 
+/// Revokes a credential whose code was used again. The digest by which it is cached; none where it was over already.
+///
+/// # Errors
+/// Those of the database.
+pub async fn revoke_issued(
+    tx: &mut Transaction<'_>,
+    id: &str,
+    now: Timestamp,
+) -> Result<Option<[u8; 32]>, StoreError> {
+    let sql = "UPDATE agent_credentials SET revoked_at = $2 \
+               WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2 RETURNING digest";
+    let row = tx.cx.row(sql, args![id, now]).await?;
+    row.as_ref().map(digest).transpose()
+}
+
 /// The digests by which the credentials of an agent are cached.
 ///
 /// # Errors
@@ -319,6 +344,14 @@ pub async fn find_by_digest(
                     return Ok(None);
                 };
                 let credential = from_row(&row)?;
+                let issuer = match &credential.application_id {
+                    None => Issuer::Stands,
+                    Some(id) => match oauth_application::revocation(cx, id).await? {
+                        None => Issuer::ApplicationMissing,
+                        Some(None) => Issuer::Stands,
+                        Some(Some(_)) => Issuer::ApplicationRevoked,
+                    },
+                };
                 let sql = "SELECT * FROM agents WHERE id = $1";
                 let agent = cx.row(sql, args![&credential.agent_id]).await?;
                 let agent = agent::from_row(&agent.ok_or(StoreError::Missing("agent"))?)?;
@@ -334,15 +367,17 @@ pub async fn find_by_digest(
                 )?;
                 let caps = budget::read_caps(cx, &credential.org_id, credential.mode).await?;
                 let baa = baa::read_standing(cx, &credential.org_id, now).await?;
-                Ok(Some((credential, agent, user, organization, caps, baa)))
+                let issued = (credential, issuer);
+                Ok(Some((issued, agent, user, organization, caps, baa)))
             })
         })
         .await?;
-    let Some((credential, agent, user, stored, caps, baa)) = found else {
+    let Some(((credential, issuer), agent, user, stored, caps, baa)) = found else {
         return Ok(None);
     };
     Ok(Some(Verdict {
         credential,
+        issuer,
         agent,
         delegating_user: user.map(|user| DelegatingUser {
             id: user.id,

@@ -30,6 +30,8 @@ pub mod limit;
 pub mod link;
 pub mod master_key;
 pub mod message;
+pub mod oauth_application;
+pub mod oauth_authorization;
 pub mod org_key;
 pub mod organization;
 pub mod outbox;

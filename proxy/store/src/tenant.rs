@@ -37,6 +37,15 @@ pub(crate) fn current() -> Option<Arc<str>> {
     TENANT.try_with(Arc::clone).ok()
 }
 
+/// Shows the rest of a transaction the rows of every organization: for what an application of one does to the
+/// credentials of others.
+pub(crate) async fn lift(cx: &mut Connection) -> Result<(), StoreError> {
+    match cx {
+        Connection::Postgres(_) => cx.batch("SET LOCAL svc.tenant = ''").await,
+        Connection::Sqlite(_) | Connection::Writer(_) => Ok(()),
+    }
+}
+
 /// What opens a transaction of PostgreSQL in the name of `tenant`.
 pub(crate) fn begin(tenant: Option<&str>) -> String {
     match tenant {

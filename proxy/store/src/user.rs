@@ -39,6 +39,11 @@ impl Role {
         Self::ALL.iter().copied().find(|role| role.word() == word)
     }
 
+    /// Whether an application may act for such a user: who may read only, or nothing, hands nothing on (contract 16.3).
+    pub const fn may_delegate(self) -> bool {
+        matches!(self, Self::Owner | Self::Admin | Self::Member)
+    }
+
     pub const fn is_org_admin(self) -> bool {
         matches!(self, Self::Owner | Self::Admin)
     }
@@ -139,6 +144,18 @@ pub async fn find(store: &Store, org_id: &str, user_id: &str) -> Result<Option<U
         .db
         .read(move |cx| Box::pin(async move { read(cx, &org_id, &user_id).await }))
         .await
+}
+
+/// The user of this organization with this id, as the transaction sees them.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find_in(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+) -> Result<Option<User>, StoreError> {
+    read(tx.cx, org_id, user_id).await
 }
 
 pub(crate) async fn read(

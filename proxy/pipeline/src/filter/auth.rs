@@ -314,12 +314,21 @@ async fn load_key(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
 }
 
 async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
-    use agent_credential::Status;
+    use agent_credential::{Issuer, Status};
     let now = moment::now();
     let verdict = agent_credential::find_by_digest(store, &digest, now)
         .await
         .map_err(Missed::Store)?;
     let verdict = verdict.ok_or(Missed::Refused(Code::AgentCredentialNotFound, "unknown"))?;
+    // Contract 7: what became of the application comes first.
+    let code = match verdict.issuer {
+        Issuer::Stands => None,
+        Issuer::ApplicationRevoked => Some(Code::DeveloperCredentialRevoked),
+        Issuer::ApplicationMissing => Some(Code::DeveloperCredentialNotFound),
+    };
+    if let Some(code) = code {
+        return Err(Missed::Refused(code, "application_over"));
+    }
     match verdict.credential.status(verdict.agent.archived_at, now) {
         Status::Active => Ok(Caller::from(verdict)),
         Status::Expired => Err(Missed::Refused(Code::AgentCredentialExpired, "expired")),

@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
-use svc_core::grant::Constraints;
+use svc_core::grant::{self, Constraints};
 use svc_core::surface::Surface;
 
 use super::Filter;
@@ -40,21 +40,40 @@ impl Filter for Grant {
             let thread = exchange.facts.thread.as_mut();
             own(agent, thread.ok_or_else(missing("the thread"))?)?;
             let (scope, _) = exchange.route.asks()?;
-            let grant = given(agent.grant(scope), "the grant")?;
-            let tools = grant.tools.as_ref();
-            let foreign =
-                tools.and_then(|tools| chat.tools.iter().find(|tool| !tools.contains(&tool.name)));
-            if let Some(tool) = foreign {
-                // The name comes from the body and may be PHI: its place is told, not its text.
-                let at = chat.tools.iter().position(|other| other.name == tool.name);
-                return Err(Code::ToolNotInScope.fault().at("tools").detail(
-                    "tool",
-                    at.map_or(Value::Null, |at| json!(format!("tools[{at}]"))),
-                ));
+            let mut refusal = None;
+            for grant in agent.grants_of(scope) {
+                match allow(grant, agent, exchange.surface, chat) {
+                    Ok(()) => return Ok(()),
+                    Err(fault) => refusal = refusal.or(Some(fault)),
+                }
             }
-            keep(&grant.constraints, agent, exchange.surface, chat)
+            // Of several ways none allows it: the first says why.
+            Err(given(refusal, "the grant")?)
         })
     }
+}
+
+/// Holds a request to one grant. A refusal has changed nothing.
+fn allow(
+    grant: &grant::Grant,
+    agent: &Agent,
+    surface: Surface,
+    chat: &mut ChatRequest,
+) -> Result<(), Fault> {
+    let tools = grant.tools.as_ref();
+    let foreign = tools.and_then(|tools| {
+        let mut asked = chat.tools.iter();
+        asked.position(|tool| !tools.contains(&tool.name))
+    });
+    if let Some(at) = foreign {
+        // The name comes from the body and may be PHI: its place is told, not its text.
+        let place = json!(format!("tools[{at}]"));
+        return Err(Code::ToolNotInScope
+            .fault()
+            .at("tools")
+            .detail("tool", place));
+    }
+    keep(&grant.constraints, agent, surface, chat)
 }
 
 /// Without a user of its own, a credential owns no stored conversation (contract X22).
@@ -92,6 +111,7 @@ fn keep(
             return Err(violated("models", json!(allowed)).at("model"));
         }
     }
+    // Last, because it is what changes the request.
     if let Some(most) = *max_tokens {
         match chat.max_tokens {
             Some(asked) if asked > most => {

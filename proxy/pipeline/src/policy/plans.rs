@@ -25,6 +25,8 @@ pub struct Limits {
     pub agent_concurrency: u32,
     /// Requests of one inbound webhook.
     pub inbound_per_minute: u32,
+    /// Token and introspection requests of one OAuth client; a third of them may come at once.
+    pub oauth_client_per_minute: u32,
 }
 
 #[derive(Deserialize)]

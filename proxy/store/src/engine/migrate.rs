@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     13 "0013_outbound_webhooks";
     14 "0014_records";
     15 "0015_accounts";
+    16 "0016_oauth";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -35,6 +35,7 @@ mod idempotency;
 mod inferences;
 mod integrations;
 mod keys;
+mod oauth;
 mod opening;
 mod organizations;
 mod outbox;

@@ -1,0 +1,288 @@
+//! Delegated access: a request is one session's and is decided once, a code is redeemed once, and what is over goes.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use svc_core::id::IdKind;
+use svc_core::oauth::ClientKind;
+use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
+use svc_store::agent::{self, Agent, Writable as OfAgent};
+use svc_store::agent_credential::{self, AgentCredential, Source};
+use svc_store::api_key::Creator;
+use svc_store::oauth_application::{self, Application, Writable};
+use svc_store::oauth_authorization::{self, Code, MAX_ATTEMPTS, Parked};
+use svc_store::{Store, StoreError, Transaction, TransactionError};
+
+use crate::database::TestDb;
+use crate::fixture::{self, NOW};
+
+on_both! {
+    a_request_is_one_sessions_and_decided_once,
+    a_code_is_redeemed_once,
+    what_is_over_goes_and_what_is_not_stays,
+}
+
+/// An application and an agent of one organization.
+struct Scene {
+    org_id: String,
+    user_id: String,
+    application: Application,
+    agent: Agent,
+}
+
+fn creator() -> Creator {
+    Creator {
+        kind: "user".to_owned(),
+        id: "user".to_owned(),
+    }
+}
+
+async fn scene(store: &Store) -> Scene {
+    let made = fixture::organization(store).await;
+    let application = Application {
+        id: fixture::id(IdKind::OauthApplication),
+        org_id: made.organization_id.clone(),
+        mode: Mode::Live,
+        client_id: fixture::id(IdKind::Bare),
+        kind: ClientKind::Public,
+        writable: Writable {
+            name: "CareNav".to_owned(),
+            publisher: None,
+            redirect_uris: vec!["https://carenav.example/cb".to_owned()],
+            homepage_url: None,
+            details_types: vec!["svc_agent_access".to_owned()],
+        },
+        secret_hint: None,
+        previous_secret_expires_at: None,
+        created_by: creator(),
+        created_at: NOW,
+        updated_at: NOW,
+        revoked_at: None,
+    };
+    let agent = Agent {
+        id: fixture::id(IdKind::Agent),
+        org_id: made.organization_id.clone(),
+        mode: Mode::Live,
+        writable: OfAgent {
+            name: "Intake".to_owned(),
+            description: None,
+            default_model: None,
+            allowed_models: None,
+            scope_grants: json!([]),
+            max_active_credentials: 10,
+            default_expiry_hours: 24,
+            metadata: BTreeMap::new(),
+        },
+        parent_agent_id: None,
+        delegation_depth: 0,
+        created_by: creator(),
+        created_at: NOW,
+        updated_at: NOW,
+        archived_at: None,
+    };
+    let (one, other) = (application.clone(), agent.clone());
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            oauth_application::insert(&mut tx, &one, None).await?;
+            agent::insert(&mut tx, &other).await?;
+            Ok::<_, TransactionError<()>>(())
+        })
+    });
+    done.await.unwrap();
+    Scene {
+        org_id: made.organization_id,
+        user_id: made.user_id,
+        application,
+        agent,
+    }
+}
+
+impl Scene {
+    fn parked(&self, expires_at: Timestamp) -> Parked {
+        Parked {
+            org_id: self.org_id.clone(),
+            mode: Mode::Live,
+            application_id: self.application.id.clone(),
+            redirect_uri: "https://carenav.example/cb".to_owned(),
+            state: Some("s%20t".to_owned()),
+            code_challenge: "c".to_owned(),
+            agent_id: self.agent.id.clone(),
+            details: "[]".to_owned(),
+            created_at: NOW,
+            expires_at,
+        }
+    }
+
+    fn code(&self, expires_at: Timestamp) -> Code {
+        Code {
+            org_id: self.org_id.clone(),
+            mode: Mode::Live,
+            application_id: self.application.id.clone(),
+            redirect_uri: "https://carenav.example/cb".to_owned(),
+            code_challenge: "c".to_owned(),
+            agent_id: self.agent.id.clone(),
+            user_id: self.user_id.clone(),
+            scope_grants: json!([]),
+            expiry_hours: 24,
+            attempts: 0,
+            created_at: NOW,
+            expires_at,
+            used_at: None,
+            credential_id: None,
+        }
+    }
+
+    fn credential(&self, expires_at: Timestamp) -> AgentCredential {
+        AgentCredential {
+            id: fixture::id(IdKind::AgentCredential),
+            org_id: self.org_id.clone(),
+            mode: Mode::Live,
+            agent_id: self.agent.id.clone(),
+            source: Source::Oauth,
+            application_id: Some(self.application.id.clone()),
+            label: None,
+            hint: "svc_agt_…".to_owned(),
+            scope_grants: json!([]),
+            runtime_user: None,
+            delegated_by: self.user_id.clone(),
+            per_minute: None,
+            concurrency: None,
+            created_at: NOW,
+            expires_at,
+            last_used_at: None,
+            revoked_at: None,
+        }
+    }
+
+    async fn insert(&self, store: &Store, digest: [u8; 32], expires_at: Timestamp) {
+        let code = self.code(expires_at);
+        let done = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                oauth_authorization::insert(&mut tx, &digest, &code).await?;
+                Ok::<_, TransactionError<()>>(())
+            })
+        });
+        done.await.unwrap();
+    }
+
+    /// Redeems a code for a credential that lives until then.
+    async fn redeem(
+        &self,
+        store: &Store,
+        digest: [u8; 32],
+        until: Timestamp,
+    ) -> Result<(), TransactionError<()>> {
+        let credential = self.credential(until);
+        let secret = rand::random();
+        let done = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                agent_credential::insert(&mut tx, &credential, &secret).await?;
+                let id = &credential.id;
+                oauth_authorization::redeem(&mut tx, &digest, id, until, NOW).await?;
+                Ok(())
+            })
+        });
+        done.await
+    }
+}
+
+async fn take(store: &Store, digest: [u8; 32], session: &'static str) -> Option<Parked> {
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            let found = oauth_authorization::take(&mut tx, &digest, session, NOW).await?;
+            Ok::<_, TransactionError<()>>(found)
+        })
+    });
+    done.await.unwrap()
+}
+
+async fn a_request_is_one_sessions_and_decided_once(db: TestDb) {
+    let store = db.open().await;
+    let scene = scene(&store).await;
+    let later = NOW.plus_ms(1);
+    let parked = scene.parked(later);
+    let claim = async |digest: [u8; 32], session, at| {
+        oauth_authorization::claim(&store, &digest, session, at)
+            .await
+            .unwrap()
+    };
+    oauth_authorization::park(&store, &[1; 32], &parked, None)
+        .await
+        .unwrap();
+    assert_eq!(claim([1; 32], "one", NOW).await, Some(parked.clone()));
+    assert_eq!(claim([1; 32], "other", NOW).await, None);
+    assert_eq!(claim([1; 32], "one", later).await, None);
+    assert_eq!(take(&store, [1; 32], "other").await, None);
+    assert_eq!(take(&store, [1; 32], "one").await, Some(parked.clone()));
+    assert_eq!(take(&store, [1; 32], "one").await, None);
+    // Of somebody who was signed in when it came, it is theirs from the start.
+    oauth_authorization::park(&store, &[2; 32], &parked, Some("one"))
+        .await
+        .unwrap();
+    assert_eq!(claim([2; 32], "other", NOW).await, None);
+    // One that nobody has looked at is nobody's to decide.
+    oauth_authorization::park(&store, &[3; 32], &parked, None)
+        .await
+        .unwrap();
+    assert_eq!(take(&store, [3; 32], "one").await, None);
+}
+
+async fn a_code_is_redeemed_once(db: TestDb) {
+    let store = db.open().await;
+    let scene = scene(&store).await;
+    let later = NOW.plus_ms(1_000);
+    scene.insert(&store, [1; 32], later).await;
+    assert!(scene.redeem(&store, [1; 32], later).await.is_ok());
+    let again = scene.redeem(&store, [1; 32], later).await;
+    assert!(matches!(
+        again,
+        Err(TransactionError::Store(StoreError::Missing("code")))
+    ));
+    // The credential of the second attempt is gone with it.
+    let page = svc_store::page::Page {
+        limit: 10,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let listed = agent_credential::list(&store, &scene.agent, &[], &page, NOW).await;
+    assert_eq!(listed.unwrap().rows.len(), 1);
+    scene.insert(&store, [2; 32], later).await;
+    let mut burned = Vec::new();
+    for _ in 0..=MAX_ATTEMPTS {
+        burned.push(attempt(&store, [2; 32]).await);
+    }
+    assert_eq!(burned, [false, false, true, false]);
+    assert!(scene.redeem(&store, [2; 32], later).await.is_err());
+}
+
+async fn attempt(store: &Store, digest: [u8; 32]) -> bool {
+    let done = store.transaction(move |mut tx: Transaction<'_>| {
+        Box::pin(async move {
+            let burned = oauth_authorization::count_attempt(&mut tx, &digest, NOW).await?;
+            Ok::<_, TransactionError<()>>(burned)
+        })
+    });
+    done.await.unwrap()
+}
+
+async fn what_is_over_goes_and_what_is_not_stays(db: TestDb) {
+    let store = db.open().await;
+    let scene = scene(&store).await;
+    let (soon, later) = (NOW.plus_ms(1_000), NOW.plus_ms(10_000));
+    oauth_authorization::park(&store, &[1; 32], &scene.parked(soon), None)
+        .await
+        .unwrap();
+    oauth_authorization::park(&store, &[2; 32], &scene.parked(later), None)
+        .await
+        .unwrap();
+    scene.insert(&store, [3; 32], soon).await;
+    scene.insert(&store, [4; 32], soon).await;
+    // What it produced lives on, and a second use has to end it.
+    scene.redeem(&store, [4; 32], later).await.unwrap();
+    assert_eq!(oauth_authorization::sweep(&store, NOW).await.unwrap(), 0);
+    assert_eq!(oauth_authorization::sweep(&store, soon).await.unwrap(), 2);
+    assert_eq!(oauth_authorization::sweep(&store, soon).await.unwrap(), 0);
+    assert_eq!(oauth_authorization::sweep(&store, later).await.unwrap(), 2);
+}
