@@ -40,5 +40,6 @@ mod opening;
 mod organizations;
 mod outbox;
 mod phi_lists;
+mod records;
 mod recovering;
 mod signing_keys;
