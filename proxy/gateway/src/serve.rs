@@ -216,6 +216,7 @@ async fn build(
 
 /// 76 MiB for Argon2 at most; more people than this do not sign in within the same tenth of a second.
 const HASHED_AT_ONCE: usize = 4;
+
 /// Delivers webhooks on the background runtime, over connections of its own.
 fn dispatcher(
     configuration: &Configuration,
