@@ -67,3 +67,8 @@ def fit_body(body: dict) -> None:
     if isinstance(body.get("scope_grants"), list):
         # Each scope once.
         body["scope_grants"] = list({grant["scope"]: grant for grant in body["scope_grants"]}.values())
+    # Public, as above; and `*` stands alone, each name once.
+    if "url" in body:
+        body["url"] = "https://hooks.example.org/in"
+    if isinstance(body.get("events"), list):
+        body["events"] = ["*"] if "*" in body["events"] else list(dict.fromkeys(body["events"]))

@@ -37,3 +37,4 @@ mod surfaces;
 mod trail;
 mod upstream;
 mod walk;
+mod webhooks;

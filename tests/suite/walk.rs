@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use svc_tests::fake::mark;
 use svc_tests::openapi::{Operation, document};
 use svc_tests::organization::Organization;
+use svc_tests::outbox;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -62,6 +63,8 @@ async fn path(world: &World, organization: &Organization, template: &str) -> Str
             Some("app_id") => app(world, organization).await,
             Some("entity_key") => ENTITY.to_owned(),
             Some(_) if above == "/v1/ai/messages" => message(world, organization).await,
+            Some(_) if above == "/v1/webhooks/deliveries" => delivery(world, organization).await,
+            Some(_) if above == "/v1/webhooks/bulk-replays" => replay(world, organization).await,
             Some(name) => member(world, organization, &path, &above, name).await,
         };
         path.push_str(&format!("/{value}"));
@@ -109,6 +112,42 @@ async fn message(world: &World, organization: &Organization) -> String {
     id.as_str()
         .unwrap_or_else(|| panic!("{}", answer.text()))
         .to_owned()
+}
+
+/// The id of a delivery that is held: every endpoint is switched off first, so that nothing leaves this machine.
+async fn delivery(world: &World, organization: &Organization) -> String {
+    let ask = async |method: &str, path: &str, body: Value| {
+        let request = Request::new(method, path).bearer(&organization.key);
+        let request = if body.is_null() {
+            request
+        } else {
+            request.json(&body)
+        };
+        world.gateway.answer(&request).await.json()["data"].take()
+    };
+    let body = json!({"url": "https://hooks.example.org/in", "events": ["*"]});
+    ask("POST", "/v1/webhooks", body).await;
+    let enabled = ask("GET", "/v1/webhooks?status=enabled&limit=100", Value::Null).await;
+    for endpoint in enabled.as_array().unwrap() {
+        let path = format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        let off = ask("PATCH", &path, json!({"status": "disabled"})).await;
+        assert_eq!(off["status"], "disabled");
+    }
+    let store = outbox::store(&world.gateway).await;
+    outbox::publish(&store, &organization.id, 0..1).await;
+    store.close().await;
+    let held = ask("GET", "/v1/webhooks/deliveries?status=held", Value::Null).await;
+    held[0]["id"].as_str().unwrap().to_owned()
+}
+
+/// The id of a replay of nothing.
+async fn replay(world: &World, organization: &Organization) -> String {
+    let body = json!({"delivery_ids": [outbox::APP]});
+    let request = Request::new("POST", "/v1/webhooks/deliveries/bulk-replay")
+        .bearer(&organization.key)
+        .json(&body);
+    let report = world.gateway.answer(&request).await.json();
+    report["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// A person that an agent's credential speaks with.

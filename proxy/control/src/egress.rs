@@ -14,7 +14,7 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::integration::{Ready, Unusable, Way};
 use svc_pipeline::response::{Body, Response};
 use svc_pipeline::trail::Entry;
-use svc_pipeline::upstream::{InboundBody, OutboundRequest, UpstreamError};
+use svc_pipeline::upstream::{InboundBody, OutboundRequest, Reached, UpstreamError};
 use svc_pipeline::{feature, moment};
 use svc_store::audit::{self, Target};
 
@@ -185,6 +185,7 @@ fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> Ou
         },
         headers,
         body,
+        reached: Reached::default(),
     }
 }
 

@@ -30,6 +30,7 @@ mod query;
 mod record_events;
 mod records;
 mod usage;
+mod webhooks;
 
 use http::Method;
 use svc_core::scope::Scope;
@@ -111,6 +112,16 @@ pub static ENDPOINTS: &[Endpoint] = &[
     open(Method::GET, "/.well-known/oauth-authorization-server", &oauth::Metadata),
     open(Method::POST, oauth::TOKEN, &oauth::Token),
     open(Method::POST, oauth::INTROSPECT, &oauth::Introspection),
+    silent(Method::GET, "/v1/webhooks", Scope::ControlWebhooks, &Read(webhooks::list)),
+    endpoint(Method::POST, "/v1/webhooks", Scope::ControlWebhooks, Gate::Scope, "webhook_endpoint", &Write(webhooks::create)),
+    silent(Method::GET, "/v1/webhooks/{id}", Scope::ControlWebhooks, &Read(webhooks::read)),
+    endpoint(Method::PATCH, "/v1/webhooks/{id}", Scope::ControlWebhooks, Gate::Scope, "webhook_endpoint", &Write(webhooks::update)),
+    endpoint(Method::DELETE, "/v1/webhooks/{id}", Scope::ControlWebhooks, Gate::Scope, "webhook_endpoint", &Write(webhooks::remove)),
+    endpoint(Method::POST, "/v1/webhooks/{id}/rotate-secret", Scope::ControlWebhooks, Gate::Scope, "webhook_endpoint", &Write(webhooks::rotate_secret)),
+    silent(Method::GET, "/v1/webhooks/deliveries", Scope::ControlWebhooks, &Read(webhooks::list_deliveries)),
+    endpoint(Method::POST, "/v1/webhooks/deliveries/bulk-replay", Scope::ControlWebhooks, Gate::Scope, "webhook_delivery", &Write(webhooks::bulk_replay)),
+    silent(Method::GET, "/v1/webhooks/deliveries/{id}", Scope::ControlWebhooks, &Read(webhooks::read_delivery)),
+    silent(Method::GET, "/v1/webhooks/bulk-replays/{id}", Scope::ControlWebhooks, &Read(webhooks::read_replay)),
 
     silent(Method::GET, "/v1/usage", Scope::ControlRead, &Read(usage::read)),
     silent(Method::GET, "/v1/usage/budget", Scope::ControlRead, &Read(budget::read)),

@@ -56,6 +56,34 @@ impl Base {
     /// # Errors
     /// What is wrong with it, in words that repeat nothing of it.
     pub fn read(text: &str, rules: &AddressRules) -> Result<Self, &'static str> {
+        let (mut base, url) = Self::parse(text, rules)?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err("must not have a query or fragment");
+        }
+        base.path = url.path().trim_end_matches('/').to_owned();
+        Ok(base)
+    }
+
+    /// As [`Self::read`], for an address that is called as it is: its path and query in one piece beside the base,
+    /// whose own path is empty.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_whole(text: &str, rules: &AddressRules) -> Result<(Self, String), &'static str> {
+        let (base, url) = Self::parse(text, rules)?;
+        if url.fragment().is_some() {
+            return Err("must not have a fragment");
+        }
+        let path = url.path();
+        let whole = match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        };
+        Ok((base, whole))
+    }
+
+    /// What both have in common; the path stays empty.
+    fn parse(text: &str, rules: &AddressRules) -> Result<(Self, Url), &'static str> {
         if text.chars().count() > MAX_URL_CHARS {
             return Err("must have at most 2048 characters");
         }
@@ -68,19 +96,17 @@ impl Base {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("must not hold a user name or password");
         }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err("must not have a query or fragment");
-        }
         let port = url
             .port_or_known_default()
             .filter(|port| rules.ports.contains(port));
         let port = port.ok_or("names a port that is not allowed")?;
-        Ok(Self {
+        let base = Self {
             tls,
             host: host(&url, rules)?,
             port,
-            path: url.path().trim_end_matches('/').to_owned(),
-        })
+            path: String::new(),
+        };
+        Ok((base, url))
     }
 }
 
@@ -316,6 +342,23 @@ mod tests {
             path: "/api/v2".into(),
         };
         assert_eq!(base, Ok(expected));
+    }
+
+    #[test]
+    fn an_address_that_is_called_as_it_is_keeps_its_query() {
+        let rules = AddressRules::default();
+        let (base, path) = Base::read_whole("https://hooks.example.org/in/?a=b c", &rules).unwrap();
+        assert_eq!((base.path.as_str(), path.as_str()), ("", "/in/?a=b%20c"));
+        let (_, path) = Base::read_whole("https://hooks.example.org", &rules).unwrap();
+        assert_eq!(path, "/");
+        for url in [
+            "https://hooks.example.org/#x",
+            "https://u:p@hooks.example.org/",
+            "https://10.0.0.1/?x",
+            "http://hooks.example.org/",
+        ] {
+            assert!(Base::read_whole(url, &rules).is_err(), "{url}");
+        }
     }
 
     #[test]

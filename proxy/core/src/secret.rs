@@ -1,5 +1,7 @@
 //! Formats of the secrets that the gateway issues (contract 1.1) and the digest they are looked up by.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -58,6 +60,13 @@ pub fn api_key(mode: Mode, mut random: impl FnMut() -> u8) -> String {
     }
     key.extend(tail.map(base62));
     key
+}
+
+pub const SIGNING_PREFIX: &str = "whsec_";
+
+/// A new signing secret of a webhook endpoint from 256 random bits: 43 base64url characters (contract 1.1).
+pub fn signing_secret(random: [u8; 32]) -> String {
+    format!("{SIGNING_PREFIX}{}", URL_SAFE_NO_PAD.encode(random))
 }
 
 /// Random characters of an agent credential: 40 × log₂ 62 = 238 bits.
@@ -162,6 +171,13 @@ fn base62(number: u32) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signing_secrets_have_the_documented_form() {
+        let secret = signing_secret([0xff; 32]);
+        assert_eq!(secret.len(), SIGNING_PREFIX.len() + 43);
+        assert!(secret.starts_with("whsec_____") && !secret.contains(['+', '/', '=']));
+    }
 
     #[test]
     fn keys_have_the_documented_form() {

@@ -66,6 +66,57 @@ impl Subscription {
     }
 }
 
+/// Why an attempt did not deliver (contract 15.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttemptError {
+    /// No 2xx in time.
+    Timeout,
+    Dns,
+    Connect,
+    Tls,
+    /// The address is not one that callers may choose.
+    BlockedAddress,
+    /// A 3xx: redirects are not followed.
+    Redirect,
+    /// Another status than 2xx and 3xx.
+    Status,
+    /// The answer went on past what is read of it.
+    BodyTooLarge,
+    Internal,
+}
+
+impl AttemptError {
+    pub const ALL: &[Self] = &[
+        Self::Timeout,
+        Self::Dns,
+        Self::Connect,
+        Self::Tls,
+        Self::BlockedAddress,
+        Self::Redirect,
+        Self::Status,
+        Self::BodyTooLarge,
+        Self::Internal,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::BlockedAddress => "blocked_address",
+            Self::Redirect => "redirect",
+            Self::Status => "status",
+            Self::BodyTooLarge => "body_too_large",
+            Self::Internal => "internal",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|error| error.word() == word)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

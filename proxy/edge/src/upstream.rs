@@ -18,7 +18,9 @@ use pingora::protocols::ALPN;
 use pingora::protocols::tls::CaType;
 use pingora::upstreams::peer::HttpPeer;
 use sha2::{Digest, Sha256};
-use svc_pipeline::upstream::{Connector, InboundResponse, OutboundRequest, Target, UpstreamError};
+use svc_pipeline::upstream::{
+    Connector, InboundResponse, OutboundRequest, Reached, Target, UpstreamError,
+};
 use tokio::time::Instant;
 
 use crate::metrics::UpstreamMetrics;
@@ -137,7 +139,9 @@ impl Inner {
         request: &OutboundRequest,
         deadline: Instant,
     ) -> Result<InboundResponse, UpstreamError> {
-        let usual = self.connect(target, deadline, Freshness::Any).await?;
+        let usual = self
+            .connect(target, &request.reached, deadline, Freshness::Any)
+            .await?;
         match usual.run(request).await {
             Ok(response) => return Ok(response),
             Err(Failure::Final(error)) => return Err(error),
@@ -148,7 +152,9 @@ impl Inner {
             .stale_retries
             .with_label_values(&[target.label()])
             .inc();
-        let fresh = self.connect(target, deadline, Freshness::New).await?;
+        let fresh = self
+            .connect(target, &request.reached, deadline, Freshness::New)
+            .await?;
         match fresh.run(request).await {
             Ok(response) => Ok(response),
             Err(Failure::Final(error)) => Err(error),
@@ -160,6 +166,7 @@ impl Inner {
     async fn connect(
         &self,
         target: &Arc<Target>,
+        reached: &Reached,
         deadline: Instant,
         freshness: Freshness,
     ) -> Result<Attempt, UpstreamError> {
@@ -180,6 +187,7 @@ impl Inner {
                 // A group that nobody has used: a lookup in the pool finds nothing there.
                 Freshness::New => usual_group ^ self.fresh_groups.fetch_add(2, Ordering::Relaxed),
             };
+            reached.note(address.ip());
             let peer = peer(target, address, &trust, group);
             // An address that swallows packets may use up its share of the time, not all of it.
             let left = until.saturating_duration_since(Instant::now());
@@ -221,15 +229,24 @@ impl Inner {
             Ok(literal) => vec![literal],
             Err(_) => self.resolver.lookup(&target.host).await?,
         };
-        // One bad answer spoils them all: it may be the next one that is tried (contract 15.4).
-        if !found.iter().all(|address| (self.rule)(target, *address)) {
-            return Err(UpstreamError::Forbidden);
-        }
-        let addresses = found.into_iter();
-        Ok(addresses
-            .map(|address| SocketAddr::new(address, target.port))
-            .collect())
+        judged(&self.rule, target, found)
     }
+}
+
+/// The addresses that are connected to, which are the ones that were judged: nothing is resolved a second time.
+fn judged(
+    rule: &AddressRule,
+    target: &Target,
+    found: Vec<IpAddr>,
+) -> Result<Vec<SocketAddr>, UpstreamError> {
+    // One bad answer spoils them all: it may be the next one that is tried (contract 15.4).
+    if !found.iter().all(|address| rule(target, *address)) {
+        return Err(UpstreamError::Forbidden);
+    }
+    let addresses = found.into_iter();
+    Ok(addresses
+        .map(|address| SocketAddr::new(address, target.port))
+        .collect())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -291,6 +308,32 @@ mod tests {
                 idle: second,
                 total: second,
             },
+        }
+    }
+
+    #[test]
+    fn every_answer_of_a_name_is_judged_each_time() {
+        let rules = svc_core::address::AddressRules::default();
+        let rule: AddressRule = Arc::new(move |_, address| rules.allow(address));
+        let target = target("webhook");
+        let asked = |answer: &[&str]| {
+            let found = answer.iter().filter_map(|text| text.parse().ok());
+            judged(&rule, &target, found.collect())
+        };
+        let public = ["93.184.215.14", "2606:2800:21f::1"];
+        let expected: Vec<SocketAddr> = ["93.184.215.14:443", "[2606:2800:21f::1]:443"]
+            .into_iter()
+            .filter_map(|text| text.parse().ok())
+            .collect();
+        assert_eq!(asked(&public), Ok(expected));
+        // The same name, asked again, with another answer; and with one bad answer among good ones.
+        for answer in [
+            &["127.0.0.1"][..],
+            &["93.184.215.14", "169.254.169.254"],
+            &["93.184.215.14", "::ffff:10.0.0.1"],
+            &["2606:2800:21f::1", "fd00::1"],
+        ] {
+            assert_eq!(asked(answer), Err(UpstreamError::Forbidden), "{answer:?}");
         }
     }
 

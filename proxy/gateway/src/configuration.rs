@@ -28,6 +28,7 @@ pub(crate) struct Configuration {
     pub(crate) providers: BTreeMap<String, Provider>,
     pub(crate) test_providers: BTreeMap<String, Provider>,
     pub(crate) integrations: Integrations,
+    pub(crate) webhooks: Webhooks,
     pub(crate) solver: Solver,
     pub(crate) dashboard: Dashboard,
     pub(crate) telemetry: Telemetry,
@@ -159,6 +160,20 @@ pub(crate) struct Integrations {
     head_ms: u64,
     idle_ms: u64,
     total_ms: u64,
+}
+
+/// How events are delivered; where they may go is what `[integrations]` says (contract 15.4).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Webhooks {
+    max_attempts: u32,
+    delays_ms: Vec<u64>,
+    jitter_percent: u32,
+    timeout_ms: u64,
+    connect_ms: u64,
+    in_flight: u32,
+    honour_retry_after: bool,
+    disable_when_gone: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -294,6 +309,87 @@ impl Integrations {
             idle: Duration::from_millis(self.idle_ms),
             total: Duration::from_millis(self.total_ms),
         }
+    }
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        let settings = svc_webhook::Settings::default();
+        Self {
+            max_attempts: settings.schedule.max_attempts,
+            delays_ms: svc_webhook::schedule::DELAYS_MS.to_vec(),
+            jitter_percent: settings.schedule.jitter_percent,
+            timeout_ms: milliseconds(settings.timeout),
+            connect_ms: milliseconds(settings.connect_timeout),
+            in_flight: settings.in_flight,
+            honour_retry_after: settings.honours_retry_after,
+            disable_when_gone: settings.gone_disables,
+        }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// 15 s: an attempt and the writing of its result fit into a lease of 20 s (contract 19.2).
+const MAX_WEBHOOK_TIMEOUT_MS: u64 = 15_000;
+/// Connections to receivers at once.
+const MAX_WEBHOOKS_IN_FLIGHT: u32 = 10_000;
+
+impl Webhooks {
+    /// How deliveries are made.
+    ///
+    /// # Errors
+    /// Numbers that do not fit together.
+    pub(crate) fn settings(
+        &self,
+        addresses: AddressRules,
+    ) -> anyhow::Result<svc_webhook::Settings> {
+        let Self {
+            max_attempts,
+            delays_ms,
+            jitter_percent,
+            timeout_ms,
+            connect_ms,
+            in_flight,
+            honour_retry_after,
+            disable_when_gone,
+        } = self;
+        let delays = delays_ms.len();
+        if *max_attempts == 0 || *max_attempts as usize > delays {
+            bail!(
+                "webhooks.max_attempts must be between 1 and the number of webhooks.delays_ms, {delays}"
+            );
+        }
+        if !(1..=MAX_WEBHOOK_TIMEOUT_MS).contains(timeout_ms) {
+            bail!("webhooks.timeout_ms must be between 1 and {MAX_WEBHOOK_TIMEOUT_MS}");
+        }
+        if !(1..=MAX_WEBHOOKS_IN_FLIGHT).contains(in_flight) {
+            bail!("webhooks.in_flight must be between 1 and {MAX_WEBHOOKS_IN_FLIGHT}");
+        }
+        if *jitter_percent > 100 {
+            bail!("webhooks.jitter_percent must be at most 100");
+        }
+        let delays = delays_ms.iter().copied();
+        Ok(svc_webhook::Settings {
+            schedule: svc_webhook::schedule::Schedule {
+                delays: delays.map(Duration::from_millis).collect(),
+                max_attempts: *max_attempts,
+                jitter_percent: *jitter_percent,
+            },
+            timeout: Duration::from_millis(*timeout_ms),
+            connect_timeout: Duration::from_millis(*connect_ms),
+            in_flight: *in_flight,
+            honours_retry_after: *honour_retry_after,
+            gone_disables: *disable_when_gone,
+            addresses,
+        })
+    }
+
+    /// Attempts of one schedule.
+    pub(crate) const fn max_attempts(&self) -> u32 {
+        self.max_attempts
     }
 }
 

@@ -32,6 +32,7 @@ use svc_pipeline::upstream::ChosenBy;
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
 use svc_store::limit::Counters;
+use svc_webhook::Dispatcher;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
@@ -62,7 +63,9 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     let registry = Registry::new();
     let mut configuration = configuration.clone();
     let fakes = background.block_on(start_fakes(&mut configuration))?;
-    let gateway = background.block_on(build(&configuration, &background, &registry))?;
+    let upstream = UpstreamMetrics::register(&registry)?;
+    let built = build(&configuration, &background, &registry, &upstream);
+    let gateway = background.block_on(built)?;
     let _watcher = gateway
         .policies
         .watch(
@@ -75,7 +78,8 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     background
         .block_on(upkeep::start(&gateway))
         .context("entering this replica")?;
-    let edge = edge(&configuration, options, &gateway, &registry)?;
+    let dispatcher = dispatcher(&configuration, &gateway, &registry, upstream)?;
+    let edge = edge(&configuration, options, &gateway, &registry, dispatcher)?;
     if options.welcome {
         let mut handle = edge.handle();
         let (configuration, store) = (configuration.clone(), gateway.store.clone());
@@ -155,6 +159,7 @@ async fn build(
     configuration: &Configuration,
     background: &Runtime,
     registry: &Registry,
+    upstream: &UpstreamMetrics,
 ) -> anyhow::Result<Arc<Gateway>> {
     let store = wiring::store(configuration, background.handle()).await?;
     let metrics = Arc::new(Metrics::new(registry)?);
@@ -168,10 +173,9 @@ async fn build(
     metrics.policy_epoch.set(policies.current().epoch);
     let plugins = wiring::plugin_host(configuration).await?;
     plugins.register_metrics(registry)?;
-    let upstream = UpstreamMetrics::register(registry)?;
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
-    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream)?;
+    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream.clone())?;
     let limiter = limiter(configuration, &store, &metrics, background)?;
     Ok(Arc::new(Gateway {
         policies: Arc::new(policies),
@@ -202,6 +206,7 @@ async fn build(
             egress_body_bytes: configuration.integrations.body_bytes,
             addresses,
             integration_deadlines: configuration.integrations.deadlines(),
+            webhook_max_attempts: configuration.webhooks.max_attempts(),
             heartbeat_interval: Duration::from_millis(configuration.limits.heartbeat_ms),
         },
         replica_id: moment::id(IdKind::Bare),
@@ -212,11 +217,32 @@ async fn build(
 /// 76 MiB for Argon2 at most; more people than this do not sign in within the same tenth of a second.
 const HASHED_AT_ONCE: usize = 4;
 
+/// Delivers webhooks on the background runtime, over connections of its own.
+fn dispatcher(
+    configuration: &Configuration,
+    gateway: &Arc<Gateway>,
+    registry: &Registry,
+    upstream: UpstreamMetrics,
+) -> anyhow::Result<Dispatcher> {
+    let addresses = configuration.integrations.addresses()?;
+    let rule = address_rule(addresses.clone());
+    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream)?;
+    let outside = svc_webhook::Outside {
+        store: gateway.store.clone(),
+        connector: Arc::new(connector),
+        metrics: svc_webhook::Metrics::register(registry)?,
+        replica_id: gateway.replica_id.clone(),
+        background: gateway.background.clone(),
+    };
+    let settings = configuration.webhooks.settings(addresses)?;
+    Ok(Dispatcher::start(outside, settings))
+}
+
 /// Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.
 fn address_rule(rules: AddressRules) -> AddressRule {
     Arc::new(move |target, address| match target.chosen_by {
         ChosenBy::Operator => true,
-        ChosenBy::Caller => rules.allow(address),
+        ChosenBy::Caller { .. } => rules.allow(address),
     })
 }
 
@@ -257,6 +283,7 @@ fn edge(
     options: &Options,
     gateway: &Arc<Gateway>,
     registry: &Registry,
+    dispatcher: Dispatcher,
 ) -> anyhow::Result<Edge> {
     let (server, limits) = (&configuration.server, &configuration.limits);
     let trusted: Result<Vec<_>, _> = server
@@ -306,7 +333,7 @@ fn edge(
         pid_file: server.data_dir.join("svc-gateway.pid"),
         upgrade_sock: server.data_dir.join("upgrade.sock"),
     };
-    let application = application(gateway, registry);
+    let application = application(gateway, registry, dispatcher);
     Edge::new(edge_options, application, EdgeMetrics::register(registry)?)
         .context("building the edge")
 }
@@ -314,7 +341,7 @@ fn edge(
 /// How often the certificate files are looked at.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(1);
 
-fn application(gateway: &Arc<Gateway>, registry: &Registry) -> Application {
+fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatcher) -> Application {
     let serving = Arc::clone(gateway);
     let (watched, registry) = (Arc::clone(gateway), registry.clone());
     let leaving = Arc::clone(gateway);
@@ -325,7 +352,13 @@ fn application(gateway: &Arc<Gateway>, registry: &Registry) -> Application {
             async move { admin_page(&gateway, &registry, &path).await }.boxed()
         }),
         request_ids: Arc::new(|| moment::id(IdKind::Request)),
-        farewell: Box::new(move || async move { upkeep::finish(&leaving).await }.boxed()),
+        farewell: Box::new(move || {
+            async move {
+                dispatcher.stop().await;
+                upkeep::finish(&leaving).await;
+            }
+            .boxed()
+        }),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Settings {
     /// Which addresses callers may choose (contract 15.4).
     pub addresses: AddressRules,
     pub integration_deadlines: Deadlines,
+    /// Attempts of one schedule of a webhook delivery, as records show them.
+    pub webhook_max_attempts: u32,
     /// Contract 21: 15 s of silence on the native stream.
     pub heartbeat_interval: Duration,
 }

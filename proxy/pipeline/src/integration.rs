@@ -267,7 +267,9 @@ fn target(integration: &Integration, base: Base, deadlines: Deadlines) -> Target
     } = base;
     Target {
         name: format!("{}:{}", integration.id, integration.secret_version).into(),
-        chosen_by: ChosenBy::Caller,
+        chosen_by: ChosenBy::Caller {
+            label: "integration",
+        },
         tls,
         host: host.into(),
         port,

@@ -1,8 +1,9 @@
 //! The way out: what the pipeline asks of a connector. The edge implements it over pingora's connection pool;
 //! inference, integrations and webhooks share it, each with its own target and address rules.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,15 +31,18 @@ pub struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChosenBy {
     Operator,
-    Caller,
+    Caller {
+        /// The word in metrics: callers may make any number of targets.
+        label: &'static str,
+    },
 }
 
 impl Target {
-    /// The word in metrics: callers may make any number of targets.
+    /// The word in metrics.
     pub fn label(&self) -> &str {
         match self.chosen_by {
             ChosenBy::Operator => &self.name,
-            ChosenBy::Caller => "integration",
+            ChosenBy::Caller { label } => label,
         }
     }
 }
@@ -63,6 +67,22 @@ pub struct OutboundRequest {
     pub path_and_query: String,
     pub headers: HeaderMap,
     pub body: Bytes,
+    pub reached: Reached,
+}
+
+/// The address that a request went to or was tried at last, for whoever keeps its own copy and asks afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct Reached(Arc<Mutex<Option<IpAddr>>>);
+
+impl Reached {
+    /// Notes where the request is going now.
+    pub fn note(&self, address: IpAddr) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+    }
+
+    pub fn address(&self) -> Option<IpAddr> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// An answer whose body is still to be read.

@@ -55,7 +55,9 @@ pub mod throttle;
 mod transaction;
 pub mod usage;
 pub mod user;
+pub mod webhook_delivery;
 pub mod webhook_endpoint;
+pub mod webhook_replay;
 
 use std::sync::Arc;
 

@@ -5,6 +5,9 @@
 //! nothing can be awaited but the database, so it reads the wrapped keys there and opens them with the master key that
 //! the store holds: callers prepare nothing. Who dispatches is told once the transaction is durable ([`woken`]).
 
+mod batch;
+mod health;
+mod turn;
 mod wakes;
 
 use std::collections::BTreeMap;
@@ -23,6 +26,10 @@ use crate::seal::{self, Place, SecretKey};
 use crate::webhook_endpoint::{self, DATA_KEY_VERSION, Disabled};
 use crate::{StoreError, Transaction};
 
+pub use turn::{
+    Addressee, Ask, Attempt, Done, Due, LEASE_MS, Lane, Lease, Next, Opened, Taken, Trigger, Turn,
+    depth, hand_back, open, take_turn, waiting,
+};
 pub(crate) use wakes::{Outlet, Wakes};
 pub use wakes::{Woken, woken};
 

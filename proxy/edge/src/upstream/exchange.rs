@@ -398,7 +398,7 @@ fn body_error(error: &Error) -> UpstreamError {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use svc_pipeline::upstream::{ChosenBy, Deadlines};
+    use svc_pipeline::upstream::{ChosenBy, Deadlines, Reached};
 
     fn target(host: &str, port: u16) -> Target {
         let second = Duration::from_secs(1);
@@ -437,6 +437,7 @@ mod tests {
             path_and_query: "/v1/messages?a=b".to_owned(),
             headers,
             body: Bytes::from_static(b"body"),
+            reached: Reached::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use prometheus::Registry;
 use svc_core::address::AddressRules;
 use svc_edge::{ConnectorOptions, PingoraConnector, UpstreamMetrics};
 use svc_pipeline::upstream::{
-    Connector, Deadlines, InboundResponse, OutboundRequest, Target, UpstreamError,
+    Connector, Deadlines, InboundResponse, OutboundRequest, Reached, Target, UpstreamError,
 };
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -26,6 +26,7 @@ fn request() -> OutboundRequest {
         path_and_query: "/v1".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"hello"),
+        reached: Reached::default(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use svc_pipeline::upstream::{Connector, OutboundRequest, Target, UpstreamError};
+use svc_pipeline::upstream::{Connector, OutboundRequest, Reached, Target, UpstreamError};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -186,6 +186,7 @@ async fn a_target_never_gets_a_connection_that_another_trust_verified() {
         path_and_query: "/".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::new(),
+        reached: Reached::default(),
     };
     for _ in 0..2 {
         let mut answer = connector.send(Arc::clone(&alpha), get()).await.unwrap();
@@ -239,6 +240,7 @@ async fn a_certificate_for_another_name_is_refused() {
         path_and_query: "/".to_owned(),
         headers: HeaderMap::new(),
         body: Bytes::new(),
+        reached: Reached::default(),
     };
     assert_eq!(
         connector.send(target, request).await.err(),

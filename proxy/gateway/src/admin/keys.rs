@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use svc_pipeline::moment;
 use svc_store::{
     Store, audit, baa, conversation, end_user, entity, integration, org_key, organization,
-    phi_list, second_factor, signing_key,
+    phi_list, second_factor, signing_key, webhook_endpoint,
 };
 
 use super::system_row;
@@ -95,6 +95,9 @@ pub(super) async fn rotate_organization(
     keys += entity::rewrap(store, &org)
         .await
         .context("wrapping the keys of entities")?;
+    keys += webhook_endpoint::rewrap(store, &org)
+        .await
+        .context("wrapping the keys of webhook endpoints")?;
     phi_list::rewrap(store, &org)
         .await
         .context("wrapping the key of lists")?;

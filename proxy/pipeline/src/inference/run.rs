@@ -16,7 +16,9 @@ use super::breaker::Health;
 use super::failure::Failure;
 use crate::metrics::Metrics;
 use crate::provider::Provider;
-use crate::upstream::{Connector, InboundBody, InboundResponse, OutboundRequest, UpstreamError};
+use crate::upstream::{
+    Connector, InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError,
+};
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
 const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -164,6 +166,7 @@ pub(super) async fn send(
         path_and_query: path,
         headers,
         body,
+        reached: Reached::default(),
     };
     let overhead = call.received.elapsed();
     call.metrics

@@ -29,6 +29,7 @@ mod audit_tree;
 mod budgets;
 mod conversations;
 mod database;
+mod deliveries;
 mod end_users;
 mod fixture;
 mod idempotency;

@@ -1,0 +1,528 @@
+//! Endpoints of outbound webhooks (contract 15.1). A signing secret is shown once, when it is made.
+
+mod deliveries;
+mod replays;
+
+use serde_json::{Value, json};
+use svc_core::address::Base;
+use svc_core::fault::{Fault, Problems, invalid};
+use svc_core::id::IdKind;
+use svc_core::secret;
+use svc_core::surface::fields::Fields;
+use svc_core::time::Timestamp;
+use svc_core::webhook::{EVERY_EVENT, EventName, Subscription};
+use svc_pipeline::{feature, moment};
+use svc_store::page::Position;
+use svc_store::seal::Content;
+use svc_store::webhook_endpoint::{self, Disabled, Endpoint, Filter, Health, NewSecret};
+
+use crate::call::{
+    Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
+};
+use crate::cursor;
+use crate::input::{self, Given, MAX_DESCRIPTION_CHARS};
+use crate::query::PAGE;
+
+pub(crate) use deliveries::{list as list_deliveries, read as read_delivery};
+pub(crate) use replays::{create as bulk_replay, read as read_replay};
+
+/// Contract 15.1.
+const MAX_ENDPOINTS: u32 = 50;
+const IN_FLIGHT: std::ops::RangeInclusive<u32> = 1..=50;
+/// As the record of contract 15.1 shows it.
+const USUAL_IN_FLIGHT: u32 = 5;
+/// Entities that one endpoint may name.
+const MAX_ENTITY_KEYS: usize = 100;
+const MAX_ENTITY_KEY_CHARS: usize = 64;
+/// 7 days (spec, Limits).
+const MAX_GRACE_HOURS: u32 = 168;
+const MS_PER_HOUR: i64 = 3_600_000;
+const HINT_CHARS: usize = 4;
+const KIND: &str = "webhook_endpoint";
+
+pub(crate) fn list(mut call: Call) -> Answering {
+    Box::pin(async move {
+        let mut problems = Problems::default();
+        let mut query = std::mem::take(&mut call.query);
+        let binding = cursor::Binding::of(&call)?;
+        let filter = Filter {
+            enabled: query.word("status", is_enabled, &mut problems),
+            event: query
+                .word("event", EventName::parse, &mut problems)
+                .map(EventName::word),
+        };
+        let page = query.page(PAGE, &binding, &mut problems);
+        query.end(&mut problems);
+        problems.into_result()?;
+        available(&call)?;
+        let caller = &call.caller;
+        let (store, organization) = (&call.gateway.store, &caller.organization_id);
+        let found = webhook_endpoint::list(store, organization, caller.mode, &filter, &page).await;
+        let found = found.map_err(|error| store_fault(&error))?;
+        let last = found.rows.last().filter(|_| found.has_more);
+        let last = last.map(|row| Position {
+            at: row.created_at,
+            id: row.id.clone(),
+        });
+        Ok(Reply::page(
+            found.rows.iter().map(record).collect(),
+            query.pagination(&page, &binding, last.as_ref()),
+        ))
+    })
+}
+
+fn is_enabled(word: &str) -> Option<bool> {
+    match word {
+        "enabled" => Some(true),
+        "disabled" => Some(false),
+        _ => None,
+    }
+}
+
+/// Contract 2, step 13.
+fn available(call: &Call) -> Result<(), Fault> {
+    feature::webhooks(&call.caller, &call.policy.plans)
+}
+
+pub(crate) fn read(mut call: Call) -> Answering {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let found = find(&call).await?;
+        available(&call)?;
+        Ok(Reply::of(record(&found)))
+    })
+}
+
+/// The endpoint that the path names.
+async fn find(call: &Call) -> Result<Endpoint, Fault> {
+    let id = call.id("id", IdKind::WebhookEndpoint)?;
+    let caller = &call.caller;
+    let (store, organization) = (&call.gateway.store, &caller.organization_id);
+    let found = webhook_endpoint::find(store, organization, caller.mode, &id).await;
+    found
+        .map_err(|error| store_fault(&error))?
+        .ok_or_else(missing)
+}
+
+pub(crate) fn create(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        let wanted = Wanted::read(&mut call)?;
+        available(&call)?;
+        let secret = new_secret();
+        let caller = &call.caller;
+        let endpoint = Endpoint {
+            id: moment::id(IdKind::WebhookEndpoint),
+            org_id: caller.organization_id.clone(),
+            mode: caller.mode,
+            url: wanted.url,
+            description: wanted.description,
+            subscription: wanted.subscription,
+            max_in_flight: wanted.max_in_flight,
+            disabled: None,
+            secret_hint: hint(&secret),
+            secret_created_at: call.now,
+            previous_secret_expires_at: None,
+            health: Health::default(),
+            created_at: call.now,
+            updated_at: call.now,
+        };
+        let (store, org_id) = (&call.gateway.store, &endpoint.org_id);
+        let sealed = webhook_endpoint::seal_secret(store, org_id, &endpoint.id, &secret).await;
+        let sealed = sealed.map_err(|error| store_fault(&error))?;
+        Ok(change(move |mut tx| {
+            Box::pin(async move {
+                if webhook_endpoint::count(&mut tx, &endpoint.org_id).await? >= MAX_ENDPOINTS {
+                    let problem = format!("an organization has at most {MAX_ENDPOINTS} endpoints");
+                    return Err(refused(invalid("$body", problem)));
+                }
+                webhook_endpoint::insert(&mut tx, &endpoint, sealed).await?;
+                let mut data = record(&endpoint);
+                if let Some(data) = data.as_object_mut() {
+                    data.insert("secret".to_owned(), json!(secret.as_str()));
+                }
+                let effect = Effect::created(KIND, &endpoint.id, data);
+                Ok(effect.detail("events", endpoint.subscription.events))
+            })
+        }))
+    })
+}
+
+pub(crate) fn update(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        let changes = Changes::read(&mut call)?;
+        let found = find(&call).await?;
+        available(&call)?;
+        Ok(change(move |mut tx| {
+            Box::pin(async move {
+                let (org_id, mode) = (&found.org_id, found.mode);
+                let locked = webhook_endpoint::lock(&mut tx, org_id, mode, &found.id).await?;
+                let mut next = locked.ok_or_else(|| refused(missing()))?;
+                let changed = changes.apply(&mut next);
+                if !changed.is_empty() {
+                    next.updated_at = call.now;
+                    webhook_endpoint::update(&mut tx, &next).await?;
+                    if changed.contains(&"status") && next.disabled.is_none() {
+                        next.health.consecutive_failures = 0;
+                    }
+                }
+                let effect = Effect::new("updated", KIND, &next.id, record(&next));
+                Ok(effect.detail("changed", changed))
+            })
+        }))
+    })
+}
+
+pub(crate) fn remove(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        call.takes_nothing()?;
+        let found = find(&call).await?;
+        available(&call)?;
+        Ok(change(move |mut tx| {
+            Box::pin(async move {
+                let (org_id, mode) = (&found.org_id, found.mode);
+                let locked = webhook_endpoint::lock(&mut tx, org_id, mode, &found.id).await?;
+                let locked = locked.ok_or_else(|| refused(missing()))?;
+                webhook_endpoint::remove(&mut tx, &locked.id, call.now).await?;
+                let data = json!({"id": locked.id, "object": KIND, "deleted": true});
+                Ok(Effect::new("deleted", KIND, &locked.id, data))
+            })
+        }))
+    })
+}
+
+pub(crate) fn rotate_secret(mut call: Call) -> Deciding {
+    Box::pin(async move {
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let mut fields = Fields::top(std::mem::take(&mut call.body));
+        let key = "expire_previous_in_hours";
+        let hours = input::whole(&mut fields, key, 0..=MAX_GRACE_HOURS, &mut problems);
+        fields.end_strictly(&mut problems);
+        problems.into_result()?;
+        let hours = hours.unwrap_or(MAX_GRACE_HOURS);
+        let found = find(&call).await?;
+        available(&call)?;
+        let secret = new_secret();
+        let until = call.now.plus_ms(i64::from(hours) * MS_PER_HOUR);
+        let new = NewSecret {
+            hint: hint(&secret),
+            secret,
+            at: call.now,
+            previous_until: (hours > 0).then_some(until),
+        };
+        Ok(change(move |mut tx| {
+            Box::pin(async move {
+                let (org_id, mode) = (&found.org_id, found.mode);
+                let locked = webhook_endpoint::lock(&mut tx, org_id, mode, &found.id).await?;
+                let locked = locked.ok_or_else(|| refused(missing()))?;
+                webhook_endpoint::rotate(&mut tx, &locked, &new).await?;
+                let data = json!({
+                    "id": locked.id,
+                    "object": KIND,
+                    "secret": new.secret.as_str(),
+                    "previous_secret_expires_at": shown(new.previous_until),
+                });
+                let effect = Effect::new("secret_rotated", KIND, &locked.id, data);
+                Ok(effect.detail("previous_hours", hours))
+            })
+        }))
+    })
+}
+
+fn new_secret() -> Content {
+    Content::new(secret::signing_secret(rand::random()))
+}
+
+/// The end of a secret, for people: 4 of its 43 random characters.
+fn hint(secret: &Content) -> String {
+    let text = secret.as_str();
+    let start = text.len().saturating_sub(HINT_CHARS);
+    format!("…{}", text.get(start..).unwrap_or_default())
+}
+
+/// What a registration asks for.
+struct Wanted {
+    url: String,
+    description: Option<String>,
+    subscription: Subscription,
+    max_in_flight: u32,
+}
+
+impl Wanted {
+    fn read(call: &mut Call) -> Result<Self, Fault> {
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let mut fields = Fields::top(std::mem::take(&mut call.body));
+        fields.require("url", &mut problems);
+        let url = url(call, &mut fields, &mut problems);
+        fields.require("events", &mut problems);
+        let events = events(&mut fields, &mut problems);
+        let longest = 0..=MAX_DESCRIPTION_CHARS;
+        let description = input::text(&mut fields, "description", longest, &mut problems);
+        let app_id = given(app_id(&mut fields, &mut problems));
+        let entity_keys = given(entity_keys(&mut fields, &mut problems));
+        let max_in_flight = input::whole(&mut fields, "max_in_flight", IN_FLIGHT, &mut problems);
+        fields.end_strictly(&mut problems);
+        problems.into_result()?;
+        let (Some(url), Some(events)) = (url, events) else {
+            return Err(Fault::internal(
+                "an endpoint passed validation without its fields",
+            ));
+        };
+        Ok(Self {
+            url,
+            description,
+            subscription: Subscription {
+                events,
+                app_id,
+                entity_keys,
+            },
+            max_in_flight: max_in_flight.unwrap_or(USUAL_IN_FLIGHT),
+        })
+    }
+}
+
+fn given<T>(value: Given<T>) -> Option<T> {
+    match value {
+        Given::Value(value) => Some(value),
+        Given::Absent | Given::Null => None,
+    }
+}
+
+/// What a change asks for.
+struct Changes {
+    url: Option<String>,
+    events: Option<Vec<String>>,
+    description: Given<String>,
+    app_id: Given<String>,
+    entity_keys: Given<Vec<String>>,
+    max_in_flight: Option<u32>,
+    enabled: Option<bool>,
+}
+
+impl Changes {
+    fn read(call: &mut Call) -> Result<Self, Fault> {
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let mut fields = Fields::top(std::mem::take(&mut call.body));
+        let longest = 0..=MAX_DESCRIPTION_CHARS;
+        let changes = Self {
+            url: url(call, &mut fields, &mut problems),
+            events: events(&mut fields, &mut problems),
+            description: input::text_or_null(&mut fields, "description", longest, &mut problems),
+            app_id: app_id(&mut fields, &mut problems),
+            entity_keys: entity_keys(&mut fields, &mut problems),
+            max_in_flight: input::whole(&mut fields, "max_in_flight", IN_FLIGHT, &mut problems),
+            enabled: fields
+                .word("status", &["enabled", "disabled"], &mut problems)
+                .map(|word| word == "enabled"),
+        };
+        fields.end_strictly(&mut problems);
+        problems.into_result()?;
+        Ok(changes)
+    }
+
+    /// The names of the fields that are now others.
+    fn apply(self, endpoint: &mut Endpoint) -> Vec<&'static str> {
+        let Self {
+            url,
+            events,
+            description,
+            app_id,
+            entity_keys,
+            max_in_flight,
+            enabled,
+        } = self;
+        let mut changed = Vec::new();
+        let wanted = &mut endpoint.subscription;
+        set(&mut endpoint.url, url, "url", &mut changed);
+        set(&mut wanted.events, events, "events", &mut changed);
+        let description = nullable(description);
+        set(
+            &mut endpoint.description,
+            description,
+            "description",
+            &mut changed,
+        );
+        set(&mut wanted.app_id, nullable(app_id), "app_id", &mut changed);
+        let entity_keys = nullable(entity_keys);
+        set(
+            &mut wanted.entity_keys,
+            entity_keys,
+            "entity_keys",
+            &mut changed,
+        );
+        let room = &mut endpoint.max_in_flight;
+        set(room, max_in_flight, "max_in_flight", &mut changed);
+        // Switching off what the gateway has switched off changes nothing.
+        let status = enabled.map(|enabled| match (enabled, endpoint.disabled) {
+            (true, _) => None,
+            (false, before) => Some(before.unwrap_or(Disabled::Manual)),
+        });
+        set(&mut endpoint.disabled, status, "status", &mut changed);
+        changed
+    }
+}
+
+fn nullable<T>(value: Given<T>) -> Option<Option<T>> {
+    match value {
+        Given::Absent => None,
+        Given::Null => Some(None),
+        Given::Value(value) => Some(Some(value)),
+    }
+}
+
+fn set<T: PartialEq>(
+    field: &mut T,
+    value: Option<T>,
+    name: &'static str,
+    changed: &mut Vec<&'static str>,
+) {
+    if let Some(value) = value
+        && *field != value
+    {
+        *field = value;
+        changed.push(name);
+    }
+}
+
+fn url(call: &Call, fields: &mut Fields, problems: &mut Problems) -> Option<String> {
+    let url = fields.string("url", problems)?;
+    match Base::read_whole(&url, &call.gateway.settings.addresses) {
+        Ok(_) => Some(url),
+        Err(problem) => {
+            problems.add("url", problem);
+            None
+        }
+    }
+}
+
+/// Known names, each once, or `*` alone.
+fn events(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
+    let events = input::texts(fields.take("events")?, "events", problems)?;
+    if events == [EVERY_EVENT] {
+        return Some(events);
+    }
+    if events.is_empty() {
+        problems.add("events", "must hold at least one event");
+        return None;
+    }
+    let mut is_good = true;
+    for (at, event) in events.iter().enumerate() {
+        let problem = if event == EVERY_EVENT {
+            "must stand alone"
+        } else if EventName::parse(event).is_none() {
+            "is not a known event"
+        } else if events.iter().take(at).any(|other| other == event) {
+            "must not be repeated"
+        } else {
+            continue;
+        };
+        problems.add(format!("events[{at}]"), problem);
+        is_good = false;
+    }
+    is_good.then_some(events)
+}
+
+fn app_id(fields: &mut Fields, problems: &mut Problems) -> Given<String> {
+    match fields.take_or_null("app_id") {
+        None => Given::Absent,
+        Some(Value::Null) => Given::Null,
+        Some(Value::String(text)) if IdKind::Bare.accept(&text).is_some() => Given::Value(text),
+        Some(_) => {
+            problems.add("app_id", "must be the id of an app or null");
+            Given::Absent
+        }
+    }
+}
+
+fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String>> {
+    let keys = match fields.take_or_null("entity_keys") {
+        None => return Given::Absent,
+        Some(Value::Null) => return Given::Null,
+        Some(value) => input::texts(value, "entity_keys", problems),
+    };
+    let Some(keys) = keys else {
+        return Given::Absent;
+    };
+    if !(1..=MAX_ENTITY_KEYS).contains(&keys.len()) {
+        let problem = format!("must hold 1 to {MAX_ENTITY_KEYS} keys");
+        problems.add("entity_keys", problem);
+        return Given::Absent;
+    }
+    let mut is_good = true;
+    for (at, key) in keys.iter().enumerate() {
+        if !(1..=MAX_ENTITY_KEY_CHARS).contains(&key.chars().count()) {
+            let problem = format!("must have 1 to {MAX_ENTITY_KEY_CHARS} characters");
+            problems.add(format!("entity_keys[{at}]"), problem);
+            is_good = false;
+        }
+    }
+    if is_good {
+        Given::Value(keys)
+    } else {
+        Given::Absent
+    }
+}
+
+/// The endpoint as contract 15.1 shows it.
+fn record(endpoint: &Endpoint) -> Value {
+    let Endpoint {
+        id,
+        org_id: _,
+        mode: _,
+        url,
+        description,
+        subscription,
+        max_in_flight,
+        disabled,
+        secret_hint,
+        secret_created_at,
+        previous_secret_expires_at,
+        health,
+        created_at,
+        updated_at,
+    } = endpoint;
+    let Subscription {
+        events,
+        app_id,
+        entity_keys,
+    } = subscription;
+    let Health {
+        last_success_at,
+        last_failure_at,
+        consecutive_failures,
+    } = health;
+    json!({
+        "id": id,
+        "object": KIND,
+        "url": url,
+        "description": description,
+        "events": events,
+        "app_id": app_id,
+        "entity_keys": entity_keys,
+        "status": if disabled.is_some() { "disabled" } else { "enabled" },
+        "disabled_reason": disabled.map(Disabled::word),
+        "max_in_flight": max_in_flight,
+        "secret_hint": secret_hint,
+        "secret_created_at": secret_created_at.to_string(),
+        "previous_secret_expires_at": shown(*previous_secret_expires_at),
+        "health": {
+            "last_success_at": shown(*last_success_at),
+            "last_failure_at": shown(*last_failure_at),
+            "consecutive_failures": consecutive_failures,
+        },
+        "created_at": created_at.to_string(),
+        "updated_at": updated_at.to_string(),
+    })
+}
+
+/// An instant in a field of a body.
+fn time(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Timestamp> {
+    let text = fields.string(key, problems)?;
+    let at = Timestamp::parse(&text);
+    if at.is_none() {
+        problems.add(fields.path_to(key), "must be an RFC 3339 time");
+    }
+    at
+}

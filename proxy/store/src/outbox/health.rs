@@ -1,0 +1,192 @@
+//! How an endpoint fares: counted with every turn, and its end where everything has failed for days (contract 15.2).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use svc_core::id::IdKind;
+use svc_core::secret::Mode;
+use svc_core::time::{MS_PER_DAY, Timestamp};
+
+use super::batch::{list, pieces, values};
+use super::turn::{Done, Next};
+use crate::audit::{self, Actor, ActorKind, Outcome, Phase, Target};
+use crate::engine::{Arg, Connection, Row, args};
+use crate::webhook_endpoint::{Disabled, disabled, settle_waiting};
+use crate::{StoreError, Transaction};
+
+/// Contract 15.2: every attempt has failed for 5 days…
+const FAILING_MS: i64 = 5 * MS_PER_DAY;
+/// …and as many deliveries were given up.
+const MIN_EXHAUSTED: u32 = 20;
+
+/// Locks endpoints, in one order on every replica. `ids` are sorted.
+pub(super) async fn lock(cx: &mut Connection, ids: &[&str]) -> Result<(), StoreError> {
+    let lock = match cx {
+        // The writer is alone.
+        Connection::Sqlite(_) | Connection::Writer(_) => return Ok(()),
+        Connection::Postgres(_) => "ORDER BY id FOR NO KEY UPDATE",
+    };
+    let mut arguments = args![];
+    let wanted = list(&mut arguments, ids.iter().copied());
+    let sql = format!("SELECT id FROM webhook_endpoints WHERE id IN ({wanted}) {lock}");
+    cx.rows_of(sql, arguments).await.map(drop)
+}
+
+/// What the attempts of one turn say about one endpoint.
+#[derive(Default)]
+struct Fared {
+    success_at: Option<Timestamp>,
+    failure_at: Option<Timestamp>,
+    /// Since the last success among them: failures, the first of them, and deliveries given up.
+    failures: u32,
+    since: Option<Timestamp>,
+    exhausted: u32,
+    is_gone: bool,
+}
+
+impl Fared {
+    fn add(&mut self, done: &Done) {
+        let ended_at = done.attempt.ended_at();
+        match done.next {
+            Next::Delivered => {
+                *self = Self {
+                    success_at: Some(ended_at),
+                    failure_at: self.failure_at,
+                    is_gone: self.is_gone,
+                    ..Self::default()
+                };
+            }
+            Next::Retry { .. } | Next::Exhausted | Next::Gone => {
+                self.failure_at = Some(ended_at);
+                self.failures += 1;
+                self.since = self.since.or(Some(ended_at));
+                self.exhausted += u32::from(done.next == Next::Exhausted);
+                self.is_gone |= done.next == Next::Gone;
+            }
+        }
+    }
+
+    fn columns(&self, endpoint_id: &str) -> Vec<Arg> {
+        let Self {
+            success_at,
+            failure_at,
+            failures,
+            since,
+            exhausted,
+            is_gone: _,
+        } = self;
+        args![
+            endpoint_id,
+            success_at.is_some(),
+            *success_at,
+            *failure_at,
+            *failures,
+            *since,
+            *exhausted,
+        ]
+    }
+}
+
+/// Counts the attempts of a turn at their endpoints and disables those that are beyond hope.
+pub(super) async fn note(
+    cx: &mut Connection,
+    done: &[&Done],
+    now: Timestamp,
+) -> Result<Vec<(String, Disabled)>, StoreError> {
+    let mut endpoints: BTreeMap<&str, Fared> = BTreeMap::new();
+    for done in done {
+        let fared = endpoints.entry(done.lease.endpoint_id.as_str());
+        fared.or_default().add(done);
+    }
+    let endpoints: Vec<(&str, Fared)> = endpoints.into_iter().collect();
+    let mut ended = Vec::new();
+    for piece in pieces(&endpoints) {
+        for row in count(cx, piece).await? {
+            let id: String = row.get("id")?;
+            let is_gone = piece
+                .iter()
+                .any(|(other, fared)| *other == id && fared.is_gone);
+            if let Some(reason) = verdict(&row, is_gone, now)? {
+                disable(cx, &row, &id, reason, now).await?;
+                ended.push((id, reason));
+            }
+        }
+    }
+    Ok(ended)
+}
+
+/// The rows that have changed. While all goes well a row changes once a second: nobody asks for more.
+async fn count(cx: &mut Connection, endpoints: &[(&str, Fared)]) -> Result<Vec<Row>, StoreError> {
+    let mut arguments = args![];
+    let rows = endpoints.iter().map(|(id, fared)| fared.columns(id));
+    let values = values(&mut arguments, rows);
+    let sql = format!(
+        "WITH fared (endpoint, succeeded, success_at, failure_at, failures, since, exhausted) AS (VALUES {values}) \
+         UPDATE webhook_endpoints AS e SET last_success_at = COALESCE(fared.success_at, e.last_success_at), \
+         last_failure_at = COALESCE(fared.failure_at, e.last_failure_at), \
+         consecutive_failures = fared.failures + CASE WHEN fared.succeeded THEN 0 ELSE e.consecutive_failures END, \
+         failing_since = CASE WHEN fared.succeeded THEN fared.since ELSE COALESCE(e.failing_since, fared.since) END, \
+         exhausted_count = fared.exhausted + CASE WHEN fared.succeeded THEN 0 ELSE e.exhausted_count END \
+         FROM fared WHERE e.id = fared.endpoint AND (fared.failures > 0 OR e.consecutive_failures > 0 \
+         OR e.last_success_at IS NULL OR e.last_success_at <= fared.success_at - 1000) \
+         RETURNING id, org_id, mode, disabled_reason, deleted_at, failing_since, exhausted_count"
+    );
+    cx.rows_of(sql, arguments).await
+}
+
+/// Whether an endpoint has come to its end.
+fn verdict(row: &Row, is_gone: bool, now: Timestamp) -> Result<Option<Disabled>, StoreError> {
+    let removed_at: Option<Timestamp> = row.get("deleted_at")?;
+    if removed_at.is_some() || disabled(row)?.is_some() {
+        return Ok(None);
+    }
+    if is_gone {
+        return Ok(Some(Disabled::Gone));
+    }
+    let since: Option<Timestamp> = row.get("failing_since")?;
+    let exhausted: u32 = row.get("exhausted_count")?;
+    let is_failing =
+        since.is_some_and(|since| since.plus_ms(FAILING_MS) <= now) && exhausted >= MIN_EXHAUSTED;
+    Ok(is_failing.then_some(Disabled::Failing))
+}
+
+async fn disable(
+    cx: &mut Connection,
+    row: &Row,
+    id: &str,
+    reason: Disabled,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE webhook_endpoints SET disabled_reason = $2, updated_at = $3 WHERE id = $1";
+    cx.execute(sql, args![id, reason.word(), now]).await?;
+    settle_waiting(cx, id, "held", now).await?;
+    let (org_id, mode): (String, Mode) = (row.get("org_id")?, row.get("mode")?);
+    let mut details = Map::new();
+    details.insert("reason".to_owned(), Value::from(reason.word()));
+    let row = audit::Row {
+        id: IdKind::Audit.make(now, rand::random()),
+        phase: Phase::Single,
+        event: "webhook_endpoint.disabled".to_owned(),
+        occurred_at: now,
+        org_id: Some(org_id),
+        mode: Some(mode),
+        actor: Actor {
+            kind: ActorKind::System,
+            id: None,
+            delegating_user_id: None,
+            hint: None,
+        },
+        request: None,
+        target: Some(Target {
+            kind: "webhook_endpoint".to_owned(),
+            id: id.to_owned(),
+        }),
+        outcome: Outcome::Success,
+        status: None,
+        code: None,
+        phi: None,
+        model: None,
+        details,
+    };
+    audit::record(&mut Transaction::alone(cx), &row).await
+}

@@ -1,0 +1,389 @@
+//! The dispatcher of a replica: takes what is due from the outbox in batches, attempts it, and writes what became of
+//! it in the next batch.
+//!
+//! One loop and one transaction at a time; while it commits, results and wakes gather for the next, so that batches
+//! grow with the load by themselves. Woken by commits of its own process; what other replicas have left behind is
+//! found by looking. What is attempted is bounded by [`Settings::in_flight`], and so is what waits to be written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use svc_core::time::Timestamp;
+use svc_pipeline::moment;
+use svc_pipeline::upstream::Connector;
+use svc_store::outbox::{self, Ask, Attempt, Done, Lease, Next, Taken, Turn};
+use svc_store::{Store, StoreError, webhook_delivery};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::{Id, JoinError, JoinHandle, JoinSet};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::attempt::{Settings, Way, attempt};
+use crate::lanes::{Class, Lanes, Pace};
+use crate::metrics::Metrics;
+
+/// What a dispatcher works with.
+pub struct Outside {
+    pub store: Store,
+    /// Its own, because connections belong to the runtime that opened them.
+    pub connector: Arc<dyn Connector>,
+    pub metrics: Metrics,
+    /// Whose leases these are.
+    pub replica_id: String,
+    /// Where everything runs.
+    pub background: Handle,
+}
+
+/// A running dispatcher. Dropped without [`Self::stop`], it goes on.
+pub struct Dispatcher {
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// Half a second: how long what another replica has left behind, or a retry that nobody remembers, may lie.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Endpoints of one look, two steps in an index each.
+const LOOKED_AT: u32 = 1_000;
+/// Results of one transaction.
+const RESULTS: usize = 512;
+/// 1 s: an attempt that takes longer makes its endpoint a slow one.
+const SLOW: u32 = 1_000;
+/// 1 s between attempts at a store that does not answer.
+const AFTER_TROUBLE: Duration = Duration::from_secs(1);
+/// 2 s: what attempts under way are given at the end. What takes longer is made again by another replica.
+const GRACE: Duration = Duration::from_secs(2);
+/// 15 s between two counts of what waits.
+const COUNT_EVERY: Duration = Duration::from_secs(15);
+/// Counted up to this.
+const COUNTED: u32 = 100_000;
+/// One sweep in so many counts: every ten minutes.
+const COUNTS_PER_SWEEP: u32 = 40;
+
+impl Dispatcher {
+    /// Starts delivering.
+    pub fn start(outside: Outside, settings: Settings) -> Self {
+        let Outside {
+            store,
+            connector,
+            metrics,
+            replica_id,
+            background,
+        } = outside;
+        let (stop, stopped) = watch::channel(false);
+        let upkeep = upkeep(store.clone(), metrics.clone(), stopped.clone());
+        let work = Work {
+            lanes: Lanes::new(settings.in_flight),
+            way: Arc::new(Way {
+                store,
+                connector,
+                settings,
+            }),
+            metrics,
+            replica_id,
+            attempts: JoinSet::new(),
+            under_way: HashMap::new(),
+            results: Vec::new(),
+            looked_behind: String::new(),
+        };
+        let tasks = vec![
+            background.spawn(work.run(stopped)),
+            background.spawn(upkeep),
+        ];
+        Self { stop, tasks }
+    }
+
+    /// Takes nothing more, gives attempts under way [`GRACE`], and hands every lease back at once.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        for task in self.tasks {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "the dispatcher did not end cleanly");
+            }
+        }
+    }
+}
+
+/// The store did not answer.
+struct NoAnswer;
+
+struct Work {
+    way: Arc<Way>,
+    metrics: Metrics,
+    replica_id: String,
+    lanes: Lanes,
+    attempts: JoinSet<Done>,
+    /// By task, so that an attempt that panics is not lost.
+    under_way: HashMap<Id, (Lease, Class)>,
+    /// What became of attempts and is not written yet.
+    results: Vec<Done>,
+    /// Where the last look ended.
+    looked_behind: String,
+}
+
+impl Work {
+    async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut more = false;
+        loop {
+            let store = self.way.store.clone();
+            let timer = self.until_timer();
+            // One turn after whatever has come: under load no branch keeps another from its turn.
+            tokio::select! {
+                biased;
+                () = told(&mut stopped) => break,
+                woken = outbox::woken(&store) => {
+                    for id in &woken.endpoints {
+                        self.lanes.wake(id);
+                    }
+                    if woken.everywhere {
+                        looks.reset_immediately();
+                    }
+                }
+                _ = looks.tick() => self.look().await,
+                Some(ended) = self.attempts.join_next_with_id() => self.ended(ended),
+                () = std::future::ready(()), if more => {}
+                () = tokio::time::sleep(timer) => {}
+            }
+            more = match self.turn().await {
+                Ok(more) => more,
+                Err(NoAnswer) => {
+                    tokio::select! {
+                        () = told(&mut stopped) => break,
+                        () = tokio::time::sleep(AFTER_TROUBLE) => true,
+                    }
+                }
+            };
+        }
+        self.leave().await;
+    }
+
+    fn until_timer(&self) -> Duration {
+        let at = self.lanes.next_timer();
+        let wait = at.map_or(LOOK_EVERY.as_millis(), |at| {
+            at.0.saturating_sub(moment::now().0)
+                .max(0)
+                .unsigned_abs()
+                .into()
+        });
+        Duration::from_millis(u64::try_from(wait).unwrap_or(u64::MAX)).min(LOOK_EVERY)
+    }
+
+    /// Looks for endpoints at which something waits.
+    async fn look(&mut self) {
+        match outbox::waiting(&self.way.store, &self.looked_behind, LOOKED_AT).await {
+            Ok(found) => {
+                let now = moment::now();
+                let mut overdue_ms = 0;
+                for (id, due_at) in &found {
+                    overdue_ms = overdue_ms.max(now.0.saturating_sub(due_at.0));
+                    if *due_at <= now {
+                        self.lanes.wake(id);
+                    } else if due_at.0 <= now.0.saturating_add(NEAR_MS) {
+                        self.lanes.wake_at(id, *due_at);
+                    }
+                }
+                self.metrics
+                    .overdue_seconds
+                    .set(overdue_ms.div_euclid(svc_core::time::MS_PER_SECOND));
+                let is_whole = found.len() < LOOKED_AT as usize;
+                self.looked_behind = match found.into_iter().next_back() {
+                    Some((last, _)) if !is_whole => last,
+                    _ => String::new(),
+                };
+            }
+            Err(StoreError::Closed) => {}
+            Err(error) => tracing::error!(%error, "what is due could not be looked for"),
+        }
+    }
+
+    /// One transaction: results are written and leases taken. Whether another one may have something to do.
+    ///
+    /// # Errors
+    /// [`NoAnswer`]; what was not written waits.
+    async fn turn(&mut self) -> Result<bool, NoAnswer> {
+        while let Some(ended) = self.attempts.try_join_next_with_id() {
+            self.ended(ended);
+        }
+        let now = moment::now();
+        let asks = self.lanes.asks(now);
+        if asks.is_empty() && self.results.is_empty() {
+            return Ok(false);
+        }
+        let rest = self.results.split_off(self.results.len().min(RESULTS));
+        let done = std::mem::replace(&mut self.results, rest);
+        let turn = Turn {
+            replica_id: self.replica_id.clone(),
+            now,
+            done: done.clone(),
+            asks: asks.iter().map(|(ask, _)| ask.clone()).collect(),
+        };
+        match outbox::take_turn(&self.way.store, turn).await {
+            Ok(taken) => {
+                self.go_out(&asks, taken);
+                Ok(true)
+            }
+            Err(error) => {
+                tracing::error!(%error, "deliveries could not be taken from the outbox yet");
+                self.results.splice(0..0, done);
+                self.lanes.not_taken(&asks);
+                Err(NoAnswer)
+            }
+        }
+    }
+
+    fn go_out(&mut self, asks: &[(Ask, Class)], taken: Taken) {
+        let Taken {
+            due,
+            lanes,
+            disabled,
+            late,
+        } = taken;
+        self.lanes.taken(asks, &lanes);
+        self.metrics.late.inc_by(late as u64);
+        for (id, reason) in disabled {
+            let word = reason.word();
+            tracing::warn!(
+                endpoint = id,
+                reason = word,
+                "a webhook endpoint was disabled"
+            );
+            self.metrics.disabled.with_label_values(&[word]).inc();
+        }
+        for due in due {
+            let class = asks
+                .iter()
+                .find(|(ask, _)| ask.endpoint_id == due.lease.endpoint_id)
+                .map_or(Class::Usual, |(_, class)| *class);
+            let lease = due.lease.clone();
+            if lease.number == 1 {
+                let waited_ms = moment::now().0.saturating_sub(lease.created_at.0).max(0);
+                let waited = Duration::from_millis(waited_ms.unsigned_abs());
+                self.metrics
+                    .first_attempt_seconds
+                    .observe(waited.as_secs_f64());
+            }
+            let way = Arc::clone(&self.way);
+            let task = self.attempts.spawn(async move { attempt(&way, due).await });
+            self.under_way.insert(task.id(), (lease, class));
+        }
+        self.metrics.in_flight.set(self.lanes.in_flight().into());
+    }
+
+    /// An attempt is over, however.
+    fn ended(&mut self, ended: Result<(Id, Done), JoinError>) {
+        let (id, done) = match ended {
+            Ok((id, done)) => (id, Some(done)),
+            Err(error) => (error.id(), None),
+        };
+        let Some((lease, class)) = self.under_way.remove(&id) else {
+            return;
+        };
+        // A panic is a defect of ours: the delivery is tried again when its lease has run out.
+        let Some(done) = done else {
+            tracing::error!(delivery = lease.delivery_id, "an attempt panicked");
+            self.lanes.finished(&lease.endpoint_id, class, Pace::Failed);
+            return;
+        };
+        let Attempt {
+            duration_ms, error, ..
+        } = &done.attempt;
+        let outcome = error.map_or("delivered", |error| error.word());
+        self.metrics.attempts.with_label_values(&[outcome]).inc();
+        let took = Duration::from_millis(u64::from(*duration_ms));
+        self.metrics.attempt_seconds.observe(took.as_secs_f64());
+        let pace = match done.next {
+            Next::Delivered if *duration_ms < SLOW => Pace::Quick,
+            Next::Delivered => Pace::Slow,
+            Next::Retry { due_at } => {
+                self.lanes.wake_at(&lease.endpoint_id, due_at);
+                Pace::Failed
+            }
+            Next::Exhausted => {
+                self.metrics.exhausted.inc();
+                Pace::Failed
+            }
+            Next::Gone => Pace::Failed,
+        };
+        self.lanes.finished(&lease.endpoint_id, class, pace);
+        self.metrics.in_flight.set(self.lanes.in_flight().into());
+        self.results.push(done);
+    }
+
+    /// The end: what is over is written, the rest is handed back.
+    async fn leave(mut self) {
+        let until = Instant::now() + GRACE;
+        while let Ok(Some(ended)) =
+            tokio::time::timeout_at(until, self.attempts.join_next_with_id()).await
+        {
+            self.ended(ended);
+        }
+        self.attempts.shutdown().await;
+        let turn = |now: Timestamp, done: Vec<Done>| Turn {
+            replica_id: self.replica_id.clone(),
+            now,
+            done,
+            asks: Vec::new(),
+        };
+        let store = &self.way.store;
+        let written = outbox::take_turn(store, turn(moment::now(), self.results)).await;
+        if let Err(error) = written {
+            tracing::warn!(%error, "the last deliveries could not be noted; they are made again");
+        }
+        match outbox::hand_back(store, &self.replica_id, moment::now()).await {
+            Ok(0) => {}
+            Ok(leases) => tracing::info!(leases, "handed deliveries back"),
+            Err(error) => tracing::warn!(%error, "leases could not be handed back; they run out"),
+        }
+    }
+}
+
+/// Waits until the dispatcher is to end.
+async fn told(stopped: &mut watch::Receiver<bool>) {
+    // Whoever has dropped the other end will not say so any more: then it goes on.
+    if stopped.wait_for(|stopped| *stopped).await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// 1 s: what is due sooner than the look after the next gets a timer.
+const NEAR_MS: i64 = 1_000;
+
+/// Counts what waits, and removes what has been over for long.
+async fn upkeep(store: Store, metrics: Metrics, mut stopped: watch::Receiver<bool>) {
+    let mut ticks = tokio::time::interval(COUNT_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut counts = 0_u32;
+    loop {
+        tokio::select! {
+            biased;
+            () = told(&mut stopped) => return,
+            _ = ticks.tick() => {}
+        }
+        match outbox::depth(&store, COUNTED).await {
+            Ok(waiting) => metrics
+                .waiting
+                .set(i64::try_from(waiting).unwrap_or(i64::MAX)),
+            Err(error) => tracing::warn!(%error, "what waits could not be counted"),
+        }
+        if counts.is_multiple_of(COUNTS_PER_SWEEP) {
+            sweep(&store).await;
+        }
+        counts = counts.wrapping_add(1);
+    }
+}
+
+/// Removes a batch at a time, so that the writer is free in between.
+async fn sweep(store: &Store) {
+    loop {
+        match webhook_delivery::sweep(store, moment::now()).await {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::error!(%error, "deliveries that are over could not be removed yet");
+                return;
+            }
+        }
+    }
+}

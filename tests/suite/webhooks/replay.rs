@@ -1,0 +1,150 @@
+//! Endpoints that are switched off, removed and replayed to.
+
+use serde_json::{Value, json};
+
+use super::on_each;
+
+#[tokio::test]
+async fn what_was_held_or_given_up_is_sent_again_with_its_id_and_body() {
+    for hooks in on_each().await {
+        let endpoint = hooks.endpoint(&hooks.sink.url("/flaky/5")).await;
+        let path = format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        hooks.publish(2).await;
+        hooks.settled(&endpoint, 2, "exhausted").await;
+        let off = hooks
+            .data("PATCH", &path, json!({"status": "disabled"}))
+            .await;
+        assert_eq!(
+            (&off["status"], &off["disabled_reason"]),
+            (&json!("disabled"), &json!("manual"))
+        );
+        hooks.publish(1).await;
+        hooks.settled(&endpoint, 1, "held").await;
+        let matching = json!({"endpoint_id": endpoint["id"], "from": "2026-01-01T00:00:00Z"});
+        let replay = "/v1/webhooks/deliveries/bulk-replay";
+        let refused = hooks
+            .data("POST", replay, json!({"filter": matching}))
+            .await;
+        assert_eq!(
+            (&refused["matched"], &refused["enqueued"]),
+            (&json!(3), &json!(0))
+        );
+        assert_eq!(refused["skipped"][0]["reason"], "endpoint_disabled");
+        let on = hooks
+            .data("PATCH", &path, json!({"status": "enabled"}))
+            .await;
+        assert_eq!(on["health"]["consecutive_failures"], 0);
+        let body = json!({"filter": matching, "dry_run": true});
+        let would = hooks.data("POST", replay, body).await;
+        assert_eq!(
+            (&would["status"], &would["enqueued"], &would["id"]),
+            (&json!("dry_run"), &json!(3), &Value::Null)
+        );
+        let before = hooks.sink.received("/flaky");
+        let answer = hooks
+            .call("POST", replay, json!({"filter": matching}))
+            .await;
+        assert_eq!(answer.status, 202);
+        let report = answer.json()["data"].take();
+        assert_eq!(
+            (&report["status"], &report["enqueued"]),
+            (&json!("queued"), &json!(3))
+        );
+        // Two come for the sixth time; the one that was held has failed five times by now.
+        hooks.settled(&endpoint, 2, "delivered").await;
+        hooks.settled(&endpoint, 1, "exhausted").await;
+        let received = hooks.sink.received("/flaky");
+        for again in &received {
+            if let Some(first) = before.iter().find(|one| one.id() == again.id()) {
+                assert_eq!(first.body, again.body);
+            }
+        }
+        let id = before[0].id();
+        let delivery = hooks.delivery(&json!(id)).await;
+        assert_eq!(
+            (&delivery["attempt_count"], &delivery["max_attempts"]),
+            (&json!(6), &json!(10))
+        );
+        assert_eq!(delivery["attempts"][5]["trigger"], "replay");
+        let path_of_report = format!(
+            "/v1/webhooks/bulk-replays/{}",
+            report["id"].as_str().unwrap()
+        );
+        let read = hooks.data("GET", &path_of_report, Value::Null).await;
+        assert_eq!(
+            (&read["status"], &read["id"]),
+            (&json!("completed"), &report["id"])
+        );
+        let ids = json!({"delivery_ids": [id, "01JD0000000000000000000000"]});
+        let some = hooks.data("POST", replay, ids).await;
+        assert_eq!(some["skipped"][0]["reason"], "not_found");
+        hooks.settled(&endpoint, 2, "delivered").await;
+        let gone = hooks.data("DELETE", &path, Value::Null).await;
+        assert_eq!(
+            gone,
+            json!({"id": endpoint["id"], "object": "webhook_endpoint", "deleted": true})
+        );
+        assert_eq!(hooks.call("GET", &path, Value::Null).await.status, 404);
+        let refused = hooks
+            .data("POST", replay, json!({"delivery_ids": [id]}))
+            .await;
+        assert_eq!(refused["skipped"][0]["reason"], "endpoint_deleted");
+    }
+}
+
+#[tokio::test]
+async fn every_problem_of_a_request_is_told() {
+    let hooks = super::Hooks::start(None).await;
+    let replay = "/v1/webhooks/deliveries/bulk-replay";
+    for (path, body, fields) in [
+        (
+            "/v1/webhooks",
+            json!({"url": "ftp://x", "events": ["record.made", "*"], "app_id": "x", "entity_keys": [],
+                   "max_in_flight": 51, "extra": 1}),
+            &[
+                "url",
+                "events[0]",
+                "events[1]",
+                "app_id",
+                "entity_keys",
+                "max_in_flight",
+                "extra",
+            ][..],
+        ),
+        ("/v1/webhooks", json!({}), &["url", "events"]),
+        (replay, json!({}), &["$body"]),
+        (
+            replay,
+            json!({"delivery_ids": [], "filter": {"status": ["lost"], "from": "yesterday"}}),
+            &[
+                "$body",
+                "delivery_ids",
+                "filter.endpoint_id",
+                "filter.from",
+                "filter.status[0]",
+            ],
+        ),
+    ] {
+        let refused = hooks.call("POST", path, body).await;
+        assert_eq!(refused.status, 422);
+        let details = refused.json()["error"]["details"].take();
+        for field in fields {
+            assert!(details.get(*field).is_some(), "{field}: {details}");
+        }
+    }
+    let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;
+    let path = format!(
+        "/v1/webhooks/{}/rotate-secret",
+        endpoint["id"].as_str().unwrap()
+    );
+    let refused = hooks
+        .call("POST", &path, json!({"expire_previous_in_hours": 169}))
+        .await;
+    assert_eq!(refused.json()["error"]["param"], "expire_previous_in_hours");
+    for _ in 1..50 {
+        hooks.endpoint(&hooks.sink.url("/in")).await;
+    }
+    let body = json!({"url": hooks.sink.url("/in"), "events": ["*"]});
+    let refused = hooks.call("POST", "/v1/webhooks", body).await;
+    assert_eq!(refused.status, 422, "at most 50");
+}
