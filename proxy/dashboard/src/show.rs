@@ -39,6 +39,16 @@ pub(crate) fn counts(record: &Value, pointer: &str) -> String {
     }
 }
 
+/// The value of a field of an entity in a record, as it was sent: no grouping of digits here.
+pub(crate) fn field(record: &Value, field: &Value) -> String {
+    let value = record.get("fields");
+    match value.and_then(|fields| fields.get(plain(field, "/key"))) {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
 /// A word of the API as people write it.
 pub(crate) fn words_of(word: &str) -> String {
     word.replace('_', " ")
