@@ -83,12 +83,12 @@ pub(crate) fn time(record: &Value, pointer: &str) -> String {
 /// The colour of a word that says how something stands.
 pub(crate) fn colour(word: &str) -> &'static str {
     match word {
-        "active" | "operational" | "closed" | "success" | "in_force" | "live" | "delivered"
-        | "redact" => "good",
+        "active" | "enabled" | "operational" | "closed" | "success" | "in_force" | "live"
+        | "delivered" | "redact" => "good",
         "revoked" | "expired" | "outage" | "open" | "denied" | "failure" | "terminated"
-        | "none" | "suspended" | "failed" | "stale" => "wrong",
-        "archived" | "degraded" | "half_open" | "cancelled" | "reacceptance_due" | "test"
-        | "pending" | "superseded" => "warn",
+        | "none" | "suspended" | "failed" | "stale" | "exhausted" => "wrong",
+        "archived" | "inactive" | "disabled" | "degraded" | "half_open" | "cancelled"
+        | "reacceptance_due" | "test" | "pending" | "retrying" | "held" | "superseded" => "warn",
         _ => "",
     }
 }
