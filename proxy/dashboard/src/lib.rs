@@ -70,6 +70,28 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/integrations/{id}/bindings", &Form(page::integrations::bind)),
     page(Method::POST, "/ui/integrations/{id}/bindings/{binding_id}/remove", &Form(page::integrations::unbind)),
 
+    page(Method::GET, "/ui/apps", &SignedIn(page::apps::list)),
+    page(Method::POST, "/ui/apps", &Form(page::apps::create)),
+    page(Method::GET, "/ui/apps/{app}", &SignedIn(page::apps::one)),
+    page(Method::POST, "/ui/apps/{app}", &Form(page::apps::put_entity)),
+    page(Method::GET, "/ui/apps/{app}/inbound", &SignedIn(page::inbound::wizard)),
+    page(Method::POST, "/ui/apps/{app}/inbound", &Form(page::inbound::submit)),
+    page(Method::GET, "/ui/apps/{app}/inbound/{id}", &SignedIn(page::inbound::show_one)),
+    page(Method::POST, "/ui/apps/{app}/inbound/{id}/token", &Form(page::inbound::rotate)),
+    page(Method::POST, "/ui/apps/{app}/inbound/{id}/status", &Form(page::inbound::switch)),
+    page(Method::POST, "/ui/apps/{app}/inbound/{id}/remove", &Form(page::inbound::remove)),
+    page(Method::GET, "/ui/apps/{app}/records/{key}", &SignedIn(page::records::show)),
+    page(Method::GET, "/ui/apps/{app}/records/{key}/{id}", &SignedIn(page::records::show_one)),
+    page(Method::POST, "/ui/apps/{app}/records/{key}/{id}/remove", &Form(page::records::remove)),
+
+    page(Method::GET, "/ui/applications", &SignedIn(page::applications::show)),
+    page(Method::POST, "/ui/applications", &Form(page::applications::create)),
+    page(Method::POST, "/ui/applications/{id}/rotate", &Form(page::applications::rotate)),
+    page(Method::POST, "/ui/applications/{id}/revoke", &Form(page::applications::revoke)),
+
+    page(Method::GET, "/ui/playground", &SignedIn(page::playground::show)),
+    page(Method::POST, "/ui/playground", &Form(page::playground::ask)),
+
     page(Method::GET, "/ui/users", &SignedIn(page::users::show)),
     page(Method::POST, "/ui/users", &Form(page::users::invite)),
     page(Method::POST, "/ui/users/{id}/role", &Form(page::users::change_role)),

@@ -1,8 +1,10 @@
 //! What stands around the content of a page: who is there, what they look at, and where they may go.
 
 use http::Method;
+use svc_core::scope::Scope;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::role;
 use svc_store::user::Role;
 
 use crate::form::Fields;
@@ -36,6 +38,9 @@ static ENTRIES: &[Entry] = &[
     Entry { path: "/ui/phi", label: "PHI activity", needs: Needs::Api("/v1/audit") },
     Entry { path: "/ui/audit", label: "Audit log", needs: Needs::Api("/v1/audit") },
     Entry { path: "/ui/integrations", label: "Integrations", needs: Needs::Api("/v1/integrations") },
+    Entry { path: "/ui/apps", label: "Records", needs: Needs::Api("/v1/apps") },
+    Entry { path: "/ui/applications", label: "Applications", needs: Needs::Api("/v1/oauth/applications") },
+    Entry { path: "/ui/playground", label: "Playground", needs: Needs::Role(may_chat) },
     Entry { path: "/ui/agreement", label: "Agreement", needs: Needs::Api("/v1/compliance/baa") },
     Entry { path: "/ui/users", label: "Users", needs: Needs::Role(users::may_see) },
     Entry { path: "/ui/settings", label: "Organization", needs: Needs::Api("/v1/usage") },
@@ -44,6 +49,11 @@ static ENTRIES: &[Entry] = &[
     Entry { path: "/ui/policies", label: "Policies", needs: Needs::Api("/v1/provider-status") },
     Entry { path: "/ui/account", label: "Your account", needs: Needs::Nothing },
 ];
+
+/// Whoever may speak with a model.
+fn may_chat(role: Role) -> bool {
+    role::scopes(role, &Method::POST).contains(&Scope::AiChat)
+}
 
 /// An entry as the page shows it.
 pub(crate) struct Item {

@@ -39,6 +39,16 @@ pub(crate) fn counts(record: &Value, pointer: &str) -> String {
     }
 }
 
+/// The value of a field of an entity in a record, as it was sent: no grouping of digits here.
+pub(crate) fn field(record: &Value, field: &Value) -> String {
+    let value = record.get("fields");
+    match value.and_then(|fields| fields.get(plain(field, "/key"))) {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
 /// A word of the API as people write it.
 pub(crate) fn words_of(word: &str) -> String {
     word.replace('_', " ")
@@ -73,12 +83,12 @@ pub(crate) fn time(record: &Value, pointer: &str) -> String {
 /// The colour of a word that says how something stands.
 pub(crate) fn colour(word: &str) -> &'static str {
     match word {
-        "active" | "operational" | "closed" | "success" | "in_force" | "live" | "delivered"
-        | "redact" => "good",
+        "active" | "enabled" | "operational" | "closed" | "success" | "in_force" | "live"
+        | "delivered" | "redact" => "good",
         "revoked" | "expired" | "outage" | "open" | "denied" | "failure" | "terminated"
-        | "none" | "suspended" | "failed" | "stale" => "wrong",
-        "archived" | "degraded" | "half_open" | "cancelled" | "reacceptance_due" | "test"
-        | "pending" | "superseded" => "warn",
+        | "none" | "suspended" | "failed" | "stale" | "exhausted" => "wrong",
+        "archived" | "inactive" | "disabled" | "degraded" | "half_open" | "cancelled"
+        | "reacceptance_due" | "test" | "pending" | "retrying" | "held" | "superseded" => "warn",
         _ => "",
     }
 }

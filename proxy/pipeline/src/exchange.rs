@@ -16,6 +16,7 @@ use svc_core::version::ApiVersion;
 use crate::caller::Caller;
 use crate::conversation::Thread;
 use crate::gateway::Gateway;
+use crate::inside::Witness;
 use crate::limiter::Slot;
 use crate::phi::Scan;
 use crate::policy::PolicySet;
@@ -61,6 +62,8 @@ pub struct Facts {
     /// Index into the pinned catalogue.
     pub model: Option<usize>,
     pub scan: Option<Scan>,
+    /// Whoever is to see what the provider receives: the person at the playground who typed it.
+    pub witness: Option<Witness>,
 }
 
 /// The fact that a step relies on.

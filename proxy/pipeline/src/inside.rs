@@ -9,7 +9,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
+use svc_core::chat::ChatRequest;
 use svc_core::fault::{CATALOGUE, Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::secret::Mode;
@@ -46,6 +48,23 @@ pub struct Ask {
     query: String,
     body: Option<Value>,
     headers: HeaderMap,
+    witness: Option<Witness>,
+}
+
+/// Sees the one request that a provider receives, without what PHI Guard has taken out. Kept in memory, for the one
+/// who typed it, and nowhere else; has no `Debug`, so that it reaches no log by accident.
+#[derive(Clone, Default)]
+pub struct Witness(Arc<Mutex<Option<Arc<ChatRequest>>>>);
+
+impl Witness {
+    /// What the provider received; nothing where the request was refused before.
+    pub fn seen(&self) -> Option<Arc<ChatRequest>> {
+        self.0.lock().clone()
+    }
+
+    pub(crate) fn sees(&self, chat: &Arc<ChatRequest>) {
+        *self.0.lock() = Some(Arc::clone(chat));
+    }
 }
 
 /// What it answered.
@@ -65,6 +84,7 @@ impl Ask {
             query: String::new(),
             body: None,
             headers: HeaderMap::new(),
+            witness: None,
         }
     }
 
@@ -97,6 +117,12 @@ impl Ask {
     }
 
     #[must_use]
+    pub fn seen_by(mut self, witness: &Witness) -> Self {
+        self.witness = Some(witness.clone());
+        self
+    }
+
+    #[must_use]
     pub fn accepting(mut self, media_type: &'static str) -> Self {
         self.headers
             .insert(ACCEPT, HeaderValue::from_static(media_type));
@@ -117,6 +143,29 @@ pub fn may(policy: &PolicySet, role: Role, method: &Method, path: &str) -> bool 
 /// # Errors
 /// What the API refused it with.
 pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Result<Answer, Fault> {
+    let Value::Object(mut envelope) = ask_whole(exchange, person, ask).await? else {
+        return Err(Fault::internal("an answer without an envelope"));
+    };
+    let mut taken = |name: &str| envelope.remove(name).unwrap_or_default();
+    let mut meta = taken("meta");
+    Ok(Answer {
+        data: taken("data"),
+        pagination: meta
+            .get_mut("pagination")
+            .map(Value::take)
+            .unwrap_or_default(),
+    })
+}
+
+/// As [`ask`], and gives the whole envelope.
+///
+/// # Errors
+/// As [`ask`].
+pub async fn ask_whole(
+    exchange: &mut Exchange,
+    person: Person<'_>,
+    ask: Ask,
+) -> Result<Value, Fault> {
     let response = run(exchange, person, ask).await?;
     let status = response.status;
     let Body::Full(bytes) = response.body else {
@@ -124,20 +173,10 @@ pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Resul
     };
     let envelope: Value = serde_json::from_slice(&bytes).map_err(Fault::internal)?;
     if status.is_success() {
-        let Value::Object(mut envelope) = envelope else {
-            return Err(Fault::internal("an answer without an envelope"));
-        };
-        let mut taken = |name: &str| envelope.remove(name).unwrap_or_default();
-        let mut meta = taken("meta");
-        return Ok(Answer {
-            data: taken("data"),
-            pagination: meta
-                .get_mut("pagination")
-                .map(Value::take)
-                .unwrap_or_default(),
-        });
+        Ok(envelope)
+    } else {
+        Err(fault(status, &envelope))
     }
-    Err(fault(status, &envelope))
 }
 
 /// Asks for a file or a stream, and gives it as it is.
@@ -221,6 +260,7 @@ fn inner(
         query,
         body: sent,
         mut headers,
+        witness,
     } = ask;
     headers.insert(
         SVC_VERSION,
@@ -271,6 +311,7 @@ fn inner(
         headers: HeaderMap::new(),
         facts: Facts {
             caller: Some(caller),
+            witness,
             ..Facts::default()
         },
         trail,

@@ -132,6 +132,16 @@ pub async fn forgive(tx: &mut Transaction<'_>, bucket: &Bucket) -> Result<(), St
     tx.cx.execute(sql, args![&bucket.name]).await.map(drop)
 }
 
+/// Takes one attempt back out of a bucket: it was a good one. Others may still be guessing there.
+///
+/// # Errors
+/// Those of the database.
+pub async fn give_back(tx: &mut Transaction<'_>, bucket: &Bucket) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE login_attempts SET attempts = attempts - 1 WHERE bucket = $1 AND attempts > 0";
+    tx.cx.execute(sql, args![&bucket.name]).await.map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ on_both_engines! {
     a_session_is_another_one_after_every_step,
     an_idle_session_and_an_old_one_are_over,
     guessing_closes_an_account_for_a_while,
+    guesses_at_once_are_no_more_than_guesses_in_a_row,
     a_reset_ends_every_session,
     somebody_who_is_suspended_is_out_at_once,
 }
@@ -201,6 +202,22 @@ async fn guessing_from_one_network_is_counted_over_accounts(world: &World) {
     }
     assert_eq!(statuses.pop(), Some(429));
     assert!(statuses.iter().all(|status| *status == 401), "{statuses:?}");
+}
+
+async fn guesses_at_once_are_no_more_than_guesses_in_a_row(world: &World) {
+    let invited = invite(world, &world.organization(), "member");
+    Browser::new(&world.gateway)
+        .accept(&invited.invitation)
+        .await;
+    let guesses = (0..14).map(async |_| {
+        let mut browser = Browser::new(&world.gateway);
+        let page = browser.sign_in(&invited.email, "a wild guess of mine");
+        page.await.status()
+    });
+    let statuses = futures_util::future::join_all(guesses).await;
+    let judged = statuses.iter().filter(|status| **status == 401).count();
+    let waiting = statuses.iter().filter(|status| **status == 429).count();
+    assert_eq!((judged, waiting), (10, 4), "{statuses:?}");
 }
 
 async fn a_reset_ends_every_session(world: &World) {

@@ -26,10 +26,12 @@ on_sqlite! {
     an_agreement_is_signed_and_downloaded,
     an_integration_is_made_bound_and_revoked,
     usage_is_drawn_and_capped,
+    an_inbound_webhook_is_tried_made_and_posted_to,
+    the_playground_shows_what_a_provider_received,
 }
 
 /// Every page of the menu.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 17] = [
     "/ui",
     "/ui/keys",
     "/ui/agents",
@@ -37,6 +39,9 @@ const PAGES: [&str; 14] = [
     "/ui/phi",
     "/ui/audit",
     "/ui/integrations",
+    "/ui/apps",
+    "/ui/applications",
+    "/ui/playground",
     "/ui/agreement",
     "/ui/users",
     "/ui/settings",
@@ -271,11 +276,22 @@ async fn a_role_sees_what_is_its_own(world: &World) {
     for (role, closed) in [
         ("owner", &[][..]),
         ("admin", &[]),
-        ("compliance", &[]),
-        ("member", &["/ui/phi", "/ui/audit", "/ui/users"]),
+        ("compliance", &["/ui/playground"]),
+        (
+            "member",
+            &["/ui/phi", "/ui/audit", "/ui/users", "/ui/applications"],
+        ),
         (
             "viewer",
-            &["/ui/phi", "/ui/audit", "/ui/users", "/ui/integrations"],
+            &[
+                "/ui/phi",
+                "/ui/audit",
+                "/ui/users",
+                "/ui/integrations",
+                "/ui/apps",
+                "/ui/applications",
+                "/ui/playground",
+            ],
         ),
     ] {
         let mut browser = somebody(world, &organization, role).await;
@@ -546,4 +562,126 @@ async fn usage_is_drawn_and_capped(world: &World) {
     let refused = browser.submit(&page, "/ui/usage/budget", &wrong).await;
     assert_eq!(refused.status(), 422);
     assert!(!between(&refused, "id=\"e-monthly_credit_cap\">", "</p>").is_empty());
+}
+
+async fn an_inbound_webhook_is_tried_made_and_posted_to(world: &World) {
+    let organization = world.organization();
+    let mut browser = somebody(world, &organization, "member").await;
+    let page = browser.get("/ui/apps").await;
+    let made = browser
+        .submit(&page, "/ui/apps", &[("name", "Intake")])
+        .await;
+    let app = made.leads_to().split('?').next().unwrap().to_owned();
+    let page = browser.get(&app).await;
+    let wrong = [("key", "patient"), ("fields", "[{\"key\": \"mrn\"}]")];
+    let refused = browser.submit(&page, &app, &wrong).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+    let schema = r#"[{"key": "mrn", "type": "string", "required": true, "phi": true}, {"key": "ward", "type": "enum", "values": ["a"]}]"#;
+    let saved = browser
+        .submit(&page, &app, &[("key", "patient"), ("fields", schema)])
+        .await;
+    assert_eq!(
+        saved.leads_to(),
+        format!("{app}/records/patient?done=saved")
+    );
+
+    let wizard = format!("{app}/inbound");
+    let page = browser.get(&wizard).await;
+    let mut typed = vec![
+        ("name", "Lab"),
+        ("entity_key", "patient"),
+        ("field_mapping", "patient.id = mrn"),
+        ("sample", r#"{"patient": {"id": "4711"}, "ward": "b"}"#),
+        ("do", "try"),
+    ];
+    let refused = browser.submit(&page, &wizard, &typed).await;
+    assert_eq!(refused.status(), 422);
+    assert!(
+        !between(&refused, "id=\"e-sample\">", "</p>").is_empty(),
+        "{}",
+        refused.text
+    );
+    typed[3].1 = r#"{"patient": {"id": "<4711>"}, "ward": "a", "other": 1}"#;
+    let tried = browser.submit(&page, &wizard, &typed).await;
+    assert_eq!(tried.status(), 200, "{}", tried.text);
+    assert!(
+        between(&tried, "id=\"preview\">", "</pre>").contains("&#60;4711&#62;"),
+        "{}",
+        tried.text
+    );
+    assert!(
+        rows(world, &organization, "inbound_webhook.created")
+            .await
+            .is_empty()
+    );
+    typed[4].1 = "make";
+    let made = browser.submit(&tried, &wizard, &typed).await;
+    assert_eq!(made.status(), 201, "{}", made.text);
+    let entrance = between(&made, "id=\"new-entrance\">", "</code>").to_owned();
+    let path = browser.path(&entrance).to_owned();
+    let sent = svc_tests::wire::Request::new("POST", &path)
+        .json(&json!({"patient": {"id": "4712"}, "ward": "a"}));
+    let answer = world.gateway.answer(&sent).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+
+    let records = browser.get(&format!("{app}/records/patient")).await;
+    assert!(records.text.contains("<td>4712</td>"), "{}", records.text);
+    let id = answer.json()["data"]["record_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let place = format!("{app}/records/patient/{id}");
+    let record = browser.get(&place).await;
+    assert!(record.text.contains("4712"), "{}", record.text);
+    let removed = browser
+        .submit(&record, &format!("{place}/remove"), &[])
+        .await;
+    removed.leads_to();
+    for event in [
+        "app.created",
+        "entity.created",
+        "inbound_webhook.created",
+        "record.deleted",
+    ] {
+        assert_eq!(rows(world, &organization, event).await.len(), 1, "{event}");
+    }
+}
+
+async fn the_playground_shows_what_a_provider_received(world: &World) {
+    let organization = world.organization();
+    let mut browser = somebody(world, &organization, "member").await;
+    let page = browser.get("/ui/playground").await;
+    assert_eq!(page.status(), 200, "{}", page.text);
+    let word = mark();
+    let message = format!("{word}: Patient with SSN 536-22-1234 <b>");
+    let typed = [
+        ("model", "alpha-haiku-4-5"),
+        ("system", ""),
+        ("message", message.as_str()),
+    ];
+    let turn = browser.submit(&page, "/ui/playground", &typed).await;
+    assert_eq!(turn.status(), 200, "{}", turn.text);
+    let side = |page: &Page, id: &str| {
+        between(page, &format!("<h2 id=\"{id}\">"), "</section>").to_owned()
+    };
+    assert!(side(&turn, "typed").contains("536-22-1234 &#60;b&#62;"));
+    let received = side(&turn, "received");
+    assert!(
+        received.contains(&word) && !received.contains("536-22-1234"),
+        "{received}"
+    );
+    assert!(side(&turn, "answered").contains("<pre>"));
+    let completed = rows(world, &organization, "inference.completed").await;
+    assert_eq!(completed.len(), 1);
+    assert_eq!(completed[0]["actor"]["type"], "user");
+    let sql = "SELECT id FROM messages WHERE org_id = $1";
+    let kept = world.gateway.database.rows(sql, &[&organization.id]).await;
+    assert!(kept.is_empty(), "nothing of it is stored");
+
+    let blocking = world.organization_with(&["--phi-mode", "block"]);
+    let mut browser = Browser::owner(&world.gateway, &blocking).await;
+    let page = browser.get("/ui/playground").await;
+    let refused = browser.submit(&page, "/ui/playground", &typed).await;
+    assert_eq!(refused.status(), 422);
+    assert!(side(&refused, "received").contains("Nothing: the message was refused before."));
 }

@@ -104,7 +104,7 @@ async fn attempt(
     next: &str,
 ) -> Result<Response, Refusal> {
     let store = exchange.gateway.store.clone();
-    let pair = count(exchange, email).await?;
+    let counted = count(exchange, email).await?;
     let found = svc_store::password::find(&store, email).await;
     let found = found.map_err(|error| down(&error))?;
     let (user, phc) = found.map_or((None, None), |(user, phc)| (Some(user), phc));
@@ -122,22 +122,32 @@ async fn attempt(
             return Err(refuse(exchange, user, reason).await?);
         }
     };
-    Ok(let_in(exchange, user, pair, next).await?)
+    Ok(let_in(exchange, user, counted, next).await?)
+}
+
+/// What an attempt was counted by.
+#[derive(Clone)]
+struct Counted {
+    /// One account from one network: empty again once its owner is there.
+    pair: Bucket,
+    /// All that others share, who may be guessing: a good attempt does not count there.
+    shared: [Bucket; 2],
 }
 
 /// Counts an attempt before it is judged.
-async fn count(exchange: &Exchange, email: &str) -> Result<Bucket, Refusal> {
+async fn count(exchange: &Exchange, email: &str) -> Result<Counted, Refusal> {
     let plain = plain_email(email);
     let network = network(exchange.head.client).to_string();
     let pair = Bucket::new(&["sign-in", &plain, &network], FREE_OF_PAIR);
-    let buckets = vec![
-        pair.clone(),
+    let shared = [
         Bucket::new(&["sign-in account", &plain], FREE_OF_ACCOUNT),
         Bucket::new(&["sign-in network", &network], FREE_OF_NETWORK),
     ];
+    let mut buckets = vec![pair.clone()];
+    buckets.extend(shared.clone());
     let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
     match taken.map_err(|error| down(&error))? {
-        None => Ok(pair),
+        None => Ok(Counted { pair, shared }),
         Some(wait_ms) => {
             strangers::refuse(exchange, "sign_in_throttled");
             Err(too_many(wait_ms))
@@ -179,7 +189,7 @@ async fn refuse(
 async fn let_in(
     exchange: &mut Exchange,
     user: User,
-    pair: Bucket,
+    counted: Counted,
     next: &str,
 ) -> Result<Response, Fault> {
     let stage = if user.mfa_enabled {
@@ -197,7 +207,10 @@ async fn let_in(
         Box::pin(async move {
             session::end_old(&mut tx, old.as_ref()).await?;
             stored::insert(&mut tx, &new, &digest).await?;
-            throttle::forgive(&mut tx, &pair).await?;
+            throttle::forgive(&mut tx, &counted.pair).await?;
+            for bucket in &counted.shared {
+                throttle::give_back(&mut tx, bucket).await?;
+            }
             if stage == Stage::Whole {
                 svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
                 audit::record(&mut tx, &row).await?;

@@ -31,7 +31,9 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         let policy = &exchange.policy;
         let refused = exchange.gateway.policies.refused();
         let mut ways: Vec<Way> = Vec::new();
-        for route in policy.routes.all() {
+        // Pages run no filters, and are drawn by being looked at.
+        let routes = policy.routes.all().iter();
+        for route in routes.filter(|route| !route.path.starts_with("/ui")) {
             let steps: Vec<&'static str> = route.filters.iter().map(|step| step.name()).collect();
             let label = format!("{} {}", route.method, route.path);
             let end = route.handler.name();

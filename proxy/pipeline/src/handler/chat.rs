@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::secret::Mode;
 use tracing::Instrument;
@@ -117,10 +118,19 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     Ok(Call {
         routes: routes?,
         connector: Arc::clone(&gateway.connector),
-        chat: Arc::new(chat),
+        chat: witnessed(exchange, chat),
         received: exchange.head.received,
         metrics: Arc::clone(&gateway.metrics),
     })
+}
+
+/// The request as the provider will read it, shown to whoever asked to see it.
+fn witnessed(exchange: &Exchange, chat: ChatRequest) -> Arc<ChatRequest> {
+    let chat = Arc::new(chat);
+    if let Some(witness) = &exchange.facts.witness {
+        witness.sees(&chat);
+    }
+    chat
 }
 
 fn route(

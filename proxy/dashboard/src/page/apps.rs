@@ -1,0 +1,178 @@
+//! Apps, their entities, and the records in them.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value};
+use svc_core::fault::Fault;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use crate::field::{Area, Input};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::pager::Pager;
+use crate::session::{Visitor, see_other};
+use crate::show;
+
+const API: &str = "/v1/apps";
+const PAGE: &str = "/ui/apps";
+
+#[derive(Template)]
+#[template(path = "apps.html")]
+struct Apps {
+    layout: Layout,
+    told: Told,
+    apps: Vec<Value>,
+    pager: Pager,
+    may_change: bool,
+    name: Input,
+}
+
+pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, &Fields::default(), told).await
+    })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+) -> Result<Response, Fault> {
+    let ask = Pager::turn(exchange, Ask::get(API));
+    let answer = inside::ask(exchange, visitor.person(), ask).await?;
+    let page = Apps {
+        layout: Layout::new(exchange, visitor, "Records"),
+        apps: show::rows(answer.data),
+        pager: Pager::new(PAGE, &answer.pagination),
+        may_change: visitor.may(exchange, &Method::POST, API),
+        name: Input::text("name", "Name")
+            .value(sent.text("name"))
+            .told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn create<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let mut body = Map::new();
+        body.insert("name".to_owned(), fields.text("name").trim().into());
+        let ask = Ask::new(Method::POST, API).body(body);
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(answer) => {
+                let id = show::plain(&answer.data, "/id");
+                Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
+            }
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, &fields, told).await
+            }
+        }
+    })
+}
+
+#[derive(Template)]
+#[template(path = "app.html")]
+struct App {
+    layout: Layout,
+    told: Told,
+    app: Value,
+    entities: Vec<Value>,
+    webhooks: Vec<Value>,
+    may_change: bool,
+    key: Input,
+    schema: Area,
+}
+
+/// The API's path of the app that the page's path names.
+pub(crate) fn app_path(exchange: &Exchange) -> String {
+    format!("{API}/{}", exchange.parameter("app"))
+}
+
+pub(crate) fn one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        show_app(exchange, visitor, status, &Fields::default(), told).await
+    })
+}
+
+/// An app has at most so many entities and webhooks, and a page of the API at most 100.
+const MOST: &str = "100";
+
+async fn show_app(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+) -> Result<Response, Fault> {
+    let (path, person) = (app_path(exchange), visitor.person());
+    let app = inside::ask(exchange, person, Ask::get(&path)).await?.data;
+    let ask = Ask::get(format!("{path}/entities")).with("limit", MOST);
+    let entities = inside::ask(exchange, person, ask).await?.data;
+    let ask = Ask::get(format!("{path}/inbound-webhooks")).with("limit", MOST);
+    let webhooks = inside::ask(exchange, person, ask).await?.data;
+    let page = App {
+        layout: Layout::new(exchange, visitor, "App"),
+        app,
+        entities: show::rows(entities),
+        webhooks: show::rows(webhooks),
+        may_change: visitor.may(exchange, &Method::POST, API),
+        key: Input::text("key", "Key")
+            .hint("A small letter, then small letters, digits and _.")
+            .value(sent.text("key"))
+            .told(&told),
+        schema: Area::new("fields", "Fields", 8)
+            .hint("As the API takes them: a JSON array of {\"key\", \"type\", \"required\", \"phi\", …}.")
+            .value(sent.filled("fields").unwrap_or(EXAMPLE))
+            .told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+const EXAMPLE: &str = "[\n  {\"key\": \"mrn\", \"type\": \"string\", \"required\": true, \"phi\": true},\n  \
+                       {\"key\": \"ward\", \"type\": \"enum\", \"values\": [\"a\", \"b\"]}\n]";
+
+pub(crate) fn put_entity<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let key = fields.text("key").trim();
+        // What is no JSON goes to the API as the text it is, and is refused there with its name.
+        let schema: Result<Value, _> = serde_json::from_str(fields.text("fields"));
+        let schema = schema.unwrap_or_else(|_| Value::from(fields.text("fields")));
+        let mut body = Map::new();
+        body.insert("fields".to_owned(), schema);
+        let escaped: String = form_urlencoded::byte_serialize(key.as_bytes()).collect();
+        let path = format!("{}/entities/{escaped}", app_path(exchange));
+        let ask = Ask::new(Method::PUT, path).body(body);
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(_) => {
+                let place = format!("{PAGE}/{}", exchange.parameter("app"));
+                Ok(see_other(
+                    exchange,
+                    &format!("{place}/records/{key}?done=saved"),
+                ))
+            }
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                show_app(exchange, visitor, status, &fields, told).await
+            }
+        }
+    })
+}

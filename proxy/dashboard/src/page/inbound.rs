@@ -1,0 +1,261 @@
+//! Inbound webhooks: which payload becomes which record is tried before the webhook is made, its token is shown once.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value};
+use svc_core::entity::{Mapping, Schema};
+use svc_core::fault::{Fault, Problems, invalid};
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use super::apps::app_path;
+use crate::field::{Area, Choice, Input, Select};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::{Visitor, see_other, token};
+use crate::show;
+
+#[derive(Template)]
+#[template(path = "inbound_new.html")]
+struct Wizard {
+    layout: Layout,
+    told: Told,
+    app: String,
+    once: String,
+    name: Input,
+    entity: Select,
+    mapping: Area,
+    sample: Area,
+    /// What the sample would become.
+    preview: Option<String>,
+}
+
+pub(crate) fn wizard<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, &Fields::default(), told, None).await
+    })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+    preview: Option<String>,
+) -> Result<Response, Fault> {
+    let ask = Ask::get(format!("{}/entities", app_path(exchange))).with("limit", "100");
+    let entities = inside::ask(exchange, visitor.person(), ask).await?.data;
+    let entities = show::rows(entities);
+    let keys = entities.iter().map(|entity| show::plain(entity, "/key"));
+    let page = Wizard {
+        layout: Layout::new(exchange, visitor, "New inbound webhook"),
+        app: exchange.parameter("app").to_owned(),
+        once: token(),
+        name: Input::text("name", "Name")
+            .hint("Who sends.")
+            .value(sent.text("name"))
+            .told(&told),
+        entity: Select::new("entity_key", "Entity", Choice::words(keys))
+            .chosen(sent.text("entity_key"))
+            .told(&told),
+        mapping: Area::new("field_mapping", "Mapping", 5)
+            .hint("One pair a line, such as patient.id = mrn. What is not mapped passes as it is.")
+            .value(sent.text("field_mapping"))
+            .told(&told),
+        sample: Area::new("sample", "A payload to try it with", 6)
+            .hint("JSON. It is not kept.")
+            .value(sent.text("sample"))
+            .told(&told),
+        preview,
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+/// The lines of the form as the API takes them.
+fn mapping(fields: &Fields) -> Result<Map<String, Value>, Fault> {
+    let mut pairs = Map::new();
+    let lines = fields.text("field_mapping").lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty()) {
+        let pair = line.split_once('=');
+        let (source, field) =
+            pair.ok_or_else(|| invalid("field_mapping", "Each line is: source = field"))?;
+        pairs.insert(source.trim().to_owned(), field.trim().into());
+    }
+    Ok(pairs)
+}
+
+/// One form, two buttons: the payload is tried, or the webhook is made.
+pub(crate) fn submit<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let done = if fields.text("do") == "try" {
+            preview(exchange, visitor, &fields).await.map(Done::Tried)
+        } else {
+            create(exchange, visitor, &fields).await.map(Done::Made)
+        };
+        match done {
+            Ok(Done::Made(webhook)) => made(exchange, visitor, webhook),
+            Ok(Done::Tried(text)) => {
+                let (status, told) = (StatusCode::OK, Told::default());
+                render(exchange, visitor, status, &fields, told, Some(text)).await
+            }
+            Err(fault) => {
+                let told = Told::of_form(fault)?;
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render(exchange, visitor, status, &fields, told, None).await
+            }
+        }
+    })
+}
+
+enum Done {
+    Tried(String),
+    Made(Value),
+}
+
+/// What the sample would become, by the same two functions that the entrance uses.
+async fn preview(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    fields: &Fields,
+) -> Result<String, Fault> {
+    let key: String =
+        form_urlencoded::byte_serialize(fields.text("entity_key").as_bytes()).collect();
+    let ask = Ask::get(format!("{}/entities/{key}", app_path(exchange)));
+    let entity = inside::ask(exchange, visitor.person(), ask).await?.data;
+    let schema = Schema::stored(entity.get("fields").cloned().unwrap_or_default());
+    let schema = schema.ok_or_else(|| Fault::internal("a shown schema cannot be read"))?;
+    let mut problems = Problems::default();
+    let mapping = Mapping::read(mapping(fields)?, &schema, "field_mapping", &mut problems);
+    problems.into_result()?;
+    let sample: Result<Map<String, Value>, _> = serde_json::from_str(fields.text("sample"));
+    let sample = sample.map_err(|_| invalid("sample", "must be one JSON object"))?;
+    let mut problems = Problems::default();
+    let mut mapped = mapping.apply(sample);
+    mapped.retain(|key, _| schema.field(key).is_some());
+    let values = schema.judge(mapped, "sample", &mut problems);
+    problems.into_result()?;
+    serde_json::to_string_pretty(&values.shown(&schema)).map_err(Fault::internal)
+}
+
+async fn create(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    fields: &Fields,
+) -> Result<Value, Fault> {
+    let mut body = Map::new();
+    for key in ["name", "entity_key"] {
+        body.insert(key.to_owned(), fields.text(key).trim().into());
+    }
+    body.insert("field_mapping".to_owned(), Value::Object(mapping(fields)?));
+    let ask = Ask::new(
+        Method::POST,
+        format!("{}/inbound-webhooks", app_path(exchange)),
+    )
+    .body(body)
+    .once(fields.text("once"));
+    Ok(inside::ask(exchange, visitor.person(), ask).await?.data)
+}
+
+#[derive(Template)]
+#[template(path = "inbound.html")]
+struct Inbound {
+    layout: Layout,
+    app: String,
+    webhook: Value,
+    mapping: String,
+    /// Where the sender posts to, shown once.
+    entrance: Option<String>,
+    may_change: bool,
+}
+
+fn made(exchange: &Exchange, visitor: &Visitor, webhook: Value) -> Result<Response, Fault> {
+    let base = &exchange.gateway.settings.base_url;
+    let token = show::plain(&webhook, "/token");
+    let entrance = Some(format!("{base}/api/svc/v1/incoming/{token}"));
+    page(exchange, visitor, StatusCode::CREATED, webhook, entrance)
+}
+
+fn page(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    webhook: Value,
+    entrance: Option<String>,
+) -> Result<Response, Fault> {
+    let mapping = webhook.get("field_mapping").unwrap_or(&Value::Null);
+    let page = Inbound {
+        mapping: serde_json::to_string_pretty(mapping).map_err(Fault::internal)?,
+        layout: Layout::new(exchange, visitor, "Inbound webhook"),
+        app: exchange.parameter("app").to_owned(),
+        webhook,
+        entrance,
+        may_change: visitor.may(exchange, &Method::POST, "/v1/apps"),
+    };
+    html(exchange, status, &page)
+}
+
+fn path(exchange: &Exchange) -> String {
+    let id = exchange.parameter("id");
+    format!("{}/inbound-webhooks/{id}", app_path(exchange))
+}
+
+pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let ask = Ask::get(path(exchange));
+        let webhook = inside::ask(exchange, visitor.person(), ask).await?.data;
+        page(exchange, visitor, StatusCode::OK, webhook, None)
+    })
+}
+
+pub(crate) fn rotate<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let ask = Ask::new(Method::POST, format!("{}/rotate-token", path(exchange)));
+        let webhook = inside::ask(exchange, visitor.person(), ask).await?.data;
+        made(exchange, visitor, webhook)
+    })
+}
+
+pub(crate) fn switch<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let mut body = Map::new();
+        body.insert("status".to_owned(), fields.text("status").into());
+        let ask = Ask::new(Method::PATCH, path(exchange)).body(body);
+        inside::ask(exchange, visitor.person(), ask).await?;
+        let place = format!(
+            "/ui/apps/{}/inbound/{}",
+            exchange.parameter("app"),
+            exchange.parameter("id")
+        );
+        Ok(see_other(exchange, &format!("{place}?done=saved")))
+    })
+}
+
+pub(crate) fn remove<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let ask = Ask::new(Method::DELETE, path(exchange));
+        inside::ask(exchange, visitor.person(), ask).await?;
+        let place = format!("/ui/apps/{}?done=removed", exchange.parameter("app"));
+        Ok(see_other(exchange, &place))
+    })
+}

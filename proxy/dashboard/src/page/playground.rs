@@ -1,0 +1,151 @@
+//! The playground: a message through the whole gateway, and side by side what was typed, what the provider received
+//! and what came back. What the provider received is shown to the one who typed it, and kept nowhere.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value};
+use svc_core::chat::{ChatRequest, Part};
+use svc_core::fault::{Code, Fault};
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask, Witness};
+use svc_pipeline::response::Response;
+
+use crate::field::{Area, Choice, Input, Select};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::session::Visitor;
+use crate::show;
+
+const API: &str = "/v1/ai/chat";
+/// Spec: the default of native chat.
+const DEFAULT_MODEL: &str = "alpha-sonnet-4-6";
+
+#[derive(Template)]
+#[template(path = "playground.html")]
+struct Playground {
+    layout: Layout,
+    told: Told,
+    model: Select,
+    system: Input,
+    message: Area,
+    turn: Option<Turn>,
+}
+
+/// One message and what became of it.
+struct Turn {
+    typed: String,
+    /// What the provider got; nothing where the message was refused before.
+    received: Option<String>,
+    /// What came back, with the caller's own words in their places again.
+    answered: Option<String>,
+    /// `NAME: 2`.
+    found: Vec<String>,
+    facts: Value,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        if !visitor.may(exchange, &Method::POST, API) {
+            return Err(Fault::new(
+                Code::OrgAdminRequired,
+                "Your role does not allow this.",
+            ));
+        }
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, &Fields::default(), told, None)
+    })
+}
+
+fn render(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+    turn: Option<Turn>,
+) -> Result<Response, Fault> {
+    let models = exchange.policy.catalogue.models.iter();
+    let models = Choice::words(models.map(|model| model.id.as_str()));
+    let chosen = sent.filled("model").unwrap_or(DEFAULT_MODEL);
+    let page = Playground {
+        layout: Layout::new(exchange, visitor, "Playground"),
+        model: Select::new("model", "Model", models)
+            .chosen(chosen)
+            .told(&told),
+        system: Input::text("system", "System prompt")
+            .value(sent.text("system"))
+            .optional()
+            .told(&told),
+        message: Area::new("message", "Message", 6)
+            .value(sent.text("message"))
+            .told(&told),
+        told,
+        turn,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn ask<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let mut body = Map::new();
+        for name in ["model", "system", "message"] {
+            if let Some(text) = fields.filled(name) {
+                body.insert(name.to_owned(), text.into());
+            }
+        }
+        body.insert("stream".to_owned(), false.into());
+        body.insert("store".to_owned(), false.into());
+        let witness = Witness::default();
+        let asked = Ask::new(Method::POST, API).body(body).seen_by(&witness);
+        let answered = inside::ask_whole(exchange, visitor.person(), asked).await;
+        let mut turn = Turn {
+            typed: fields.text("message").to_owned(),
+            received: witness.seen().map(|chat| text_of(&chat)),
+            answered: None,
+            found: Vec::new(),
+            facts: Value::Null,
+        };
+        let (status, told) = match answered {
+            Ok(envelope) => {
+                turn.answered = Some(show::plain(&envelope, "/data/message/content").to_owned());
+                turn.facts = envelope.pointer("/meta").cloned().unwrap_or_default();
+                turn.found = words(&turn.facts, "/phi/entity_types");
+                (StatusCode::OK, Told::default())
+            }
+            Err(fault) => {
+                turn.found = fault
+                    .details
+                    .get("entity_types")
+                    .map(|found| words(found, ""))
+                    .unwrap_or_default();
+                (StatusCode::UNPROCESSABLE_ENTITY, Told::of_form(fault)?)
+            }
+        };
+        render(exchange, visitor, status, &fields, told, Some(turn))
+    })
+}
+
+fn words(value: &Value, pointer: &str) -> Vec<String> {
+    let found = value.pointer(pointer).and_then(Value::as_array);
+    let found = found.into_iter().flatten().filter_map(Value::as_str);
+    found.map(str::to_owned).collect()
+}
+
+/// The texts of a request as the provider reads them.
+fn text_of(chat: &ChatRequest) -> String {
+    let turns = chat.messages.iter().flat_map(|message| &message.content);
+    let texts = chat
+        .system
+        .iter()
+        .chain(turns)
+        .filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
