@@ -14,6 +14,7 @@ mod dashboard;
 mod departure;
 mod disconnect;
 mod engines;
+mod events;
 // How guests are built stands beside the build script that ships them.
 mod faults;
 #[path = "../../proxy/gateway/build/guest.rs"]

@@ -1,5 +1,8 @@
 //! The order of checks: with two things wrong, the earlier one is answered.
 
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::gateway::Setup;
@@ -14,6 +17,7 @@ on_both_engines! {
     the_body_may_have_as_many_bytes_as_the_limit,
     the_earlier_check_answers,
     a_quota_is_counted_by_webhook,
+    duplicates_wait_although_the_quota_is_used_up,
     refusals_leave_one_row,
 }
 
@@ -218,6 +222,18 @@ async fn a_quota_is_counted_by_webhook(world: &World) {
     let closed = json!({"per_minute": 0});
     made(world, &other.key, "PATCH", &other.webhook, closed).await;
     let refused = world.gateway.answer(&other.post(&body)).await;
+    assert_eq!(refusal(&refused).1, "ERROR");
+}
+
+/// The first of them takes the last of the quota.
+async fn duplicates_wait_although_the_quota_is_used_up(world: &World) {
+    let inbound = Inbound::with(world, json!({"per_minute": 1})).await;
+    let request = inbound.keyed("once", &json!({"mrn": "1"}));
+    let all = (0..8).map(|_| world.gateway.answer(&request));
+    let ids: BTreeSet<String> = join_all(all).await.iter().map(record_id).collect();
+    assert_eq!(ids.len(), 1);
+    let other = inbound.keyed("another", &json!({"mrn": "2"}));
+    let refused = world.gateway.answer(&other).await;
     assert_eq!(refusal(&refused).1, "ERROR");
 }
 
