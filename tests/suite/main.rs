@@ -30,6 +30,7 @@ mod openapi;
 mod operations;
 mod phi;
 mod recomputation;
+mod record_events;
 mod refusal;
 mod reload;
 mod solve;
