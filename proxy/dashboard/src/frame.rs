@@ -155,7 +155,7 @@ pub fn headers(form_action: &[&str]) -> HeaderMap {
     const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
         HeaderName::from_static("cross-origin-opener-policy");
     let mut policy = String::from(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
          base-uri 'none'; frame-ancestors 'none'; form-action 'self'",
     );
     for target in form_action {
