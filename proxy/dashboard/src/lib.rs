@@ -84,6 +84,17 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::GET, "/ui/apps/{app}/records/{key}/{id}", &SignedIn(page::records::show_one)),
     page(Method::POST, "/ui/apps/{app}/records/{key}/{id}/remove", &Form(page::records::remove)),
 
+    page(Method::GET, "/ui/webhooks", &SignedIn(page::webhooks::show)),
+    page(Method::POST, "/ui/webhooks", &Form(page::webhooks::create)),
+    page(Method::GET, "/ui/webhooks/{id}", &SignedIn(page::webhooks::show_one)),
+    page(Method::POST, "/ui/webhooks/{id}/rotate", &Form(page::webhooks::rotate)),
+    page(Method::POST, "/ui/webhooks/{id}/status", &Form(page::webhooks::switch)),
+    page(Method::POST, "/ui/webhooks/{id}/remove", &Form(page::webhooks::remove)),
+    page(Method::GET, "/ui/deliveries", &SignedIn(page::deliveries::show)),
+    page(Method::GET, "/ui/deliveries/{id}", &SignedIn(page::deliveries::show_one)),
+    page(Method::GET, "/ui/replay", &SignedIn(page::deliveries::show_replay)),
+    page(Method::POST, "/ui/replay", &Form(page::deliveries::replay)),
+
     page(Method::GET, "/ui/applications", &SignedIn(page::applications::show)),
     page(Method::POST, "/ui/applications", &Form(page::applications::create)),
     page(Method::POST, "/ui/applications/{id}/rotate", &Form(page::applications::rotate)),

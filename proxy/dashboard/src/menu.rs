@@ -38,6 +38,8 @@ static ENTRIES: &[Entry] = &[
     Entry { path: "/ui/phi", label: "PHI activity", needs: Needs::Api("/v1/audit") },
     Entry { path: "/ui/audit", label: "Audit log", needs: Needs::Api("/v1/audit") },
     Entry { path: "/ui/integrations", label: "Integrations", needs: Needs::Api("/v1/integrations") },
+    Entry { path: "/ui/webhooks", label: "Webhooks", needs: Needs::Api("/v1/webhooks") },
+    Entry { path: "/ui/deliveries", label: "Deliveries", needs: Needs::Api("/v1/webhooks/deliveries") },
     Entry { path: "/ui/apps", label: "Records", needs: Needs::Api("/v1/apps") },
     Entry { path: "/ui/applications", label: "Applications", needs: Needs::Api("/v1/oauth/applications") },
     Entry { path: "/ui/playground", label: "Playground", needs: Needs::Role(may_chat) },

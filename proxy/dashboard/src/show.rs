@@ -54,6 +54,10 @@ pub(crate) fn words_of(word: &str) -> String {
     word.replace('_', " ")
 }
 
+pub(crate) fn is_true(record: &Value, pointer: &str) -> bool {
+    record.pointer(pointer).and_then(Value::as_bool) == Some(true)
+}
+
 /// Rows of a list.
 pub(crate) fn rows(data: Value) -> Vec<Value> {
     match data {

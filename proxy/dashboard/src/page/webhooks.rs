@@ -1,0 +1,239 @@
+//! Outbound webhooks: the endpoints that are told of events, and their secrets.
+
+use askama::Template;
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+use svc_core::fault::Fault;
+use svc_core::webhook::EventName;
+use svc_pipeline::exchange::Exchange;
+use svc_pipeline::inside::{self, Ask};
+use svc_pipeline::response::Response;
+
+use crate::field::{Boxes, Choice, Input};
+use crate::form::Fields;
+use crate::frame::{Answering, Told, html};
+use crate::menu::Layout;
+use crate::pager::Pager;
+use crate::session::{Visitor, see_other, token};
+use crate::show;
+
+const API: &str = "/v1/webhooks";
+const PAGE: &str = "/ui/webhooks";
+/// Every event there is and will be.
+const ALL_EVENTS: &str = "*";
+
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+struct Webhooks {
+    layout: Layout,
+    told: Told,
+    endpoints: Vec<Value>,
+    pager: Pager,
+    may_change: bool,
+    once: String,
+    /// Shown once, and never again.
+    secret: Option<String>,
+    url: Input,
+    events: Boxes,
+    description: Input,
+    max_in_flight: Input,
+}
+
+pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(async move {
+        let (status, told) = (StatusCode::OK, Told::default());
+        render(exchange, visitor, status, &Fields::default(), told, None).await
+    })
+}
+
+async fn render(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    sent: &Fields,
+    told: Told,
+    secret: Option<String>,
+) -> Result<Response, Fault> {
+    let ask = Pager::turn(exchange, Ask::get(API));
+    let answer = inside::ask(exchange, visitor.person(), ask).await?;
+    let events = EventName::ALL.iter().map(|event| event.word());
+    let events = Choice::words(events.chain([ALL_EVENTS]));
+    let page = Webhooks {
+        layout: Layout::new(exchange, visitor, "Webhooks"),
+        endpoints: show::rows(answer.data),
+        pager: Pager::new(PAGE, &answer.pagination),
+        may_change: visitor.may(exchange, &Method::POST, API),
+        once: token(),
+        secret,
+        url: Input::new("url", "url", "Address")
+            .hint("Where deliveries are posted to, over HTTPS.")
+            .value(sent.text("url"))
+            .told(&told),
+        events: Boxes::new("events", "Events", events)
+            .hint("* stands for every event, also those to come.")
+            .ticked(sent.all("events"))
+            .told(&told),
+        description: Input::text("description", "Description")
+            .value(sent.text("description"))
+            .optional()
+            .told(&told),
+        max_in_flight: Input::new("number", "max_in_flight", "Deliveries at a time")
+            .hint("1 to 50; 5 where nothing is said.")
+            .value(sent.text("max_in_flight"))
+            .optional()
+            .told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn create<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let ask = Ask::new(Method::POST, API)
+            .body(wanted(&fields))
+            .once(fields.text("once"));
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(answer) => {
+                let secret = show::plain(&answer.data, "/secret").to_owned();
+                let (status, told) = (StatusCode::CREATED, Told::default());
+                let none = Fields::default();
+                render(exchange, visitor, status, &none, told, Some(secret)).await
+            }
+            Err(fault) => {
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                let told = Told::of_form(fault)?;
+                render(exchange, visitor, status, &fields, told, None).await
+            }
+        }
+    })
+}
+
+/// The form as the API takes it.
+fn wanted(fields: &Fields) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("url".to_owned(), fields.text("url").trim().into());
+    let events: Vec<&str> = fields.all("events").collect();
+    body.insert("events".to_owned(), json!(events));
+    if let Some(description) = fields.filled("description") {
+        body.insert("description".to_owned(), description.into());
+    }
+    if let Some(limit) = fields.filled("max_in_flight") {
+        let limit = limit.parse::<u32>().map_or(Value::from(limit), Value::from);
+        body.insert("max_in_flight".to_owned(), limit);
+    }
+    body
+}
+
+#[derive(Template)]
+#[template(path = "webhook.html")]
+struct Webhook {
+    layout: Layout,
+    told: Told,
+    endpoint: Value,
+    deliveries: Vec<Value>,
+    secret: Option<String>,
+    may_change: bool,
+    hours: Input,
+}
+
+pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
+    Box::pin(
+        async move { render_one(exchange, visitor, StatusCode::OK, Told::default(), None).await },
+    )
+}
+
+/// Deliveries that the page of an endpoint shows.
+const NEWEST: &str = "10";
+
+async fn render_one(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    status: StatusCode,
+    told: Told,
+    secret: Option<String>,
+) -> Result<Response, Fault> {
+    let id = exchange.parameter("id").to_owned();
+    let person = visitor.person();
+    let endpoint = inside::ask(exchange, person, Ask::get(format!("{API}/{id}"))).await?;
+    let newest = Ask::get(format!("{API}/deliveries"));
+    let newest = newest.with("endpoint_id", &id).with("limit", NEWEST);
+    let deliveries = inside::ask(exchange, person, newest).await?;
+    let page = Webhook {
+        layout: Layout::new(exchange, visitor, "Webhook endpoint"),
+        endpoint: endpoint.data,
+        deliveries: show::rows(deliveries.data),
+        secret,
+        may_change: visitor.may(exchange, &Method::POST, API),
+        hours: Input::new(
+            "number",
+            "expire_previous_in_hours",
+            "Hours for the old secret",
+        )
+        .hint(
+            "0 to 168: so long deliveries carry a signature of each. A week where nothing is said.",
+        )
+        .optional()
+        .told(&told),
+        told,
+    };
+    html(exchange, status, &page)
+}
+
+pub(crate) fn rotate<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let mut body = Map::new();
+        if let Some(hours) = fields.filled("expire_previous_in_hours") {
+            let hours = hours.parse::<u32>().map_or(Value::from(hours), Value::from);
+            body.insert("expire_previous_in_hours".to_owned(), hours);
+        }
+        let path = format!("{API}/{}/rotate-secret", exchange.parameter("id"));
+        let ask = Ask::new(Method::POST, path).body(body);
+        match inside::ask(exchange, visitor.person(), ask).await {
+            Ok(answer) => {
+                let secret = show::plain(&answer.data, "/secret").to_owned();
+                let (status, told) = (StatusCode::OK, Told::default());
+                render_one(exchange, visitor, status, told, Some(secret)).await
+            }
+            Err(fault) => {
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                render_one(exchange, visitor, status, Told::of_form(fault)?, None).await
+            }
+        }
+    })
+}
+
+/// Switches deliveries on or off.
+pub(crate) fn switch<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    fields: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let id = exchange.parameter("id").to_owned();
+        let mut body = Map::new();
+        body.insert("status".to_owned(), fields.text("to").into());
+        let ask = Ask::new(Method::PATCH, format!("{API}/{id}")).body(body);
+        inside::ask(exchange, visitor.person(), ask).await?;
+        Ok(see_other(exchange, &format!("{PAGE}/{id}?done=saved")))
+    })
+}
+
+pub(crate) fn remove<'a>(
+    exchange: &'a mut Exchange,
+    visitor: &'a Visitor,
+    _: Fields,
+) -> Answering<'a> {
+    Box::pin(async move {
+        let path = format!("{API}/{}", exchange.parameter("id"));
+        inside::ask(exchange, visitor.person(), Ask::new(Method::DELETE, path)).await?;
+        Ok(see_other(exchange, &format!("{PAGE}?done=removed")))
+    })
+}
