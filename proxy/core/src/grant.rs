@@ -261,10 +261,11 @@ mod tests {
                 "scope_grants[0].tools[0]",
                 "scope_grants[0].constraints.max_tokens",
                 "scope_grants[0].constraints.colour",
-                "scope_grants[1].scope",
                 "scope_grants[2].scope",
                 "scope_grants[2].surfaces",
                 "scope_grants[3]",
+                // Known once all have been read: a scope that stands twice.
+                "scope_grants[1].scope",
             ]
         );
     }
