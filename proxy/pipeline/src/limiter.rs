@@ -362,6 +362,20 @@ impl Shared {
     }
 }
 
+impl Slot {
+    /// Gives the place back and waits until every replica sees that: whoever has the answer then may ask any of them
+    /// at once. Waits no longer than for any answer of the counters.
+    pub(crate) async fn give_back(self) {
+        let (limiter, bucket) = (Arc::clone(&self.limiter), self.bucket.clone());
+        let shared = limiter.shared.as_ref().filter(|_| self.is_shared);
+        drop(self);
+        if let Some(shared) = shared {
+            // What does not come back in time is given back all the same, and again until it is.
+            let _ = shared.in_time(shared.releases(&bucket)).await;
+        }
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
         let Some(shared) = self.limiter.shared.as_ref().filter(|_| self.is_shared) else {

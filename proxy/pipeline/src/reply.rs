@@ -111,6 +111,10 @@ impl Reply {
             thread.turn(message, &kept, scan, caller)
         });
         let finished = exchange.trail.complete(finish, &kept, &phi, turn).await?;
+        // Before the last bytes, which tell the caller that it is over.
+        if let Some(slot) = exchange.facts.slot.take() {
+            slot.give_back().await;
+        }
         Ok((finished, phi))
     }
 
