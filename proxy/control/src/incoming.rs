@@ -197,7 +197,10 @@ async fn take_of_quota(exchange: &Exchange, entrance: &Entrance) -> Result<(), F
     if verdict.allowed {
         return Ok(());
     }
-    let fault = Fault::new(Code::Error, "The webhook's quota of this minute is used up.");
+    let fault = Fault::new(
+        Code::Error,
+        "The webhook's quota of this minute is used up.",
+    );
     Err(fault
         .detail("reason", "quota_exceeded")
         .detail("limit", verdict.limit)
