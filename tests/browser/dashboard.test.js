@@ -5,6 +5,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 
+import Provider from "oidc-provider";
+
 import { GATEWAY, PASSWORD, browser, look, organization, signedIn, watch } from "./world.js";
 
 let open;
@@ -36,6 +38,77 @@ test("whoever is not signed in is asked to, and comes back to where they wanted 
   await stranger.getByRole("button", { name: "Sign in" }).click();
   await stranger.waitForURL(`${GATEWAY}/ui/keys`);
   await context.close();
+});
+
+test("an OpenID provider vouches for somebody who was invited", async () => {
+  const OPENID = process.env.SDK_OPENID;
+  const provider = new Provider(OPENID, {
+    clients: [
+      {
+        client_id: "svc-gateway",
+        token_endpoint_auth_method: "none",
+        redirect_uris: [`${GATEWAY}/ui/login/openid/callback`],
+      },
+    ],
+    claims: { email: ["email", "email_verified"] },
+    cookies: { keys: ["of this test alone"] },
+    // Its own pages ask for a name and take any password.
+    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, email: id, email_verified: true }) }),
+  });
+  const server = provider.listen(new URL(OPENID).port, "127.0.0.1");
+  const context = await open.newContext();
+  try {
+    const person = await context.newPage();
+    watch(person);
+    await person.goto(`${GATEWAY}/ui/audit`);
+    await person.getByRole("link", { name: "Sign in with OpenID" }).click();
+    await person.getByPlaceholder("Enter any login").fill(owner.email);
+    await person.getByPlaceholder("and password").fill("anything");
+    await person.getByRole("button", { name: "Sign-in" }).click();
+    await person.getByRole("button", { name: "Continue" }).click();
+    await person.waitForURL(`${GATEWAY}/ui/audit`);
+    await person.getByLabel("Event").fill("user.signed_in");
+    await person.getByLabel("Event").press("Tab");
+    await person.waitForURL(/event=user.signed_in/);
+    await person.locator("#found a").filter({ hasText: /Z|UTC|:/ }).first().click();
+    await person.getByText("openid").first().waitFor();
+  } finally {
+    await context.close();
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("the audit log is found anew without leaving the page", async () => {
+  await page.goto(`${GATEWAY}/ui/audit`);
+  await page.evaluate(() => (window.stayed = true));
+  await page.getByLabel("Event").fill("user.signed_in");
+  await page.getByLabel("Event").press("Tab");
+  await page.waitForURL(/event=user.signed_in/);
+  await page.getByRole("status").filter({ hasText: "shown" }).waitFor();
+  const events = await page.locator("#found tbody code:first-child").allTextContents();
+  assert.ok(events.length > 0);
+  assert.equal(await page.evaluate(() => window.stayed), true, "the page was not loaded anew");
+  // Of what was shown nothing is kept; the path alone is, which the address shows too.
+  const kept = await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
+  assert.deepEqual(kept, ["htmx-current-path-for-history"]);
+  await look(page, "audit-found");
+  // What is refused is shown in place of the content.
+  await page.getByLabel("From day").fill("2026-11-20");
+  await page.waitForURL(/from=2026-11-20/);
+  await page.getByLabel("To day").fill("2026-11-01");
+  await page.getByText("Something has to be corrected.").waitFor();
+  assert.equal(await page.evaluate(() => window.stayed), true);
+  await page.goto(`${GATEWAY}/ui/audit?event=api_key.*`);
+  // A session that is over leads to the sign-in page, not into the table.
+  await page.context().clearCookies({ name: "svc_session" });
+  await page.getByLabel("Event").fill("inference.completed");
+  await page.getByLabel("Event").press("Tab");
+  await page.waitForURL(/\/ui\/login\?next=/);
+  await page.getByLabel("E-mail address").fill(owner.email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(/event=inference.completed/);
 });
 
 test("a key is made, shown once, works, and is revoked", async () => {

@@ -12,11 +12,13 @@
 pub mod books;
 pub mod browser;
 pub mod database;
+pub mod dns;
 pub mod fake;
 pub mod gateway;
 pub mod golden;
 pub mod guardian;
 pub mod openapi;
+pub mod openid;
 pub mod organization;
 pub mod outbox;
 pub mod patience;

@@ -150,7 +150,7 @@ fn head(status: u64, headers: &str) -> String {
 }
 
 /// The next request of a connection; none at its end.
-async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Received> {
+pub(crate) async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Received> {
     let end = loop {
         if let Some(at) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
             break at + 4;
@@ -166,8 +166,11 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Receive
         .collect();
     let length = headers
         .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))?;
-    let length = length.1.parse::<usize>().ok()?;
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let length = match length {
+        Some((_, text)) => text.parse::<usize>().ok()?,
+        None => 0,
+    };
     while buffer.len() < end + length {
         more(stream, buffer).await?;
     }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod forms;
+mod openid;
 mod pages;
 mod second_factor;
 

@@ -11,6 +11,7 @@ use svc_store::api_key::Creator;
 use svc_store::integration::{self, Auth, Integration};
 use svc_store::page::Position;
 use svc_store::seal::Content;
+use svc_store::sealed_secret::SealedSecret;
 
 use crate::call::{
     Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
@@ -360,7 +361,7 @@ fn hint(secret: &Content) -> String {
     }
 }
 
-async fn seal(call: &Call, id: &str, secret: &Content) -> Result<integration::SealedSecret, Fault> {
+async fn seal(call: &Call, id: &str, secret: &Content) -> Result<SealedSecret, Fault> {
     let (store, org_id) = (&call.gateway.store, &call.caller.organization_id);
     let sealed = integration::seal_secret(store, org_id, id, secret).await;
     sealed.map_err(|error| store_fault(&error))

@@ -296,7 +296,6 @@ struct Changes {
     description: Given<String>,
     app_id: Given<String>,
     entity_keys: Given<Vec<String>>,
-    max_in_flight: Option<u32>,
     enabled: Option<bool>,
 }
 
@@ -312,7 +311,6 @@ impl Changes {
             description: input::text_or_null(&mut fields, "description", longest, &mut problems),
             app_id: app_id(&mut fields, &mut problems),
             entity_keys: entity_keys(&mut fields, &mut problems),
-            max_in_flight: input::whole(&mut fields, "max_in_flight", IN_FLIGHT, &mut problems),
             enabled: fields
                 .word("status", &["enabled", "disabled"], &mut problems)
                 .map(|word| word == "enabled"),
@@ -330,7 +328,6 @@ impl Changes {
             description,
             app_id,
             entity_keys,
-            max_in_flight,
             enabled,
         } = self;
         let mut changed = Vec::new();
@@ -352,8 +349,6 @@ impl Changes {
             "entity_keys",
             &mut changed,
         );
-        let room = &mut endpoint.max_in_flight;
-        set(room, max_in_flight, "max_in_flight", &mut changed);
         // Switching off what the gateway has switched off changes nothing.
         let status = enabled.map(|enabled| match (enabled, endpoint.disabled) {
             (true, _) => None,

@@ -25,6 +25,12 @@ static ASSETS: &[Asset] = &[
         content_type: "text/css; charset=utf-8",
         bytes: include_bytes!("../assets/site.css"),
     },
+    // htmx 2.0.11 as its makers publish it (0BSD): dist/htmx.min.js of the package htmx.org.
+    Asset {
+        name: "htmx.js",
+        content_type: "text/javascript; charset=utf-8",
+        bytes: include_bytes!("../assets/htmx.min.js"),
+    },
     Asset {
         name: "icon.svg",
         content_type: "image/svg+xml",

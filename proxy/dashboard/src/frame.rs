@@ -189,6 +189,26 @@ pub fn html(
     html_for(exchange, status, page, &[])
 }
 
+/// As [`html`], for a page that asks for parts of itself (`templates/live.html`).
+///
+/// # Errors
+/// As [`html`].
+pub(crate) fn live_html(
+    exchange: &Exchange,
+    status: StatusCode,
+    page: &impl Template,
+) -> Result<Response, Fault> {
+    let mut response = html(exchange, status, page)?;
+    let policy = response.headers.get(CONTENT_SECURITY_POLICY);
+    let policy = policy.and_then(|policy| policy.to_str().ok());
+    let policy =
+        policy.map(|policy| HeaderValue::from_str(&format!("{policy}; connect-src 'self'")));
+    if let Some(Ok(policy)) = policy {
+        response.headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
 /// As [`html`], where forms may lead elsewhere too.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ pub mod frame;
 mod journal;
 pub mod link;
 mod menu;
+pub mod openid;
 mod page;
 mod pager;
 mod password;
@@ -36,6 +37,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/login", &OpenForm(page::login::submit)),
     page(Method::GET, "/ui/login/totp", &Open(page::code::show)),
     page(Method::POST, "/ui/login/totp", &OpenForm(page::code::submit)),
+    page(Method::GET, "/ui/login/openid", &Open(page::openid::begin)),
+    page(Method::GET, openid::CALLBACK, &Open(page::openid::finish)),
     page(Method::POST, "/ui/logout", &Form(page::login::leave)),
     page(Method::GET, "/ui/invite/{token}", &Open(page::invitation::show)),
     page(Method::POST, "/ui/invite/{token}", &OpenForm(page::invitation::submit)),

@@ -2,6 +2,7 @@
 
 use svc_core::secret;
 use svc_core::time::Timestamp;
+use svc_store::identity;
 use svc_store::link::{self, Link, Purpose};
 use svc_store::user::User;
 use svc_store::{StoreError, Transaction};
@@ -45,11 +46,15 @@ impl NewLink {
         self.link.expires_at
     }
 
-    /// Makes it work, and every earlier one of the same user void.
+    /// Makes it work, and every earlier one of the same user void. A reset is one of the whole way in: who they are at
+    /// an OpenID provider is forgotten too.
     ///
     /// # Errors
     /// Those of the database.
     pub async fn issue(&self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+        if self.link.purpose == Purpose::Reset {
+            identity::forget(tx, &self.link.user_id).await?;
+        }
         link::issue(tx, &self.link, &self.digest).await
     }
 }

@@ -1,10 +1,13 @@
 //! What stands around the content of a page: who is there, what they look at, and where they may go.
 
 use http::Method;
+use svc_core::fault::Fault;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
+use svc_pipeline::caller::Caller;
 use svc_pipeline::exchange::Exchange;
-use svc_pipeline::role;
+use svc_pipeline::policy::plans::Plans;
+use svc_pipeline::{feature, inside, role};
 use svc_store::user::Role;
 
 use crate::form::Fields;
@@ -24,9 +27,13 @@ enum Needs {
     Nothing,
     /// Whoever may ask the API for this.
     Api(&'static str),
+    /// As [`Needs::Api`], where the organization has the feature too.
+    Feature(&'static str, Gate),
     /// Whoever the rule of the page lets in.
     Role(fn(Role) -> bool),
 }
+
+type Gate = fn(&Caller, &Plans) -> Result<(), Fault>;
 
 /// Every page that has a place in the menu, in its order.
 #[rustfmt::skip]
@@ -37,9 +44,9 @@ static ENTRIES: &[Entry] = &[
     Entry { path: "/ui/usage", label: "Usage and budget", needs: Needs::Api("/v1/usage") },
     Entry { path: "/ui/phi", label: "PHI activity", needs: Needs::Api("/v1/audit") },
     Entry { path: "/ui/audit", label: "Audit log", needs: Needs::Api("/v1/audit") },
-    Entry { path: "/ui/integrations", label: "Integrations", needs: Needs::Api("/v1/integrations") },
-    Entry { path: "/ui/webhooks", label: "Webhooks", needs: Needs::Api("/v1/webhooks") },
-    Entry { path: "/ui/deliveries", label: "Deliveries", needs: Needs::Api("/v1/webhooks/deliveries") },
+    Entry { path: "/ui/integrations", label: "Integrations", needs: Needs::Feature("/v1/integrations", feature::integrations) },
+    Entry { path: "/ui/webhooks", label: "Webhooks", needs: Needs::Feature("/v1/webhooks", feature::webhooks) },
+    Entry { path: "/ui/deliveries", label: "Deliveries", needs: Needs::Feature("/v1/webhooks/deliveries", feature::webhooks) },
     Entry { path: "/ui/apps", label: "Records", needs: Needs::Api("/v1/apps") },
     Entry { path: "/ui/applications", label: "Applications", needs: Needs::Api("/v1/oauth/applications") },
     Entry { path: "/ui/playground", label: "Playground", needs: Needs::Role(may_chat) },
@@ -82,9 +89,13 @@ impl Layout {
     pub(crate) fn new(exchange: &Exchange, visitor: &Visitor, title: &'static str) -> Self {
         let here = exchange.head.path.as_str();
         let role = visitor.user.role;
+        let may_read = |path| visitor.may(exchange, &Method::GET, path);
         let is_open = |entry: &&Entry| match entry.needs {
             Needs::Nothing => true,
-            Needs::Api(path) => visitor.may(exchange, &Method::GET, path),
+            Needs::Api(path) => may_read(path),
+            Needs::Feature(path, gate) => {
+                may_read(path) && inside::offers(&exchange.policy, visitor.person(), gate)
+            }
             Needs::Role(is_open) => is_open(role),
         };
         let open = ENTRIES.iter().filter(is_open);

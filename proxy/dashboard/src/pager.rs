@@ -41,4 +41,9 @@ impl Pager {
         });
         Self { next }
     }
+
+    /// Whether the list goes on.
+    pub(crate) const fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
 }

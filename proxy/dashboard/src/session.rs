@@ -62,6 +62,21 @@ impl Visitor {
 /// Somebody who is not, and the proof of their forms.
 pub(crate) struct Guest {
     pub(crate) csrf: String,
+    cookie: String,
+}
+
+impl Guest {
+    pub(crate) fn of(cookie: String) -> Self {
+        Self {
+            csrf: proof(&cookie),
+            cookie,
+        }
+    }
+
+    /// 256 bits, as 43 characters of an address, that only this browser's next request can be checked by.
+    pub(crate) fn tag(&self, purpose: &str, text: &str) -> String {
+        tag(&self.cookie, &[purpose, text])
+    }
 }
 
 /// 10 min: the time for a second factor.
@@ -139,6 +154,10 @@ async fn find(exchange: &Exchange, stage: Stage) -> Result<Option<(String, Signe
     Ok(found.map(|found| (cookie, found)))
 }
 
+/// What htmx says of itself, and how it is sent to another page: it would put what a 303 leads to into this one.
+const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
+const HX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
+
 /// The way to the sign-in page and back to the page that was asked for.
 pub fn sign_in_first(exchange: &Exchange) -> Response {
     let head = &exchange.head;
@@ -147,7 +166,14 @@ pub fn sign_in_first(exchange: &Exchange) -> Response {
         None => head.path.clone(),
     };
     let next: String = form_urlencoded::byte_serialize(asked.as_bytes()).collect();
-    see_other(exchange, &format!("/ui/login?next={next}"))
+    let mut response = see_other(exchange, &format!("/ui/login?next={next}"));
+    if head.headers.contains_key(HX_REQUEST)
+        && let Some(location) = response.headers.remove(LOCATION)
+    {
+        response.status = StatusCode::OK;
+        response.headers.insert(HX_REDIRECT, location);
+    }
+    response
 }
 
 /// 303: what comes next is a GET of another page of ours.
@@ -218,30 +244,31 @@ fn origin_of(base_url: &str) -> Option<String> {
 }
 
 /// Of two texts of which one is secret, without telling where they differ.
-fn is_equal(sent: &str, expected: &str) -> bool {
+pub(crate) fn is_equal(sent: &str, expected: &str) -> bool {
     let digest = |text: &str| secret::digest(text);
     !expected.is_empty() && digest(sent) == digest(expected)
 }
 
 /// Somebody whom we do not know. Their forms are proved by a cookie that means nothing else.
 pub(crate) fn guest(exchange: &mut Exchange) -> Guest {
-    let known = cookie(exchange, GUEST_COOKIE);
-    let value = known.unwrap_or_else(|| {
+    let known = known_guest(exchange);
+    known.unwrap_or_else(|| {
         let value = token();
         set_cookie(exchange, GUEST_COOKIE, &value);
-        value
-    });
-    Guest {
-        csrf: proof(&value),
-    }
+        Guest::of(value)
+    })
+}
+
+/// As [`guest`], where the browser has been here before.
+pub(crate) fn known_guest(exchange: &Exchange) -> Option<Guest> {
+    cookie(exchange, GUEST_COOKIE).map(Guest::of)
 }
 
 /// As [`guest`], for a form that was sent: whoever has no cookie sent none of ours.
 pub(crate) fn check_guest(exchange: &Exchange, fields: &Fields) -> Result<Guest, Fault> {
-    let known = cookie(exchange, GUEST_COOKIE).ok_or_else(foreign)?;
-    let csrf = proof(&known);
-    check(exchange, &csrf, fields)?;
-    Ok(Guest { csrf })
+    let guest = known_guest(exchange).ok_or_else(foreign)?;
+    check(exchange, &guest.csrf, fields)?;
+    Ok(guest)
 }
 
 /// A session that is about to be stored, and its cookie.
@@ -324,10 +351,18 @@ pub(crate) fn token() -> String {
 
 /// What a form of whoever has this cookie carries. It tells nothing about the cookie.
 fn proof(cookie: &str) -> String {
+    tag(cookie, &["svc form"])
+}
+
+/// The words under the key that a cookie is; which word ends where is part of it.
+fn tag(cookie: &str, words: &[&str]) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(cookie.as_bytes()) else {
         return String::new();
     };
-    mac.update(b"svc form");
+    for word in words {
+        mac.update(&(word.len() as u64).to_be_bytes());
+        mac.update(word.as_bytes());
+    }
     URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
 

@@ -31,12 +31,14 @@ use trust::{Trust, TrustStore};
 /// Whether a target may be reached at an address; asked for every resolved or literal address.
 pub type AddressRule = Arc<dyn Fn(&Target, IpAddr) -> bool + Send + Sync>;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConnectorOptions {
     /// Idle connections kept, all targets together.
     pub pool_size: usize,
     /// How long an idle connection is kept.
     pub pool_idle: Duration,
+    /// Name servers in place of the system's; empty: the system's.
+    pub name_servers: Vec<SocketAddr>,
 }
 
 impl Default for ConnectorOptions {
@@ -45,6 +47,7 @@ impl Default for ConnectorOptions {
             pool_size: 1_024,
             // 30 s: common servers close idle connections after 60 to 75 s; leave before they do.
             pool_idle: Duration::from_secs(30),
+            name_servers: Vec::new(),
         }
     }
 }
@@ -94,7 +97,7 @@ impl PingoraConnector {
         Ok(Self {
             inner: Arc::new(Inner {
                 pool: Arc::new(pool),
-                resolver: Resolver::new().map_err(ConnectorError::Resolver)?,
+                resolver: Resolver::new(&options.name_servers).map_err(ConnectorError::Resolver)?,
                 trust: TrustStore::default(),
                 rule,
                 pool_idle: options.pool_idle,

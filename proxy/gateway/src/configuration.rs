@@ -44,6 +44,7 @@ pub(crate) struct Server {
     pub(crate) data_dir: PathBuf,
     pub(crate) trusted_proxies: Vec<String>,
     pub(crate) drain_seconds: u64,
+    pub(crate) name_servers: Vec<SocketAddr>,
     pub(crate) tls: Option<Tls>,
 }
 
@@ -192,6 +193,21 @@ pub(crate) struct Solver {
 pub(crate) struct Dashboard {
     idle_minutes: u32,
     session_hours: u32,
+    pub(crate) openid: Option<OpenId>,
+}
+
+/// Where people of the dashboard may sign in beside its own form.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpenId {
+    pub(crate) issuer: String,
+    pub(crate) client_id: String,
+    client_secret_file: Option<PathBuf>,
+    pub(crate) label: String,
+    pub(crate) ca_file: Option<PathBuf>,
+    /// From the environment or `client_secret_file`; never from the configuration file itself.
+    #[serde(skip)]
+    pub(crate) client_secret: Option<ApiKey>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -220,6 +236,7 @@ impl Default for Server {
             data_dir: PathBuf::from("var"),
             trusted_proxies: Vec::new(),
             drain_seconds: 30,
+            name_servers: Vec::new(),
             tls: None,
         }
     }
@@ -410,6 +427,7 @@ impl Default for Dashboard {
         Self {
             idle_minutes: 30,  // automatic logoff (45 CFR 164.312(a)(2)(iii))
             session_hours: 12, // a long shift
+            openid: None,
         }
     }
 }
@@ -515,11 +533,16 @@ impl Configuration {
             if provider.api_key.is_none()
                 && let Some(path) = &provider.api_key_file
             {
-                let key = std::fs::read_to_string(path).with_context(|| {
-                    format!("reading the key of provider {name} from {}", path.display())
-                })?;
-                provider.api_key = Some(ApiKey(key.trim().to_owned()));
+                let key = secret(path).with_context(|| format!("the key of provider {name}"))?;
+                provider.api_key = Some(key);
             }
+        }
+        if let Some(openid) = &mut self.dashboard.openid {
+            openid.client_secret = match (&openid.client_secret_file, variable(OPENID_SECRET)) {
+                (_, Some(text)) => Some(ApiKey(text)),
+                (Some(path), None) => Some(secret(path).context("dashboard.openid")?),
+                (None, None) => None,
+            };
         }
         Ok(())
     }
@@ -612,6 +635,16 @@ impl Configuration {
         let url = url.unwrap_or_else(|| format!("{scheme}://{}", self.server.listen));
         url.trim_end_matches('/').to_owned()
     }
+}
+
+/// The environment's word for the client secret at the OpenID provider.
+const OPENID_SECRET: &str = "SVC_OPENID_CLIENT_SECRET";
+
+/// A secret that a file holds.
+fn secret(path: &Path) -> anyhow::Result<ApiKey> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("reading the secret in {}", path.display()))?;
+    Ok(ApiKey(text.trim().to_owned()))
 }
 
 /// The master key as the environment gives it (the text of a key file), where it does.

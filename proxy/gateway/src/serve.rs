@@ -23,12 +23,13 @@ use svc_pipeline::gateway::{Gateway, Settings};
 use svc_pipeline::integration::Bindings;
 use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
+use svc_pipeline::openid::OpenId;
 use svc_pipeline::phi::lists::Lists;
 use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
-use svc_pipeline::upstream::ChosenBy;
+use svc_pipeline::upstream::{ChosenBy, Connector};
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
 use svc_store::limit::Counters;
@@ -152,6 +153,26 @@ async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> 
     Ok(live_missing)
 }
 
+/// The OpenID provider of the dashboard, where one is configured. It is asked for nothing before somebody signs in.
+fn openid(
+    configuration: &Configuration,
+    connector: &Arc<dyn Connector>,
+) -> anyhow::Result<Option<Arc<dyn OpenId>>> {
+    let Some(openid) = configuration.dashboard.openid.clone() else {
+        return Ok(None);
+    };
+    let settings = svc_dashboard::openid::Settings {
+        issuer: openid.issuer,
+        client_id: openid.client_id,
+        client_secret: openid.client_secret.map(|ApiKey(text)| text),
+        label: openid.label,
+        ca_file: openid.ca_file,
+        base_url: configuration.base_url(),
+    };
+    let provider = svc_dashboard::openid::Provider::new(settings, connector.clone());
+    Ok(Some(Arc::new(provider.context("dashboard.openid")?)))
+}
+
 /// Providers of the shipped catalogue.
 const FAKED: [&str; 2] = ["alpha", "beta"];
 
@@ -175,14 +196,16 @@ async fn build(
     plugins.register_metrics(registry)?;
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
-    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream.clone())?;
+    let connector = PingoraConnector::new(outbound(configuration), rule, upstream.clone())?;
+    let connector: Arc<dyn Connector> = Arc::new(connector);
     let limiter = limiter(configuration, &store, &metrics, background)?;
     Ok(Arc::new(Gateway {
         policies: Arc::new(policies),
         store,
         plugins,
         solver: solver(configuration, background)?,
-        connector: Arc::new(connector),
+        openid: openid(configuration, &connector)?,
+        connector,
         providers: Providers {
             live: providers::build(&configuration.providers)?,
             test: providers::build(&configuration.test_providers)?,
@@ -226,7 +249,7 @@ fn dispatcher(
 ) -> anyhow::Result<Dispatcher> {
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
-    let connector = PingoraConnector::new(ConnectorOptions::default(), rule, upstream)?;
+    let connector = PingoraConnector::new(outbound(configuration), rule, upstream)?;
     let outside = svc_webhook::Outside {
         store: gateway.store.clone(),
         connector: Arc::new(connector),
@@ -236,6 +259,13 @@ fn dispatcher(
     };
     let settings = configuration.webhooks.settings(addresses)?;
     Ok(Dispatcher::start(outside, settings))
+}
+
+fn outbound(configuration: &Configuration) -> ConnectorOptions {
+    ConnectorOptions {
+        name_servers: configuration.server.name_servers.clone(),
+        ..ConnectorOptions::default()
+    }
 }
 
 /// Operators choose their providers' addresses; the rules against SSRF are for addresses that callers choose.

@@ -17,6 +17,7 @@ use crate::filter::Callers;
 use crate::integration::Bindings;
 use crate::limiter::Limiter;
 use crate::metrics::Metrics;
+use crate::openid::OpenId;
 use crate::phi::lists::Lists;
 use crate::phi::results::Results;
 use crate::policy::watch::Policies;
@@ -72,6 +73,8 @@ pub struct Gateway {
     pub phi_results: Arc<Results>,
     /// Passwords that are hashed at once: each takes the memory that makes guessing dear.
     pub hashing: Semaphore,
+    /// Where people may sign in beside the sign-in page's own form.
+    pub openid: Option<Arc<dyn OpenId>>,
     pub metrics: Arc<Metrics>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.

@@ -26,6 +26,7 @@ use crate::fact::Fact;
 use crate::moment;
 use crate::policy::PolicySet;
 use crate::policy::pipelines::{Matched, Route};
+use crate::policy::plans::Plans;
 use crate::request::{BodyError, RequestHead, body};
 use crate::response::{Body, Response};
 use crate::role;
@@ -155,6 +156,15 @@ pub async fn ask(exchange: &mut Exchange, person: Person<'_>, ask: Ask) -> Resul
             .map(Value::take)
             .unwrap_or_default(),
     })
+}
+
+/// Whether a feature's gate (`crate::feature`) lets somebody's organization in.
+pub fn offers(
+    policy: &PolicySet,
+    person: Person<'_>,
+    gate: fn(&Caller, &Plans) -> Result<(), Fault>,
+) -> bool {
+    gate(&Caller::of_person(person, &[]), &policy.plans).is_ok()
 }
 
 /// As [`ask`], and gives the whole envelope.

@@ -21,6 +21,7 @@ pub mod integration;
 pub mod limiter;
 pub mod metrics;
 pub mod moment;
+pub mod openid;
 pub mod phi;
 pub mod policy;
 pub mod provider;

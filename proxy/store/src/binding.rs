@@ -4,9 +4,10 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
-use crate::integration::{self, Integration, SealedSecret};
+use crate::integration::{self, Integration};
 use crate::page::{Listing, Page, Paged};
 use crate::seal::Content;
+use crate::sealed_secret::{self, SealedSecret};
 use crate::{Store, StoreError, Transaction};
 
 /// One name in one project.
@@ -170,7 +171,7 @@ fn joined(row: &Row) -> Result<(Binding, Integration, Option<SealedSecret>), Sto
         allowed_paths: paths(row)?,
         created_at: row.get("bound_at")?,
     };
-    Ok((binding, integration, integration::sealed(row)?))
+    Ok((binding, integration, sealed_secret::of_row(row)?))
 }
 
 fn from_row(row: &Row) -> Result<Binding, StoreError> {

@@ -12,7 +12,10 @@ use crate::engine::{Row, args};
 use crate::org_key;
 use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Place, SecretKey};
+use crate::sealed_secret::{self, Table, table};
 use crate::{Store, StoreError, Transaction};
+
+static TABLE: Table = table!("entities", "id");
 
 #[derive(Clone)]
 pub struct Entity {
@@ -306,46 +309,7 @@ pub async fn list(store: &Store, app_id: &str, page: &Page) -> Result<Paged<Enti
 /// # Errors
 /// Those of the database and of the keys.
 pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, current) = keys.current()?;
-    let (mut after, mut moved) = (String::new(), 0);
-    loop {
-        let page = args![org_id, &after];
-        let rows = store
-            .db
-            .read(|cx| {
-                Box::pin(async move {
-                    let sql = "SELECT id, wrapped_key FROM entities \
-                               WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT 100";
-                    cx.rows(sql, page).await
-                })
-            })
-            .await?;
-        let Some(last) = rows.last() else {
-            return Ok(moved);
-        };
-        after = last.get("id")?;
-        for row in &rows {
-            let (id, wrapped): (String, Vec<u8>) = (row.get("id")?, row.get("wrapped_key")?);
-            if seal::key_version(&wrapped)? == version {
-                continue;
-            }
-            let outer = org_key::opening(store, org_id, &wrapped).await?;
-            let key = seal::unwrap(&outer, key_place(&id, org_id), &wrapped)?;
-            let again = seal::wrap(current, version, key_place(&id, org_id), &key)?;
-            let arguments = args![id, wrapped, again];
-            moved += store
-                .db
-                .write(|cx| {
-                    Box::pin(async move {
-                        let sql =
-                            "UPDATE entities SET wrapped_key = $3 WHERE id = $1 AND wrapped_key = $2";
-                        cx.execute(sql, arguments).await
-                    })
-                })
-                .await?;
-        }
-    }
+    sealed_secret::rewrap(store, &TABLE, org_id).await
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<Entity, StoreError> {
@@ -368,7 +332,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Entity, StoreError> {
 
 fn key_place<'a>(id: &'a str, org_id: &'a str) -> Place<'a> {
     Place {
-        table: "entities",
+        table: TABLE.name,
         row_id: id,
         column: "wrapped_key",
         org_id,

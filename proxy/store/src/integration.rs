@@ -6,10 +6,12 @@ use svc_core::time::Timestamp;
 
 use crate::api_key::{Creator, LAST_USED_STEP_MS};
 use crate::engine::{Connection, Row, args};
-use crate::org_key;
 use crate::page::{Listing, Page, Paged};
-use crate::seal::{self, Content, Place, SecretKey};
+use crate::seal::Content;
+use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
 use crate::{Store, StoreError, Transaction};
+
+static TABLE: Table = table!("integrations", "id");
 
 /// Rows with the number of their bindings.
 macro_rules! select {
@@ -75,13 +77,6 @@ impl Auth {
     }
 }
 
-/// A secret that no statement and no log can read.
-#[derive(Clone)]
-pub struct SealedSecret {
-    secret: Vec<u8>,
-    wrapped_key: Vec<u8>,
-}
-
 /// Seals the secret of the credential `id` under a fresh key.
 ///
 /// # Errors
@@ -92,23 +87,8 @@ pub async fn seal_secret(
     id: &str,
     secret: &Content,
 ) -> Result<SealedSecret, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, outer) = keys.current()?;
-    let key = SecretKey::generate();
-    let place = |column| place(id, column, org_id);
-    Ok(SealedSecret {
-        secret: seal::seal(
-            &key,
-            DATA_KEY_VERSION,
-            place("secret"),
-            secret.as_str().as_bytes(),
-        )?,
-        wrapped_key: seal::wrap(outer, version, place("wrapped_key"), &key)?,
-    })
+    sealed_secret::seal(store, owner(id, org_id), secret).await
 }
-
-/// Every data key is the first and only one of its secret.
-const DATA_KEY_VERSION: u32 = 1;
 
 /// Opens the secret of a credential.
 pub(crate) async fn open_secret(
@@ -116,18 +96,7 @@ pub(crate) async fn open_secret(
     integration: &Integration,
     sealed: &SealedSecret,
 ) -> Result<Content, StoreError> {
-    let (id, org_id) = (&integration.id, &integration.org_id);
-    let outer = org_key::opening(store, org_id, &sealed.wrapped_key).await?;
-    let key = seal::unwrap(
-        &outer,
-        place(id, "wrapped_key", org_id),
-        &sealed.wrapped_key,
-    )?;
-    Ok(seal::open_text(
-        &key,
-        place(id, "secret", org_id),
-        &sealed.secret,
-    )?)
+    sealed_secret::open(store, owner(&integration.id, &integration.org_id), sealed).await
 }
 
 /// Stores a credential.
@@ -323,45 +292,7 @@ pub async fn touch(store: &Store, id: &str, now: Timestamp) -> Result<(), StoreE
 /// # Errors
 /// Those of the database and of the keys.
 pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, current) = keys.current()?;
-    let org = org_id.to_owned();
-    let found = store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT id, wrapped_key FROM integrations WHERE org_id = $1 AND wrapped_key IS NOT NULL";
-                let rows = cx.rows(sql, args![org]).await?;
-                let pairs = rows
-                    .iter()
-                    .map(|row| Ok((row.get("id")?, row.get("wrapped_key")?)));
-                pairs.collect::<Result<Vec<(String, Vec<u8>)>, StoreError>>()
-            })
-        })
-        .await?;
-    let mut moved = 0;
-    for (id, wrapped) in found {
-        if seal::key_version(&wrapped)? == version {
-            continue;
-        }
-        let place = place(&id, "wrapped_key", org_id);
-        let outer = org_key::opening(store, org_id, &wrapped).await?;
-        let key = seal::unwrap(&outer, place, &wrapped)?;
-        let again = seal::wrap(current, version, place, &key)?;
-        // Conditional: one rotated or revoked meanwhile stays as it is.
-        let arguments = args![&id, wrapped, again];
-        moved += store
-            .db
-            .write(|cx| {
-                Box::pin(async move {
-                    let sql =
-                        "UPDATE integrations SET wrapped_key = $3 WHERE id = $1 AND wrapped_key = $2";
-                    cx.execute(sql, arguments).await
-                })
-            })
-            .await?;
-    }
-    Ok(moved)
+    sealed_secret::rewrap(store, &TABLE, org_id).await
 }
 
 async fn read(
@@ -376,18 +307,6 @@ async fn read(
     );
     let row = cx.row(sql, args![id, org_id, mode]).await?;
     row.as_ref().map(from_row).transpose()
-}
-
-/// The sealed secret of a row; `None` once it is revoked.
-pub(crate) fn sealed(row: &Row) -> Result<Option<SealedSecret>, StoreError> {
-    let secret: Option<Vec<u8>> = row.get("secret")?;
-    let wrapped_key: Option<Vec<u8>> = row.get("wrapped_key")?;
-    Ok(secret
-        .zip(wrapped_key)
-        .map(|(secret, wrapped_key)| SealedSecret {
-            secret,
-            wrapped_key,
-        }))
 }
 
 /// A row of [`select`], or of a join that names its columns alike.
@@ -417,11 +336,10 @@ pub(crate) fn from_row(row: &Row) -> Result<Integration, StoreError> {
     })
 }
 
-fn place<'a>(id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
-    Place {
-        table: "integrations",
+const fn owner<'a>(id: &'a str, org_id: &'a str) -> Owner<'a> {
+    Owner {
+        table: &TABLE,
         row_id: id,
-        column,
         org_id,
     }
 }

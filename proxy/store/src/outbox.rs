@@ -23,7 +23,8 @@ use svc_core::webhook::EventName;
 use crate::engine::{Row, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
-use crate::webhook_endpoint::{self, DATA_KEY_VERSION, Disabled};
+use crate::sealed_secret::DATA_KEY_VERSION;
+use crate::webhook_endpoint::{self, Disabled};
 use crate::{StoreError, Transaction};
 
 pub use turn::{

@@ -4,9 +4,11 @@
 use svc_core::time::Timestamp;
 
 use crate::engine::args;
-use crate::org_key;
-use crate::seal::{self, Content, Place, SecretKey};
+use crate::seal::Content;
+use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
 use crate::{Store, StoreError, Transaction};
+
+static TABLE: Table = table!("second_factors", "user_id");
 
 /// A user's second factor.
 pub struct SecondFactor {
@@ -15,15 +17,6 @@ pub struct SecondFactor {
     pub confirmed_at: Option<Timestamp>,
     /// The newest time step whose code was used.
     pub last_step: u64,
-}
-
-/// Every data key is the first and only one of its secret.
-const DATA_KEY_VERSION: u32 = 1;
-
-/// A secret that no statement and no log can read.
-pub struct SealedSecret {
-    secret: Vec<u8>,
-    wrapped_key: Vec<u8>,
 }
 
 /// Seals a secret for the row of this user.
@@ -36,19 +29,7 @@ pub async fn seal_secret(
     user_id: &str,
     secret: &Content,
 ) -> Result<SealedSecret, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, outer) = keys.current()?;
-    let key = SecretKey::generate();
-    let place = |column| place(user_id, column, org_id);
-    Ok(SealedSecret {
-        secret: seal::seal(
-            &key,
-            DATA_KEY_VERSION,
-            place("secret"),
-            secret.as_str().as_bytes(),
-        )?,
-        wrapped_key: seal::wrap(outer, version, place("wrapped_key"), &key)?,
-    })
+    sealed_secret::seal(store, owner(user_id, org_id), secret).await
 }
 
 /// Begins an enrolment. One that was begun before is replaced; one that is confirmed stays, and this is
@@ -98,11 +79,9 @@ pub async fn find(
         })
         .await?;
     let Some(row) = row else { return Ok(None) };
-    let (secret, wrapped): (Vec<u8>, Vec<u8>) = (row.get("secret")?, row.get("wrapped_key")?);
-    let outer = org_key::opening(store, org_id, &wrapped).await?;
-    let key = seal::unwrap(&outer, place(user_id, "wrapped_key", org_id), &wrapped)?;
+    let sealed = sealed_secret::of_row(&row)?.ok_or(StoreError::Corrupt { column: "secret" })?;
     Ok(Some(SecondFactor {
-        secret: seal::open_text(&key, place(user_id, "secret", org_id), &secret)?,
+        secret: sealed_secret::open(store, owner(user_id, org_id), &sealed).await?,
         confirmed_at: row.get("confirmed_at")?,
         last_step: row.get("last_step")?,
     }))
@@ -213,51 +192,13 @@ pub async fn remove(tx: &mut Transaction<'_>, user_id: &str) -> Result<bool, Sto
 /// # Errors
 /// Those of the database and of the keys.
 pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, current) = keys.current()?;
-    let arguments = args![org_id];
-    let found = store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT user_id, wrapped_key FROM second_factors WHERE org_id = $1";
-                let rows = cx.rows(sql, arguments).await?;
-                let pairs = rows
-                    .iter()
-                    .map(|row| Ok((row.get("user_id")?, row.get("wrapped_key")?)));
-                pairs.collect::<Result<Vec<(String, Vec<u8>)>, StoreError>>()
-            })
-        })
-        .await?;
-    let mut moved = 0;
-    for (user_id, wrapped) in found {
-        if seal::key_version(&wrapped)? == version {
-            continue;
-        }
-        let place = place(&user_id, "wrapped_key", org_id);
-        let outer = org_key::opening(store, org_id, &wrapped).await?;
-        let key = seal::unwrap(&outer, place, &wrapped)?;
-        let again = seal::wrap(current, version, place, &key)?;
-        // Conditional: one begun anew meanwhile stays as it is.
-        let arguments = args![&user_id, wrapped, again];
-        moved += store
-            .db
-            .write(|cx| {
-                Box::pin(async move {
-                    let sql = "UPDATE second_factors SET wrapped_key = $3 WHERE user_id = $1 AND wrapped_key = $2";
-                    cx.execute(sql, arguments).await
-                })
-            })
-            .await?;
-    }
-    Ok(moved)
+    sealed_secret::rewrap(store, &TABLE, org_id).await
 }
 
-fn place<'a>(user_id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
-    Place {
-        table: "second_factors",
+const fn owner<'a>(user_id: &'a str, org_id: &'a str) -> Owner<'a> {
+    Owner {
+        table: &TABLE,
         row_id: user_id,
-        column,
         org_id,
     }
 }

@@ -6,10 +6,12 @@ use svc_core::time::Timestamp;
 use svc_core::webhook::Subscription;
 
 use crate::engine::{Connection, Row, args};
-use crate::org_key;
 use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Content, Place, SecretKey};
+use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
 use crate::{Store, StoreError, Transaction};
+
+static TABLE: Table = table!("webhook_endpoints", "id");
 
 /// One endpoint, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,14 +74,7 @@ pub struct Health {
     pub consecutive_failures: u32,
 }
 
-/// The key and the secret of a new endpoint, which no statement and no log can read.
-#[derive(Clone)]
-pub struct SealedSecret {
-    secret: Vec<u8>,
-    wrapped_key: Vec<u8>,
-}
-
-/// Seals the first secret of the endpoint `id` under a fresh key.
+/// Seals the first secret of the endpoint `id` under a fresh key, which is the endpoint's own.
 ///
 /// # Errors
 /// Those of the organization's keys.
@@ -89,32 +84,7 @@ pub async fn seal_secret(
     id: &str,
     secret: &Content,
 ) -> Result<SealedSecret, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, outer) = keys.current()?;
-    let key = SecretKey::generate();
-    Ok(SealedSecret {
-        secret: seal_text(&key, id, "secret", org_id, secret)?,
-        wrapped_key: seal::wrap(outer, version, place(id, "wrapped_key", org_id), &key)?,
-    })
-}
-
-/// Every endpoint's key is its first and only one.
-pub(crate) const DATA_KEY_VERSION: u32 = 1;
-
-fn seal_text(
-    key: &SecretKey,
-    id: &str,
-    column: &str,
-    org_id: &str,
-    secret: &Content,
-) -> Result<Vec<u8>, StoreError> {
-    let place = place(id, column, org_id);
-    Ok(seal::seal(
-        key,
-        DATA_KEY_VERSION,
-        place,
-        secret.as_str().as_bytes(),
-    )?)
+    sealed_secret::seal(store, owner(id, org_id), secret).await
 }
 
 /// Stores an endpoint.
@@ -283,13 +253,14 @@ pub async fn rotate(
     let previous = match new.previous_until {
         Some(_) => {
             let present = seal::open_text(&key, place(id, "secret", org_id), &present)?;
-            Some(seal_text(&key, id, "previous_secret", org_id, &present)?)
+            let place = place(id, "previous_secret", org_id);
+            Some(sealed_secret::seal_text(&key, place, &present)?)
         }
         None => None,
     };
     let arguments = args![
         id,
-        seal_text(&key, id, "secret", org_id, &new.secret)?,
+        sealed_secret::seal_text(&key, place(id, "secret", org_id), &new.secret)?,
         &new.hint,
         new.at,
         previous,
@@ -408,44 +379,7 @@ pub async fn list(
 /// # Errors
 /// Those of the database and of the keys.
 pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
-    let keys = org_key::load(store, org_id).await?;
-    let (version, current) = keys.current()?;
-    let org = org_id.to_owned();
-    let found = store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT id, wrapped_key FROM webhook_endpoints \
-                           WHERE org_id = $1 AND wrapped_key IS NOT NULL";
-                let rows = cx.rows(sql, args![org]).await?;
-                let pairs = rows
-                    .iter()
-                    .map(|row| Ok((row.get("id")?, row.get("wrapped_key")?)));
-                pairs.collect::<Result<Vec<(String, Vec<u8>)>, StoreError>>()
-            })
-        })
-        .await?;
-    let mut moved = 0;
-    for (id, wrapped) in found {
-        if seal::key_version(&wrapped)? == version {
-            continue;
-        }
-        let outer = org_key::opening(store, org_id, &wrapped).await?;
-        let key = open_key(&outer, &id, org_id, &wrapped)?;
-        let again = seal::wrap(current, version, place(&id, "wrapped_key", org_id), &key)?;
-        // Conditional: one removed meanwhile stays as it is.
-        let arguments = args![&id, wrapped, again];
-        moved += store
-            .db
-            .write(|cx| {
-                Box::pin(async move {
-                    let sql = "UPDATE webhook_endpoints SET wrapped_key = $3 WHERE id = $1 AND wrapped_key = $2";
-                    cx.execute(sql, arguments).await
-                })
-            })
-            .await?;
-    }
-    Ok(moved)
+    sealed_secret::rewrap(store, &TABLE, org_id).await
 }
 
 async fn read(
@@ -515,11 +449,14 @@ pub(crate) fn open_key(
     )?)
 }
 
-pub(crate) fn place<'a>(id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
-    Place {
-        table: "webhook_endpoints",
+pub(crate) const fn owner<'a>(id: &'a str, org_id: &'a str) -> Owner<'a> {
+    Owner {
+        table: &TABLE,
         row_id: id,
-        column,
         org_id,
     }
+}
+
+pub(crate) const fn place<'a>(id: &'a str, column: &'a str, org_id: &'a str) -> Place<'a> {
+    owner(id, org_id).place(column)
 }

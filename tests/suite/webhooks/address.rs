@@ -1,6 +1,9 @@
 //! Where deliveries may go (contract 15.4): judged when an endpoint is registered and again at every attempt.
 
+use std::net::Ipv4Addr;
+
 use serde_json::{Value, json};
+use svc_tests::dns::NameServer;
 
 use super::Hooks;
 
@@ -106,4 +109,50 @@ async fn an_attempt_judges_the_address_again_and_follows_no_redirect() {
         delivery["attempts"][0]["error"], "blocked_address",
         "a port that is not allowed"
     );
+}
+
+#[tokio::test]
+async fn a_name_that_changes_its_addresses_is_judged_at_every_attempt() {
+    let names = NameServer::start().await;
+    let server = toml::Value::from(names.address.to_string());
+    let hooks = Hooks::with(None, &[], |setup| {
+        setup.key("server", "name_servers", vec![server])
+    })
+    .await;
+    let (here, elsewhere) = (Ipv4Addr::LOCALHOST, Ipv4Addr::new(169, 254, 169, 254));
+    let port = hooks.sink.address.port();
+    let mut endpoints = Vec::new();
+    for (name, addresses) in [
+        ("turns.test", &[here][..]),
+        ("mixed.test", &[here, elsewhere]),
+        ("inside.test", &[Ipv4Addr::new(10, 0, 0, 1)]),
+    ] {
+        names.answer(name, addresses);
+        endpoints.push(
+            hooks
+                .endpoint(&format!("http://{name}:{port}/{name}"))
+                .await,
+        );
+    }
+    hooks.publish(1).await;
+    hooks.settled(&endpoints[0], 1, "delivered").await;
+    assert_eq!(hooks.sink.received("/turns.test").len(), 1);
+    // One forbidden address among several is enough.
+    for endpoint in &endpoints[1..] {
+        let given_up = hooks.settled(endpoint, 1, "exhausted").await;
+        let delivery = hooks.delivery(&given_up[0]["id"]).await;
+        for attempt in delivery["attempts"].as_array().unwrap() {
+            assert_eq!(attempt["error"], "blocked_address");
+        }
+    }
+    // A connection that is open already is no way around it.
+    names.answer("turns.test", &[elsewhere]);
+    hooks.publish(1).await;
+    let given_up = hooks.settled(&endpoints[0], 1, "exhausted").await;
+    let delivery = hooks.delivery(&given_up[0]["id"]).await;
+    assert_eq!(delivery["attempts"][0]["error"], "blocked_address");
+    for path in ["/turns.test", "/mixed.test", "/inside.test"] {
+        let wanted = usize::from(path == "/turns.test");
+        assert_eq!(hooks.sink.received(path).len(), wanted, "{path}");
+    }
 }

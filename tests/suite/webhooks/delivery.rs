@@ -143,14 +143,19 @@ async fn what_fails_is_tried_five_times_and_given_up() {
                 );
                 assert!(believed(again, &[&endpoint["secret"]]));
             }
-            for pair in received.windows(2) {
-                let apart = pair[1].at.duration_since(pair[0].at).as_millis();
-                let least = if *error == "timeout" { TIMEOUT_MS } else { 0 } + BETWEEN_MS;
-                // A millisecond for the clocks: each side has its own.
-                assert!(
-                    apart + 1 >= u128::try_from(least).unwrap(),
-                    "{path}: {apart}"
-                );
+            // By the gateway's own clock: a receiver sees an attempt begin only once it has arrived.
+            for pair in attempts.windows(2) {
+                let began = |attempt: &Value| {
+                    Timestamp::parse(attempt["started_at"].as_str().unwrap())
+                        .unwrap()
+                        .0
+                };
+                let ended = began(&pair[0]) + pair[0]["duration_ms"].as_i64().unwrap();
+                let apart = began(&pair[1]) - ended;
+                // Both times are cut to whole milliseconds.
+                assert!(apart + 1 >= BETWEEN_MS, "{path}: {apart}");
+                let lasted = ended - began(&pair[0]);
+                assert!(*error != "timeout" || lasted >= TIMEOUT_MS, "{lasted}");
             }
             let health = hooks
                 .data(

@@ -15,7 +15,7 @@ use svc_store::audit_key;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, Told, html, live_html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::session::{Visitor, down};
@@ -114,7 +114,7 @@ pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             Err(fault) => return Err(fault),
         };
         let page = log(exchange, visitor, &query, &filters, told, rows, &pagination);
-        html(exchange, status, &page)
+        live_html(exchange, status, &page)
     })
 }
 

@@ -11,7 +11,7 @@ use svc_pipeline::response::Response;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, Told, html, live_html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::session::Visitor;
@@ -66,7 +66,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             status: any("status", "Status", STATES.iter().copied()).chosen(query.text("status")),
             event: any("event", "Event", events()).chosen(query.text("event")),
         };
-        html(exchange, StatusCode::OK, &page)
+        live_html(exchange, StatusCode::OK, &page)
     })
 }
 

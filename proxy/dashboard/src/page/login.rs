@@ -7,6 +7,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::network;
 use svc_pipeline::response::Response;
 use svc_pipeline::strangers;
+use svc_store::identity::{self, Identity};
 use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket};
 use svc_store::user::{User, plain_email};
@@ -31,6 +32,8 @@ struct Login {
     told: Told,
     email: Input,
     password: Input,
+    /// The other way in, where there is one: its address and what people call it.
+    openid: Option<(String, String)>,
 }
 
 pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
@@ -45,7 +48,7 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
     })
 }
 
-fn render(
+pub(super) fn render(
     exchange: &Exchange,
     status: StatusCode,
     guest: Guest,
@@ -53,7 +56,9 @@ fn render(
     email: &str,
     told: Told,
 ) -> Result<Response, Fault> {
+    let openid = exchange.gateway.openid.as_ref();
     let page = Login {
+        openid: openid.map(|openid| (super::openid::start(&next), openid.label().to_owned())),
         csrf: guest.csrf,
         next,
         told,
@@ -122,12 +127,27 @@ async fn attempt(
             return Err(refuse(exchange, user, reason).await?);
         }
     };
-    Ok(let_in(exchange, user, counted, next).await?)
+    let proof = Proof {
+        by: "password",
+        identity: None,
+        counted: Some(counted),
+    };
+    Ok(let_in(exchange, user, proof, next).await?)
+}
+
+/// How somebody has shown who they are.
+pub(super) struct Proof {
+    /// The word of audit rows.
+    pub(super) by: &'static str,
+    /// Tied to the user from now on.
+    pub(super) identity: Option<Identity>,
+    /// Forgiven once they are in.
+    pub(super) counted: Option<Counted>,
 }
 
 /// What an attempt was counted by.
 #[derive(Clone)]
-struct Counted {
+pub(super) struct Counted {
     /// One account from one network: empty again once its owner is there.
     pair: Bucket,
     /// All that others share, who may be guessing: a good attempt does not count there.
@@ -185,13 +205,18 @@ async fn refuse(
     Ok(Refusal::Told(StatusCode::UNAUTHORIZED, message.to_owned()))
 }
 
-/// Whose password was right is in, or asked for the second factor.
-async fn let_in(
+/// Whoever has shown who they are is in, or asked for the second factor.
+pub(super) async fn let_in(
     exchange: &mut Exchange,
     user: User,
-    counted: Counted,
+    proof: Proof,
     next: &str,
 ) -> Result<Response, Fault> {
+    let Proof {
+        by,
+        identity,
+        counted,
+    } = proof;
     let stage = if user.mfa_enabled {
         Stage::Password
     } else {
@@ -202,14 +227,22 @@ async fn let_in(
     let (new, digest) = fresh.to_store();
     let now = exchange.started_at;
     let row = journal::done(exchange, &user, "user.signed_in", &user);
+    let row = journal::detailed(row, "by", by);
     let row = journal::detailed(row, "second_factor", "none");
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
             session::end_old(&mut tx, old.as_ref()).await?;
             stored::insert(&mut tx, &new, &digest).await?;
-            throttle::forgive(&mut tx, &counted.pair).await?;
-            for bucket in &counted.shared {
-                throttle::give_back(&mut tx, bucket).await?;
+            if let Some(identity) = &identity
+                && !identity::tie(&mut tx, &user, identity, now).await?
+            {
+                return Err(TransactionError::Refused(tied()));
+            }
+            if let Some(counted) = &counted {
+                throttle::forgive(&mut tx, &counted.pair).await?;
+                for bucket in &counted.shared {
+                    throttle::give_back(&mut tx, bucket).await?;
+                }
             }
             if stage == Stage::Whole {
                 svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
@@ -227,6 +260,14 @@ async fn let_in(
             see_other(exchange, &format!("/ui/login/totp?next={next}"))
         }
     })
+}
+
+/// The address was that of somebody who is somebody else at the provider: it may have changed hands there.
+pub(super) fn tied() -> Fault {
+    Fault::new(
+        Code::MissingScope,
+        "This account belongs to somebody else's sign-in. An administrator can reset it with a new link.",
+    )
 }
 
 /// A refusal out of a transaction, or the database's trouble.

@@ -47,6 +47,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     14 "0014_records";
     15 "0015_accounts";
     16 "0016_oauth";
+    17 "0017_identities";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -1,0 +1,59 @@
+//! Who people are at an OpenID provider: its issuer and the subject that never changes hands there.
+
+use svc_core::time::Timestamp;
+
+use crate::engine::args;
+use crate::user::User;
+use crate::{Store, StoreError, Transaction, user};
+
+/// One identity of one user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub issuer: String,
+    pub subject: String,
+}
+
+/// The user of this identity.
+///
+/// # Errors
+/// Those of the database.
+pub async fn find(store: &Store, identity: &Identity) -> Result<Option<User>, StoreError> {
+    let Identity { issuer, subject } = identity.clone();
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT u.* FROM identities i JOIN users u ON u.id = i.user_id \
+                           WHERE i.issuer = $1 AND i.subject = $2";
+                let row = cx.row(sql, args![issuer, subject]).await?;
+                row.as_ref().map(user::from_row).transpose()
+            })
+        })
+        .await
+}
+
+/// Ties an identity to a user. `false` where either is tied already: to each other or to somebody else.
+///
+/// # Errors
+/// Those of the database.
+pub async fn tie(
+    tx: &mut Transaction<'_>,
+    user: &User,
+    identity: &Identity,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let Identity { issuer, subject } = identity;
+    let sql = "INSERT INTO identities (issuer, subject, user_id, org_id, created_at) \
+               VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
+    let arguments = args![issuer, subject, &user.id, &user.org_id, now];
+    Ok(tx.cx.execute(sql, arguments).await? == 1)
+}
+
+/// Forgets who a user is at every provider; the next verified address is believed again.
+///
+/// # Errors
+/// Those of the database.
+pub async fn forget(tx: &mut Transaction<'_>, user_id: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM identities WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await.map(drop)
+}
