@@ -94,9 +94,8 @@ test("the audit log is found anew without leaving the page", async () => {
   assert.deepEqual(kept, ["htmx-current-path-for-history"]);
   await look(page, "audit-found");
   // What is refused is shown in place of the content.
-  await page.getByLabel("From day").fill("2026-11-20");
-  await page.waitForURL(/from=2026-11-20/);
-  await page.getByLabel("To day").fill("2026-11-01");
+  await page.getByLabel("Event").fill("No Such Name");
+  await page.getByLabel("Event").press("Tab");
   await page.getByText("Something has to be corrected.").waitFor();
   assert.equal(await page.evaluate(() => window.stayed), true);
   await page.goto(`${GATEWAY}/ui/audit?event=api_key.*`);
@@ -282,6 +281,42 @@ test("an agreement is signed, and its document opens", async () => {
   assert.equal(bytes.subarray(0, 5).toString(), "%PDF-");
   await look(signer, "baa");
   await signer.context().close();
+});
+
+test("an application is registered, gets another secret, and is revoked for ever", async () => {
+  const name = "<script>document.title = 'taken'</script>";
+  await page.goto(`${GATEWAY}/ui/applications`);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Publisher").fill("Acme");
+  await page.getByLabel("Redirect addresses").fill("no address");
+  await page.getByRole("button", { name: "Register the application" }).click();
+  await page.getByText("Something has to be corrected.").waitFor();
+  assert.equal(await page.getByLabel("Name").inputValue(), name, "what was typed is still there");
+  await page.getByLabel("Redirect addresses").fill("https://carenav.example/cb");
+  await page.getByRole("button", { name: "Register the application" }).click();
+  const id = (await page.locator("#client-id").textContent()).trim();
+  const first = (await page.locator("#client-secret").textContent()).trim();
+  await look(page, "applications");
+  assert.notEqual(await page.title(), "taken");
+  const introspect = async (secret) => {
+    const headers = { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}` };
+    const answer = await fetch(`${GATEWAY}/v1/oauth/introspect`, {
+      method: "POST",
+      headers,
+      body: new URLSearchParams({ token: "svc_agt_unknown" }),
+    });
+    return answer.status;
+  };
+  assert.equal(await introspect(first), 200);
+  const row = page.getByRole("row").filter({ hasText: id });
+  await row.getByRole("button", { name: /New secret/ }).click();
+  const second = (await page.locator("#client-secret").textContent()).trim();
+  assert.notEqual(second, first);
+  assert.deepEqual([await introspect(first), await introspect(second)], [200, 200], "both for a day");
+  await row.getByRole("button", { name: /for ever/ }).click();
+  await row.getByText("revoked").waitFor();
+  assert.deepEqual([await introspect(first), await introspect(second)], [401, 401]);
+  assert.equal(await row.getByRole("button").count(), 0, "nothing more can be done with it");
 });
 
 test("a script in a name does nothing, and a page is in nobody's frame", async () => {

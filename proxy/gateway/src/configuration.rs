@@ -99,6 +99,8 @@ pub(crate) struct Versions {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Store {
     database_url: Option<String>,
+    /// Program and arguments.
+    pub(crate) master_key_command: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -8,6 +8,7 @@ mod baa;
 mod check;
 mod configuration;
 mod fake_provider;
+mod key_source;
 mod phi;
 mod plugin;
 mod providers;

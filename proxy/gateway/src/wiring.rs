@@ -7,11 +7,11 @@ use std::sync::Arc;
 use anyhow::Context;
 use svc_pipeline::moment;
 use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy, TrustRoot};
-use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreOptions};
 use tokio::runtime::{Handle, Runtime};
 
-use crate::configuration::{self, Configuration, Signatures};
+use crate::configuration::{Configuration, Signatures};
+use crate::key_source;
 
 /// Runs one command to its end.
 ///
@@ -33,7 +33,7 @@ pub(crate) fn runtime(name: &str) -> anyhow::Result<Runtime> {
         .with_context(|| format!("starting the {name} runtime"))
 }
 
-/// The store, with the master key of the environment or of the data folder (made on first use).
+/// The store, with the master key of the configured source.
 ///
 /// # Errors
 /// A folder, key or database that cannot be opened.
@@ -43,22 +43,7 @@ pub(crate) async fn store(
 ) -> anyhow::Result<Store> {
     let folder = &configuration.server.data_dir;
     private_folder(folder)?;
-    let master = match configuration::master_key() {
-        Some(text) => MasterKey::parse(&text).context("SVC_MASTER_KEY")?,
-        None => {
-            let path = folder.join("master.key");
-            let is_new = !path.exists();
-            let key = MasterKey::load_or_create(&path)
-                .with_context(|| format!("the master key {}", path.display()))?;
-            if is_new {
-                tracing::warn!(
-                    path = %path.display(),
-                    "made a new master key; without it nothing that is stored can be read, so back it up apart from the database"
-                );
-            }
-            key
-        }
-    };
+    let master = key_source::configured(configuration).read().await?;
     let url = configuration.database_url();
     Store::open(&url, StoreOptions::default(), master, runtime)
         .await

@@ -24,18 +24,23 @@ pub struct MasterKey {
 const FILE_BYTES: u64 = 64 * 1024;
 
 impl MasterKey {
-    /// A single key as version 1, for callers that get it from elsewhere (environment, KMS).
+    /// A single key as version 1.
     pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self {
             versions: vec![(1, SecretKey::from_bytes(bytes))],
         }
     }
 
-    /// Reads the text of a key file.
+    /// Reads the text of a key file, or a key alone, which is version 1: what key management services give.
     ///
     /// # Errors
     /// [`SealError::MasterKey`] names the line that is wrong, never its content.
     pub fn parse(text: &str) -> Result<Self, SealError> {
+        if let Some(key) = read(text) {
+            return Ok(Self {
+                versions: vec![(1, key)],
+            });
+        }
         let mut versions = Vec::new();
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
@@ -48,12 +53,8 @@ impl MasterKey {
             let version: u32 = version
                 .parse()
                 .map_err(|_| wrong("the version is no number"))?;
-            let bytes = STANDARD
-                .decode(key.trim())
-                .ok()
-                .and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok())
-                .ok_or_else(|| wrong("the key is not 32 bytes in base64"))?;
-            versions.push((version, SecretKey::from_bytes(bytes)));
+            let key = read(key).ok_or_else(|| wrong("the key is not 32 bytes in base64"))?;
+            versions.push((version, key));
         }
         versions.sort_by_key(|(version, _)| *version);
         let twice = versions
@@ -109,6 +110,13 @@ impl MasterKey {
                 version,
             })
     }
+}
+
+/// 32 bytes in base64.
+fn read(text: &str) -> Option<SecretKey> {
+    let bytes = STANDARD.decode(text.trim()).ok()?;
+    let bytes = <[u8; KEY_BYTES]>::try_from(bytes).ok()?;
+    Some(SecretKey::from_bytes(bytes))
 }
 
 /// Writes a new key beside the path and links it into place, so that no reader ever sees half a file and the
@@ -180,6 +188,8 @@ mod tests {
         assert_eq!(key.current().unwrap().0, 2);
         assert_eq!(key.version(1).unwrap().bytes(), &[1; 32]);
         assert!(key.version(3).is_err());
+        let alone = MasterKey::parse(&format!("{}\n", STANDARD.encode([7; 32]))).unwrap();
+        assert_eq!(alone.version(1).unwrap().bytes(), &[7; 32]);
         for bad in ["", "1", "1 AAAA", "x AAAA", &format!("{0}{0}", line(1, 1))] {
             assert!(MasterKey::parse(bad).is_err());
         }

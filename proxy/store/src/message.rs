@@ -28,6 +28,8 @@ pub struct Message {
     pub created_at: Timestamp,
     /// Placeholders of its conversation, for restoring.
     pub phi_map: Option<Content>,
+    /// The person whom an agent spoke with in its conversation.
+    pub runtime_user: Option<String>,
 }
 
 /// The message with this id, as far as this organization and mode have it.
@@ -45,7 +47,7 @@ pub async fn find(
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id FROM messages m \
+                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id, c.runtime_user FROM messages m \
                            JOIN conversations c ON c.id = m.conversation_id \
                            AND c.org_id = m.org_id AND c.mode = m.mode \
                            WHERE m.id = $1 AND m.org_id = $2 AND m.mode = $3";
@@ -79,7 +81,7 @@ pub async fn of_conversation(
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id FROM messages m \
+                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id, c.runtime_user FROM messages m \
                            JOIN conversations c ON c.id = m.conversation_id \
                            AND c.org_id = m.org_id AND c.mode = m.mode \
                            WHERE m.conversation_id = $1 AND m.org_id = $2 AND m.mode = $3 AND m.seq > $4 \
@@ -113,6 +115,7 @@ fn opened(
     let sealed_map: Option<Vec<u8>> = row.get("phi_map")?;
     let map_place = conversation::map_place(&conversation_id, org_id);
     Ok(Message {
+        runtime_user: row.get("runtime_user")?,
         request_id: row.get("request_id")?,
         org_id: row.get("org_id")?,
         model: row.get("model")?,

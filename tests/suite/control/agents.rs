@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 use super::{call, code, data};
@@ -298,6 +299,18 @@ async fn a_credential_without_a_user_owns_no_conversation(world: &World) {
         (foreign.status, foreign.json()["error"]["code"].as_str()),
         (404, Some("RESOURCE_NOT_FOUND"))
     );
+
+    let message = stored.json()["data"]["message"]["id"].clone();
+    let path = format!("/v1/ai/messages/{}", message.as_str().unwrap());
+    for (credential, status) in [
+        (&owner, 200),
+        (&other, 404),
+        (&secret, 404),
+        (&organization.key, 200),
+    ] {
+        let read = Request::new("GET", &path).bearer(credential);
+        assert_eq!(world.gateway.answer(&read).await.status, status);
+    }
 }
 
 async fn bad_credentials_are_told_apart(world: &World) {

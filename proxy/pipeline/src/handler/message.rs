@@ -13,6 +13,7 @@ use svc_core::surface::native::{self, MessageRecord};
 use svc_store::message;
 
 use super::Handler;
+use crate::caller::Caller;
 use crate::conversation::{stored_parts, stored_placeholders};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
@@ -64,7 +65,8 @@ pub(super) fn check_query(query: Option<&str>) -> Result<(), Fault> {
 /// Longest parameter name that an error repeats.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A message of another organization or mode does not exist (contract 7, tenancy).
+/// A message of another organization or mode does not exist (contract 7, tenancy), nor does what was said with one person
+/// exist for an agent's credential that names another or nobody.
 async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     check_query(exchange.head.query.as_deref())?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
@@ -80,9 +82,15 @@ async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     .await;
     let found = found
         .map_err(|error| Fault::unavailable(format_args!("message: {error}")))?
+        .filter(|found| may_read(caller, found))
         .ok_or_else(missing)?;
     let record = shown(found, caller.phi_restore)?;
     Ok(native::message_record(&record, &exchange.request_id))
+}
+
+fn may_read(caller: &Caller, found: &message::Message) -> bool {
+    let person = found.runtime_user.as_deref();
+    caller.agent.is_none() || person.is_none() || person == caller.runtime_user()
 }
 
 /// A stored message as a record shows it, with what its placeholders stand for where the organization restores.
