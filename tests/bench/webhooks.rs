@@ -12,15 +12,19 @@
     reason = "a tool of the bench: what goes wrong ends it, and its output is its product"
 )]
 
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use svc_tests::gateway::Setup;
 use svc_tests::organization::Organization;
-use svc_tests::sink::Sink;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 use svc_tests::{outbox, postgres};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 /// Organizations, each with as many endpoints as it may have (contract 15.1).
 const ORGANIZATIONS: usize = 20;
@@ -60,6 +64,113 @@ fn main() {
             println!("| {name} | {endpoints} | {dead} | {p50} | {p99} |");
         }
     });
+}
+
+/// A receiver that costs next to nothing beside what it receives from: it answers 204 and notes when. Paths are
+/// `/in/{number}/…`, counted by their number, and `/dead/…`, which get no answer.
+struct Sink {
+    address: SocketAddr,
+    arrivals: Arc<[Mutex<Vec<Instant>>]>,
+    _serving: JoinSet<()>,
+}
+
+/// 60 s: what takes longer is no measurement.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(2);
+
+impl Sink {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let numbers = ORGANIZATIONS.max(BACKLOG_ENDPOINTS);
+        let arrivals: Arc<[_]> = (0..numbers).map(|_| Mutex::default()).collect();
+        let mut serving = JoinSet::new();
+        serving.spawn(serve(listener, Arc::clone(&arrivals)));
+        Self {
+            address,
+            arrivals,
+            _serving: serving,
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn count(&self, number: usize) -> usize {
+        self.arrivals[number].lock().expect("arrivals").len()
+    }
+
+    /// Waits until so many have come with this number; gives when the last of them did.
+    async fn wait(&self, number: usize, count: usize) -> Instant {
+        let began = Instant::now();
+        loop {
+            if let Some(at) = self.arrivals[number]
+                .lock()
+                .expect("arrivals")
+                .get(count - 1)
+            {
+                return *at;
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{} of {count} deliveries came",
+                self.count(number)
+            );
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// When those with this number came, without the first `skipped`.
+    fn since(&self, number: usize, skipped: usize) -> Vec<Instant> {
+        self.arrivals[number].lock().expect("arrivals")[skipped..].to_vec()
+    }
+}
+
+async fn serve(listener: TcpListener, arrivals: Arc<[Mutex<Vec<Instant>>]>) {
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        stream.set_nodelay(true).ok();
+        connections.spawn(connection(stream, Arc::clone(&arrivals)));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+async fn connection(mut stream: TcpStream, arrivals: Arc<[Mutex<Vec<Instant>>]>) {
+    let mut buffer = Vec::with_capacity(16 * 1024);
+    loop {
+        while let Some((number, length)) = request(&buffer) {
+            let Some(number) = number else {
+                return std::future::pending().await;
+            };
+            let at = Instant::now();
+            arrivals[number].lock().expect("arrivals").push(at);
+            buffer.drain(..length);
+            if stream.write_all(b"HTTP/1.1 204 .\r\n\r\n").await.is_err() {
+                return;
+            }
+        }
+        if !matches!(stream.read_buf(&mut buffer).await, Ok(1..)) {
+            return;
+        }
+    }
+}
+
+/// The number and the bytes of a request that is whole; no number for a dead one.
+fn request(buffer: &[u8]) -> Option<(Option<usize>, usize)> {
+    let end = buffer.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    let head = std::str::from_utf8(&buffer[..end]).ok()?;
+    let mut lines = head.split("\r\n");
+    let mut parts = lines.next()?.split(['/', ' ']).skip(2);
+    let is_live = parts.next()? == "in";
+    let number = parts.next()?.parse().ok().filter(|_| is_live);
+    let length = lines.find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let is_length = name.eq_ignore_ascii_case("content-length");
+        is_length.then(|| value.parse::<usize>().ok()).flatten()
+    });
+    let whole = end + length.unwrap_or(0);
+    (buffer.len() >= whole).then_some((number, whole))
 }
 
 /// A gateway that may deliver to this machine.
@@ -102,24 +213,29 @@ async fn backlog(database_url: Option<String>) -> f64 {
     let sink = Sink::start().await;
     let world = world(database_url, &sink).await;
     let organization = world.organization_with(&["--per-minute", "1000000"]);
-    let paths = (0..BACKLOG_ENDPOINTS).map(|at| format!("/in/{at}"));
+    let paths = (0..BACKLOG_ENDPOINTS).map(|at| format!("/in/{at}/"));
     register(&world, &organization.key, paths, &sink).await;
     world.gateway.signal("TERM");
     world.gateway.ended().await;
     let store = outbox::store(&world.gateway).await;
     outbox::publish(&store, &organization.id, 0..BACKLOG_EVENTS).await;
     world.gateway.start().await;
-    let received = sink.wait("/in", BACKLOG_ENDPOINTS * BACKLOG_EVENTS).await;
-    let (first, last) = (received.first(), received.last());
+    let mut times = Vec::new();
+    for number in 0..BACKLOG_ENDPOINTS {
+        sink.wait(number, BACKLOG_EVENTS).await;
+        times.extend(sink.since(number, 0));
+    }
+    let (first, last) = (times.iter().min(), times.iter().max());
     let (first, last) = first.zip(last).expect("deliveries");
-    let seconds = last.at.duration_since(first.at).as_secs_f64();
-    f64::from(u32::try_from(received.len()).expect("a count")) / seconds
+    let seconds = last.duration_since(*first).as_secs_f64();
+    f64::from(u32::try_from(times.len()).expect("a count")) / seconds
 }
 
 /// An organization whose records are made through the API.
 struct Clinic {
     organization: Organization,
     records: String,
+    healthy: usize,
 }
 
 impl Clinic {
@@ -131,15 +247,18 @@ impl Clinic {
         let entity = format!("/v1/apps/{app}/entities/patient");
         let fields = json!({"fields": [{"key": "number", "type": "integer"}]});
         data(world, key, "PUT", &entity, fields).await;
+        let is_dead = |at: &usize| (number * ENDPOINTS + at).is_multiple_of(DEAD_IN);
+        let dead = (0..ENDPOINTS).filter(is_dead).count();
         let paths = (0..ENDPOINTS).map(|at| {
-            let is_dead = (number * ENDPOINTS + at).is_multiple_of(DEAD_IN);
-            format!("/{}/{number}/", if is_dead { "dead" } else { "in" })
+            let kind = if is_dead(&at) { "dead" } else { "in" };
+            format!("/{kind}/{number}/{at}")
         });
         register(world, key, paths, sink).await;
         let records = format!("{entity}/records");
         Self {
             organization,
             records,
+            healthy: ENDPOINTS - dead,
         }
     }
 }
@@ -152,20 +271,17 @@ async fn thousand(database_url: Option<String>) -> Vec<Duration> {
     for number in 0..ORGANIZATIONS {
         clinics.push(Clinic::open(&world, &sink, number).await);
     }
-    let dead = (ORGANIZATIONS * ENDPOINTS).div_ceil(DEAD_IN);
     let mut took = Vec::new();
     for _ in 0..EVENTS {
         for (number, clinic) in clinics.iter().enumerate() {
-            let path = format!("/in/{number}/");
-            let before = sink.received(&path).len();
+            let before = sink.count(number);
             let asked = Instant::now();
             let key = &clinic.organization.key;
             let body = json!({"fields": {"number": 1}});
             data(&world, key, "POST", &clinic.records, body).await;
-            let healthy = ENDPOINTS - dead / ORGANIZATIONS;
-            let received = sink.wait(&path, before + healthy).await;
-            let new = received.iter().skip(before);
-            took.extend(new.map(|one| one.at.saturating_duration_since(asked)));
+            sink.wait(number, before + clinic.healthy).await;
+            let new = sink.since(number, before).into_iter();
+            took.extend(new.map(|at| at.saturating_duration_since(asked)));
             tokio::time::sleep(BETWEEN).await;
         }
     }

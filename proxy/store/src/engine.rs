@@ -157,6 +157,11 @@ impl Db {
         }
     }
 
+    /// Runs `work` where the connections are, whoever goes away.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(work);
+    }
+
     pub(crate) const fn is_postgres(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
     }

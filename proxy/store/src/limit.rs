@@ -83,14 +83,14 @@ pub enum Clock {
 
 /// Counters that outlive a replica, and that others may share.
 pub enum Counters {
-    Database(Store, Clock),
+    Database(database::Database),
     Redis(redis::Server, Clock),
 }
 
 impl Counters {
     /// The gateway's own database.
-    pub const fn database(store: Store) -> Self {
-        Self::Database(store, Clock::Server)
+    pub fn database(store: Store) -> Self {
+        Self::Database(database::Database::new(store, Clock::Server))
     }
 
     /// A Redis or Valkey server at `redis://[user][:password@]host[:port][/number]`, or `rediss://` for TLS. Connects
@@ -106,7 +106,7 @@ impl Counters {
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         match self {
-            Self::Database(store, _) => Self::Database(store, clock),
+            Self::Database(database) => Self::Database(database.with_clock(clock)),
             Self::Redis(server, _) => Self::Redis(server, clock),
         }
     }
@@ -116,7 +116,7 @@ impl Counters {
     /// any other.
     pub async fn take(&self, asked: &Asked<'_>) -> Result<Answer, StoreError> {
         match self {
-            Self::Database(store, clock) => database::take(store, *clock, asked).await,
+            Self::Database(database) => database.take(asked).await,
             Self::Redis(server, clock) => server.take(*clock, asked).await,
         }
     }
@@ -127,7 +127,7 @@ impl Counters {
     /// Those of the database or server; the place ends with its lease.
     pub async fn release(&self, bucket: &str, id: &str) -> Result<(), StoreError> {
         match self {
-            Self::Database(store, _) => database::release(store, id).await,
+            Self::Database(database) => database.release(id).await,
             Self::Redis(server, _) => server.release(bucket, id).await,
         }
     }
@@ -138,7 +138,7 @@ impl Counters {
     /// Those of the database or server.
     pub async fn renew(&self, places: &[(String, String)], now_us: i64) -> Result<(), StoreError> {
         match self {
-            Self::Database(store, clock) => database::renew(store, *clock, places, now_us).await,
+            Self::Database(database) => database.renew(places, now_us).await,
             Self::Redis(server, clock) => server.renew(*clock, places, now_us).await,
         }
     }
@@ -149,7 +149,7 @@ impl Counters {
     /// Those of the database.
     pub async fn sweep(&self, now_us: i64) -> Result<u64, StoreError> {
         match self {
-            Self::Database(store, _) => database::sweep(store, now_us).await,
+            Self::Database(database) => database.sweep(now_us).await,
             Self::Redis(..) => Ok(0),
         }
     }
@@ -160,7 +160,7 @@ impl Counters {
     /// What keeps it from answering.
     pub async fn ping(&self) -> Result<(), StoreError> {
         match self {
-            Self::Database(store, _) => store.ping().await,
+            Self::Database(database) => database.ping().await,
             Self::Redis(server, _) => server.ping().await,
         }
     }
@@ -170,7 +170,7 @@ impl Counters {
 /// What the caller is told is computed here, by the one function that knows how.
 fn judge(asked: &Asked<'_>, numbers: &[i64]) -> Result<Answer, StoreError> {
     let corrupt = || StoreError::Corrupt {
-        column: "limits_take",
+        column: "limits_take_all",
     };
     let (in_flight, cells) = numbers.split_first().ok_or_else(corrupt)?;
     let mut answer = Answer::default();

@@ -48,6 +48,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     15 "0015_accounts";
     16 "0016_oauth";
     17 "0017_identities";
+    18 "0018_limits_together";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

@@ -2,6 +2,7 @@
 //! commit there is nothing to wait for but the disk. Knows no transaction; [`super::group`] does.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
@@ -68,22 +69,39 @@ impl Writer {
         Ok(self.0.execute_batch(sql)?)
     }
 
-    /// A statement with its arguments bound. SQLite numbers `$3` by where it first stands, not by its digit.
+    /// A statement with its arguments bound.
     fn prepared(&self, sql: &str, args: &[Arg]) -> Result<CachedStatement<'_>, StoreError> {
-        let mut statement = self.0.prepare_cached(sql)?;
-        for at in 1..=statement.parameter_count() {
-            let argument = statement
-                .parameter_name(at)
-                .and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok())
-                .and_then(|number| args.get(number.checked_sub(1)?));
-            let argument = argument.ok_or_else(|| StoreError::Refused {
-                code: "client".to_owned(),
-                message: "a statement has a placeholder without an argument".to_owned(),
-            })?;
+        let mut statement = self.0.prepare_cached(&numbered(sql))?;
+        let count = statement.parameter_count();
+        let args = args.get(..count).ok_or_else(|| StoreError::Refused {
+            code: "client".to_owned(),
+            message: "a statement has a placeholder without an argument".to_owned(),
+        })?;
+        for (at, argument) in (1..).zip(args) {
             statement.raw_bind_parameter(at, argument)?;
         }
         Ok(statement)
     }
+}
+
+/// `?3` in the place of `$3`: SQLite numbers the one by its digit and the other by where it first stands, and looks for
+/// names through all that it has read.
+fn numbered(sql: &str) -> String {
+    let mut text = String::with_capacity(sql.len());
+    let mut bytes = sql.split_inclusive('$').peekable();
+    while let Some(piece) = bytes.next() {
+        let is_placeholder = bytes
+            .peek()
+            .is_some_and(|next| next.starts_with(|first: char| first.is_ascii_digit()));
+        match piece.strip_suffix('$') {
+            Some(before) if is_placeholder => {
+                text.push_str(before);
+                text.push('?');
+            }
+            _ => text.push_str(piece),
+        }
+    }
+    text
 }
 
 /// Turns the write-ahead log on. Of several that do so to a new file at once, SQLite tells all but one that it is
@@ -115,33 +133,32 @@ impl ToSql for Arg {
 }
 
 fn collect(statement: &mut CachedStatement<'_>, most: usize) -> Result<Vec<Row>, StoreError> {
-    let columns: Vec<String> = statement
-        .column_names()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let names = statement.column_names().into_iter();
+    let columns: Arc<[String]> = names.map(str::to_owned).collect();
     let mut found = Vec::new();
     let mut rows = statement.raw_query();
     while found.len() < most {
         let Some(row) = rows.next()? else { break };
-        let values = columns.iter().enumerate().map(|(at, column)| {
-            let value = row.get_ref(at)?;
-            Ok((column.clone(), value.try_into()?))
-        });
-        let values: Result<Vec<(String, Value)>, rusqlite::Error> = values.collect();
-        found.push(Row::Writer(WriterRow(values?)));
+        let values = (0..columns.len()).map(|at| Ok(row.get_ref(at)?.try_into()?));
+        let values: Result<Vec<Value>, rusqlite::Error> = values.collect();
+        found.push(Row::Writer(WriterRow {
+            columns: Arc::clone(&columns),
+            values: values?,
+        }));
     }
     Ok(found)
 }
 
 /// A row that has left its statement.
-pub(crate) struct WriterRow(Vec<(String, Value)>);
+pub(crate) struct WriterRow {
+    columns: Arc<[String]>,
+    values: Vec<Value>,
+}
 
 impl WriterRow {
     pub(super) fn get<T: Plain>(&self, column: &'static str) -> Result<T, StoreError> {
-        let value = self.0.iter().find(|(name, _)| name == column);
-        value
-            .and_then(|(_, value)| T::from_value(value))
+        let at = self.columns.iter().position(|name| name == column);
+        at.and_then(|at| T::from_value(self.values.get(at)?))
             .ok_or(StoreError::Corrupt { column })
     }
 }
@@ -177,4 +194,20 @@ plain! {
     i64, Value::Integer(number) => *number;
     bool, Value::Integer(number) => *number != 0;
     Vec<u8>, Value::Blob(bytes) => bytes.clone();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_numbered_by_their_digit() {
+        let sql = "UPDATE a SET b = $2 WHERE c = $10 AND d = '$.e$' AND f = $1";
+        let numbered = numbered(sql);
+        assert_eq!(
+            numbered,
+            "UPDATE a SET b = ?2 WHERE c = ?10 AND d = '$.e$' AND f = ?1"
+        );
+        assert_eq!(super::numbered("SELECT 1"), "SELECT 1");
+    }
 }

@@ -1,8 +1,12 @@
-//! Counters in the gateway's own database. On PostgreSQL a request is one call of `limits_take`, which waits for no
-//! disk; on SQLite it is a piece of the writer's next group commit.
+//! Counters in the gateway's own database. On PostgreSQL requests that ask at the same time share one call of
+//! `limits_take_all`, which waits for no disk; on SQLite each is a piece of the writer's next group commit.
 
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use serde_json::json;
 use svc_core::limit::Rule;
+use tokio::sync::oneshot;
 
 use super::{Answer, Asked, Clock, LEASE_US, Place, Placed, judge};
 use crate::engine::{Connection, args};
@@ -18,41 +22,159 @@ struct Owned {
     now_us: i64,
 }
 
-pub(super) async fn take(
-    store: &Store,
+/// Counters of one database.
+pub struct Database {
+    store: Store,
     clock: Clock,
-    asked: &Asked<'_>,
-) -> Result<Answer, StoreError> {
-    if !store.db.is_postgres() {
+    together: Arc<Together>,
+}
+
+/// Requests that wait for the call after the one that is on its way. One call at a time: what it would gain to have two
+/// is less than what they would wait for each other's rows.
+#[derive(Default)]
+struct Together(Mutex<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    is_asking: bool,
+}
+
+struct Waiting {
+    /// One element of what `limits_take_all` takes.
+    asked: String,
+    reply: oneshot::Sender<Result<Vec<i64>, StoreError>>,
+}
+
+/// Requests of one call: it must stay far below every deadline.
+const MOST_TOGETHER: usize = 64;
+
+impl Database {
+    pub(super) fn new(store: Store, clock: Clock) -> Self {
+        Self {
+            store,
+            clock,
+            together: Arc::default(),
+        }
+    }
+
+    pub(super) fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    pub(super) async fn take(&self, asked: &Asked<'_>) -> Result<Answer, StoreError> {
+        let store = &self.store;
+        if store.db.is_postgres() {
+            let numbers = self.ask(as_json(asked, self.clock)).await?;
+            return judge(asked, &numbers);
+        }
         let owned = Owned::of(asked);
-        return store
+        store
             .db
             .write(move |cx| Box::pin(async move { take_here(cx, owned).await }))
-            .await;
+            .await
     }
-    let given_us = match clock {
-        Clock::Server => None,
-        Clock::Caller => Some(asked.now_us),
-    };
-    let arguments = args![as_json(asked), given_us];
+
+    async fn ask(&self, asked: String) -> Result<Vec<i64>, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let is_first = {
+            let mut queue = self.together.0.lock();
+            queue.waiting.push(Waiting { asked, reply });
+            !std::mem::replace(&mut queue.is_asking, true)
+        };
+        if is_first {
+            let (store, together) = (self.store.clone(), Arc::clone(&self.together));
+            self.store
+                .db
+                .spawn(async move { together.run(&store).await });
+        }
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(super) async fn release(&self, id: &str) -> Result<(), StoreError> {
+        let arguments = args![id];
+        self.store
+            .db
+            .write_alone(|cx| {
+                Box::pin(async move {
+                    let sql = "DELETE FROM limit_slots WHERE id = $1";
+                    cx.execute(sql, arguments).await.map(drop)
+                })
+            })
+            .await
+    }
+
+    pub(super) async fn renew(
+        &self,
+        places: &[(String, String)],
+        now_us: i64,
+    ) -> Result<(), StoreError> {
+        renew(&self.store, self.clock, places, now_us).await
+    }
+
+    pub(super) async fn sweep(&self, now_us: i64) -> Result<u64, StoreError> {
+        sweep(&self.store, now_us).await
+    }
+
+    pub(super) async fn ping(&self) -> Result<(), StoreError> {
+        self.store.ping().await
+    }
+}
+
+impl Together {
+    /// One call after the other, until nobody waits.
+    async fn run(&self, store: &Store) {
+        loop {
+            let batch: Vec<Waiting> = {
+                let mut queue = self.0.lock();
+                let count = queue.waiting.len().min(MOST_TOGETHER);
+                queue.is_asking = count > 0;
+                queue.waiting.drain(..count).collect()
+            };
+            if batch.is_empty() {
+                return;
+            }
+            let asked: Vec<&str> = batch.iter().map(|one| one.asked.as_str()).collect();
+            let answered = take_all(store, format!("[{}]", asked.join(","))).await;
+            match answered {
+                Ok(answers) if answers.len() == batch.len() => {
+                    for (waiting, answer) in batch.into_iter().zip(answers) {
+                        // A caller that has gone away needs no answer.
+                        waiting.reply.send(Ok(answer)).ok();
+                    }
+                }
+                answered => {
+                    let error = answered.err().unwrap_or(CORRUPT);
+                    for waiting in batch {
+                        waiting.reply.send(Err(error.clone())).ok();
+                    }
+                }
+            }
+        }
+    }
+}
+
+const CORRUPT: StoreError = StoreError::Corrupt {
+    column: "limits_take_all",
+};
+
+async fn take_all(store: &Store, asked: String) -> Result<Vec<Vec<i64>>, StoreError> {
+    let arguments = args![asked];
     let answer = store
         .db
         .write_alone(|cx| {
             Box::pin(async move {
-                let sql = "SELECT limits_take($1, $2) AS answer";
+                let sql = "SELECT limits_take_all($1) AS answer";
                 let row = cx.row(sql, arguments).await?;
-                row.ok_or(StoreError::Missing("answer of limits_take"))?
+                row.ok_or(StoreError::Missing("answer of limits_take_all"))?
                     .get::<String>("answer")
             })
         })
         .await?;
-    let numbers: Vec<i64> = serde_json::from_str(&answer).map_err(|_| StoreError::Corrupt {
-        column: "limits_take",
-    })?;
-    judge(asked, &numbers)
+    serde_json::from_str(&answer).map_err(|_| CORRUPT)
 }
 
-fn as_json(asked: &Asked<'_>) -> String {
+fn as_json(asked: &Asked<'_>, clock: Clock) -> String {
     let takes: Vec<_> = asked
         .takes
         .iter()
@@ -67,7 +189,11 @@ fn as_json(asked: &Asked<'_>) -> String {
     let place = asked.place.map(|Place { id, bucket, limit }| {
         json!({"id": id, "bucket": bucket, "limit": limit, "lease_us": LEASE_US})
     });
-    json!({"takes": takes, "slot": place}).to_string()
+    let now_us = match clock {
+        Clock::Server => None,
+        Clock::Caller => Some(asked.now_us),
+    };
+    json!({"takes": takes, "slot": place, "now_us": now_us}).to_string()
 }
 
 impl Owned {
@@ -126,20 +252,7 @@ async fn take_here(cx: &mut Connection, owned: Owned) -> Result<Answer, StoreErr
     Ok(answer)
 }
 
-pub(super) async fn release(store: &Store, id: &str) -> Result<(), StoreError> {
-    let arguments = args![id];
-    store
-        .db
-        .write_alone(|cx| {
-            Box::pin(async move {
-                let sql = "DELETE FROM limit_slots WHERE id = $1";
-                cx.execute(sql, arguments).await.map(drop)
-            })
-        })
-        .await
-}
-
-pub(super) async fn renew(
+async fn renew(
     store: &Store,
     clock: Clock,
     places: &[(String, String)],
@@ -168,7 +281,7 @@ pub(super) async fn renew(
         .await
 }
 
-pub(super) async fn sweep(store: &Store, now_us: i64) -> Result<u64, StoreError> {
+async fn sweep(store: &Store, now_us: i64) -> Result<u64, StoreError> {
     store
         .db
         .write(move |cx| {
