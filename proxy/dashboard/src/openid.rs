@@ -10,20 +10,21 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, header};
 use openidconnect::core::{
-    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenClaims,
-    CoreJwsSigningAlgorithm, CoreProviderMetadata, CoreUserInfoClaims,
+    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreErrorResponseType, CoreIdToken,
+    CoreIdTokenClaims, CoreJwsSigningAlgorithm, CoreProviderMetadata, CoreUserInfoClaims,
 };
 use openidconnect::{
     AccessToken, AsyncHttpClient, AuthType, AuthorizationCode, ClaimsVerificationError, ClientId,
     ClientSecret, CsrfToken, EndpointMaybeSet, EndpointNotSet, EndpointSet, HttpRequest,
     HttpResponse, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier,
-    RedirectUrl, Scope, TokenResponse,
+    RedirectUrl, RequestTokenError, Scope, StandardErrorResponse, TokenResponse,
 };
 use svc_pipeline::openid::{OpenId, OpenIdError, Proof, Vouched};
 use svc_pipeline::upstream::{
     ChosenBy, Connector, Deadlines, InboundBody, OutboundRequest, Reached, Target, UpstreamError,
 };
 use svc_store::identity::Identity;
+use tokio::sync::Mutex;
 use url::Url;
 
 /// The path that the provider sends browsers back to; registered there below the gateway's address.
@@ -50,6 +51,8 @@ pub struct Settings {
     /// `None`: a public client, which PKCE alone protects.
     pub client_secret: Option<String>,
     pub label: String,
+    /// Domains of addresses that accounts are found by; empty: all.
+    pub email_domains: Vec<String>,
     pub ca_file: Option<PathBuf>,
     /// The gateway's own address, without a slash at its end.
     pub base_url: String,
@@ -72,9 +75,12 @@ pub struct Provider {
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
     label: String,
+    email_domains: Vec<String>,
     redirect_url: RedirectUrl,
     http: Http,
     known: ArcSwapOption<Known>,
+    /// One question at a time, and when the last one got no answer.
+    asking: Mutex<Option<Instant>>,
 }
 
 struct Known {
@@ -100,6 +106,7 @@ impl Provider {
             client_id,
             client_secret,
             label,
+            email_domains,
             ca_file,
             base_url,
         } = settings;
@@ -116,20 +123,35 @@ impl Provider {
             client_id: ClientId::new(client_id),
             client_secret: client_secret.map(ClientSecret::new),
             label,
+            email_domains,
             redirect_url: redirect_url.map_err(SettingsError::BaseUrl)?,
             http: Http { connector, ca_file },
             known: ArcSwapOption::empty(),
+            asking: Mutex::new(None),
         })
     }
 
     /// What the provider says of itself, at most this old.
     async fn known(&self, at_most: Duration) -> Result<Arc<Known>, OpenIdError> {
-        if let Some(known) = self.known.load_full()
-            && known.asked_at.elapsed() < at_most
-        {
+        let fresh = || {
+            let known = self.known.load_full();
+            known.filter(|known| known.asked_at.elapsed() < at_most)
+        };
+        if let Some(known) = fresh() {
             return Ok(known);
         }
+        let mut failed_at = self.asking.lock().await;
+        // Somebody else may have asked meanwhile.
+        if let Some(known) = fresh() {
+            return Ok(known);
+        }
+        if failed_at.is_some_and(|at| at.elapsed() < LOOK_AGAIN) {
+            return Err(OpenIdError::Unavailable(
+                "it did not answer lately".to_owned(),
+            ));
+        }
         let metadata = CoreProviderMetadata::discover_async(self.issuer.clone(), &self.http).await;
+        *failed_at = metadata.is_err().then(Instant::now);
         let metadata = metadata.map_err(unavailable)?;
         let known = Arc::new(Known {
             metadata,
@@ -196,11 +218,13 @@ impl Provider {
             known = self.known(LOOK_AGAIN).await?;
             judged = self.judge(token, &known.metadata, &nonce);
         }
-        let claims = judged.map_err(|error| OpenIdError::Refused(error.to_string()))?;
-        let email = match claims.email() {
-            Some(email) => (claims.email_verified() == Some(true)).then(|| email.to_string()),
-            None => self.email(&client, answer.access_token(), claims).await?,
+        let claims = judged.map_err(|error| OpenIdError::Refused(why(&error)))?;
+        let email = match (claims.email(), claims.email_verified()) {
+            (Some(email), Some(true)) => Ok(Some(email.to_string())),
+            (Some(_), Some(false)) => Ok(None),
+            _ => self.email(&client, answer.access_token(), claims).await,
         };
+        let email = email.map(|email| email.filter(|email| self.takes(email)));
         Ok(Vouched {
             identity: Identity {
                 issuer: self.issuer.to_string(),
@@ -208,6 +232,13 @@ impl Provider {
             },
             email,
         })
+    }
+
+    /// Whether addresses of this domain count.
+    fn takes(&self, email: &str) -> bool {
+        let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
+        let mut domains = self.email_domains.iter();
+        self.email_domains.is_empty() || domains.any(|known| known.eq_ignore_ascii_case(domain))
     }
 
     /// The verified address, from where providers keep it that put little into tokens (OpenID Connect Core 1.0, 5.4).
@@ -223,8 +254,7 @@ impl Provider {
             return Ok(None);
         };
         let asked = request.request_async(&self.http).await;
-        let about: CoreUserInfoClaims =
-            asked.map_err(|error| OpenIdError::Unavailable(error.to_string()))?;
+        let about: CoreUserInfoClaims = asked.map_err(unavailable)?;
         let verified = about.email_verified() == Some(true);
         Ok(about
             .email()
@@ -294,19 +324,36 @@ const fn is_asymmetric(algorithm: &CoreJwsSigningAlgorithm) -> bool {
     )
 }
 
-fn unavailable(error: impl std::fmt::Display) -> OpenIdError {
-    OpenIdError::Unavailable(error.to_string())
+fn unavailable(error: impl std::error::Error) -> OpenIdError {
+    OpenIdError::Unavailable(why(&error))
 }
 
-/// A code that the provider refuses is the browser's trouble; anything else is the provider's.
-fn unredeemed<E: std::error::Error + 'static, R: openidconnect::ErrorResponse + 'static>(
-    error: openidconnect::RequestTokenError<E, R>,
+/// An error and what caused it. The library's own words and ours; what a provider writes is in none of them.
+fn why(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// A code that the provider refuses is the browser's trouble; anything else is the provider's or the configuration's.
+fn unredeemed(
+    error: RequestTokenError<HttpError, StandardErrorResponse<CoreErrorResponseType>>,
 ) -> OpenIdError {
-    match error {
-        openidconnect::RequestTokenError::ServerResponse(_) => {
+    let RequestTokenError::ServerResponse(answer) = &error else {
+        return unavailable(error);
+    };
+    match answer.error() {
+        CoreErrorResponseType::InvalidGrant => {
             OpenIdError::Refused("the code is not redeemed".to_owned())
         }
-        other => OpenIdError::Unavailable(other.to_string()),
+        CoreErrorResponseType::InvalidClient | CoreErrorResponseType::UnauthorizedClient => {
+            OpenIdError::Unavailable("it does not know this client or its secret".to_owned())
+        }
+        _ => OpenIdError::Unavailable("it refused the request for a token".to_owned()),
     }
 }
 

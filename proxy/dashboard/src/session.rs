@@ -22,6 +22,7 @@ use svc_pipeline::inside::{self, Person};
 use svc_pipeline::moment;
 use svc_pipeline::response::{Body, Response};
 use svc_store::baa;
+use svc_store::identity::Identity;
 use svc_store::organization::Organization;
 use svc_store::session::{self, SEEN_STEP_MS, Session, SignedIn, Stage};
 use svc_store::user::User;
@@ -291,12 +292,21 @@ impl Fresh {
                 org_id: user.org_id.clone(),
                 mode: Mode::Live,
                 stage,
+                shown_by: "password".to_owned(),
+                identity: None,
                 created_at: now,
                 seen_at: now,
                 expires_at: now.plus_ms(life_ms),
             },
             cookie: token(),
         }
+    }
+
+    /// How they have shown who they are, and whom a provider has vouched for.
+    pub(crate) fn shown(mut self, by: &str, identity: Option<Identity>) -> Self {
+        by.clone_into(&mut self.session.shown_by);
+        self.session.identity = identity;
+        self
     }
 
     pub(crate) fn showing(mut self, mode: Mode) -> Self {

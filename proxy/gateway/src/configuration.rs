@@ -205,7 +205,10 @@ pub(crate) struct OpenId {
     pub(crate) issuer: String,
     pub(crate) client_id: String,
     client_secret_file: Option<PathBuf>,
+    #[serde(default = "openid_label")]
     pub(crate) label: String,
+    #[serde(default)]
+    pub(crate) email_domains: Vec<String>,
     pub(crate) ca_file: Option<PathBuf>,
     /// From the environment or `client_secret_file`; never from the configuration file itself.
     #[serde(skip)]
@@ -637,6 +640,10 @@ impl Configuration {
         let url = url.unwrap_or_else(|| format!("{scheme}://{}", self.server.listen));
         url.trim_end_matches('/').to_owned()
     }
+}
+
+fn openid_label() -> String {
+    "your organization's account".to_owned()
 }
 
 /// The environment's word for the client secret at the OpenID provider.

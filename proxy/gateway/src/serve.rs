@@ -166,6 +166,7 @@ fn openid(
         client_id: openid.client_id,
         client_secret: openid.client_secret.map(|ApiKey(text)| text),
         label: openid.label,
+        email_domains: openid.email_domains,
         ca_file: openid.ca_file,
         base_url: configuration.base_url(),
     };

@@ -14,11 +14,12 @@ pub struct Proof {
 }
 
 /// Somebody whom the provider vouches for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Vouched {
     pub identity: Identity,
-    /// Present only where the provider says that it has verified it.
-    pub email: Option<String>,
+    /// Present only where the provider says that it has verified it, and the operator takes addresses of its domain. An
+    /// error where it could not be asked for; whose identity is known needs none.
+    pub email: Result<Option<String>, OpenIdError>,
 }
 
 /// Why nobody is vouched for. No text of the provider is shown to anybody.

@@ -9,3 +9,8 @@ CREATE TABLE identities (
     PRIMARY KEY (issuer, subject),
     UNIQUE (user_id, issuer)
 );
+
+-- How somebody has shown who they are, and whom the provider vouches for: tied to the account once they are wholly in.
+ALTER TABLE sessions ADD COLUMN shown_by TEXT NOT NULL DEFAULT 'password';
+ALTER TABLE sessions ADD COLUMN issuer TEXT;
+ALTER TABLE sessions ADD COLUMN subject TEXT;

@@ -4,7 +4,12 @@
 -- What `limits_take` does, for several requests at once, in their order: `asked` is an array of what that takes, each
 -- with `now_us`, NULL for the time of this server; the answer is an array of what that answers. Buckets are locked
 -- before anything is judged and in one order for all callers, so that two that share some never wait for each other
--- in a circle. (`limits_take` stays for replicas that still run the version before.)
+-- in a circle. It is also the order of `limits_take`, which stays for replicas that still run the version before: the
+-- key, its organization, the day; or the organization, the day, an agent's credential.
+CREATE FUNCTION limits_rank(bucket TEXT) RETURNS INT LANGUAGE sql IMMUTABLE AS $rank$
+    SELECT CASE WHEN bucket LIKE 'key:agc\_%' THEN 3 WHEN bucket LIKE 'day:%' THEN 2 WHEN bucket LIKE 'org:%' THEN 1 ELSE 0 END
+$rank$;
+
 CREATE FUNCTION limits_take_all(asked TEXT) RETURNS TEXT LANGUAGE plpgsql AS $take$
 DECLARE
     names TEXT[];
@@ -29,19 +34,19 @@ DECLARE
 BEGIN
     -- For the transaction that this one statement is.
     PERFORM set_config('synchronous_commit', 'off', true);
-    SELECT COALESCE(array_agg(bucket ORDER BY bucket), '{}') INTO names FROM (
+    SELECT COALESCE(array_agg(bucket ORDER BY limits_rank(bucket), bucket), '{}') INTO names FROM (
         SELECT DISTINCT (take.value ->> 'bucket') COLLATE "C" AS bucket
         FROM json_array_elements(asked::JSON) AS one, json_array_elements(one.value -> 'takes') AS take
     ) AS wanted;
     LOOP
-        SELECT COALESCE(array_agg(cell ORDER BY bucket), '{}') INTO cells FROM (
-            SELECT bucket COLLATE "C" AS bucket, cell FROM rate_limits
-            WHERE rate_limits.bucket = ANY (names) ORDER BY 1 FOR UPDATE
+        SELECT COALESCE(array_agg(cell ORDER BY place), '{}') INTO cells FROM (
+            SELECT array_position(names, bucket) AS place, cell FROM rate_limits
+            WHERE bucket = ANY (names) ORDER BY 1 FOR UPDATE
         ) AS held;
         EXIT WHEN cardinality(cells) = cardinality(names);
         -- One that is idle may be swept away in between.
-        INSERT INTO rate_limits (bucket, cell, idle_from) SELECT wanted, 0, 0 FROM unnest(names) AS wanted
-            ON CONFLICT DO NOTHING;
+        INSERT INTO rate_limits (bucket, cell, idle_from) SELECT wanted, 0, 0
+            FROM unnest(names) WITH ORDINALITY AS missing (wanted, place) ORDER BY place ON CONFLICT DO NOTHING;
     END LOOP;
     -- A count has no row to lock.
     FOR name IN

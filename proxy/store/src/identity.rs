@@ -4,7 +4,7 @@ use svc_core::time::Timestamp;
 
 use crate::engine::args;
 use crate::user::User;
-use crate::{Store, StoreError, Transaction, user};
+use crate::{Store, StoreError, Transaction, link, session, user};
 
 /// One identity of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub async fn find(store: &Store, identity: &Identity) -> Result<Option<User>, St
         .await
 }
 
-/// Ties an identity to a user. `false` where either is tied already: to each other or to somebody else.
+/// Ties an identity to a user. Other ways into the account that are open end with it: sessions, and links that set a
+/// password. `false` where either is tied to somebody else.
 ///
 /// # Errors
 /// Those of the database.
@@ -46,7 +47,15 @@ pub async fn tie(
     let sql = "INSERT INTO identities (issuer, subject, user_id, org_id, created_at) \
                VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
     let arguments = args![issuer, subject, &user.id, &user.org_id, now];
-    Ok(tx.cx.execute(sql, arguments).await? == 1)
+    if tx.cx.execute(sql, arguments).await? == 1 {
+        session::end_all(tx, &user.id).await?;
+        link::void(tx, &user.id).await?;
+        return Ok(true);
+    }
+    // Two that come back at once are one person.
+    let sql = "SELECT 1 FROM identities WHERE issuer = $1 AND subject = $2 AND user_id = $3";
+    let same = tx.cx.row(sql, args![issuer, subject, &user.id]).await?;
+    Ok(same.is_some())
 }
 
 /// Forgets who a user is at every provider; the next verified address is believed again.

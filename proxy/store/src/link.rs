@@ -56,8 +56,7 @@ pub async fn issue(
         created_at,
         expires_at,
     } = link;
-    let sql = "DELETE FROM account_links WHERE user_id = $1";
-    tx.cx.execute(sql, args![user_id]).await?;
+    void(tx, user_id).await?;
     let sql = "INSERT INTO account_links (digest, user_id, org_id, purpose, created_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
     let arguments = args![
@@ -69,6 +68,15 @@ pub async fn issue(
         *expires_at
     ];
     tx.cx.execute(sql, arguments).await.map(drop)
+}
+
+/// Makes every link of a user void.
+///
+/// # Errors
+/// Those of the database.
+pub async fn void(tx: &mut Transaction<'_>, user_id: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM account_links WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await.map(drop)
 }
 
 /// The link with this digest, if it is still good, and whom it is for.

@@ -5,6 +5,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
+use crate::identity::Identity;
 use crate::organization::{self, Organization, organization_columns};
 use crate::user::User;
 use crate::{Store, StoreError, Transaction, baa, user};
@@ -43,6 +44,10 @@ pub struct Session {
     /// Of what the pages show.
     pub mode: Mode,
     pub stage: Stage,
+    /// How they have shown who they are: a word of audit rows.
+    pub shown_by: String,
+    /// To be tied to the user once they are wholly in.
+    pub identity: Option<Identity>,
     pub created_at: Timestamp,
     /// Accurate to [`SEEN_STEP_MS`].
     pub seen_at: Timestamp,
@@ -87,12 +92,18 @@ pub async fn insert(
         org_id,
         mode,
         stage,
+        shown_by,
+        identity,
         created_at,
         seen_at,
         expires_at,
     } = session;
-    let sql = "INSERT INTO sessions (id, digest, user_id, org_id, mode, stage, created_at, seen_at, expires_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let (issuer, subject) = match identity {
+        Some(Identity { issuer, subject }) => (Some(issuer.as_str()), Some(subject.as_str())),
+        None => (None, None),
+    };
+    let sql = "INSERT INTO sessions (id, digest, user_id, org_id, mode, stage, created_at, seen_at, expires_at, \
+               shown_by, issuer, subject) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     let arguments = args![
         id,
         &digest[..],
@@ -102,7 +113,10 @@ pub async fn insert(
         stage.word(),
         *created_at,
         *seen_at,
-        *expires_at
+        *expires_at,
+        shown_by,
+        issuer,
+        subject
     ];
     tx.cx.execute(sql, arguments).await.map(drop)
 }
@@ -234,7 +248,12 @@ pub async fn sweep(store: &Store, idle_ms: i64, now: Timestamp) -> Result<u64, S
 
 fn from_row(row: &Row) -> Result<Session, StoreError> {
     let stage: String = row.get("stage")?;
+    let (issuer, subject): (Option<String>, Option<String>) =
+        (row.get("issuer")?, row.get("subject")?);
+    let identity = issuer.zip(subject);
     Ok(Session {
+        shown_by: row.get("shown_by")?,
+        identity: identity.map(|(issuer, subject)| Identity { issuer, subject }),
         id: row.get("id")?,
         user_id: row.get("user_id")?,
         org_id: row.get("org_id")?,

@@ -7,6 +7,7 @@ use svc_tests::openid::{CLIENT_ID, CLIENT_SECRET, Lie, Person, Provider};
 use svc_tests::world::World;
 use svc_tests::{postgres, program};
 
+use super::second_factor::{code, enrol};
 use super::{Invited, events, invite};
 
 /// A gateway whose people may sign in at a provider.
@@ -19,7 +20,7 @@ struct Clinic {
 const CALLBACK: &str = "/ui/login/openid/callback";
 
 impl Clinic {
-    async fn open(database_url: Option<String>) -> Self {
+    async fn open(database_url: Option<String>, domains: &[&str]) -> Self {
         let provider = Provider::start().await;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
@@ -33,6 +34,8 @@ impl Clinic {
         ] {
             openid.insert(key.into(), value.into());
         }
+        let domains: Vec<toml::Value> = domains.iter().map(|&word| word.into()).collect();
+        openid.insert("email_domains".into(), domains.into());
         let world = World::with(|setup| setup.on(database_url).key("dashboard", "openid", openid));
         Self {
             world: world.await,
@@ -42,12 +45,12 @@ impl Clinic {
     }
 
     async fn sqlite() -> Self {
-        Self::open(None).await
+        Self::open(None, &[]).await
     }
 
     async fn postgres() -> Self {
         let database = tokio::task::spawn_blocking(postgres::database).await;
-        Self::open(Some(database.unwrap())).await
+        Self::open(Some(database.unwrap()), &[]).await
     }
 
     fn browser(&self) -> Browser<'_> {
@@ -139,10 +142,15 @@ async fn an_account_is_known(clinic: &Clinic) {
             "user.created",
             "user.signed_in",
             "user.signed_in",
+            "user.sign_in_failed",
             "user.password_reset_issued",
             "user.signed_in"
         ]
     );
+    // Who was in before is out.
+    for mut before in [browser, elsewhere] {
+        assert_eq!(before.get("/ui/account").await.status(), 303);
+    }
     let sql = "SELECT document FROM audit WHERE target_id = $1 AND event = 'user.signed_in'";
     for row in clinic
         .world
@@ -275,11 +283,61 @@ async fn an_answer_is_good_for_the_browser_that_asked_and_once() {
         .get(&format!("{CALLBACK}?error=access_denied&{state}"))
         .await;
     assert_eq!(denied.status(), 401);
+    let trouble = again
+        .get(&format!("{CALLBACK}?error=server_error&{state}"))
+        .await;
+    assert_eq!(trouble.status(), 503, "{}", trouble.text);
     assert!(
         denied.text.contains("did not come about"),
         "{}",
         denied.text
     );
+}
+
+#[tokio::test]
+async fn a_second_factor_is_asked_for_before_anybody_is_tied() {
+    let clinic = Clinic::sqlite().await;
+    let invited = clinic.invite();
+    let mut owner = clinic.browser();
+    owner.accept(&invited.invitation).await;
+    let (secret, _) = enrol(&mut owner).await;
+
+    // Somebody who has the address at the provider, and not the app.
+    let mut thief = clinic.browser();
+    let half = clinic
+        .sign_in(&mut thief, &person("thief", &invited.email))
+        .await;
+    assert_eq!(half.leads_to(), "/ui/login/totp?next=%2Fui%2Faccount");
+    assert_eq!(thief.get("/ui/account").await.status(), 303);
+    let sql = "SELECT subject FROM identities WHERE user_id = $1";
+    let database = &clinic.world.gateway.database;
+    assert!(database.rows(sql, &[&invited.id]).await.is_empty());
+
+    let mut browser = clinic.browser();
+    let known = person("owner", &invited.email);
+    let half = clinic.sign_in(&mut browser, &known).await;
+    assert_eq!(half.leads_to(), "/ui/login/totp?next=%2Fui%2Faccount");
+    let page = browser.get("/ui/login/totp?next=%2Fui%2Faccount").await;
+    let shown = code(&secret, 0);
+    let done = browser
+        .submit(&page, "/ui/login/totp", &[("code", &shown)])
+        .await;
+    assert_eq!(done.leads_to(), "/ui/account", "{}", done.text);
+    let tied = database.rows(sql, &[&invited.id]).await;
+    assert_eq!(tied[0]["subject"], "owner");
+    let sql = "SELECT document FROM audit WHERE target_id = $1 AND event = 'user.signed_in'";
+    let rows = database.rows(sql, &[&invited.id]).await;
+    let row = rows.last().unwrap()["document"].as_str().unwrap();
+    assert!(row.contains("\"by\":\"openid\"") && row.contains("\"second_factor\":\"totp\""));
+}
+
+#[tokio::test]
+async fn addresses_of_other_domains_find_no_account() {
+    let clinic = Clinic::open(None, &["elsewhere.example"]).await;
+    let invited = clinic.invite();
+    let known = person("subject-1", &invited.email);
+    let refused = clinic.sign_in(&mut clinic.browser(), &known).await;
+    assert_eq!(refused.status(), 403, "{}", refused.text);
 }
 
 #[tokio::test]

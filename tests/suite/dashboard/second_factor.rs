@@ -14,7 +14,7 @@ on_both_engines! {
 }
 
 /// What the app shows `steps` after now.
-fn code(secret: &str, steps: i64) -> String {
+pub(super) fn code(secret: &str, steps: i64) -> String {
     let secret = Secret::try_from_base32(secret).unwrap();
     let totp = Builder::new().with_secret(secret).build().unwrap();
     #[expect(clippy::disallowed_methods, reason = "an app has a clock of its own")]
@@ -30,7 +30,7 @@ fn between<'a>(page: &'a Page, start: &str, end: &str) -> Vec<&'a str> {
 }
 
 /// Sets an app up; gives its secret and the recovery codes.
-async fn enrol(browser: &mut Browser<'_>) -> (String, Vec<String>) {
+pub(super) async fn enrol(browser: &mut Browser<'_>) -> (String, Vec<String>) {
     let account = browser.get("/ui/account").await;
     let begun = browser.submit(&account, "/ui/account/totp", &[]).await;
     assert_eq!(begun.leads_to(), "/ui/account/totp");

@@ -218,3 +218,68 @@ async fn redis() {
     let counters = Counters::redis(&server.url()).unwrap();
     passes(Counting::Shared(counters.with_clock(Clock::Caller))).await;
 }
+
+/// Requests of several organizations at once, among them some that are denied and some with places: what share a trip
+/// is judged one after the other, so that of all that ask at one instant exactly as many pass as the rules let.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_that_share_a_trip_are_judged_one_by_one() {
+    const ASKING: usize = 150;
+    let url = tokio::task::spawn_blocking(postgres::database)
+        .await
+        .unwrap();
+    let counting = database(&url).await;
+    let organizations = [("a", 5_u32), ("b", 40), ("c", 1_000)];
+    let ids: Vec<String> = (0..ASKING).map(|at| format!("place-{at}")).collect();
+    let buckets = organizations
+        .map(|(name, _)| ["key", "org", "day", "key:agc_"].map(|kind| format!("{kind}:{name}")));
+    let takes: Vec<[Take<'_>; 3]> = organizations
+        .iter()
+        .zip(&buckets)
+        .map(|((_, limit), [key, organization, day, _])| {
+            [
+                (key, per_minute(1_000)),
+                (organization, per_minute(*limit)),
+                (day, Rule::Daily(60)),
+            ]
+            .map(|(bucket, rule)| Take { bucket, rule })
+        })
+        .collect();
+    let asked: Vec<Asked<'_>> = (0..ASKING)
+        .map(|at| {
+            let whose = at % organizations.len();
+            let place = (whose == 2).then(|| Place {
+                id: &ids[at],
+                bucket: &buckets[whose][3],
+                limit: 7,
+            });
+            Asked {
+                takes: &takes[whose],
+                place,
+                now_us: START_US,
+            }
+        })
+        .collect();
+    let answers = futures_util::future::join_all(asked.iter().map(|asked| counting.take(asked)));
+    let answers = answers.await;
+    let passed = |whose: usize| {
+        let own = answers.iter().skip(whose).step_by(organizations.len());
+        let whole = own.filter(|answer| {
+            let verdicts = answer.verdicts.iter().flatten();
+            verdicts.clone().count() == 3 && verdicts.clone().all(|verdict| verdict.allowed)
+        });
+        whole.count()
+    };
+    // 50 of each ask: 5 and 40 a minute, 60 a day.
+    assert_eq!([passed(0), passed(1), passed(2)], [5, 40, 50]);
+    let placed = answers.iter().filter_map(|answer| answer.place);
+    let taken = placed.filter(|placed| *placed == Placed::Taken).count();
+    assert_eq!(taken, 7);
+    // What was denied by its organization has taken a request out of its key all the same, as one by one.
+    let key = Asked {
+        takes: &takes[0][..1],
+        place: None,
+        now_us: START_US,
+    };
+    let left = counting.take(&key).await.verdicts[0].unwrap().remaining;
+    assert_eq!(left, 1_000 - 51);
+}

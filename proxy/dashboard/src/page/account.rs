@@ -108,6 +108,10 @@ async fn check_password(
     count(exchange, user, field).await?;
     let phc = passwords::of(&exchange.gateway.store, &user.id).await;
     let phc = phc.map_err(|error| down(&error))?;
+    if phc.is_none() {
+        let message = "You have no password yet. An administrator can give you a link to set one.";
+        return Err(invalid(field, message));
+    }
     if password::verify(&exchange.gateway, fields.text(field), phc).await? {
         Ok(())
     } else {

@@ -10,7 +10,7 @@ use svc_store::throttle::{self, Bucket};
 use svc_store::user::User;
 use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
 
-use super::login::{failed, waiting};
+use super::login::{self, waiting};
 use crate::field::Input;
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
@@ -132,10 +132,14 @@ async fn finish(
     bucket: Bucket,
 ) -> Result<bool, Fault> {
     let now = exchange.started_at;
+    let (shown_by, identity) = (&half.session.shown_by, half.session.identity.clone());
     let fresh = Fresh::new(&exchange.gateway, &half.user, Stage::Whole, now);
+    let fresh = fresh.shown(shown_by, identity);
+    let user = half.user.clone();
     let (new, digest) = fresh.to_store();
     let old = half.session.id.clone();
     let row = journal::done(exchange, &half.user, "user.signed_in", &half.user);
+    let row = journal::detailed(row, "by", shown_by.as_str());
     let row = journal::detailed(row, "second_factor", shown.word());
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
@@ -149,6 +153,7 @@ async fn finish(
                 return Ok::<_, TransactionError<Fault>>(false);
             }
             sessions::end(&mut tx, &old).await?;
+            login::tie(&mut tx, &user, &new, now).await?;
             sessions::insert(&mut tx, &new, &digest).await?;
             throttle::forgive(&mut tx, &bucket).await?;
             svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
@@ -156,7 +161,10 @@ async fn finish(
             Ok(true)
         })
     });
-    let is_in = done.await.map_err(failed)?;
+    let is_in = match done.await {
+        Ok(is_in) => is_in,
+        Err(error) => return Err(login::not_tied(exchange, &half.user, error).await?),
+    };
     if is_in {
         fresh.hand_out(exchange);
     }

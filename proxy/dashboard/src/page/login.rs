@@ -3,15 +3,16 @@
 use askama::Template;
 use http::StatusCode;
 use svc_core::fault::{Code, Fault};
+use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::network;
 use svc_pipeline::response::Response;
 use svc_pipeline::strangers;
 use svc_store::identity::{self, Identity};
-use svc_store::session::Stage;
+use svc_store::session::{Session, Stage};
 use svc_store::throttle::{self, Bucket};
 use svc_store::user::{User, plain_email};
-use svc_store::{TransactionError, audit, session as stored};
+use svc_store::{Transaction, TransactionError, audit, session as stored};
 
 use crate::field::Input;
 use crate::form::Fields;
@@ -130,7 +131,7 @@ async fn attempt(
     let proof = Proof {
         by: "password",
         identity: None,
-        counted: Some(counted),
+        counted,
     };
     Ok(let_in(exchange, user, proof, next).await?)
 }
@@ -142,16 +143,16 @@ pub(super) struct Proof {
     /// Tied to the user from now on.
     pub(super) identity: Option<Identity>,
     /// Forgiven once they are in.
-    pub(super) counted: Option<Counted>,
+    pub(super) counted: Counted,
 }
 
 /// What an attempt was counted by.
 #[derive(Clone)]
 pub(super) struct Counted {
     /// One account from one network: empty again once its owner is there.
-    pair: Bucket,
+    pub(super) pair: Option<Bucket>,
     /// All that others share, who may be guessing: a good attempt does not count there.
-    shared: [Bucket; 2],
+    pub(super) shared: Vec<Bucket>,
 }
 
 /// Counts an attempt before it is judged.
@@ -159,7 +160,7 @@ async fn count(exchange: &Exchange, email: &str) -> Result<Counted, Refusal> {
     let plain = plain_email(email);
     let network = network(exchange.head.client).to_string();
     let pair = Bucket::new(&["sign-in", &plain, &network], FREE_OF_PAIR);
-    let shared = [
+    let shared = vec![
         Bucket::new(&["sign-in account", &plain], FREE_OF_ACCOUNT),
         Bucket::new(&["sign-in network", &network], FREE_OF_NETWORK),
     ];
@@ -167,7 +168,10 @@ async fn count(exchange: &Exchange, email: &str) -> Result<Counted, Refusal> {
     buckets.extend(shared.clone());
     let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
     match taken.map_err(|error| down(&error))? {
-        None => Ok(Counted { pair, shared }),
+        None => Ok(Counted {
+            pair: Some(pair),
+            shared,
+        }),
         Some(wait_ms) => {
             strangers::refuse(exchange, "sign_in_throttled");
             Err(too_many(wait_ms))
@@ -223,6 +227,8 @@ pub(super) async fn let_in(
         Stage::Whole
     };
     let fresh = Fresh::new(&exchange.gateway, &user, stage, exchange.started_at);
+    let fresh = fresh.shown(by, identity);
+    let whom = user.clone();
     let old = session::old(exchange).await?;
     let (new, digest) = fresh.to_store();
     let now = exchange.started_at;
@@ -232,17 +238,15 @@ pub(super) async fn let_in(
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
             session::end_old(&mut tx, old.as_ref()).await?;
-            stored::insert(&mut tx, &new, &digest).await?;
-            if let Some(identity) = &identity
-                && !identity::tie(&mut tx, &user, identity, now).await?
-            {
-                return Err(TransactionError::Refused(tied()));
+            if stage == Stage::Whole {
+                tie(&mut tx, &user, &new, now).await?;
             }
-            if let Some(counted) = &counted {
-                throttle::forgive(&mut tx, &counted.pair).await?;
-                for bucket in &counted.shared {
-                    throttle::give_back(&mut tx, bucket).await?;
-                }
+            stored::insert(&mut tx, &new, &digest).await?;
+            if let Some(pair) = &counted.pair {
+                throttle::forgive(&mut tx, pair).await?;
+            }
+            for bucket in &counted.shared {
+                throttle::give_back(&mut tx, bucket).await?;
             }
             if stage == Stage::Whole {
                 svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
@@ -251,7 +255,9 @@ pub(super) async fn let_in(
             Ok::<_, TransactionError<Fault>>(())
         })
     });
-    done.await.map_err(failed)?;
+    if let Err(error) = done.await {
+        return Err(not_tied(exchange, &whom, error).await?);
+    }
     fresh.hand_out(exchange);
     Ok(match stage {
         Stage::Whole => see_other(exchange, next),
@@ -262,12 +268,36 @@ pub(super) async fn let_in(
     })
 }
 
-/// The address was that of somebody who is somebody else at the provider: it may have changed hands there.
-pub(super) fn tied() -> Fault {
-    Fault::new(
-        Code::MissingScope,
-        "This account belongs to somebody else's sign-in. An administrator can reset it with a new link.",
-    )
+/// Ties whom the provider vouches for to the account, where the session says so.
+pub(super) async fn tie(
+    tx: &mut Transaction<'_>,
+    user: &User,
+    session: &Session,
+    now: Timestamp,
+) -> Result<(), TransactionError<Fault>> {
+    match &session.identity {
+        Some(identity) if !identity::tie(tx, user, identity, now).await? => {
+            let message = "This account belongs to somebody else's sign-in. An administrator can reset it with a new link.";
+            let fault = Fault::new(Code::MissingScope, message);
+            Err(TransactionError::Refused(
+                fault.detail("reason", "identity"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What keeps somebody out at the last step. An address that has changed hands at the provider leaves a row.
+pub(super) async fn not_tied(
+    exchange: &Exchange,
+    user: &User,
+    error: TransactionError<Fault>,
+) -> Result<Fault, Fault> {
+    if matches!(error, TransactionError::Refused(_)) {
+        let row = journal::denied(exchange, "user.sign_in_failed", user, "identity");
+        journal::write(exchange, row).await?;
+    }
+    Ok(failed(error))
 }
 
 /// A refusal out of a transaction, or the database's trouble.

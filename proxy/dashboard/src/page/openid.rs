@@ -18,7 +18,7 @@ use svc_store::throttle::{self, Bucket};
 use svc_store::user::User;
 use svc_store::{identity, password};
 
-use super::login::{self, Proof as Shown, let_in, waiting};
+use super::login::{self, Counted, Proof as Shown, let_in, waiting};
 use crate::form::Fields;
 use crate::frame::{Answering, Told};
 use crate::journal;
@@ -26,7 +26,7 @@ use crate::session::{self, Guest, down, is_equal, local, see_other};
 
 /// 10 min: the time to sign in at the provider.
 const LIFE_MS: i64 = 600_000;
-/// Answers from one network in 15 minutes: each is a question to the provider.
+/// Answers from one network in 15 minutes that let nobody in: each is a question to the provider.
 const FREE_OF_NETWORK: u32 = 100;
 
 /// The address that begins a sign-in and leads to `next` at its end.
@@ -71,11 +71,17 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             return out_of_date(exchange, guest);
         }
         let Some(code) = query.filled("code") else {
+            let error = query.text("error");
+            if TROUBLE.contains(&error) {
+                let error = OpenIdError::Unavailable(error.to_owned());
+                return refuse(exchange, guest, next, &error);
+            }
             let message = format!("The sign-in with {} did not come about.", openid.label());
             let told = Told::message(message);
             return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told);
         };
-        if let Some(wait_ms) = throttled(exchange).await? {
+        let bucket = bucket(exchange);
+        if let Some(wait_ms) = throttled(exchange, &bucket).await? {
             strangers::refuse(exchange, "sign_in_throttled");
             let (status, told) = (
                 StatusCode::TOO_MANY_REQUESTS,
@@ -87,7 +93,11 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             Ok(vouched) => vouched,
             Err(error) => return refuse(exchange, guest, next, &error),
         };
-        match whose(exchange, vouched).await? {
+        let found = match whose(exchange, vouched, bucket).await? {
+            Ok(found) => found,
+            Err(error) => return refuse(exchange, guest, next, &error),
+        };
+        match found {
             Some((user, shown)) => let_in(exchange, user, shown, &next).await,
             None => {
                 let told = Told::message(
@@ -99,47 +109,62 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
     })
 }
 
-/// The wait, where too many answers came from there.
-async fn throttled(exchange: &Exchange) -> Result<Option<i64>, Fault> {
+/// What a provider says when it is the one that has failed (RFC 6749, 4.1.2.1).
+const TROUBLE: [&str; 2] = ["server_error", "temporarily_unavailable"];
+
+fn bucket(exchange: &Exchange) -> Bucket {
     let network = network(exchange.head.client).to_string();
-    let bucket = Bucket::new(&["openid network", &network], FREE_OF_NETWORK);
-    let taken = throttle::take(&exchange.gateway.store, vec![bucket], exchange.started_at).await;
+    Bucket::new(&["openid network", &network], FREE_OF_NETWORK)
+}
+
+/// The wait, where too many answers came from there that let nobody in.
+async fn throttled(exchange: &Exchange, bucket: &Bucket) -> Result<Option<i64>, Fault> {
+    let buckets = vec![bucket.clone()];
+    let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
     taken.map_err(|error| down(&error))
 }
 
 /// Whose account somebody may use whom the provider vouches for. An account is known by its identity, and once by the
 /// address that it was invited under.
-async fn whose(exchange: &Exchange, vouched: Vouched) -> Result<Option<(User, Shown)>, Fault> {
+async fn whose(
+    exchange: &Exchange,
+    vouched: Vouched,
+    bucket: Bucket,
+) -> Result<Result<Option<(User, Shown)>, OpenIdError>, Fault> {
     let Vouched { identity, email } = vouched;
     let store = &exchange.gateway.store;
     let known = identity::find(store, &identity).await;
     let known = known.map_err(|error| down(&error))?;
     let (user, tied) = match (known, email) {
         (Some(user), _) => (Some(user), None),
-        (None, Some(email)) => {
+        (None, Ok(Some(email))) => {
             let invited = password::find(store, &email).await;
             let invited = invited.map_err(|error| down(&error))?;
             (invited.map(|(user, _)| user), Some(identity))
         }
-        (None, None) => (None, None),
+        (None, Ok(None)) => (None, None),
+        (None, Err(error)) => return Ok(Err(error)),
     };
     match user {
         None => {
             strangers::refuse(exchange, "sign_in_unknown");
-            Ok(None)
+            Ok(Ok(None))
         }
         Some(user) if user.suspended => {
             let row = journal::denied(exchange, "user.sign_in_failed", &user, "suspended");
             journal::write(exchange, row).await?;
-            Ok(None)
+            Ok(Ok(None))
         }
         Some(user) => {
             let shown = Shown {
                 by: "openid",
                 identity: tied,
-                counted: None,
+                counted: Counted {
+                    pair: None,
+                    shared: vec![bucket],
+                },
             };
-            Ok(Some((user, shown)))
+            Ok(Ok(Some((user, shown))))
         }
     }
 }

@@ -2,6 +2,7 @@
 //! `limits_take_all`, which waits for no disk; on SQLite each is a piece of the writer's next group commit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::json;
@@ -48,6 +49,9 @@ struct Waiting {
 
 /// Requests of one call: it must stay far below every deadline.
 const MOST_TOGETHER: usize = 64;
+
+/// 2 s: as long as callers wait (`pipeline::limiter`); what takes longer must not hold up those that come after.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Database {
     pub(super) fn new(store: Store, clock: Clock) -> Self {
@@ -127,6 +131,8 @@ impl Together {
         loop {
             let batch: Vec<Waiting> = {
                 let mut queue = self.0.lock();
+                // Whoever has given up has counted elsewhere.
+                queue.waiting.retain(|one| !one.reply.is_closed());
                 let count = queue.waiting.len().min(MOST_TOGETHER);
                 queue.is_asking = count > 0;
                 queue.waiting.drain(..count).collect()
@@ -135,7 +141,9 @@ impl Together {
                 return;
             }
             let asked: Vec<&str> = batch.iter().map(|one| one.asked.as_str()).collect();
-            let answered = take_all(store, format!("[{}]", asked.join(","))).await;
+            let asking = take_all(store, format!("[{}]", asked.join(",")));
+            let answered = tokio::time::timeout(PATIENCE, asking).await;
+            let answered = answered.unwrap_or(Err(StoreError::TimedOut));
             match answered {
                 Ok(answers) if answers.len() == batch.len() => {
                     for (waiting, answer) in batch.into_iter().zip(answers) {
@@ -282,13 +290,19 @@ async fn renew(
 }
 
 async fn sweep(store: &Store, now_us: i64) -> Result<u64, StoreError> {
+    // Rows that a request has locked are not idle, whatever they say.
+    let buckets = if store.db.is_postgres() {
+        "DELETE FROM rate_limits WHERE idle_from <= $1 AND bucket IN \
+         (SELECT bucket FROM rate_limits WHERE idle_from <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)"
+    } else {
+        "DELETE FROM rate_limits WHERE idle_from <= $1 AND bucket IN \
+         (SELECT bucket FROM rate_limits WHERE idle_from <= $1 LIMIT $2)"
+    };
     store
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let sql = "DELETE FROM rate_limits WHERE idle_from <= $1 AND bucket IN \
-                           (SELECT bucket FROM rate_limits WHERE idle_from <= $1 LIMIT $2)";
-                let buckets = cx.execute(sql, args![now_us, SWEEP_ROWS]).await?;
+                let buckets = cx.execute(buckets, args![now_us, SWEEP_ROWS]).await?;
                 let sql = "DELETE FROM limit_slots WHERE lease_until <= $1 AND id IN \
                            (SELECT id FROM limit_slots WHERE lease_until <= $1 LIMIT $2)";
                 let places = cx.execute(sql, args![now_us, SWEEP_ROWS]).await?;
