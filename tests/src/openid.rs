@@ -173,6 +173,16 @@ impl Provider {
     }
 }
 
+/// Seconds since the Unix epoch.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a provider has a clock of its own"
+)]
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.expect("a time after 1970").as_secs()
+}
+
 fn key() -> KeyPair {
     KeyPair::generate_for(&PKCS_ED25519).expect("a key")
 }
@@ -247,10 +257,7 @@ impl State {
             verified,
         } = &asked.person;
         let lie = inner.lie;
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .expect("a time");
-        let now = now.as_secs();
+        let now = now();
         let said = |is_lie: bool, truth: &str, lie: &str| {
             if is_lie {
                 lie.to_owned()
