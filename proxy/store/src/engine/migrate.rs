@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     16 "0016_oauth";
     17 "0017_identities";
     18 "0018_limits_together";
+    19 "0019_webhook_attempts";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).
