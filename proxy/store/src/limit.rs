@@ -170,7 +170,7 @@ impl Counters {
 /// What the caller is told is computed here, by the one function that knows how.
 fn judge(asked: &Asked<'_>, numbers: &[i64]) -> Result<Answer, StoreError> {
     let corrupt = || StoreError::Corrupt {
-        column: "limits_take_all",
+        column: "limits_take_batch",
     };
     let (in_flight, cells) = numbers.split_first().ok_or_else(corrupt)?;
     let mut answer = Answer::default();

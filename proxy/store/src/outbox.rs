@@ -28,8 +28,8 @@ use crate::webhook_endpoint::{self, Disabled};
 use crate::{StoreError, Transaction};
 
 pub use turn::{
-    Addressee, Ask, Attempt, Done, Due, LEASE_MS, Lane, Lease, Next, Opened, Taken, Trigger, Turn,
-    depth, hand_back, open, take_turn, waiting,
+    Addressee, Ask, Attempt, Claimed, Done, Due, LEASE_MS, Lane, Lease, Next, Opened, Settled,
+    Trigger, claim, depth, hand_back, open, settle, waiting,
 };
 pub(crate) use wakes::{Outlet, Wakes};
 pub use wakes::{Woken, woken};

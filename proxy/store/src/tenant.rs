@@ -67,8 +67,10 @@ pub(crate) fn begin(tenant: Option<&str>) -> String {
 /// No organization's identifier.
 const NOBODY: &str = "-";
 
-/// Puts a policy on every table that has rows of organizations and none yet. `FORCE`, because the gateway is the owner
-/// of its tables, whom policies do not bind otherwise; superusers and roles with `BYPASSRLS` see everything still.
+/// Puts a policy on every table that has rows of organizations and none yet, or that of an earlier version. Where rows
+/// are read the name is looked up once for all of them; where a row is written, which is one mostly, right there.
+/// `FORCE`, because the gateway is the owner of its tables, whom policies do not bind otherwise; superusers and roles
+/// with `BYPASSRLS` see everything still.
 pub(crate) const POLICIES: &str = r"
 DO $$
 DECLARE found record;
@@ -81,14 +83,18 @@ BEGIN
               SELECT 1 FROM pg_attribute a
               WHERE a.attrelid = c.oid AND NOT a.attisdropped
                 AND a.attname = CASE WHEN c.relname = 'organizations' THEN 'id' ELSE 'org_id' END)
-          AND NOT EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenancy')
+          AND NOT EXISTS (
+              SELECT 1 FROM pg_policy p
+              WHERE p.polrelid = c.oid AND p.polname = 'tenancy' AND p.polwithcheck IS NOT NULL)
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', found.name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', found.name);
+        EXECUTE format('DROP POLICY IF EXISTS tenancy ON %I', found.name);
         EXECUTE format(
             'CREATE POLICY tenancy ON %I USING '
-            '(coalesce((SELECT current_setting(''svc.tenant'', true)), '''') IN ('''', %I))',
-            found.name, found.owner);
+            '(coalesce((SELECT current_setting(''svc.tenant'', true)), '''') IN ('''', %I)) WITH CHECK '
+            '(coalesce(current_setting(''svc.tenant'', true), '''') IN ('''', %I))',
+            found.name, found.owner, found.owner);
     END LOOP;
 END
 $$";

@@ -290,16 +290,29 @@ pub async fn remove(tx: &mut Transaction<'_>, id: &str, now: Timestamp) -> Resul
 /// Deliveries that one transaction settles: it holds the writer for some ten milliseconds.
 pub(crate) const SETTLED_AT_ONCE: u32 = 2_000;
 
-/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end.
+/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end, and so is what
+/// another transaction is busy with: who looks at this endpoint next finds what becomes of that.
 pub(crate) async fn settle_waiting(
     cx: &mut Connection,
     id: &str,
     status: &'static str,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let sql = "UPDATE webhook_deliveries SET status = $2, due_at = NULL, leased_by = NULL, settled_at = $3 \
-               WHERE id IN (SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND due_at IS NOT NULL \
-               AND (leased_by IS NULL OR due_at <= $3) ORDER BY due_at, id LIMIT $4)";
+    macro_rules! ending {
+        ($lock:literal) => {
+            concat!(
+                "WITH ended AS (SELECT id AS gone FROM webhook_deliveries WHERE endpoint_id = $1 AND due_at IS NOT NULL \
+                 AND (leased_by IS NULL OR due_at <= $3) ORDER BY due_at, id LIMIT $4",
+                $lock,
+                ") UPDATE webhook_deliveries SET status = $2, due_at = NULL, leased_by = NULL, settled_at = $3 \
+                 WHERE id IN (SELECT gone FROM ended)"
+            )
+        };
+    }
+    let sql = match cx {
+        Connection::Sqlite(_) | Connection::Writer(_) => ending!(""),
+        Connection::Postgres(_) => ending!(" FOR NO KEY UPDATE SKIP LOCKED"),
+    };
     cx.execute(sql, args![id, status, now, SETTLED_AT_ONCE])
         .await
 }

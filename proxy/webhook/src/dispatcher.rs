@@ -1,18 +1,19 @@
 //! The dispatcher of a replica: takes what is due from the outbox in batches, attempts it, and writes what became of
-//! it in the next batch.
+//! it in batches too.
 //!
-//! One loop and one transaction at a time; while it commits, results and wakes gather for the next, so that batches
-//! grow with the load by themselves. Woken by commits of its own process; what other replicas have left behind is
-//! found by looking. What is attempted is bounded by [`Settings::in_flight`], and so is what waits to be written.
+//! One loop with two hands, each with one transaction at a time: one takes leases, the other writes results. While a
+//! hand is busy, wakes and results gather for its next turn, so that batches grow with the load by themselves. Woken
+//! by commits of its own process; what other replicas have left behind is found by looking. A place is taken from the
+//! lease until the result is written: [`Settings::in_flight`] bounds all that is in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_core::time::Timestamp;
+use futures_util::future::BoxFuture;
 use svc_pipeline::moment;
 use svc_pipeline::upstream::Connector;
-use svc_store::outbox::{self, Ask, Attempt, Done, Lease, Next, Taken, Turn};
+use svc_store::outbox::{self, Ask, Attempt, Claimed, Done, Lease, Next, Settled};
 use svc_store::{Store, StoreError, webhook_delivery};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -84,6 +85,9 @@ impl Dispatcher {
             attempts: JoinSet::new(),
             under_way: HashMap::new(),
             results: Vec::new(),
+            claiming: None,
+            settling: None,
+            resting_until: None,
             looked_behind: String::new(),
         };
         let tasks = vec![
@@ -104,8 +108,23 @@ impl Dispatcher {
     }
 }
 
-/// The store did not answer.
-struct NoAnswer;
+/// An attempt that is over, and what its place was taken for.
+type Over = (Done, Class);
+
+/// A transaction on its way, with what is to be given again if it comes to nothing.
+type Hand<G, T> = Option<BoxFuture<'static, (G, Result<T, StoreError>)>>;
+
+/// What a hand has come to; one that holds nothing comes to nothing.
+async fn done<G, T>(hand: &mut Hand<G, T>) -> (G, Result<T, StoreError>) {
+    match hand {
+        Some(busy) => {
+            let came_to = busy.await;
+            *hand = None;
+            came_to
+        }
+        None => std::future::pending().await,
+    }
+}
 
 struct Work {
     way: Arc<Way>,
@@ -116,7 +135,11 @@ struct Work {
     /// By task, so that an attempt that panics is not lost.
     under_way: HashMap<Id, (Lease, Class)>,
     /// What became of attempts and is not written yet.
-    results: Vec<Done>,
+    results: Vec<Over>,
+    claiming: Hand<Vec<(Ask, Class)>, Claimed>,
+    settling: Hand<Vec<Over>, Settled>,
+    /// The store did not answer; it is not asked before.
+    resting_until: Option<Instant>,
     /// Where the last look ended.
     looked_behind: String,
 }
@@ -125,11 +148,10 @@ impl Work {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
         let mut looks = tokio::time::interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut more = false;
         loop {
             let store = self.way.store.clone();
             let timer = self.until_timer();
-            // One turn after whatever has come: under load no branch keeps another from its turn.
+            // Both hands set out again after whatever has come: under load no branch keeps another from its turn.
             tokio::select! {
                 biased;
                 () = told(&mut stopped) => break,
@@ -142,32 +164,27 @@ impl Work {
                     }
                 }
                 _ = looks.tick() => self.look().await,
+                (over, settled) = done(&mut self.settling) => self.settled(over, settled),
+                (asks, claimed) = done(&mut self.claiming) => self.claimed(asks.as_slice(), claimed),
                 Some(ended) = self.attempts.join_next_with_id() => self.ended(ended),
-                () = std::future::ready(()), if more => {}
                 () = tokio::time::sleep(timer) => {}
             }
-            more = match self.turn().await {
-                Ok(more) => more,
-                Err(NoAnswer) => {
-                    tokio::select! {
-                        () = told(&mut stopped) => break,
-                        () = tokio::time::sleep(AFTER_TROUBLE) => true,
-                    }
-                }
-            };
+            self.set_out();
         }
         self.leave().await;
     }
 
+    /// Until something is due by itself: a lane's timer, or the end of a rest.
     fn until_timer(&self) -> Duration {
-        let at = self.lanes.next_timer();
-        let wait = at.map_or(LOOK_EVERY.as_millis(), |at| {
-            at.0.saturating_sub(moment::now().0)
-                .max(0)
-                .unsigned_abs()
-                .into()
+        let lane = self.lanes.next_timer().map(|at| {
+            let wait_ms = at.0.saturating_sub(moment::now().0).max(0);
+            Duration::from_millis(wait_ms.unsigned_abs())
         });
-        Duration::from_millis(u64::try_from(wait).unwrap_or(u64::MAX)).min(LOOK_EVERY)
+        let rest = self
+            .resting_until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        // Whoever rests has no use for the timers of lanes.
+        rest.or(lane).unwrap_or(LOOK_EVERY).min(LOOK_EVERY)
     }
 
     /// Looks for endpoints at which something waits.
@@ -198,49 +215,93 @@ impl Work {
         }
     }
 
-    /// One transaction: results are written and leases taken. Whether another one may have something to do.
-    ///
-    /// # Errors
-    /// [`NoAnswer`]; what was not written waits.
-    async fn turn(&mut self) -> Result<bool, NoAnswer> {
+    /// Gives each hand that is free what there is to do.
+    fn set_out(&mut self) {
         while let Some(ended) = self.attempts.try_join_next_with_id() {
             self.ended(ended);
         }
-        let now = moment::now();
-        let asks = self.lanes.asks(now);
-        if asks.is_empty() && self.results.is_empty() {
-            return Ok(false);
+        if self
+            .resting_until
+            .is_some_and(|until| until > Instant::now())
+        {
+            return;
         }
-        let rest = self.results.split_off(self.results.len().min(RESULTS));
-        let done = std::mem::replace(&mut self.results, rest);
-        let turn = Turn {
-            replica_id: self.replica_id.clone(),
-            now,
-            done: done.clone(),
-            asks: asks.iter().map(|(ask, _)| ask.clone()).collect(),
-        };
-        match outbox::take_turn(&self.way.store, turn).await {
-            Ok(taken) => {
-                self.go_out(&asks, taken);
-                Ok(true)
-            }
-            Err(error) => {
-                tracing::error!(%error, "deliveries could not be taken from the outbox yet");
-                self.results.splice(0..0, done);
-                self.lanes.not_taken(&asks);
-                Err(NoAnswer)
+        self.resting_until = None;
+        if self.settling.is_none() && !self.results.is_empty() {
+            let rest = self.results.split_off(self.results.len().min(RESULTS));
+            let over = std::mem::replace(&mut self.results, rest);
+            self.settling = Some(self.settle(over));
+        }
+        if self.claiming.is_none() {
+            let asks = self.lanes.asks(moment::now());
+            if !asks.is_empty() {
+                self.claiming = Some(self.claim(asks));
             }
         }
     }
 
-    fn go_out(&mut self, asks: &[(Ask, Class)], taken: Taken) {
-        let Taken {
-            due,
-            lanes,
+    fn settle(
+        &self,
+        over: Vec<Over>,
+    ) -> BoxFuture<'static, (Vec<Over>, Result<Settled, StoreError>)> {
+        let (way, replica_id) = (Arc::clone(&self.way), self.replica_id.clone());
+        let done = over.iter().map(|(done, _)| done.clone()).collect();
+        Box::pin(async move {
+            let settled = outbox::settle(&way.store, &replica_id, moment::now(), done).await;
+            (over, settled)
+        })
+    }
+
+    fn claim(
+        &self,
+        asks: Vec<(Ask, Class)>,
+    ) -> BoxFuture<'static, (Vec<(Ask, Class)>, Result<Claimed, StoreError>)> {
+        let (way, replica_id) = (Arc::clone(&self.way), self.replica_id.clone());
+        let wanted = asks.iter().map(|(ask, _)| ask.clone()).collect();
+        Box::pin(async move {
+            let claimed = outbox::claim(&way.store, &replica_id, moment::now(), wanted).await;
+            (asks, claimed)
+        })
+    }
+
+    /// The store did not answer.
+    fn rest(&mut self) {
+        self.resting_until = Some(Instant::now() + AFTER_TROUBLE);
+    }
+
+    /// Results are written: their places are free.
+    fn settled(&mut self, over: Vec<Over>, settled: Result<Settled, StoreError>) {
+        let Settled {
             disabled,
             late,
-        } = taken;
-        self.lanes.taken(asks, &lanes);
+            held,
+        } = match settled {
+            Ok(settled) => settled,
+            Err(error) => {
+                tracing::error!(%error, "what became of deliveries could not be written yet");
+                self.results.splice(0..0, over);
+                return self.rest();
+            }
+        };
+        for (done, class) in over {
+            let Done {
+                lease,
+                attempt,
+                next,
+            } = done;
+            let pace = match next {
+                Next::Delivered if attempt.duration_ms < SLOW => Pace::Quick,
+                Next::Delivered => Pace::Slow,
+                Next::Retry { .. } | Next::Exhausted | Next::Gone => Pace::Failed,
+            };
+            if let Next::Retry { due_at } = next {
+                self.lanes.wake_at(&lease.endpoint_id, due_at);
+            }
+            self.lanes.finished(&lease.endpoint_id, class, pace);
+        }
+        for id in &held {
+            self.lanes.wake(id);
+        }
         self.metrics.late.inc_by(late as u64);
         for (id, reason) in disabled {
             let word = reason.word();
@@ -251,6 +312,19 @@ impl Work {
             );
             self.metrics.disabled.with_label_values(&[word]).inc();
         }
+    }
+
+    /// Leases are taken: attempts begin.
+    fn claimed(&mut self, asks: &[(Ask, Class)], claimed: Result<Claimed, StoreError>) {
+        let Claimed { due, lanes } = match claimed {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                tracing::error!(%error, "deliveries could not be taken from the outbox yet");
+                self.lanes.not_taken(asks);
+                return self.rest();
+            }
+        };
+        self.lanes.taken(asks, &lanes);
         for due in due {
             let class = asks
                 .iter()
@@ -268,7 +342,12 @@ impl Work {
             let task = self.attempts.spawn(async move { attempt(&way, due).await });
             self.under_way.insert(task.id(), (lease, class));
         }
-        self.metrics.in_flight.set(self.lanes.in_flight().into());
+        self.count();
+    }
+
+    fn count(&self) {
+        let under_way = i64::try_from(self.under_way.len()).unwrap_or(i64::MAX);
+        self.metrics.in_flight.set(under_way);
     }
 
     /// An attempt is over, however.
@@ -293,45 +372,39 @@ impl Work {
         self.metrics.attempts.with_label_values(&[outcome]).inc();
         let took = Duration::from_millis(u64::from(*duration_ms));
         self.metrics.attempt_seconds.observe(took.as_secs_f64());
-        let pace = match done.next {
-            Next::Delivered if *duration_ms < SLOW => Pace::Quick,
-            Next::Delivered => Pace::Slow,
-            Next::Retry { due_at } => {
-                self.lanes.wake_at(&lease.endpoint_id, due_at);
-                Pace::Failed
-            }
-            Next::Exhausted => {
-                self.metrics.exhausted.inc();
-                Pace::Failed
-            }
-            Next::Gone => Pace::Failed,
-        };
-        self.lanes.finished(&lease.endpoint_id, class, pace);
-        self.metrics.in_flight.set(self.lanes.in_flight().into());
-        self.results.push(done);
+        if done.next == Next::Exhausted {
+            self.metrics.exhausted.inc();
+        }
+        self.results.push((done, class));
+        self.count();
     }
 
     /// The end: what is over is written, the rest is handed back.
     async fn leave(mut self) {
         let until = Instant::now() + GRACE;
+        // No lease may come after the others are handed back.
+        if self.claiming.is_some() {
+            drop(done(&mut self.claiming).await);
+        }
+        if self.settling.is_some() {
+            let (over, settled) = done(&mut self.settling).await;
+            if settled.is_err() {
+                self.results.splice(0..0, over);
+            }
+        }
         while let Ok(Some(ended)) =
             tokio::time::timeout_at(until, self.attempts.join_next_with_id()).await
         {
             self.ended(ended);
         }
         self.attempts.shutdown().await;
-        let turn = |now: Timestamp, done: Vec<Done>| Turn {
-            replica_id: self.replica_id.clone(),
-            now,
-            done,
-            asks: Vec::new(),
-        };
-        let store = &self.way.store;
-        let written = outbox::take_turn(store, turn(moment::now(), self.results)).await;
+        let (store, replica_id) = (&self.way.store, &self.replica_id);
+        let results = self.results.into_iter().map(|(done, _)| done).collect();
+        let written = outbox::settle(store, replica_id, moment::now(), results).await;
         if let Err(error) = written {
             tracing::warn!(%error, "the last deliveries could not be noted; they are made again");
         }
-        match outbox::hand_back(store, &self.replica_id, moment::now()).await {
+        match outbox::hand_back(store, replica_id, moment::now()).await {
             Ok(0) => {}
             Ok(leases) => tracing::info!(leases, "handed deliveries back"),
             Err(error) => tracing::warn!(%error, "leases could not be handed back; they run out"),

@@ -86,10 +86,6 @@ impl Lanes {
         }
     }
 
-    pub(crate) const fn in_flight(&self) -> u32 {
-        self.in_flight
-    }
-
     /// Something may be due at an endpoint.
     pub(crate) fn wake(&mut self, id: &str) {
         if !self.lanes.contains_key(id) {
@@ -193,16 +189,16 @@ impl Lanes {
                 .map_or((0, None), |lane| (lane.taken, Some(lane.max_in_flight)));
             let unused = ask.most.saturating_sub(taken);
             self.free(id, *class, unused);
-            let Some(lane) = self.lanes.get_mut(id) else {
-                continue;
-            };
-            if let Some(most) = max_in_flight {
+            if let Some(lane) = self.lanes.get_mut(id)
+                && let Some(most) = max_in_flight
+            {
                 lane.max_in_flight = most.max(1);
             }
             // As much as was asked for: there may be more.
             if unused == 0 {
                 self.wake(id);
             }
+            self.refill(id);
         }
     }
 
@@ -214,7 +210,7 @@ impl Lanes {
         }
     }
 
-    /// An attempt has ended.
+    /// What became of an attempt is written.
     pub(crate) fn finished(&mut self, id: &str, class: Class, pace: Pace) {
         self.free(id, class, 1);
         let Some(lane) = self.lanes.get_mut(id) else {
@@ -226,7 +222,15 @@ impl Lanes {
             Pace::Slow => lane.window,
             Pace::Quick => lane.window.saturating_mul(2).min(lane.max_in_flight),
         };
-        if lane.is_full && lane.in_flight < lane.limit() {
+        self.refill(id);
+    }
+
+    /// Wakes a lane that had no room and has some now.
+    fn refill(&mut self, id: &str) {
+        if let Some(lane) = self.lanes.get_mut(id)
+            && lane.is_full
+            && lane.in_flight < lane.limit()
+        {
             lane.is_full = false;
             self.wake(id);
         }
@@ -298,7 +302,7 @@ mod tests {
         finish(&mut lanes, "a", Pace::Quick);
         finish(&mut lanes, "a", Pace::Quick);
         assert_eq!(turn(&mut lanes)[0].1, 5);
-        assert_eq!(lanes.in_flight(), 5);
+        assert_eq!(lanes.in_flight, 5);
         for _ in 0..5 {
             finish(&mut lanes, "a", Pace::Failed);
         }
@@ -318,7 +322,7 @@ mod tests {
         // "a" has more, and comes after those who have waited.
         let second: Vec<String> = turn(&mut lanes).into_iter().map(|ask| ask.0).collect();
         assert_eq!(second, ["e", "f"]);
-        assert_eq!(lanes.in_flight(), 4);
+        assert_eq!(lanes.in_flight, 4);
     }
 
     #[test]
@@ -336,7 +340,7 @@ mod tests {
         ] {
             lanes.finished(id, Class::Usual, pace);
         }
-        assert_eq!(lanes.in_flight(), 0);
+        assert_eq!(lanes.in_flight, 0);
         assert_eq!(turn(&mut lanes).len(), 2);
         lanes.wake("healthy");
         let next = turn(&mut lanes);
@@ -350,13 +354,25 @@ mod tests {
         let mut lanes = Lanes::new(2);
         lanes.wake("a");
         let asks = lanes.asks(NOW);
-        assert_eq!(lanes.in_flight(), 1);
+        assert_eq!(lanes.in_flight, 1);
         lanes.taken(&asks, &[]);
-        assert_eq!(lanes.in_flight(), 0);
+        assert_eq!(lanes.in_flight, 0);
         assert!(lanes.asks(NOW).is_empty());
         lanes.wake("a");
         let asks = lanes.asks(NOW);
         lanes.not_taken(&asks);
+        assert_eq!(lanes.asks(NOW).len(), 1);
+    }
+
+    #[test]
+    fn a_wake_during_a_claim_is_not_lost() {
+        let mut lanes = Lanes::new(2);
+        lanes.wake("a");
+        let asks = lanes.asks(NOW);
+        // All places are reserved, and the claim did not see what the wake is about.
+        lanes.wake("a");
+        assert!(lanes.asks(NOW).is_empty());
+        lanes.taken(&asks, &[]);
         assert_eq!(lanes.asks(NOW).len(), 1);
     }
 

@@ -50,13 +50,29 @@ const MIGRATIONS: &[Migration] = migrations! {
     17 "0017_identities";
     18 "0018_limits_together";
     19 "0019_webhook_attempts";
+    20 "0020_fewer_trips";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).
 const LOCK: &str = "SELECT pg_advisory_xact_lock(8319669998029566836)";
 
+/// A replica that serves meanwhile may hold a table that a migration wants, and want one that it holds: PostgreSQL ends
+/// one of both with [`DEADLOCK`], and that is where the migration begins again.
+const TRIES: usize = 5;
+const DEADLOCK: &str = "40P01";
+
 /// Runs what is pending, or refuses a database that is newer than, or different from, what this program knows.
 pub(super) async fn run(cx: &mut Connection) -> Result<(), StoreError> {
+    for _ in 1..TRIES {
+        match try_once(cx).await {
+            Err(StoreError::Refused { code, .. }) if code == DEADLOCK => {}
+            done => return done,
+        }
+    }
+    try_once(cx).await
+}
+
+async fn try_once(cx: &mut Connection) -> Result<(), StoreError> {
     match cx {
         // The write lock of SQLite is the migration lock.
         Connection::Sqlite(_) | Connection::Writer(_) => cx.batch("BEGIN IMMEDIATE").await?,

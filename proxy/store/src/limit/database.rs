@@ -1,16 +1,16 @@
 //! Counters in the gateway's own database. On PostgreSQL requests that ask at the same time share one call of
-//! `limits_take_all`, which waits for no disk; on SQLite each is a piece of the writer's next group commit.
+//! `limits_take_batch`, which waits for no disk; on SQLite each is a piece of the writer's next group commit.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde_json::json;
 use svc_core::limit::Rule;
 use tokio::sync::oneshot;
 
-use super::{Answer, Asked, Clock, LEASE_US, Place, Placed, judge};
-use crate::engine::{Connection, args};
+use super::{Answer, Asked, Clock, LEASE_US, Placed, judge};
+use crate::engine::{Arg, Connection, args};
 use crate::{Store, StoreError};
 
 /// Rows that one [`sweep`] removes of each table, so that it never holds the writer for long.
@@ -42,8 +42,7 @@ struct Queue {
 }
 
 struct Waiting {
-    /// One element of what `limits_take_all` takes.
-    asked: String,
+    asked: Owned,
     reply: oneshot::Sender<Result<Vec<i64>, StoreError>>,
 }
 
@@ -69,7 +68,7 @@ impl Database {
     pub(super) async fn take(&self, asked: &Asked<'_>) -> Result<Answer, StoreError> {
         let store = &self.store;
         if store.db.is_postgres() {
-            let numbers = self.ask(as_json(asked, self.clock)).await?;
+            let numbers = self.ask(Owned::of(asked)).await?;
             return judge(asked, &numbers);
         }
         let owned = Owned::of(asked);
@@ -79,7 +78,7 @@ impl Database {
             .await
     }
 
-    async fn ask(&self, asked: String) -> Result<Vec<i64>, StoreError> {
+    async fn ask(&self, asked: Owned) -> Result<Vec<i64>, StoreError> {
         let (reply, answer) = oneshot::channel();
         let is_first = {
             let mut queue = self.together.0.lock();
@@ -88,9 +87,10 @@ impl Database {
         };
         if is_first {
             let (store, together) = (self.store.clone(), Arc::clone(&self.together));
+            let clock = self.clock;
             self.store
                 .db
-                .spawn(async move { together.run(&store).await });
+                .spawn(async move { together.run(&store, clock).await });
         }
         answer.await.map_err(|_| StoreError::Closed)?
     }
@@ -127,7 +127,7 @@ impl Database {
 
 impl Together {
     /// One call after the other, until nobody waits.
-    async fn run(&self, store: &Store) {
+    async fn run(&self, store: &Store, clock: Clock) {
         loop {
             let batch: Vec<Waiting> = {
                 let mut queue = self.0.lock();
@@ -140,8 +140,7 @@ impl Together {
             if batch.is_empty() {
                 return;
             }
-            let asked: Vec<&str> = batch.iter().map(|one| one.asked.as_str()).collect();
-            let asking = take_all(store, format!("[{}]", asked.join(",")));
+            let asking = take_batch(store, arguments(clock, batch.iter().map(|one| &one.asked)));
             let answered = tokio::time::timeout(PATIENCE, asking).await;
             let answered = answered.unwrap_or(Err(StoreError::TimedOut));
             match answered {
@@ -163,18 +162,69 @@ impl Together {
 }
 
 const CORRUPT: StoreError = StoreError::Corrupt {
-    column: "limits_take_all",
+    column: "limits_take_batch",
 };
 
-async fn take_all(store: &Store, asked: String) -> Result<Vec<Vec<i64>>, StoreError> {
-    let arguments = args![asked];
+/// What `limits_take_batch` is given for these requests, in their order; see there (migration 0020).
+fn arguments<'a>(clock: Clock, requests: impl Iterator<Item = &'a Owned> + Clone) -> Vec<Arg> {
+    let mut buckets: BTreeMap<(u8, &str), i64> = BTreeMap::new();
+    for request in requests.clone() {
+        for (bucket, _) in &request.takes {
+            buckets.insert(rank(bucket), 0);
+        }
+    }
+    let mut names = PgArray::default();
+    for (((_, bucket), place), at) in buckets.iter_mut().zip(1..) {
+        names.text(Some(bucket));
+        *place = at;
+    }
+    let [mut places, mut limits, mut emissions] = [(); 3].map(|()| PgArray::default());
+    let [mut ends, mut nows] = [(); 2].map(|()| PgArray::default());
+    let [mut slot_buckets, mut slot_ids, mut slot_limits] = [(); 3].map(|()| PgArray::default());
+    let mut end = 0_u32;
+    for request in requests {
+        for (bucket, rule) in &request.takes {
+            places.number(buckets.get(&rank(bucket)).copied());
+            limits.number(Some(rule.limit()));
+            emissions.number(match rule {
+                Rule::Rate(quota) => Some(quota.emission_us()),
+                Rule::Daily(_) => None,
+            });
+        }
+        end += u32::try_from(request.takes.len()).unwrap_or(u32::MAX);
+        ends.number(Some(end));
+        nows.number(match clock {
+            Clock::Server => None,
+            Clock::Caller => Some(request.now_us),
+        });
+        let place = request.place.as_ref();
+        slot_buckets.text(place.map(|(_, bucket, _)| bucket.as_str()));
+        slot_ids.text(place.map(|(id, ..)| id.as_str()));
+        slot_limits.number(place.map(|(.., limit)| *limit));
+    }
+    args![
+        names.finish(),
+        places.finish(),
+        limits.finish(),
+        emissions.finish(),
+        ends.finish(),
+        nows.finish(),
+        slot_buckets.finish(),
+        slot_ids.finish(),
+        slot_limits.finish(),
+        LEASE_US,
+    ]
+}
+
+async fn take_batch(store: &Store, arguments: Vec<Arg>) -> Result<Vec<Vec<i64>>, StoreError> {
     let answer = store
         .db
         .write_alone(|cx| {
             Box::pin(async move {
-                let sql = "SELECT limits_take_all($1) AS answer";
+                let sql = "SELECT limits_take_batch($1::TEXT[], $2::BIGINT[], $3::BIGINT[], $4::BIGINT[], \
+                           $5::BIGINT[], $6::BIGINT[], $7::TEXT[], $8::TEXT[], $9::BIGINT[], $10) AS answer";
                 let row = cx.row(sql, arguments).await?;
-                row.ok_or(StoreError::Missing("answer of limits_take_all"))?
+                row.ok_or(StoreError::Missing("answer of limits_take_batch"))?
                     .get::<String>("answer")
             })
         })
@@ -182,26 +232,47 @@ async fn take_all(store: &Store, asked: String) -> Result<Vec<Vec<i64>>, StoreEr
     serde_json::from_str(&answer).map_err(|_| CORRUPT)
 }
 
-fn as_json(asked: &Asked<'_>, clock: Clock) -> String {
-    let takes: Vec<_> = asked
-        .takes
-        .iter()
-        .map(|take| {
-            let emission_us = match take.rule {
-                Rule::Rate(quota) => Some(quota.emission_us()),
-                Rule::Daily(_) => None,
-            };
-            json!({"bucket": take.bucket, "limit": take.rule.limit(), "emission_us": emission_us})
-        })
-        .collect();
-    let place = asked.place.map(|Place { id, bucket, limit }| {
-        json!({"id": id, "bucket": bucket, "limit": limit, "lease_us": LEASE_US})
-    });
-    let now_us = match clock {
-        Clock::Server => None,
-        Clock::Caller => Some(asked.now_us),
+/// Where a bucket stands in the order in which all callers lock them, those of the version before too: the key, its
+/// organization, the day; or the organization, the day, an agent's credential.
+fn rank(bucket: &str) -> (u8, &str) {
+    let rank = match bucket {
+        _ if bucket.starts_with("key:agc_") => 3,
+        _ if bucket.starts_with("day:") => 2,
+        _ if bucket.starts_with("org:") => 1,
+        _ => 0,
     };
-    json!({"takes": takes, "slot": place, "now_us": now_us}).to_string()
+    (rank, bucket)
+}
+
+/// An array as PostgreSQL reads it: `{1,NULL}`, `{"a"}`.
+#[derive(Default)]
+struct PgArray(String);
+
+impl PgArray {
+    fn number(&mut self, number: Option<impl Into<i64>>) {
+        self.item(number.map(|number| number.into().to_string()));
+    }
+
+    fn text(&mut self, text: Option<&str>) {
+        let quoted = text.map(|text| {
+            let escaped = text.replace('\\', r"\\").replace('"', r#"\""#);
+            format!(r#""{escaped}""#)
+        });
+        self.item(quoted);
+    }
+
+    fn item(&mut self, item: Option<String>) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0.push_str(item.as_deref().unwrap_or("NULL"));
+    }
+
+    fn finish(self) -> String {
+        if self.0.is_empty() {
+            "{}".to_owned()
+        } else {
+            self.0 + "}"
+        }
+    }
 }
 
 impl Owned {

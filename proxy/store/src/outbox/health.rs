@@ -7,8 +7,8 @@ use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
-use super::batch::{list, pieces, values};
-use super::turn::{Done, Next};
+use super::batch::{pieces, values};
+use super::turn::{Done, Next, Settled};
 use crate::audit::{self, Actor, ActorKind, Outcome, Phase, Target};
 use crate::engine::{Arg, Connection, Row, args};
 use crate::webhook_endpoint::{Disabled, disabled, settle_waiting};
@@ -19,21 +19,8 @@ const FAILING_MS: i64 = 5 * MS_PER_DAY;
 /// …and as many deliveries were given up.
 const MIN_EXHAUSTED: u32 = 20;
 
-/// Locks endpoints, in one order on every replica. `ids` are sorted.
-pub(super) async fn lock(cx: &mut Connection, ids: &[&str]) -> Result<(), StoreError> {
-    let lock = match cx {
-        // The writer is alone.
-        Connection::Sqlite(_) | Connection::Writer(_) => return Ok(()),
-        Connection::Postgres(_) => "ORDER BY id FOR NO KEY UPDATE",
-    };
-    let mut arguments = args![];
-    let wanted = list(&mut arguments, ids.iter().copied());
-    let sql = format!("SELECT id FROM webhook_endpoints WHERE id IN ({wanted}) {lock}");
-    cx.rows_of(sql, arguments).await.map(drop)
-}
-
-/// What the attempts of one turn say about one endpoint.
-#[derive(Default)]
+/// What the attempts of one transaction say about one endpoint.
+#[derive(Clone, Copy, Default)]
 struct Fared {
     success_at: Option<Timestamp>,
     failure_at: Option<Timestamp>,
@@ -87,19 +74,26 @@ impl Fared {
     }
 }
 
-/// Counts the attempts of a turn at their endpoints and disables those that are beyond hope.
+/// Counts attempts at their endpoints and disables those that are beyond hope.
 pub(super) async fn note(
     cx: &mut Connection,
     done: &[&Done],
     now: Timestamp,
-) -> Result<Vec<(String, Disabled)>, StoreError> {
+) -> Result<Settled, StoreError> {
     let mut endpoints: BTreeMap<&str, Fared> = BTreeMap::new();
     for done in done {
         let fared = endpoints.entry(done.lease.endpoint_id.as_str());
         fared.or_default().add(done);
     }
+    let mut settled = Settled::default();
+    if let Connection::Postgres(_) = cx {
+        let all: Vec<(&str, Fared)> = endpoints.iter().map(|(id, fared)| (*id, *fared)).collect();
+        for piece in pieces(&all) {
+            settled.held.extend(hold(cx, piece).await?);
+        }
+        endpoints.retain(|id, _| settled.held.iter().any(|held| held == id));
+    }
     let endpoints: Vec<(&str, Fared)> = endpoints.into_iter().collect();
-    let mut ended = Vec::new();
     for piece in pieces(&endpoints) {
         for row in count(cx, piece).await? {
             let id: String = row.get("id")?;
@@ -108,28 +102,64 @@ pub(super) async fn note(
                 .any(|(other, fared)| *other == id && fared.is_gone);
             if let Some(reason) = verdict(&row, is_gone, now)? {
                 disable(cx, &row, &id, reason, now).await?;
-                ended.push((id, reason));
+                settled.disabled.push((id, reason));
             }
         }
     }
-    Ok(ended)
+    Ok(settled)
 }
 
-/// The rows that have changed. While all goes well a row changes once a second: nobody asks for more.
+/// `fared`, a table of how endpoints have fared.
+macro_rules! fared {
+    () => {
+        "WITH fared (endpoint, succeeded, success_at, failure_at, failures, since, exhausted) AS (VALUES {values})"
+    };
+}
+
+/// Which rows change. While all goes well a row changes once a second: nobody asks for more.
+macro_rules! has_news {
+    () => {
+        "(fared.failures > 0 OR e.consecutive_failures > 0 OR e.last_success_at IS NULL \
+         OR e.last_success_at <= fared.success_at - 1000)"
+    };
+}
+
+/// Locks the endpoints that change, in one order on every replica; `endpoints` are sorted.
+async fn hold(cx: &mut Connection, endpoints: &[(&str, Fared)]) -> Result<Vec<String>, StoreError> {
+    let mut arguments = args![];
+    let rows = endpoints.iter().map(|(id, fared)| fared.columns(id));
+    let values = values(&mut arguments, rows);
+    let sql = format!(
+        concat!(
+            fared!(),
+            " SELECT e.id AS id FROM webhook_endpoints AS e JOIN fared ON e.id = fared.endpoint WHERE ",
+            has_news!(),
+            " ORDER BY e.id FOR NO KEY UPDATE OF e"
+        ),
+        values = values
+    );
+    let rows = cx.rows_of(sql, arguments).await?;
+    rows.iter().map(|row| row.get("id")).collect()
+}
+
+/// The rows that have changed.
 async fn count(cx: &mut Connection, endpoints: &[(&str, Fared)]) -> Result<Vec<Row>, StoreError> {
     let mut arguments = args![];
     let rows = endpoints.iter().map(|(id, fared)| fared.columns(id));
     let values = values(&mut arguments, rows);
     let sql = format!(
-        "WITH fared (endpoint, succeeded, success_at, failure_at, failures, since, exhausted) AS (VALUES {values}) \
-         UPDATE webhook_endpoints AS e SET last_success_at = COALESCE(fared.success_at, e.last_success_at), \
-         last_failure_at = COALESCE(fared.failure_at, e.last_failure_at), \
-         consecutive_failures = fared.failures + CASE WHEN fared.succeeded THEN 0 ELSE e.consecutive_failures END, \
-         failing_since = CASE WHEN fared.succeeded THEN fared.since ELSE COALESCE(e.failing_since, fared.since) END, \
-         exhausted_count = fared.exhausted + CASE WHEN fared.succeeded THEN 0 ELSE e.exhausted_count END \
-         FROM fared WHERE e.id = fared.endpoint AND (fared.failures > 0 OR e.consecutive_failures > 0 \
-         OR e.last_success_at IS NULL OR e.last_success_at <= fared.success_at - 1000) \
-         RETURNING id, org_id, mode, disabled_reason, deleted_at, failing_since, exhausted_count"
+        concat!(
+            fared!(),
+            " UPDATE webhook_endpoints AS e SET last_success_at = COALESCE(fared.success_at, e.last_success_at), \
+             last_failure_at = COALESCE(fared.failure_at, e.last_failure_at), \
+             consecutive_failures = fared.failures + CASE WHEN fared.succeeded THEN 0 ELSE e.consecutive_failures END, \
+             failing_since = CASE WHEN fared.succeeded THEN fared.since ELSE COALESCE(e.failing_since, fared.since) END, \
+             exhausted_count = fared.exhausted + CASE WHEN fared.succeeded THEN 0 ELSE e.exhausted_count END \
+             FROM fared WHERE e.id = fared.endpoint AND ",
+            has_news!(),
+            " RETURNING id, org_id, mode, disabled_reason, deleted_at, failing_since, exhausted_count"
+        ),
+        values = values
     );
     cx.rows_of(sql, arguments).await
 }

@@ -1,9 +1,11 @@
-//! The dispatcher's side of the outbox: in one transaction, what became of attempts is written and leases are taken on
-//! what is due (contract 19.2). Many of both in few statements, because each costs PostgreSQL a round trip.
+//! The dispatcher's side of the outbox: leases are taken on what is due ([`claim`]), and what became of attempts is
+//! written ([`settle`]), each in a transaction of its own (contract 19.2). Many in few statements, because each costs
+//! PostgreSQL a round trip.
 //!
-//! Locks are taken in one order, endpoints by id and then deliveries, so that replicas never wait for each other in a
-//! circle. A lease is a row whose `due_at` lies ahead: whoever does not come back lets it run out. What a replica
-//! reports after its lease has run out changes nothing.
+//! Both may run at once, here and on other replicas. A claim locks endpoints by id and waits for no delivery; what is
+//! settled are deliveries that nobody else has, and endpoints by id after them: nobody waits in a circle. A lease is a
+//! row whose `due_at` lies ahead: whoever does not come back lets it run out. What a replica reports after its lease
+//! has run out changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,15 +24,6 @@ use crate::{Store, StoreError};
 
 /// 20 s: the 10 s of an attempt and as much again to get its result stored (contract 19.2).
 pub const LEASE_MS: i64 = 20_000;
-
-/// What one transaction of a dispatcher does.
-pub struct Turn {
-    pub replica_id: String,
-    pub now: Timestamp,
-    /// What became of attempts, in the order in which they ended.
-    pub done: Vec<Done>,
-    pub asks: Vec<Ask>,
-}
 
 /// Leases that are wanted at one endpoint.
 #[derive(Clone, Debug)]
@@ -133,17 +126,24 @@ impl Next {
     }
 }
 
-/// What a turn has come to.
+/// What [`claim`] has come to.
 #[derive(Default)]
-pub struct Taken {
+pub struct Claimed {
     /// Deliveries that this replica now has a lease on.
     pub due: Vec<Due>,
     /// What is known of the endpoints that were asked for and nobody else was busy with.
     pub lanes: Vec<Lane>,
+}
+
+/// What [`settle`] has come to.
+#[derive(Default)]
+pub struct Settled {
     /// Endpoints that were disabled because of what became of the attempts.
     pub disabled: Vec<(String, Disabled)>,
     /// Results that came too late to count: another replica had taken the delivery over.
     pub late: usize,
+    /// Endpoints that this was busy with: whoever asked for them meanwhile has been passed over.
+    pub held: Vec<String>,
 }
 
 /// An endpoint that was asked for.
@@ -179,67 +179,92 @@ pub struct Opened {
     pub secrets: Vec<Content>,
 }
 
-/// Writes what became of attempts and takes leases; all or nothing.
+/// A transaction that waits for no disk on PostgreSQL: what a crash of the database takes back is attempted again, with
+/// the same id.
+async fn no_wait(cx: &mut Connection) -> Result<(), StoreError> {
+    match cx {
+        Connection::Postgres(_) => cx.batch("SET LOCAL synchronous_commit = off").await,
+        Connection::Sqlite(_) | Connection::Writer(_) => Ok(()),
+    }
+}
+
+/// Writes what became of attempts, in the order in which they ended; all or nothing.
 ///
 /// # Errors
-/// Those of the database; then nothing was written, and `turn.done` is to be given again.
-pub async fn take_turn(store: &Store, turn: Turn) -> Result<Taken, StoreError> {
-    let skip_locked = if store.db.is_postgres() {
-        " FOR NO KEY UPDATE SKIP LOCKED"
-    } else {
-        ""
-    };
+/// Those of the database; then nothing was written, and `done` is to be given again.
+pub async fn settle(
+    store: &Store,
+    replica_id: &str,
+    now: Timestamp,
+    done: Vec<Done>,
+) -> Result<Settled, StoreError> {
+    let replica_id = replica_id.to_owned();
     store
         .db
         .write(move |cx| {
             Box::pin(async move {
-                if let Connection::Postgres(_) = cx {
-                    // Waits for no disk: what a crash of the database takes back is attempted again, with the same id.
-                    cx.batch("SET LOCAL synchronous_commit = off").await?;
+                no_wait(cx).await?;
+                let mut marked = BTreeSet::new();
+                for done in pieces(&done) {
+                    marked.extend(mark(cx, &replica_id, now, done).await?);
                 }
-                let mut taken = Taken::default();
-                if !turn.done.is_empty() {
-                    settle(cx, &turn, &mut taken).await?;
+                let counted: Vec<&Done> = done
+                    .iter()
+                    .filter(|done| marked.contains(&done.lease.delivery_id))
+                    .collect();
+                for done in pieces(&counted) {
+                    log(cx, done).await?;
                 }
-                for asks in pieces(&turn.asks) {
-                    claim(cx, &turn, asks, skip_locked, &mut taken).await?;
-                }
-                Ok(taken)
+                let mut settled = health::note(cx, &counted, now).await?;
+                settled.late = done.len().saturating_sub(counted.len());
+                Ok(settled)
             })
         })
         .await
 }
 
-async fn settle(cx: &mut Connection, turn: &Turn, taken: &mut Taken) -> Result<(), StoreError> {
-    let endpoints: BTreeSet<&str> = turn
-        .done
-        .iter()
-        .map(|done| done.lease.endpoint_id.as_str())
-        .collect();
-    let endpoints: Vec<&str> = endpoints.into_iter().collect();
-    for endpoints in pieces(&endpoints) {
-        health::lock(cx, endpoints).await?;
-    }
-    let mut counted = BTreeSet::new();
-    for done in pieces(&turn.done) {
-        counted.extend(mark(cx, turn, done).await?);
-    }
-    let counted: Vec<&Done> = turn
-        .done
-        .iter()
-        .filter(|done| counted.contains(&done.lease.delivery_id))
-        .collect();
-    taken.late = turn.done.len().saturating_sub(counted.len());
-    for done in pieces(&counted) {
-        log(cx, done).await?;
-    }
-    taken.disabled = health::note(cx, &counted, turn.now).await?;
-    Ok(())
+/// Takes leases; all or nothing.
+///
+/// # Errors
+/// Those of the database; then none was taken.
+pub async fn claim(
+    store: &Store,
+    replica_id: &str,
+    now: Timestamp,
+    asks: Vec<Ask>,
+) -> Result<Claimed, StoreError> {
+    let hand = Hand {
+        replica_id: replica_id.to_owned(),
+        now,
+        skip_locked: if store.db.is_postgres() {
+            " FOR NO KEY UPDATE SKIP LOCKED"
+        } else {
+            ""
+        },
+    };
+    store
+        .db
+        .write(move |cx| {
+            Box::pin(async move {
+                no_wait(cx).await?;
+                let mut claimed = Claimed::default();
+                for asks in pieces(&asks) {
+                    hand.reach(cx, asks, &mut claimed).await?;
+                }
+                Ok(claimed)
+            })
+        })
+        .await
 }
 
 /// The ids of those whose lease still held.
-async fn mark(cx: &mut Connection, turn: &Turn, done: &[Done]) -> Result<Vec<String>, StoreError> {
-    let mut arguments = args![&turn.replica_id];
+async fn mark(
+    cx: &mut Connection,
+    replica_id: &str,
+    now: Timestamp,
+    done: &[Done],
+) -> Result<Vec<String>, StoreError> {
+    let mut arguments = args![replica_id];
     let rows = done.iter().map(|done| {
         let Done {
             lease,
@@ -256,7 +281,7 @@ async fn mark(cx: &mut Connection, turn: &Turn, done: &[Done]) -> Result<Vec<Str
             status,
             due_at,
             is_delivered.then_some(ended_at),
-            is_over.then_some(turn.now),
+            is_over.then_some(now),
         ]
     });
     let values = values(&mut arguments, rows);
@@ -304,102 +329,110 @@ async fn log(cx: &mut Connection, done: &[&Done]) -> Result<(), StoreError> {
     cx.rows_of(sql, arguments).await.map(drop)
 }
 
-async fn claim(
-    cx: &mut Connection,
-    turn: &Turn,
-    asks: &[Ask],
-    skip_locked: &str,
-    taken: &mut Taken,
-) -> Result<(), StoreError> {
-    let mut arguments = args![];
-    let wanted = list(
-        &mut arguments,
-        asks.iter().map(|ask| ask.endpoint_id.as_str()),
-    );
-    // Endpoints that another replica is busy with are passed over: it leaves none of their room unused.
-    let sql = format!(
-        "SELECT id, org_id, url, max_in_flight, disabled_reason, deleted_at, wrapped_key, secret, previous_secret, \
-         previous_secret_expires_at FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}"
-    );
-    let rows = cx.rows_of(sql, arguments).await?;
-    let mut open = Vec::new();
-    for row in &rows {
-        let id: String = row.get("id")?;
-        let removed_at: Option<Timestamp> = row.get("deleted_at")?;
-        let status = match (removed_at, disabled(row)?) {
-            (Some(_), _) => Some("cancelled"),
-            (None, Some(_)) => Some("held"),
-            (None, None) => None,
-        };
-        let asked = asks.iter().find(|ask| ask.endpoint_id == id);
-        match (status, asked) {
-            (Some(status), _) => {
-                settle_waiting(cx, &id, status, turn.now).await?;
-                taken.lanes.push(Lane {
-                    endpoint_id: id,
-                    max_in_flight: 0,
-                    taken: 0,
-                });
-            }
-            (None, Some(ask)) => open.push((row, ask)),
-            (None, None) => {}
-        }
-    }
-    for open in pieces(&open) {
-        lease(cx, turn, open, skip_locked, taken).await?;
-    }
-    Ok(())
+/// Who takes leases, and when.
+struct Hand {
+    replica_id: String,
+    now: Timestamp,
+    skip_locked: &'static str,
 }
 
-/// Takes leases at endpoints that this transaction has locked.
-async fn lease(
-    cx: &mut Connection,
-    turn: &Turn,
-    open: &[(&Row, &Ask)],
-    skip_locked: &str,
-    taken: &mut Taken,
-) -> Result<(), StoreError> {
-    let until = turn.now.plus_ms(LEASE_MS);
-    let mut arguments = args![turn.now, until, &turn.replica_id];
-    let mut arms = Vec::with_capacity(open.len());
-    let mut addressees = BTreeMap::new();
-    for (row, ask) in open {
-        let addressee = Arc::new(addressee(row)?);
-        let max_in_flight: u32 = row.get("max_in_flight")?;
-        arms.push(arm(
+impl Hand {
+    async fn reach(
+        &self,
+        cx: &mut Connection,
+        asks: &[Ask],
+        claimed: &mut Claimed,
+    ) -> Result<(), StoreError> {
+        let skip_locked = self.skip_locked;
+        let mut arguments = args![];
+        let wanted = list(
             &mut arguments,
-            ask,
-            max_in_flight,
-            skip_locked,
-            arms.len(),
-        ));
-        addressees.insert(ask.endpoint_id.clone(), (addressee, max_in_flight, 0_u32));
+            asks.iter().map(|ask| ask.endpoint_id.as_str()),
+        );
+        // Endpoints that another replica is busy with are passed over: it leaves none of their room unused.
+        let sql = format!(
+            "SELECT id, org_id, url, max_in_flight, disabled_reason, deleted_at, wrapped_key, secret, previous_secret, \
+         previous_secret_expires_at FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}"
+        );
+        let rows = cx.rows_of(sql, arguments).await?;
+        let mut open = Vec::new();
+        for row in &rows {
+            let id: String = row.get("id")?;
+            let removed_at: Option<Timestamp> = row.get("deleted_at")?;
+            let status = match (removed_at, disabled(row)?) {
+                (Some(_), _) => Some("cancelled"),
+                (None, Some(_)) => Some("held"),
+                (None, None) => None,
+            };
+            let asked = asks.iter().find(|ask| ask.endpoint_id == id);
+            match (status, asked) {
+                (Some(status), _) => {
+                    settle_waiting(cx, &id, status, self.now).await?;
+                    claimed.lanes.push(Lane {
+                        endpoint_id: id,
+                        max_in_flight: 0,
+                        taken: 0,
+                    });
+                }
+                (None, Some(ask)) => open.push((row, ask)),
+                (None, None) => {}
+            }
+        }
+        for open in pieces(&open) {
+            self.lease(cx, open, claimed).await?;
+        }
+        Ok(())
     }
-    let arms = arms.join(" UNION ALL ");
-    // Materialized: picked once, whatever plan the engine makes.
-    let sql = format!(
-        "WITH picked AS MATERIALIZED ({arms}) \
+
+    /// Takes leases at endpoints that this transaction has locked.
+    async fn lease(
+        &self,
+        cx: &mut Connection,
+        open: &[(&Row, &Ask)],
+        claimed: &mut Claimed,
+    ) -> Result<(), StoreError> {
+        let until = self.now.plus_ms(LEASE_MS);
+        let mut arguments = args![self.now, until, &self.replica_id];
+        let mut arms = Vec::with_capacity(open.len());
+        let mut addressees = BTreeMap::new();
+        for (row, ask) in open {
+            let addressee = Arc::new(addressee(row)?);
+            let max_in_flight: u32 = row.get("max_in_flight")?;
+            arms.push(arm(
+                &mut arguments,
+                ask,
+                max_in_flight,
+                self.skip_locked,
+                arms.len(),
+            ));
+            addressees.insert(ask.endpoint_id.clone(), (addressee, max_in_flight, 0_u32));
+        }
+        let arms = arms.join(" UNION ALL ");
+        // Materialized: picked once, whatever plan the engine makes.
+        let sql = format!(
+            "WITH picked AS MATERIALIZED ({arms}) \
          UPDATE webhook_deliveries AS d SET status = 'delivering', due_at = $2, leased_by = $3, settled_at = NULL \
          FROM picked WHERE d.id = picked.pick \
          RETURNING id, endpoint_id, org_id, mode, body, attempt_count, scheduled_count, triggered_by, created_at"
-    );
-    for row in cx.rows_of(sql, arguments).await? {
-        let endpoint_id: String = row.get("endpoint_id")?;
-        let Some((addressee, _, count)) = addressees.get_mut(&endpoint_id) else {
-            continue;
-        };
-        *count += 1;
-        taken.due.push(due(&row, addressee, until)?);
+        );
+        for row in cx.rows_of(sql, arguments).await? {
+            let endpoint_id: String = row.get("endpoint_id")?;
+            let Some((addressee, _, count)) = addressees.get_mut(&endpoint_id) else {
+                continue;
+            };
+            *count += 1;
+            claimed.due.push(due(&row, addressee, until)?);
+        }
+        let lanes = addressees.into_iter();
+        claimed
+            .lanes
+            .extend(lanes.map(|(endpoint_id, (_, max_in_flight, taken))| Lane {
+                endpoint_id,
+                max_in_flight,
+                taken,
+            }));
+        Ok(())
     }
-    let lanes = addressees.into_iter();
-    taken
-        .lanes
-        .extend(lanes.map(|(endpoint_id, (_, max_in_flight, taken))| Lane {
-            endpoint_id,
-            max_in_flight,
-            taken,
-        }));
-    Ok(())
 }
 
 /// What is due at one endpoint, up to what it may have in flight on all replicas together.

@@ -5,9 +5,7 @@ use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_core::webhook::AttemptError;
-use svc_store::outbox::{
-    self, Ask, Attempt, Done, Due, LEASE_MS, Lease, Next, Taken, Trigger, Turn, take_turn,
-};
+use svc_store::outbox::{self, Ask, Attempt, Done, Due, LEASE_MS, Lane, Lease, Next, Trigger};
 use svc_store::page::Page;
 use svc_store::seal::Content;
 use svc_store::webhook_delivery::{self, Delivery, Filter, Status};
@@ -45,7 +43,15 @@ async fn publish_many(store: &Store, endpoint: &Endpoint, count: usize) {
     publish(store, events).await.unwrap();
 }
 
-/// A turn of a replica that asks for this much at each endpoint.
+/// What [`turn`] has come to.
+struct Taken {
+    due: Vec<Due>,
+    lanes: Vec<Lane>,
+    disabled: Vec<(String, Disabled)>,
+    late: usize,
+}
+
+/// A replica writes what became of its attempts, and then asks for this much at each endpoint.
 async fn turn(
     store: &Store,
     replica: &str,
@@ -57,13 +63,15 @@ async fn turn(
         endpoint_id: endpoint.id.clone(),
         most: *most,
     });
-    let turn = Turn {
-        replica_id: replica.to_owned(),
-        now,
-        done,
-        asks: asks.collect(),
-    };
-    take_turn(store, turn).await.unwrap()
+    let settled = outbox::settle(store, replica, now, done).await.unwrap();
+    let claimed = outbox::claim(store, replica, now, asks.collect()).await;
+    let claimed = claimed.unwrap();
+    Taken {
+        due: claimed.due,
+        lanes: claimed.lanes,
+        disabled: settled.disabled,
+        late: settled.late,
+    }
 }
 
 async fn take(store: &Store, endpoint: &Endpoint, most: u32, now: Timestamp) -> Vec<Due> {
