@@ -89,7 +89,7 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
             let solution = canonical(library, &model, spec, solution, objective)?;
             optimal(&model, spec, &solution, objective)
         }
-        Verdict::Feasible { solution } => feasible(&model, spec, &solution),
+        Verdict::Feasible { solution, .. } => feasible(&model, spec, &solution),
         Verdict::Unknown => any(library, spec, &model, budget),
     }
 }
@@ -130,7 +130,7 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
         })),
-        Verdict::Optimal { solution, .. } | Verdict::Feasible { solution } => {
+        Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } => {
             let roster = relaxation.deal(&counts, &solution);
             let kept = verify::objective(&roster).ok();
             Ok(kept.map(|objective| solved(roster, objective, true)))
@@ -174,7 +174,7 @@ fn any(library: &Library, spec: &Spec, model: &Model, budget: f64) -> Result<Out
     loop {
         budget *= 2.0;
         match engine::search(library, &plain, Search::Any, budget)?.verdict {
-            Verdict::Optimal { solution, .. } | Verdict::Feasible { solution } => {
+            Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } => {
                 return feasible(model, spec, &solution);
             }
             Verdict::Infeasible => {
@@ -258,7 +258,7 @@ fn canonical(
         vars: (0..count).collect(),
         values: solution.clone(),
     });
-    let found = engine::search(library, &proto, Search::Best, CANONICAL_BUDGET)?;
+    let found = engine::search(library, &proto, Search::BestPlainly, CANONICAL_BUDGET)?;
     Ok(match found.verdict {
         Verdict::Optimal { solution, .. } => solution,
         _ => solution,

@@ -111,11 +111,17 @@ impl Dispatcher {
 /// An attempt that is over, and what its place was taken for.
 type Over = (Done, Class);
 
-/// A transaction on its way, with what is to be given again if it comes to nothing.
-type Hand<G, T> = Option<BoxFuture<'static, (G, Result<T, StoreError>)>>;
+/// What is asked for of endpoints, and what a place at each is taken for.
+type Asks = Vec<(Ask, Class)>;
+
+/// What a transaction was given, to be given again if it comes to nothing, and what it came to.
+type CameTo<G, T> = (G, Result<T, StoreError>);
+
+/// A transaction on its way.
+type Hand<G, T> = Option<BoxFuture<'static, CameTo<G, T>>>;
 
 /// What a hand has come to; one that holds nothing comes to nothing.
-async fn done<G, T>(hand: &mut Hand<G, T>) -> (G, Result<T, StoreError>) {
+async fn done<G, T>(hand: &mut Hand<G, T>) -> CameTo<G, T> {
     match hand {
         Some(busy) => {
             let came_to = busy.await;
@@ -136,7 +142,7 @@ struct Work {
     under_way: HashMap<Id, (Lease, Class)>,
     /// What became of attempts and is not written yet.
     results: Vec<Over>,
-    claiming: Hand<Vec<(Ask, Class)>, Claimed>,
+    claiming: Hand<Asks, Claimed>,
     settling: Hand<Vec<Over>, Settled>,
     /// The store did not answer; it is not asked before.
     resting_until: Option<Instant>,
@@ -240,10 +246,7 @@ impl Work {
         }
     }
 
-    fn settle(
-        &self,
-        over: Vec<Over>,
-    ) -> BoxFuture<'static, (Vec<Over>, Result<Settled, StoreError>)> {
+    fn settle(&self, over: Vec<Over>) -> BoxFuture<'static, CameTo<Vec<Over>, Settled>> {
         let (way, replica_id) = (Arc::clone(&self.way), self.replica_id.clone());
         let done = over.iter().map(|(done, _)| done.clone()).collect();
         Box::pin(async move {
@@ -252,10 +255,7 @@ impl Work {
         })
     }
 
-    fn claim(
-        &self,
-        asks: Vec<(Ask, Class)>,
-    ) -> BoxFuture<'static, (Vec<(Ask, Class)>, Result<Claimed, StoreError>)> {
+    fn claim(&self, asks: Asks) -> BoxFuture<'static, CameTo<Asks, Claimed>> {
         let (way, replica_id) = (Arc::clone(&self.way), self.replica_id.clone());
         let wanted = asks.iter().map(|(ask, _)| ask.clone()).collect();
         Box::pin(async move {

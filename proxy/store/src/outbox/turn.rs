@@ -179,11 +179,14 @@ pub struct Opened {
     pub secrets: Vec<Content>,
 }
 
-/// A transaction that waits for no disk on PostgreSQL: what a crash of the database takes back is attempted again, with
-/// the same id.
-async fn no_wait(cx: &mut Connection) -> Result<(), StoreError> {
+/// How PostgreSQL runs these transactions: they wait for no disk, because what a crash of the database takes back is
+/// attempted again, with the same id; and they walk along indexes, because a row that was leased or settled leaves its
+/// old entries behind, and only such a walk marks them as gone for whoever comes next.
+const IN_POSTGRESQL: &str = "SET LOCAL synchronous_commit = off; SET LOCAL enable_bitmapscan = off";
+
+async fn prepare(cx: &mut Connection) -> Result<(), StoreError> {
     match cx {
-        Connection::Postgres(_) => cx.batch("SET LOCAL synchronous_commit = off").await,
+        Connection::Postgres(_) => cx.batch(IN_POSTGRESQL).await,
         Connection::Sqlite(_) | Connection::Writer(_) => Ok(()),
     }
 }
@@ -203,7 +206,7 @@ pub async fn settle(
         .db
         .write(move |cx| {
             Box::pin(async move {
-                no_wait(cx).await?;
+                prepare(cx).await?;
                 let mut marked = BTreeSet::new();
                 for done in pieces(&done) {
                     marked.extend(mark(cx, &replica_id, now, done).await?);
@@ -246,7 +249,7 @@ pub async fn claim(
         .db
         .write(move |cx| {
             Box::pin(async move {
-                no_wait(cx).await?;
+                prepare(cx).await?;
                 let mut claimed = Claimed::default();
                 for asks in pieces(&asks) {
                     hand.reach(cx, asks, &mut claimed).await?;
