@@ -182,7 +182,9 @@ impl Work {
 
     /// Until something is due by itself: a lane's timer, or the end of a rest.
     fn until_timer(&self) -> Duration {
-        let lane = self.lanes.next_timer().map(|at| {
+        // A claim on its way is followed by the next one, which looks at the timers.
+        let timer = self.lanes.next_timer().filter(|_| self.claiming.is_none());
+        let lane = timer.map(|at| {
             let wait_ms = at.0.saturating_sub(moment::now().0).max(0);
             Duration::from_millis(wait_ms.unsigned_abs())
         });
