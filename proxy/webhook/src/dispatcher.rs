@@ -88,6 +88,7 @@ impl Dispatcher {
             claiming: None,
             settling: None,
             resting_until: None,
+            is_in_debt: false,
             looked_behind: String::new(),
         };
         let tasks = vec![
@@ -146,6 +147,8 @@ struct Work {
     settling: Hand<Vec<Over>, Settled>,
     /// The store did not answer; it is not asked before.
     resting_until: Option<Instant>,
+    /// Results could not be written: nothing is claimed before they are, because their leases may have run out.
+    is_in_debt: bool,
     /// Where the last look ended.
     looked_behind: String,
 }
@@ -182,8 +185,11 @@ impl Work {
 
     /// Until something is due by itself: a lane's timer, or the end of a rest.
     fn until_timer(&self) -> Duration {
-        // A claim on its way is followed by the next one, which looks at the timers.
-        let timer = self.lanes.next_timer().filter(|_| self.claiming.is_none());
+        // A claim on its way is followed by the next one, which looks at the timers; so are debts.
+        let timer = self
+            .lanes
+            .next_timer()
+            .filter(|_| self.claiming.is_none() && !self.is_in_debt);
         let lane = timer.map(|at| {
             let wait_ms = at.0.saturating_sub(moment::now().0).max(0);
             Duration::from_millis(wait_ms.unsigned_abs())
@@ -240,7 +246,7 @@ impl Work {
             let over = std::mem::replace(&mut self.results, rest);
             self.settling = Some(self.settle(over));
         }
-        if self.claiming.is_none() {
+        if self.claiming.is_none() && !self.is_in_debt {
             let asks = self.lanes.asks(moment::now());
             if !asks.is_empty() {
                 self.claiming = Some(self.claim(asks));
@@ -282,9 +288,11 @@ impl Work {
             Err(error) => {
                 tracing::error!(%error, "what became of deliveries could not be written yet");
                 self.results.splice(0..0, over);
+                self.is_in_debt = true;
                 return self.rest();
             }
         };
+        self.is_in_debt = false;
         for (done, class) in over {
             let Done {
                 lease,
@@ -365,7 +373,7 @@ impl Work {
         let Some(done) = done else {
             tracing::error!(delivery = lease.delivery_id, "an attempt panicked");
             self.lanes.finished(&lease.endpoint_id, class, Pace::Failed);
-            return;
+            return self.count();
         };
         let Attempt {
             duration_ms, error, ..

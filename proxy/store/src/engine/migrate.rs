@@ -6,6 +6,8 @@
 //! are for. Everything pending runs in one transaction under a lock, so that any number of replicas may open
 //! the same database at once.
 
+use std::time::Duration;
+
 use sha2::{Digest, Sha256};
 
 use super::{Connection, args};
@@ -57,15 +59,18 @@ const MIGRATIONS: &[Migration] = migrations! {
 const LOCK: &str = "SELECT pg_advisory_xact_lock(8319669998029566836)";
 
 /// A replica that serves meanwhile may hold a table that a migration wants, and want one that it holds: PostgreSQL ends
-/// one of both with [`DEADLOCK`], and that is where the migration begins again.
-const TRIES: usize = 5;
-const DEADLOCK: &str = "40P01";
+/// one of both, and that is where the migration begins again.
+const TRIES: u32 = 5;
+/// Longer each time, so that whoever serves gets done.
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
 /// Runs what is pending, or refuses a database that is newer than, or different from, what this program knows.
 pub(super) async fn run(cx: &mut Connection) -> Result<(), StoreError> {
-    for _ in 1..TRIES {
+    for done in 1..TRIES {
         match try_once(cx).await {
-            Err(StoreError::Refused { code, .. }) if code == DEADLOCK => {}
+            Err(error) if error.is_outage() && matches!(cx, Connection::Postgres(_)) => {
+                tokio::time::sleep(BETWEEN_TRIES * done).await;
+            }
             done => return done,
         }
     }

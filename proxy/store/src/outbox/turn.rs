@@ -202,6 +202,8 @@ pub async fn settle(
     done: Vec<Done>,
 ) -> Result<Settled, StoreError> {
     let replica_id = replica_id.to_owned();
+    let given = done.len();
+    let done = latest(done);
     store
         .db
         .write(move |cx| {
@@ -219,11 +221,24 @@ pub async fn settle(
                     log(cx, done).await?;
                 }
                 let mut settled = health::note(cx, &counted, now).await?;
-                settled.late = done.len().saturating_sub(counted.len());
+                settled.late = given.saturating_sub(counted.len());
                 Ok(settled)
             })
         })
         .await
+}
+
+/// Of several results of one delivery, that of its latest lease: the others came too late.
+fn latest(mut done: Vec<Done>) -> Vec<Done> {
+    let mut leases: BTreeMap<String, Timestamp> = BTreeMap::new();
+    for Done { lease, .. } in &done {
+        let until = leases
+            .entry(lease.delivery_id.clone())
+            .or_insert(lease.until);
+        *until = lease.until.max(*until);
+    }
+    done.retain(|done| leases.get(&done.lease.delivery_id) == Some(&done.lease.until));
+    done
 }
 
 /// Takes leases; all or nothing.

@@ -19,6 +19,7 @@ use crate::outbox::{SECRET, endpoint, event, publish, store_endpoint};
 
 on_both! {
     a_lease_is_one_replicas_until_it_runs_out,
+    of_two_results_the_one_of_the_last_lease_counts,
     what_is_delivered_is_what_was_published,
     replicas_share_the_room_of_an_endpoint,
     results_of_every_kind_are_written,
@@ -153,6 +154,23 @@ async fn a_lease_is_one_replicas_until_it_runs_out(db: TestDb) {
     assert_eq!((found.status, attempts.len()), (Status::Delivered, 1));
     // Nor does a result count twice.
     assert_eq!(turn(&store, "r2", after, in_time, &[]).await.late, 1);
+}
+
+async fn of_two_results_the_one_of_the_last_lease_counts(db: TestDb) {
+    let store = db.open().await;
+    let endpoint = one_endpoint(&store).await;
+    publish_many(&store, &endpoint, 1).await;
+    let first = take(&store, &endpoint, 1, NOW).await.remove(0).lease;
+    let after = NOW.plus_ms(LEASE_MS);
+    let second = take(&store, &endpoint, 1, after).await.remove(0).lease;
+    assert_eq!(first.delivery_id, second.delivery_id);
+    let both = vec![
+        done(&first, after, Next::Exhausted),
+        done(&second, after, Next::Delivered),
+    ];
+    assert_eq!(turn(&store, "r1", after, both, &[]).await.late, 1);
+    let (found, attempts) = delivery(&store, &second).await;
+    assert_eq!((found.status, attempts.len()), (Status::Delivered, 1));
 }
 
 async fn what_is_delivered_is_what_was_published(db: TestDb) {
