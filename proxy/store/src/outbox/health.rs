@@ -89,13 +89,15 @@ pub(super) async fn note(
     if let Connection::Postgres(_) = cx {
         let all: Vec<(&str, Fared)> = endpoints.iter().map(|(id, fared)| (*id, *fared)).collect();
         for piece in pieces(&all) {
-            settled.held.extend(hold(cx, piece).await?);
+            for row in over(cx, piece, HOLD).await? {
+                settled.held.push(row.get("id")?);
+            }
         }
         endpoints.retain(|id, _| settled.held.iter().any(|held| held == id));
     }
     let endpoints: Vec<(&str, Fared)> = endpoints.into_iter().collect();
     for piece in pieces(&endpoints) {
-        for row in count(cx, piece).await? {
+        for row in over(cx, piece, COUNT).await? {
             let id: String = row.get("id")?;
             let is_gone = piece
                 .iter()
@@ -109,13 +111,6 @@ pub(super) async fn note(
     Ok(settled)
 }
 
-/// `fared`, a table of how endpoints have fared.
-macro_rules! fared {
-    () => {
-        "WITH fared (endpoint, succeeded, success_at, failure_at, failures, since, exhausted) AS (VALUES {values})"
-    };
-}
-
 /// Which rows change. While all goes well a row changes once a second: nobody asks for more.
 macro_rules! has_news {
     () => {
@@ -124,42 +119,37 @@ macro_rules! has_news {
     };
 }
 
-/// Locks the endpoints that change, in one order on every replica; `endpoints` are sorted.
-async fn hold(cx: &mut Connection, endpoints: &[(&str, Fared)]) -> Result<Vec<String>, StoreError> {
-    let mut arguments = args![];
-    let rows = endpoints.iter().map(|(id, fared)| fared.columns(id));
-    let values = values(&mut arguments, rows);
-    let sql = format!(
-        concat!(
-            fared!(),
-            " SELECT e.id AS id FROM webhook_endpoints AS e JOIN fared ON e.id = fared.endpoint WHERE ",
-            has_news!(),
-            " ORDER BY e.id FOR NO KEY UPDATE OF e"
-        ),
-        values = values
-    );
-    let rows = cx.rows_of(sql, arguments).await?;
-    rows.iter().map(|row| row.get("id")).collect()
-}
+/// Locks the endpoints that change, in one order on every replica.
+const HOLD: &str = concat!(
+    "SELECT e.id AS id FROM webhook_endpoints AS e JOIN fared ON e.id = fared.endpoint WHERE ",
+    has_news!(),
+    " ORDER BY e.id FOR NO KEY UPDATE OF e"
+);
 
-/// The rows that have changed.
-async fn count(cx: &mut Connection, endpoints: &[(&str, Fared)]) -> Result<Vec<Row>, StoreError> {
+/// Gives the rows that have changed.
+const COUNT: &str = concat!(
+    "UPDATE webhook_endpoints AS e SET last_success_at = COALESCE(fared.success_at, e.last_success_at), \
+     last_failure_at = COALESCE(fared.failure_at, e.last_failure_at), \
+     consecutive_failures = fared.failures + CASE WHEN fared.succeeded THEN 0 ELSE e.consecutive_failures END, \
+     failing_since = CASE WHEN fared.succeeded THEN fared.since ELSE COALESCE(e.failing_since, fared.since) END, \
+     exhausted_count = fared.exhausted + CASE WHEN fared.succeeded THEN 0 ELSE e.exhausted_count END \
+     FROM fared WHERE e.id = fared.endpoint AND ",
+    has_news!(),
+    " RETURNING id, org_id, mode, disabled_reason, deleted_at, failing_since, exhausted_count"
+);
+
+/// Runs a statement over `fared`, a table of how these endpoints have fared; they are sorted.
+async fn over(
+    cx: &mut Connection,
+    endpoints: &[(&str, Fared)],
+    statement: &'static str,
+) -> Result<Vec<Row>, StoreError> {
     let mut arguments = args![];
     let rows = endpoints.iter().map(|(id, fared)| fared.columns(id));
     let values = values(&mut arguments, rows);
     let sql = format!(
-        concat!(
-            fared!(),
-            " UPDATE webhook_endpoints AS e SET last_success_at = COALESCE(fared.success_at, e.last_success_at), \
-             last_failure_at = COALESCE(fared.failure_at, e.last_failure_at), \
-             consecutive_failures = fared.failures + CASE WHEN fared.succeeded THEN 0 ELSE e.consecutive_failures END, \
-             failing_since = CASE WHEN fared.succeeded THEN fared.since ELSE COALESCE(e.failing_since, fared.since) END, \
-             exhausted_count = fared.exhausted + CASE WHEN fared.succeeded THEN 0 ELSE e.exhausted_count END \
-             FROM fared WHERE e.id = fared.endpoint AND ",
-            has_news!(),
-            " RETURNING id, org_id, mode, disabled_reason, deleted_at, failing_since, exhausted_count"
-        ),
-        values = values
+        "WITH fared (endpoint, succeeded, success_at, failure_at, failures, since, exhausted) AS (VALUES {values}) \
+         {statement}"
     );
     cx.rows_of(sql, arguments).await
 }
