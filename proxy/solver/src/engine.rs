@@ -30,13 +30,13 @@ pub(crate) enum EngineError {
 pub(crate) enum Search {
     /// Any solution, or a proof that there is none.
     Any,
-    /// The best, by linear relaxations. Larger models are given a short while so; then these and large neighbourhoods
-    /// take turns in one thread.
-    Best,
-    /// The same, with lines about it on standard output.
-    BestTelling,
-    /// The best, by linear relaxations alone.
-    BestPlainly,
+    /// The best, by linear relaxations.
+    Plain { tells: bool },
+    /// The best, by linear relaxations and large neighbourhoods that take turns in one thread. With `tells`, as above,
+    /// the engine prints lines about it on standard output.
+    Turns { tells: bool },
+    /// The best of a small part of a model, from a seed of its own.
+    Piece { seed: i64 },
 }
 
 /// What a search found, and the deterministic seconds that it took.
@@ -63,36 +63,6 @@ pub(crate) enum Verdict {
 /// Models beyond this size are searched without symmetry detection, which has no bound there.
 const MAX_SYMMETRY_VARIABLES: usize = 20_000;
 
-/// Models up to this size are searched in one go: they are done before taking turns pays.
-const MAX_PLAIN_VARIABLES: usize = 500;
-
-/// What larger models are given before turns are taken, in deterministic seconds and as a share of the budget: the first
-/// turn alone takes 0.6, and many a model of a thousand variables is done in a fiftieth.
-const BRIEF_BUDGET: f64 = 0.15;
-const BRIEF_SHARE: f64 = 0.1;
-/// Models beyond this size take turns at once: simplifying them is the most of what such a search does.
-const MAX_BRIEF_VARIABLES: usize = 20_000;
-
-/// How the engine goes about it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Satisfying,
-    Plain,
-    Turns,
-}
-
-impl Search {
-    fn way(self, model: &CpModel) -> Way {
-        let is_small = model.variables.len() <= MAX_PLAIN_VARIABLES;
-        match self {
-            Self::Any => Way::Satisfying,
-            Self::BestPlainly => Way::Plain,
-            Self::Best | Self::BestTelling if is_small => Way::Plain,
-            Self::Best | Self::BestTelling => Way::Turns,
-        }
-    }
-}
-
 /// Runs one search within a budget of deterministic seconds.
 ///
 /// # Errors
@@ -103,42 +73,7 @@ pub(crate) fn search(
     search: Search,
     budget: f64,
 ) -> Result<Found, EngineError> {
-    let way = search.way(model);
-    if way != Way::Turns || model.variables.len() > MAX_BRIEF_VARIABLES {
-        return run(library, model, &parameters(model, search, way, budget));
-    }
-    let brief = parameters(
-        model,
-        search,
-        Way::Plain,
-        BRIEF_BUDGET.min(budget * BRIEF_SHARE),
-    );
-    let brief = run(library, model, &brief)?;
-    if let Verdict::Optimal { .. } | Verdict::Infeasible = brief.verdict {
-        return Ok(brief);
-    }
-    let rest = parameters(model, search, way, (budget - brief.spent).max(0.0));
-    let found = run(library, model, &rest)?;
-    Ok(Found {
-        spent: brief.spent + found.spent,
-        verdict: better(brief.verdict, found.verdict),
-    })
-}
-
-/// Of what two searches of one model have come to, the second if it is as good.
-fn better(first: Verdict, second: Verdict) -> Verdict {
-    match (&first, &second) {
-        (Verdict::Feasible { .. }, Verdict::Unknown) => first,
-        (Verdict::Feasible { objective: had, .. }, Verdict::Feasible { objective, .. })
-            if had < objective =>
-        {
-            first
-        }
-        _ => second,
-    }
-}
-
-fn run(library: &Library, model: &CpModel, parameters: &Parameters) -> Result<Found, EngineError> {
+    let parameters = parameters(model, search, budget);
     if library.is_stopped() {
         return Err(EngineError::Stopped);
     }
@@ -166,15 +101,27 @@ fn run(library: &Library, model: &CpModel, parameters: &Parameters) -> Result<Fo
 }
 
 /// How the engine is asked to search a model.
-fn parameters(model: &CpModel, search: Search, way: Way, budget: f64) -> Parameters {
-    // A complete hint with symmetry detection on a large model ran for a minute past its limit.
-    let is_plain = model.hint.is_some() || model.variables.len() > MAX_SYMMETRY_VARIABLES;
-    let in_turns = way == Way::Turns;
+fn parameters(model: &CpModel, search: Search, budget: f64) -> Parameters {
+    // A complete hint with symmetry detection on a large model ran for a minute past its limit; of a part of a model
+    // nothing is known that symmetries would tell.
+    let is_plain = model.hint.is_some()
+        || model.variables.len() > MAX_SYMMETRY_VARIABLES
+        || matches!(search, Search::Piece { .. });
+    let in_turns = matches!(search, Search::Turns { .. });
+    let by_relaxation = matches!(search, Search::Plain { .. } | Search::Piece { .. });
+    let tells = matches!(
+        search,
+        Search::Plain { tells: true } | Search::Turns { tells: true }
+    );
+    let seed = match search {
+        Search::Piece { seed } => seed,
+        Search::Any | Search::Plain { .. } | Search::Turns { .. } => SEED,
+    };
     Parameters {
-        random_seed: i32::try_from(SEED).ok(),
-        log_search_progress: (search == Search::BestTelling).then_some(true),
+        random_seed: i32::try_from(seed).ok(),
+        log_search_progress: tells.then_some(true),
         max_deterministic_time: Some(budget),
-        linearization_level: (way == Way::Plain).then_some(2),
+        linearization_level: by_relaxation.then_some(2),
         interleave_batch_size: in_turns.then_some(1),
         catch_sigint_signal: Some(false),
         interleave_search: in_turns.then_some(true),
@@ -196,10 +143,10 @@ pub struct Exported {
     pub parameters: Vec<u8>,
 }
 
-/// A model and how it would be searched in the end.
+/// A model and how it would be searched.
 pub(crate) fn export(model: &CpModel, search: Search, budget: f64) -> Exported {
     Exported {
         model: model.encode_to_vec(),
-        parameters: parameters(model, search, search.way(model), budget).encode_to_vec(),
+        parameters: parameters(model, search, budget).encode_to_vec(),
     }
 }

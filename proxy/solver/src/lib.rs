@@ -1,6 +1,7 @@
 //! Constraint solving: a spec is read, handed to a worker that runs CP-SAT, and the answer is checked before it
 //! is given. Knows no HTTP and no store; the library of the engine is loaded by workers only.
 
+mod best;
 mod classes;
 mod constraint;
 mod coverage;
@@ -8,6 +9,7 @@ mod engine;
 mod explain;
 mod frame;
 mod model;
+mod neighbourhood;
 mod pool;
 mod preference;
 mod result;

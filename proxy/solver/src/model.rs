@@ -175,6 +175,7 @@ impl<'a> Encoder<'a> {
                 coeffs: merged.iter().map(|(_, weight)| *weight).collect(),
                 // Below 2^53, as checked above.
                 offset: self.offset as f64,
+                domain: Vec::new(),
             }
         });
         Ok(Model {

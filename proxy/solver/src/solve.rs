@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::best;
 use crate::classes::Relaxation;
 use crate::coverage;
 use crate::engine::proto::{CpModel, Hint, Linear, Objective};
@@ -76,8 +77,12 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
         return Ok(Outcome::TooLarge);
     };
     let budget = budget(spec, model.proto.variables.len());
-    let search = search(&model, run);
-    let found = engine::search(library, &model.proto, search, budget)?;
+    let tells = run == Run::Telling;
+    let found = if model.proto.objective.is_some() {
+        best::search(library, spec, &model, tells, budget)?
+    } else {
+        engine::search(library, &model.proto, Search::Any, budget)?
+    };
     match found.verdict {
         Verdict::Infeasible => Ok(Outcome::Infeasible {
             conflicts: explain::conflicts(library, spec)?,
@@ -94,19 +99,14 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
     }
 }
 
-fn search(model: &Model, run: Run) -> Search {
-    match (model.proto.objective.is_some(), run) {
-        (true, Run::Silent) => Search::Best,
-        (true, Run::Telling) => Search::BestTelling,
-        (false, _) => Search::Any,
-    }
-}
-
-/// The model of a spec with all its rules, and how it is searched; `None` where it is too large.
+/// The model of a spec with all its rules, and how it is searched in the end; `None` where it is too large.
 pub fn export(spec: &Spec) -> Option<Exported> {
     let model = encode(spec).ok()?;
     let budget = budget(spec, model.proto.variables.len());
-    let search = search(&model, Run::Silent);
+    let search = match model.proto.objective {
+        Some(_) => best::last(&model, false),
+        None => Search::Any,
+    };
     Some(engine::export(&model.proto, search, budget))
 }
 
@@ -251,14 +251,19 @@ fn canonical(
             .iter()
             .map(|(slot, resource, _)| weight(spec, *slot, *resource))
             .collect(),
-        offset: 0.0,
+        ..Objective::default()
     });
     let count = i32::try_from(solution.len()).unwrap_or(i32::MAX);
     proto.hint = Some(Hint {
         vars: (0..count).collect(),
         values: solution.clone(),
     });
-    let found = engine::search(library, &proto, Search::BestPlainly, CANONICAL_BUDGET)?;
+    let found = engine::search(
+        library,
+        &proto,
+        Search::Plain { tells: false },
+        CANONICAL_BUDGET,
+    )?;
     Ok(match found.verdict {
         Verdict::Optimal { solution, .. } => solution,
         _ => solution,

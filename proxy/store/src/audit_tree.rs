@@ -6,6 +6,8 @@
 //! takes it by its number there. A row that was committed before another one was begun has the smaller number, and a
 //! row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever passed over.
 
+use std::collections::HashMap;
+
 use svc_core::audit_leaf;
 use svc_core::checkpoint::Signer;
 use svc_core::merkle::{self, Edge, Hash, Head, Kept, Place, Span};
@@ -54,10 +56,15 @@ pub struct Inclusion {
 /// # Errors
 /// Those of the database; nothing is sealed then.
 pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Sealed, StoreError> {
-    let (edge, waiting) = store
-        .db
-        .read(|cx| Box::pin(async move { waiting(cx).await }))
-        .await?;
+    let db = &store.db;
+    // A transaction where the read needs settings of its own, and nobody waits for it.
+    let (edge, waiting) = if db.is_postgres() {
+        db.write(|cx| Box::pin(async move { waiting(cx).await }))
+            .await?
+    } else {
+        db.read(|cx| Box::pin(async move { waiting(cx).await }))
+            .await?
+    };
     if waiting.is_empty() {
         return Ok(Sealed {
             rows: 0,
@@ -82,20 +89,58 @@ pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Seal
 }
 
 /// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.
-async fn waiting(cx: &mut Connection) -> Result<(Edge, Vec<Row>), StoreError> {
+async fn waiting(cx: &mut Connection) -> Result<(Edge, Vec<Waiting>), StoreError> {
+    along_indexes(cx).await?;
     let sql = "SELECT size, edge FROM audit_tree WHERE only_row = 1";
     let tree = cx.row(sql, args![]).await?;
     let tree = tree.ok_or(StoreError::Missing("audit tree"))?;
     let bytes: Vec<u8> = tree.get("edge")?;
     let edge = Edge::restore(tree.get("size")?, &bytes);
     let edge = edge.ok_or(StoreError::Corrupt { column: "edge" })?;
-    let sql = "SELECT a.id, a.org_id, a.mode, a.occurred_at, a.document \
-               FROM audit_unsealed q JOIN audit a ON a.id = q.audit_id ORDER BY q.seq LIMIT $1";
-    Ok((edge, cx.rows(sql, args![BATCH_ROWS]).await?))
+    let sql = "SELECT seq, audit_id FROM audit_unsealed ORDER BY seq LIMIT $1";
+    let queued: Vec<(i64, String)> = cx
+        .rows(sql, args![BATCH_ROWS])
+        .await?
+        .iter()
+        .map(|row| Ok((row.get("seq")?, row.get("audit_id")?)))
+        .collect::<Result<_, StoreError>>()?;
+    let ids = queued.iter().map(|(_, id)| Arg::from(id)).collect();
+    let found = over(cx, ids, |ids| {
+        format!("SELECT id, org_id, mode, occurred_at, document FROM audit WHERE id IN ({ids})")
+    });
+    let mut by_id = HashMap::with_capacity(queued.len());
+    for row in found.await? {
+        by_id.insert(row.get::<String>("id")?, row);
+    }
+    let waiting = queued
+        .into_iter()
+        .filter_map(|(seq, id)| by_id.remove(&id).map(|row| Waiting { seq, id, row }));
+    Ok((edge, waiting.collect()))
+}
+
+/// A row that waits, and its place in the queue.
+struct Waiting {
+    seq: i64,
+    id: String,
+    row: Row,
+}
+
+/// On PostgreSQL the sealer's statements, each of one table, go along indexes. The planner, which knows nothing of a
+/// queue that fills and empties between two of its looks, reads whole tables otherwise, the log among them.
+const ALONG_INDEXES: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
+
+/// [`ALONG_INDEXES`] for the rest of a transaction.
+async fn along_indexes(cx: &mut Connection) -> Result<(), StoreError> {
+    match cx {
+        Connection::Postgres(_) => cx.batch(ALONG_INDEXES).await,
+        Connection::Sqlite(_) | Connection::Writer(_) => Ok(()),
+    }
 }
 
 /// What a batch writes, worked out before its transaction begins.
 struct Batch {
+    /// Places in the queue.
+    places: Vec<Arg>,
     /// The size that the tree must still have.
     old_size: u64,
     edge: Edge,
@@ -105,11 +150,10 @@ struct Batch {
 }
 
 impl Batch {
-    fn new(mut edge: Edge, rows: &[Row], signer: &Signer) -> Result<Self, StoreError> {
+    fn new(mut edge: Edge, rows: &[Waiting], signer: &Signer) -> Result<Self, StoreError> {
         let old_size = edge.size();
         let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in rows {
-            let id: String = row.get("id")?;
+        for Waiting { seq: _, id, row } in rows {
             let org_id: Option<String> = row.get("org_id")?;
             let mode: Option<String> = row.get("mode")?;
             let at: Timestamp = row.get("occurred_at")?;
@@ -125,6 +169,7 @@ impl Batch {
             root: edge.root(),
         };
         Ok(Self {
+            places: rows.iter().map(|waiting| Arg::from(waiting.seq)).collect(),
             old_size,
             checkpoint: signer.sign(&head),
             edge,
@@ -135,12 +180,14 @@ impl Batch {
 
     async fn write(self, cx: &mut Connection, now: Timestamp) -> Result<u64, StoreError> {
         let Self {
+            places,
             old_size,
             edge,
             checkpoint,
             leaves,
             nodes,
         } = self;
+        along_indexes(cx).await?;
         // Takes the lock of the tree's row, so that replicas seal one after another.
         let lock = "UPDATE audit_tree SET size = size WHERE only_row = 1 RETURNING size";
         let tree = cx.row(lock, args![]).await?;
@@ -155,23 +202,42 @@ impl Batch {
         let sql = "UPDATE audit_tree SET size = $1, edge = $2, checkpoint = $3, signed_at = $4 WHERE only_row = 1";
         let tree = args![edge.size(), edge.bytes(), checkpoint, now];
         cx.execute_one("audit tree", sql, tree).await?;
-        // By what has become a leaf, not by number: a smaller number may have become visible since.
-        let sql = "DELETE FROM audit_unsealed WHERE audit_id IN \
-                   (SELECT audit_id FROM audit_leaves WHERE leaf_index >= $1)";
-        cx.execute(sql, args![old_size]).await?;
+        // Just these: a smaller number may have become visible since.
+        over(cx, places, |places| {
+            format!("DELETE FROM audit_unsealed WHERE seq IN ({places})")
+        })
+        .await?;
         Ok(sealed)
     }
 }
 
 /// Rows of one statement, the most first: few texts to prepare, few trips to the server.
-const ROWS_PER_INSERT: [usize; 3] = [64, 8, 1];
+const ROWS_PER_STATEMENT: [usize; 3] = [64, 8, 1];
+
+/// Runs a statement over values, some at a time; `sql` is given their placeholders.
+async fn over(
+    cx: &mut Connection,
+    mut values: Vec<Arg>,
+    sql: impl Fn(&str) -> String,
+) -> Result<Vec<Row>, StoreError> {
+    let mut found = Vec::new();
+    for size in ROWS_PER_STATEMENT {
+        while values.len() >= size {
+            let rest = values.split_off(size);
+            let places: Vec<String> = (1..=size).map(|place| format!("${place}")).collect();
+            found.extend(cx.rows_of(sql(&places.join(", ")), values).await?);
+            values = rest;
+        }
+    }
+    Ok(found)
+}
 
 async fn insert(
     cx: &mut Connection,
     into: &str,
     mut rows: Vec<Vec<Arg>>,
 ) -> Result<(), StoreError> {
-    for size in ROWS_PER_INSERT {
+    for size in ROWS_PER_STATEMENT {
         while rows.len() >= size {
             let rest = rows.split_off(size);
             let mut places = 0_usize;

@@ -6,6 +6,7 @@
 
 mod connection;
 mod group;
+mod kept;
 mod migrate;
 mod writer;
 
@@ -19,7 +20,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::{Postgres, Sqlite};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -28,6 +29,7 @@ pub(crate) use connection::{Arg, Connection, Row, args};
 use crate::error::StoreError;
 use crate::tenant;
 use group::Order;
+use kept::{Kept, Ticket};
 use writer::Writer;
 
 /// How much of the machine the store may use.
@@ -55,8 +57,6 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
 /// 20 s: two pieces of work that take as long as they may.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
-/// 5 s: an idle PostgreSQL connection is probed only when it has rested longer.
-const PROBE_AFTER: Duration = Duration::from_secs(5);
 
 /// An open database.
 #[derive(Clone)]
@@ -77,10 +77,10 @@ struct Room {
 #[derive(Clone)]
 enum Engine {
     Sqlite {
-        readers: SqlitePool,
+        readers: Kept<Sqlite>,
         writer: mpsc::Sender<Order>,
     },
-    Postgres(PgPool),
+    Postgres(Kept<Postgres>),
 }
 
 impl Db {
@@ -177,13 +177,12 @@ impl Db {
         let engine = self.engine.clone();
         let running = self.runtime.spawn(async move {
             let _permit = permit;
-            let mut cx = match &engine {
-                Engine::Sqlite { readers, .. } => Connection::Sqlite(readers.acquire().await?),
-                Engine::Postgres(pool) => Connection::Postgres(pool.acquire().await?),
-            };
+            let (mut cx, ticket) = engine.connection().await?;
             let result = bounded(work(&mut cx)).await;
-            if matches!(&result, Err(error) if error.is_outage()) {
-                cx.close_on_drop();
+            match &result {
+                Ok(_) => engine.keep(cx, ticket),
+                Err(error) if error.is_outage() => cx.close_on_drop(),
+                Err(_) => {}
             }
             result
         });
@@ -207,14 +206,16 @@ impl Db {
                 writer.send(order).await.map_err(|_| StoreError::Closed)?;
                 answer.await.map_err(|_| StoreError::Closed)?
             }
-            Engine::Postgres(pool) => {
-                let pool = pool.clone();
+            Engine::Postgres(_) => {
+                let engine = self.engine.clone();
                 let begin = tenant::begin(tenant::current().as_deref());
                 let running = self.runtime.spawn(async move {
                     let _permit = permit;
-                    let mut cx = Connection::Postgres(pool.acquire().await?);
+                    let (mut cx, ticket) = engine.connection().await?;
                     let result = transaction(&mut cx, &begin, work).await;
-                    if result.is_err() {
+                    if result.is_ok() {
+                        engine.keep(cx, ticket);
+                    } else {
                         cx.close_unless_idle().await;
                     }
                     result
@@ -256,6 +257,36 @@ impl Db {
         permits
             .try_acquire_owned()
             .map_err(|_| StoreError::Overloaded)
+    }
+}
+
+impl Engine {
+    /// A connection for what is not the work of SQLite's writer.
+    async fn connection(&self) -> Result<(Connection, Ticket), StoreError> {
+        Ok(match self {
+            Self::Sqlite { readers, .. } => {
+                let (connection, ticket) = readers.take().await?;
+                (Connection::Sqlite(connection), ticket)
+            }
+            Self::Postgres(pool) => {
+                let (connection, ticket) = pool.take().await?;
+                (Connection::Postgres(connection), ticket)
+            }
+        })
+    }
+
+    /// Keeps a connection on which everything went well for the next piece of work.
+    fn keep(&self, cx: Connection, ticket: Ticket) {
+        match (self, cx) {
+            (Self::Sqlite { readers, .. }, Connection::Sqlite(reader)) => {
+                readers.keep(reader, ticket)
+            }
+            (Self::Postgres(pool), Connection::Postgres(connection)) => {
+                pool.keep(connection, ticket)
+            }
+            // No engine gives a connection of another kind.
+            (Self::Sqlite { .. } | Self::Postgres(_), _) => {}
+        }
     }
 }
 
@@ -302,6 +333,7 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
         let opening = tokio::task::spawn_blocking(move || Writer::open(&path));
         opening.await.map_err(|_| StoreError::Closed)??
     };
+    let connections = options.connections.max(1);
     let pool = |connections: u32| {
         SqlitePoolOptions::new()
             .max_connections(connections)
@@ -313,9 +345,10 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
     let migrating = pool(1).connect_with(connect.clone()).await?;
     migrate::run(&mut Connection::Sqlite(migrating.acquire().await?)).await?;
     migrating.close().await;
-    let readers = pool(options.connections.max(1))
+    let readers = pool(connections)
         .connect_with(connect.pragma("query_only", "ON"))
         .await?;
+    let readers = Kept::new(readers, connections);
     let (orders, queue) = mpsc::channel(options.queue_jobs.max(1));
     std::thread::Builder::new()
         .name("sqlite-writer".to_owned())
@@ -352,18 +385,10 @@ async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, Store
             ("lock_timeout", wait_ms.as_str()),
             ("idle_in_transaction_session_timeout", idle_ms.as_str()),
         ]);
+    let connections = options.connections.max(1);
     let pool = PgPoolOptions::new()
-        .max_connections(options.connections.max(1))
+        .max_connections(connections)
         .acquire_timeout(WAIT_TIMEOUT)
-        .test_before_acquire(false)
-        .before_acquire(|connection, meta| {
-            Box::pin(async move {
-                if meta.idle_for > PROBE_AFTER {
-                    sqlx::Connection::ping(connection).await?;
-                }
-                Ok(true)
-            })
-        })
         .connect_with(connect)
         .await?;
     let mut cx = Connection::Postgres(pool.acquire().await?);
@@ -374,5 +399,5 @@ async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, Store
         );
     }
     drop(cx);
-    Ok(Engine::Postgres(pool))
+    Ok(Engine::Postgres(Kept::new(pool, connections)))
 }

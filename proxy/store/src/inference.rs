@@ -76,18 +76,14 @@ pub async fn open(
                 if let Reservation::Refused(refusal) = budget::take(cx, &hold).await? {
                     return Ok(Opened::Refused(refusal));
                 }
-                match audit::insert(cx, intent).await? {
-                    true => Ok(Opened::Held),
-                    // Undoes the hold with the transaction.
-                    false => Err(already_there()),
-                }
+                // A row that is there undoes the hold with the transaction.
+                audit::insert(cx, intent).await?;
+                Ok(Opened::Held)
             })
         })
         .await;
     match opened {
-        Err(StoreError::Exists { constraint }) if constraint == ALREADY_THERE => {
-            Ok(Opened::AlreadyOpen)
-        }
+        Err(error) if audit::is_there(&error) => Ok(Opened::AlreadyOpen),
         other => other,
     }
 }
@@ -116,16 +112,14 @@ pub async fn refuse(
                     budget::book(cx, &hold, hold.cycle_start, None).await?;
                 }
                 for row in [intent, terminal] {
-                    if !audit::insert(cx, row).await? {
-                        return Err(already_there());
-                    }
+                    audit::insert(cx, row).await?;
                 }
                 Ok(true)
             })
         })
         .await;
     match refused {
-        Err(StoreError::Exists { constraint }) if constraint == ALREADY_THERE => Ok(false),
+        Err(error) if audit::is_there(&error) => Ok(false),
         other => other,
     }
 }
@@ -165,6 +159,7 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         .write(|cx| Box::pin(async move { record(cx, end).await }))
         .await;
     match settled {
+        Err(error) if audit::is_there(&error) => Ok(Settled::AlreadySettled),
         Err(StoreError::Moved) => Ok(Settled::TurnRefused(TurnRefusal::Moved)),
         Err(StoreError::Missing(GONE)) => Ok(Settled::TurnRefused(TurnRefusal::Gone)),
         other => other,
@@ -182,15 +177,8 @@ struct End {
     now: Timestamp,
 }
 
-const ALREADY_THERE: &str = "inference.request_id";
 /// What [`conversation::insert_turn`] misses when there is no such conversation.
 const GONE: &str = "conversation";
-
-fn already_there() -> StoreError {
-    StoreError::Exists {
-        constraint: ALREADY_THERE.to_owned(),
-    }
-}
 
 fn expect_phase(row: &audit::Row, phase: Phase) -> Result<(), StoreError> {
     if row.phase == phase && row.request.is_some() {
@@ -219,9 +207,7 @@ async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
         let intent = cx.row(sql, args![&request_id, &org_id, mode]).await?;
         intent.ok_or(StoreError::Missing("open inference"))?;
     }
-    if !audit::insert(cx, terminal).await? {
-        return Ok(Settled::AlreadySettled);
-    }
+    audit::insert(cx, terminal).await?;
     if let Some(entry) = &entry {
         ledger::post(cx, &org_id, mode, &request_id, entry, now).await?;
         let known = |hold: &budget::Hold| hold.cycle_start == entry.cycle.start;

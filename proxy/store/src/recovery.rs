@@ -19,7 +19,7 @@ use crate::{Store, StoreError};
 pub struct Recovered {
     /// Requests that got their `.abandoned` row.
     pub abandoned: u64,
-    /// Holds of requests that never wrote an intent.
+    /// Holds of requests that never wrote an intent, or have their end.
     pub released: u64,
     /// Whether more is left than one pass takes on.
     pub more: bool,
@@ -88,15 +88,15 @@ async fn close(
         return Ok(Closed::ByAnother);
     };
     let hold = budget::hold_from(&hold)?;
-    let sql = "SELECT * FROM audit WHERE request_id = $1 AND phase = 'requested' \
-               AND org_id = $2 AND mode = $3";
+    let sql = "SELECT * FROM audit WHERE request_id = $1 AND phase = 'requested' AND org_id = $2 AND mode = $3 \
+               AND NOT EXISTS (SELECT 1 FROM audit t WHERE t.request_id = $1 AND t.phase = 'terminal')";
     let intent = cx
         .row(sql, args![request_id, &hold.org_id, hold.mode])
         .await?;
     let closed = match intent {
         Some(intent) => {
-            let is_written = audit::insert(cx, abandoned(&intent, now)?).await?;
-            if is_written && !hold.is_free() {
+            audit::insert(cx, abandoned(&intent, now)?).await?;
+            if !hold.is_free() {
                 let entry = entry(cx, &intent, &hold).await?;
                 ledger::post(cx, &hold.org_id, hold.mode, request_id, &entry, now).await?;
             }

@@ -210,5 +210,5 @@ async fn record(
             _ => Map::new(),
         },
     };
-    audit::insert(cx, row.columns()?).await.map(drop)
+    audit::insert(cx, row.columns()?).await
 }

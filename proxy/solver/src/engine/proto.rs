@@ -48,6 +48,9 @@ pub(crate) struct Objective {
     pub(crate) coeffs: Vec<i64>,
     #[prost(double, tag = "2")]
     pub(crate) offset: f64,
+    /// Pairs of inclusive bounds of the sum without its offset; empty where there are none.
+    #[prost(int64, repeated, tag = "5")]
+    pub(crate) domain: Vec<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -53,6 +53,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     18 "0018_limits_together";
     19 "0019_webhook_attempts";
     20 "0020_fewer_trips";
+    21 "0021_seal_at_once";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).
