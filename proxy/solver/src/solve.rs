@@ -140,7 +140,7 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
 }
 
 /// The model of a spec with all its rules.
-fn encode(spec: &Spec) -> Result<Model, TooLarge> {
+pub(crate) fn encode(spec: &Spec) -> Result<Model, TooLarge> {
     let mut encoder = Encoder::new(spec, |_| true);
     encoder.learn(spec.hard.iter());
     for (slot, leeway) in coverage::leeways(spec).into_iter().enumerate() {

@@ -11,6 +11,7 @@ mod brute_force;
 mod determinism;
 mod documentation;
 mod explanation;
+mod neighbourhood;
 mod random_spec;
 mod refusal;
 

@@ -1,0 +1,103 @@
+//! The search by neighbourhoods: better with every piece, the same way each time, and to the best where that is in reach.
+
+use std::cell::RefCell;
+
+use serde_json::{Value, json};
+
+use super::{library, outcome, resource, spec};
+use crate::engine::proto::CpModel;
+use crate::engine::{self, Search, Verdict};
+use crate::neighbourhood::improve;
+use crate::solve::{Outcome, encode};
+use crate::verify;
+
+/// Nine people who would rather not work on some days, and three weeks of shifts that may be short of them.
+fn wishes() -> Value {
+    let resources: Vec<Value> = (0..9)
+        .map(|place| resource(&format!("r{place}"), json!({})))
+        .collect();
+    let slots: Vec<Value> = (0..42)
+        .map(|place| {
+            let (day, shift) = (1 + place / 2, ["early", "late"][place % 2]);
+            json!({
+                "id": format!("s{place:02}"), "day": format!("2026-11-{day:02}"), "attributes": {"shift": shift},
+                "requirements": [{"count": 2 + place % 3 / 2, "where": []}],
+            })
+        })
+        .collect();
+    let avoid = (0..9).map(|person: usize| {
+        let ids: Vec<String> = (0..42)
+            .filter(|slot| (slot * 5 + person * 7) % 4 == 0)
+            .map(|slot| format!("s{slot:02}"))
+            .collect();
+        json!({"type": "avoid", "resource_ids": [format!("r{person}")], "slot_ids": ids, "weight": 1 + person % 3})
+    });
+    let mut preferences: Vec<Value> = avoid.collect();
+    preferences.push(json!({"type": "soft_coverage", "under_weight": 20, "over_weight": 3}));
+    let shift = |word: &str| json!([{"key": "shift", "equals": word}]);
+    json!({
+        "resources": resources,
+        "slots": slots,
+        "constraints": [
+            {"type": "max_per_day", "limit": 1},
+            {"type": "consecutive_days", "min": 2, "max": 5},
+            {"type": "consecutive_days_off", "min": 2},
+            {"type": "forbidden_sequence", "pattern": [shift("late"), shift("early")]},
+        ],
+        "preferences": preferences,
+        "options": {"time_limit_seconds": 10},
+    })
+}
+
+#[test]
+fn a_roster_gets_better_piece_by_piece_the_same_way_each_time() {
+    let spec = spec(&wishes());
+    let model = encode(&spec).unwrap();
+    let any = CpModel {
+        objective: None,
+        ..model.proto.clone()
+    };
+    let first = engine::search(&library(), &any, Search::Any, 1.0).unwrap();
+    let (Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. }) = first.verdict
+    else {
+        panic!("there is a roster");
+    };
+    let began = verify::objective(&model.roster(&spec, &solution)).unwrap();
+    let run = || {
+        let told = RefCell::new(Vec::new());
+        let tell = |objective| told.borrow_mut().push(objective);
+        let found = improve(&library(), &spec, &model, solution.clone(), 1.5, tell).unwrap();
+        let Verdict::Feasible {
+            solution,
+            objective,
+        } = found.verdict
+        else {
+            panic!("a solution stays one");
+        };
+        assert!(found.spent >= 1.5, "{}", found.spent);
+        (solution, objective, told.into_inner())
+    };
+    let (solution, objective, told) = run();
+    assert_eq!(run(), (solution.clone(), objective, told.clone()));
+    let objective = objective as u64;
+    assert_eq!(
+        verify::objective(&model.roster(&spec, &solution)).unwrap(),
+        objective
+    );
+    assert!(objective < began, "{objective} after {began}");
+    assert!(told.is_sorted_by(|one, next| one > next), "{told:?}");
+    // What it costs to come near is little; the best is what the other searches prove.
+    let Outcome::Solved {
+        objective: best,
+        is_optimal,
+        ..
+    } = outcome(&wishes())
+    else {
+        panic!("there is a roster");
+    };
+    assert!(is_optimal);
+    assert!(
+        objective >= best && objective <= best + best / 10,
+        "{objective} against {best}"
+    );
+}
