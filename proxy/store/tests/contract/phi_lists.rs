@@ -33,8 +33,8 @@ async fn values_are_kept_as_digests_of_the_organizations_own_key(db: TestDb) {
         fixture::organization(&store).await.organization_id,
         fixture::organization(&store).await.organization_id,
     );
-    for org in [&mine, &theirs] {
-        let row = fixture::row(org, "req_a", Phase::Single, "organization.updated");
+    for (org, request) in [(&mine, "req_a"), (&theirs, "req_d")] {
+        let row = fixture::row(org, request, Phase::Single, "organization.updated");
         let listed = values(&["Blue Falcon"]);
         phi_list::put(&store, org, &deny("OTHER_ID"), &listed, NOW, &row)
             .await
