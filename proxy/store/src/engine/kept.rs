@@ -21,9 +21,11 @@ const LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// A pool and those of its connections that rest.
 pub(super) struct Kept<DB: Database> {
     pool: Pool<DB>,
-    resting: Arc<Mutex<Vec<Resting<DB>>>>,
+    resting: Arc<Shelf<DB>>,
     turns: Arc<Semaphore>,
 }
+
+struct Shelf<DB: Database>(Mutex<Vec<Resting<DB>>>);
 
 struct Resting<DB: Database> {
     connection: PoolConnection<DB>,
@@ -52,7 +54,7 @@ impl<DB: Database> Kept<DB> {
     pub(super) fn new(pool: Pool<DB>, connections: u32) -> Self {
         Self {
             pool,
-            resting: Arc::default(),
+            resting: Arc::new(Shelf(Mutex::default())),
             turns: Arc::new(Semaphore::new(connections as usize)),
         }
     }
@@ -66,7 +68,7 @@ impl<DB: Database> Kept<DB> {
             .map_err(|_| StoreError::Closed)?;
         loop {
             // Not in the condition of a `while let`, where the lock would be held across the probe.
-            let rested = self.resting.lock().pop();
+            let rested = self.resting.0.lock().pop();
             let Some(rested) = rested else { break };
             let Resting {
                 mut connection,
@@ -94,7 +96,7 @@ impl<DB: Database> Kept<DB> {
             return close(connection);
         }
         let since = Instant::now();
-        let mut resting = self.resting.lock();
+        let mut resting = self.resting.0.lock();
         if !self.turns.is_closed() {
             resting.push(Resting {
                 connection,
@@ -107,9 +109,18 @@ impl<DB: Database> Kept<DB> {
     /// Closes the pool once all connections are back.
     pub(super) async fn close(&self) {
         self.turns.close();
-        let resting = std::mem::take(&mut *self.resting.lock());
+        let resting = std::mem::take(&mut *self.resting.0.lock());
         drop(resting);
         self.pool.close().await;
+    }
+}
+
+/// A store may be dropped when its runtime is gone, and a connection that goes back to its pool needs one.
+impl<DB: Database> Drop for Shelf<DB> {
+    fn drop(&mut self) {
+        for rested in self.0.get_mut().drain(..) {
+            drop(rested.connection.detach());
+        }
     }
 }
 

@@ -17,6 +17,7 @@ on_both! {
     a_newer_or_different_schema_is_refused,
     one_failing_write_among_many_fails_alone,
     callers_may_stand_on_another_runtime,
+    a_store_may_be_dropped_after_its_runtime,
     work_outlives_a_caller_that_goes_away,
     a_full_queue_refuses_at_once,
     a_closed_store_says_so,
@@ -135,6 +136,24 @@ async fn callers_may_stand_on_another_runtime(db: TestDb) {
             assert!(found.is_some());
             store.close().await;
         });
+    };
+    tokio::task::spawn_blocking(check).await.unwrap();
+}
+
+async fn a_store_may_be_dropped_after_its_runtime(db: TestDb) {
+    let url = db.url.clone();
+    let check = move || {
+        let background = Builder::new_multi_thread().enable_all().build().unwrap();
+        let (options, master) = (StoreOptions::default(), MasterKey::from_bytes([7; 32]));
+        let store = background.block_on(async {
+            let store = Store::open(&url, options, master, background.handle())
+                .await
+                .unwrap();
+            store.ping().await.unwrap();
+            store
+        });
+        drop(background);
+        drop(store);
     };
     tokio::task::spawn_blocking(check).await.unwrap();
 }
