@@ -55,9 +55,12 @@ fn profile_folder() -> PathBuf {
     }
 }
 
-/// A command with the gateway's program and nothing of our environment but the search path.
+/// A command with the gateway's program and nothing of our environment but the search path. All of them share compiled
+/// plugins: compiling them for each would be most of what the tests do.
 pub fn command() -> Command {
-    clean(Command::new(gateway()))
+    let mut command = clean(Command::new(gateway()));
+    command.env("SVC_PLUGIN_CACHE", profile_folder().join("plugin-cache"));
+    command
 }
 
 /// Takes the environment away: what a developer has exported must not decide about a test.

@@ -113,6 +113,7 @@ pub(crate) struct Policies {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Plugins {
     folder: Option<PathBuf>,
+    cache_folder: Option<PathBuf>,
     pub(crate) signatures: Signatures,
     pub(crate) trust_roots: Vec<String>,
 }
@@ -510,6 +511,9 @@ impl Configuration {
         if let Some(url) = variable("DATABASE_URL") {
             self.store.database_url = Some(url);
         }
+        if let Some(folder) = variable("SVC_PLUGIN_CACHE") {
+            self.plugins.cache_folder = Some(folder.into());
+        }
         if let Some(store) = variable("SVC_LIMITS_STORE") {
             self.limits.store = Some(Counting(store));
         }
@@ -620,6 +624,12 @@ impl Configuration {
             .parent()
             .unwrap_or(Path::new("."))
             .join("plugins"))
+    }
+
+    /// Where compiled plugins are kept: configured, or `plugin-cache` in the data folder.
+    pub(crate) fn plugin_cache(&self) -> PathBuf {
+        let configured = self.plugins.cache_folder.clone();
+        configured.unwrap_or_else(|| self.server.data_dir.join("plugin-cache"))
     }
 
     /// The engine's library: configured, or where set-up puts it, below a folder at or above the executable.

@@ -64,7 +64,7 @@ pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result
         .map(|text| TrustRoot::parse(text).with_context(|| format!("plugins.trust_roots: {text}")))
         .collect();
     let options = HostOptions {
-        cache_folder: configuration.server.data_dir.join("plugin-cache"),
+        cache_folder: configuration.plugin_cache(),
         signatures: match configuration.plugins.signatures {
             Signatures::Require => SignaturePolicy::Require,
             Signatures::Warn => SignaturePolicy::Warn,
