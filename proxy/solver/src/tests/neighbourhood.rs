@@ -27,7 +27,7 @@ fn wishes() -> Value {
         .collect();
     let avoid = (0..9).map(|person: usize| {
         let ids: Vec<String> = (0..42)
-            .filter(|slot| (slot * 5 + person * 7) % 4 == 0)
+            .filter(|slot| (slot * 5 + person * 7_usize).is_multiple_of(4))
             .map(|slot| format!("s{slot:02}"))
             .collect();
         json!({"type": "avoid", "resource_ids": [format!("r{person}")], "slot_ids": ids, "weight": 1 + person % 3})
