@@ -20,17 +20,26 @@ const MAX_BRIEF_VARIABLES: usize = 20_000;
 /// What a first roster may take, where the short search found none, in parts of the budget; it takes hundredths.
 const FIRST_SHARE: f64 = 0.2;
 
+/// Whose best roster is looked for, and whether better ones are told on the way.
+#[derive(Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub(crate) library: &'a Library,
+    pub(crate) spec: &'a Spec,
+    pub(crate) model: &'a Model,
+    pub(crate) tells: bool,
+}
+
 /// Searches within a budget of deterministic seconds.
 ///
 /// # Errors
 /// A library that fails, or [`Library::stop`].
-pub(crate) fn search(
-    library: &Library,
-    spec: &Spec,
-    model: &Model,
-    tells: bool,
-    budget: f64,
-) -> Result<Found, EngineError> {
+pub(crate) fn search(ask: Ask<'_>, budget: f64) -> Result<Found, EngineError> {
+    let Ask {
+        library,
+        model,
+        tells,
+        ..
+    } = ask;
     let proto = &model.proto;
     let size = proto.variables.len();
     if size <= MAX_PLAIN_VARIABLES || size > MAX_BRIEF_VARIABLES {
@@ -52,7 +61,7 @@ pub(crate) fn search(
                 verdict: better(brief.verdict, found.verdict),
             })
         }
-        Verdict::Unknown => hard(library, spec, model, tells, rest),
+        Verdict::Unknown => hard(ask, rest),
     }
 }
 
@@ -67,13 +76,13 @@ pub(crate) fn last(model: &Model, tells: bool) -> Search {
 
 /// A model in which a short search for the best finds nothing: what is best will not be proved, so that the budget goes
 /// into making any roster better.
-fn hard(
-    library: &Library,
-    spec: &Spec,
-    model: &Model,
-    tells: bool,
-    budget: f64,
-) -> Result<Found, EngineError> {
+fn hard(ask: Ask<'_>, budget: f64) -> Result<Found, EngineError> {
+    let Ask {
+        library,
+        spec,
+        model,
+        tells,
+    } = ask;
     let any = CpModel {
         objective: None,
         ..model.proto.clone()

@@ -52,7 +52,8 @@ const KINDS: [(Kind, f64); 4] = [
     (Kind::Two, 3.0),
 ];
 
-/// Makes a solution better until the budget, in deterministic seconds, is spent. `tell` gets each better objective.
+/// Makes a solution better until the budget, in deterministic seconds, is spent or nothing better can be. `tell` gets each
+/// better objective.
 ///
 /// # Errors
 /// A library that fails, or [`Library::stop`].
@@ -76,7 +77,9 @@ pub(crate) fn improve(
     };
     let (mut spent, mut piece_budget) = (0.0, FIRST_BUDGET);
     let (mut searches, mut without_gain) = (0_u32, 0_u32);
-    while spent < budget {
+    let least = whole.least();
+    let mut is_best = best.value <= least;
+    while spent < budget && !is_best {
         let is_stalled = without_gain >= PATIENCE;
         let turn = if is_stalled { searches / 2 } else { searches };
         let at = turn as usize % KINDS.len();
@@ -94,16 +97,13 @@ pub(crate) fn improve(
             break;
         };
         let kind = KINDS.get(at).map_or(Kind::Days, |(kind, _)| *kind);
-        let part = whole.part(
+        let free = whole.around(
+            kind,
+            chance.round(*size).max(2),
             &best.solution,
-            &whole.around(
-                kind,
-                chance.round(*size).max(2),
-                &best.solution,
-                &mut chance,
-            ),
-            limit,
+            &mut chance,
         );
+        let part = whole.part(&best.solution, &free, limit);
         let seed = engine::SEED
             .saturating_mul(1_000)
             .saturating_add(i64::from(searches));
@@ -116,6 +116,7 @@ pub(crate) fn improve(
         spent += CHARGE * found.spent + CHARGE_EACH;
         searches += 1;
         let is_done = matches!(found.verdict, Verdict::Optimal { .. } | Verdict::Infeasible);
+        let is_everything = free.len() == whole.pairs.len();
         let mut is_better = false;
         if let Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } =
             found.verdict
@@ -128,6 +129,7 @@ pub(crate) fn improve(
                 best = Best { value, solution };
             }
         }
+        is_best = best.value <= least || (is_done && is_everything && !is_strict);
         if is_better {
             tell(best.value);
             without_gain = 0;
@@ -145,14 +147,20 @@ pub(crate) fn improve(
             (*size * SHRINK).max(2.0)
         };
     }
-    Ok(Found {
-        verdict: Verdict::Feasible {
-            // Below 2^53.
-            objective: best.value as f64,
-            solution: best.solution,
-        },
-        spent,
-    })
+    // Below 2^53.
+    let (solution, objective) = (best.solution, best.value as f64);
+    let verdict = if is_best {
+        Verdict::Optimal {
+            solution,
+            objective,
+        }
+    } else {
+        Verdict::Feasible {
+            solution,
+            objective,
+        }
+    };
+    Ok(Found { verdict, spent })
 }
 
 struct Best {
@@ -362,6 +370,12 @@ impl Whole {
         let costs =
             costs.map(|(variable, cost)| cost * solution.get(*variable).copied().unwrap_or(0));
         self.offset + costs.sum::<i64>()
+    }
+
+    /// What no solution is below: every cost at its least.
+    fn least(&self) -> i64 {
+        let costs = self.costs.iter();
+        self.offset + costs.map(|cost| reach(*cost, &self.bounds).0).sum::<i64>()
     }
 
     /// The days of heavy costs that a solution has.
@@ -670,5 +684,6 @@ mod tests {
             (1.0, vec![-UNBOUNDED, 7])
         );
         assert_eq!(whole.value(&part.filled(&[2, 1])), 15);
+        assert_eq!(whole.least(), 1);
     }
 }

@@ -79,7 +79,13 @@ pub(crate) fn solve(library: &Library, spec: &Spec, run: Run) -> Result<Outcome,
     let budget = budget(spec, model.proto.variables.len());
     let tells = run == Run::Telling;
     let found = if model.proto.objective.is_some() {
-        best::search(library, spec, &model, tells, budget)?
+        let ask = best::Ask {
+            library,
+            spec,
+            model: &model,
+            tells,
+        };
+        best::search(ask, budget)?
     } else {
         engine::search(library, &model.proto, Search::Any, budget)?
     };

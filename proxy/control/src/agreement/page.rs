@@ -40,9 +40,12 @@ static SANS: &[u8] = include_bytes!("../../fonts/DejaVuSans.ttf");
 static SANS_BOLD: &[u8] = include_bytes!("../../fonts/DejaVuSans-Bold.ttf");
 /// Chinese, Japanese.
 static EAST_ASIAN: &[u8] = include_bytes!("../../fonts/DroidSansFallbackFull.ttf");
+/// Korean.
+static HANGUL: &[u8] = include_bytes!("../../fonts/NanumGothicCoding.ttf");
 const FAMILIES: &[FontFamilyName<'static>] = &[
     FontFamilyName::Named(Cow::Borrowed("DejaVu Sans")),
     FontFamilyName::Named(Cow::Borrowed("Droid Sans Fallback")),
+    FontFamilyName::Named(Cow::Borrowed("NanumGothicCoding")),
 ];
 
 /// One paragraph and how it is set.
@@ -159,7 +162,7 @@ impl Typesetter {
             system_fonts: false,
         };
         let mut collection = Collection::new(options);
-        for font in [SANS, SANS_BOLD, EAST_ASIAN] {
+        for font in [SANS, SANS_BOLD, EAST_ASIAN, HANGUL] {
             if collection
                 .register_fonts(Blob::new(Arc::new(font)), None)
                 .is_empty()

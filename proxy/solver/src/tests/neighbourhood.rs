@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::{library, outcome, resource, spec};
 use crate::engine::proto::CpModel;
-use crate::engine::{self, Search, Verdict};
+use crate::engine::{self, Found, Search, Verdict};
+use crate::model::Model;
 use crate::neighbourhood::improve;
 use crate::solve::{Outcome, encode};
 use crate::verify;
@@ -49,19 +50,41 @@ fn wishes() -> Value {
     })
 }
 
-#[test]
-fn a_roster_gets_better_piece_by_piece_the_same_way_each_time() {
-    let spec = spec(&wishes());
-    let model = encode(&spec).unwrap();
+/// Some roster that keeps the rules, whatever it costs.
+fn any(model: &Model) -> Vec<i64> {
     let any = CpModel {
         objective: None,
         ..model.proto.clone()
     };
-    let first = engine::search(&library(), &any, Search::Any, 1.0).unwrap();
-    let (Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. }) = first.verdict
-    else {
-        panic!("there is a roster");
-    };
+    match engine::search(&library(), &any, Search::Any, 1.0).unwrap() {
+        Found {
+            verdict: Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. },
+            ..
+        } => solution,
+        _ => panic!("there is a roster"),
+    }
+}
+
+#[test]
+fn a_roster_without_cost_is_the_best_and_ends_the_search() {
+    let mut lenient = wishes();
+    // Nobody is needed, so that nobody need work against a wish.
+    for slot in lenient["slots"].as_array_mut().unwrap() {
+        slot["requirements"][0]["count"] = json!(0);
+    }
+    let spec = spec(&lenient);
+    let model = encode(&spec).unwrap();
+    let solution = vec![0; model.proto.variables.len()];
+    let found = improve(&library(), &spec, &model, solution, 60.0, |_| ()).unwrap();
+    assert!(matches!(found.verdict, Verdict::Optimal { objective, .. } if objective == 0.0));
+    assert!(found.spent < 1.0, "{}", found.spent);
+}
+
+#[test]
+fn a_roster_gets_better_piece_by_piece_the_same_way_each_time() {
+    let spec = spec(&wishes());
+    let model = encode(&spec).unwrap();
+    let solution = any(&model);
     let began = verify::objective(&model.roster(&spec, &solution)).unwrap();
     let run = || {
         let told = RefCell::new(Vec::new());

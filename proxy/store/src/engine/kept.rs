@@ -90,10 +90,11 @@ impl<DB: Database> Kept<DB> {
     }
 
     /// Keeps a connection on which nothing is under way.
-    pub(super) fn keep(&self, connection: PoolConnection<DB>, ticket: Ticket) {
+    pub(super) fn keep(&self, mut connection: PoolConnection<DB>, ticket: Ticket) {
         let Ticket { made, _turn } = ticket;
         if made.elapsed() > LIFETIME {
-            return close(connection);
+            connection.close_on_drop();
+            return;
         }
         let since = Instant::now();
         let mut resting = self.resting.0.lock();
@@ -122,8 +123,4 @@ impl<DB: Database> Drop for Shelf<DB> {
             drop(rested.connection.detach());
         }
     }
-}
-
-fn close<DB: Database>(mut connection: PoolConnection<DB>) {
-    connection.close_on_drop();
 }
