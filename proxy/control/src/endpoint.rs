@@ -234,7 +234,7 @@ async fn write(
     let claim = match turn(&exchange, &body).await {
         Ok(Turn::Free) => None,
         Ok(Turn::Mine(claim)) => Some(claim),
-        Ok(Turn::Done(stored)) => return replay(exchange, stored).await,
+        Ok(Turn::Done(stored)) => return Box::pin(replay(exchange, stored)).await,
         Err(fault) => return exchange.refuse(fault).await,
     };
     let done = match call(&exchange, body) {
@@ -256,7 +256,7 @@ async fn write(
             }
             exchange.json(done.status, &done.body)
         }
-        Err(fault) => give_up(exchange, fault, claim).await,
+        Err(fault) => Box::pin(give_up(exchange, fault, claim)).await,
     }
 }
 

@@ -122,7 +122,7 @@ async fn receive(mut exchange: Exchange, entrance: Entrance, body: bytes::Bytes)
         }
         (Err(Stop::Refused(fault)), _) => exchange.refuse(fault).await,
         (Err(Stop::Repeated(sealed)), Some(repeatable)) => {
-            repeated(exchange, &repeatable, &sealed).await
+            Box::pin(repeated(exchange, &repeatable, &sealed)).await
         }
         (Err(Stop::Repeated(_)), None) => {
             let fault = Fault::internal("an answer is repeated for a request without a key");

@@ -195,7 +195,8 @@ impl Inner {
             // An address that swallows packets may use up its share of the time, not all of it.
             let left = until.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(count - tried).unwrap_or(u32::MAX).max(1);
-            let opening = self.pool.get_http_session(&peer);
+            // Pingora's future of a connection is ten kilobytes, which every caller above would move along.
+            let opening = Box::pin(self.pool.get_http_session(&peer));
             match tokio::time::timeout(share, opening).await {
                 Ok(Ok((session, reused))) => {
                     let counter = if reused {

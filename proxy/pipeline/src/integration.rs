@@ -114,6 +114,9 @@ impl Bindings {
     /// 503 while the store does not answer and nothing recent is known.
     pub async fn of(&self, gateway: &Gateway, caller: &Caller) -> Result<Arc<Bound>, Fault> {
         let key = (caller.organization_id.clone(), caller.mode);
+        if let Some(bound) = self.fresh.get(&key).await {
+            return Ok(bound);
+        }
         let loading = async {
             let (org_id, mode) = &key;
             let usable = binding::usable(&gateway.store, org_id, *mode).await?;
@@ -125,7 +128,7 @@ impl Bindings {
             self.fallback.insert(key.clone(), Arc::clone(&bound)).await;
             Ok(bound)
         };
-        let found = self.fresh.try_get_with(key.clone(), loading).await;
+        let found = Box::pin(self.fresh.try_get_with(key.clone(), loading)).await;
         match found {
             Ok(bound) => Ok(bound),
             Err(error) => {

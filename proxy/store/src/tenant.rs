@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use futures_util::future::Either;
+
 use crate::StoreError;
 use crate::engine::{Connection, args};
 
@@ -15,20 +17,27 @@ tokio::task_local! {
 }
 
 /// Runs `work` in the name of an organization.
-pub async fn within<F: Future>(org_id: &str, work: F) -> F::Output {
-    TENANT.scope(Arc::from(org_id), work).await
+///
+/// No `async fn`: one would have room for `work` twice, and every request moves it.
+pub fn within<F: Future>(org_id: &str, work: F) -> impl Future<Output = F::Output> + use<F> {
+    TENANT.scope(Arc::from(org_id), work)
 }
 
 /// `work` in the name that the present task has, wherever it will run.
 pub fn inherited<F: Future + Send + 'static>(
     work: F,
 ) -> impl Future<Output = F::Output> + Send + 'static {
-    let tenant = current();
-    async move {
-        match tenant {
-            Some(tenant) => TENANT.scope(tenant, work).await,
-            None => work.await,
-        }
+    in_name_of(current(), work)
+}
+
+/// `work` in the name of an organization, or in nobody's.
+pub fn in_name_of<F: Future>(
+    tenant: Option<Arc<str>>,
+    work: F,
+) -> impl Future<Output = F::Output> + use<F> {
+    match tenant {
+        Some(tenant) => Either::Left(TENANT.scope(tenant, work)),
+        None => Either::Right(work),
     }
 }
 

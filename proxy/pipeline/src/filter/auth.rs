@@ -267,6 +267,9 @@ impl Callers {
         {
             return Ok(caller);
         }
+        if let Some(caller) = self.fresh.get(&digest).await {
+            return Ok(caller);
+        }
         let loading = async {
             let caller = match kind {
                 Kind::ApiKey => load_key(store, digest).await?,
@@ -277,9 +280,8 @@ impl Callers {
             self.fallback.insert(digest, Arc::clone(&caller)).await;
             Ok(caller)
         };
-        match self
-            .fresh
-            .try_get_with(digest, loading)
+        // On the heap, so that a request whose caller is known does not carry room for it.
+        match Box::pin(self.fresh.try_get_with(digest, loading))
             .await
             .map_err(|missed: Arc<Missed>| (*missed).clone())
         {

@@ -61,7 +61,7 @@ impl Lists {
         let read = self
             .fresh
             .try_get_with::<_, StoreError>(org_id.to_owned(), reading);
-        match (read.await, before) {
+        match (Box::pin(read).await, before) {
             (Ok(held), _) => Ok(held.lists),
             (Err(error), Some(held)) if error.is_outage() => Ok(held.lists),
             (Err(error), _) => Err(Fault::unavailable(format_args!("PHI lists: {error}"))),

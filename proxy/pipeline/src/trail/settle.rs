@@ -108,7 +108,7 @@ pub(super) async fn fail(
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
-    let settling = background.spawn(in_its_name(tenant, async move {
+    let settling = background.spawn(tenant::in_name_of(tenant, async move {
         // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
         let charge = Charge {
             credits: Micro::ZERO,
@@ -139,7 +139,7 @@ pub(super) async fn refuse(
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
-    let settling = background.spawn(in_its_name(tenant, async move {
+    let settling = background.spawn(tenant::in_name_of(tenant, async move {
         let now = moment::now();
         let intent = row::requested(&record, now);
         let end = End {
@@ -168,7 +168,7 @@ pub(super) async fn deny(
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
-    let settling = background.spawn(in_its_name(tenant, async move {
+    let settling = background.spawn(tenant::in_name_of(tenant, async move {
         let end = End {
             ending,
             status,
@@ -185,17 +185,10 @@ pub(super) async fn deny(
 }
 
 /// The organization whose rows a record becomes; a caller who is not known yet has none.
-fn tenant_of(record: &Record) -> Option<String> {
+fn tenant_of(record: &Record) -> Option<Arc<str>> {
     let caller = record.caller.as_ref().map(|caller| &caller.organization_id);
     let party = record.party.as_ref().map(|party| &party.organization_id);
-    caller.or(party).cloned()
-}
-
-async fn in_its_name<F: Future>(tenant: Option<String>, work: F) -> F::Output {
-    match tenant {
-        Some(org_id) => tenant::within(&org_id, work).await,
-        None => work.await,
-    }
+    caller.or(party).map(|org_id| Arc::from(org_id.as_str()))
 }
 
 fn charge(record: &Record) -> Charge {
