@@ -6,7 +6,6 @@
 //! not timed.
 
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
@@ -33,15 +32,20 @@ impl Budget {
         }
     }
 
-    /// Runs one guest call under a limit.
-    pub(crate) async fn within<F: Future>(&self, limit: Duration, call: F) -> F::Output {
-        self.limit_ns.store(nanoseconds(limit), Ordering::Relaxed);
-        self.spent_ns.store(0, Ordering::Relaxed);
-        self.resumed_ns.store(UNTIMED, Ordering::Relaxed);
-        let mut call = pin!(call);
+    /// Runs one guest call under a limit. The call is on the heap: every caller above would move it along.
+    pub(crate) fn within<'a, F: Future + 'a>(
+        &'a self,
+        limit: Duration,
+        call: F,
+    ) -> impl Future<Output = F::Output> + use<'a, F> {
+        let mut call = Box::pin(call);
         let mut first = true;
-        poll_fn(|cx| {
-            if !std::mem::take(&mut first) {
+        poll_fn(move |cx| {
+            if std::mem::take(&mut first) {
+                self.limit_ns.store(nanoseconds(limit), Ordering::Relaxed);
+                self.spent_ns.store(0, Ordering::Relaxed);
+                self.resumed_ns.store(UNTIMED, Ordering::Relaxed);
+            } else {
                 self.resumed_ns.store(thread_ns(), Ordering::Relaxed);
             }
             let poll: Poll<F::Output> = call.as_mut().poll(cx);
@@ -49,7 +53,6 @@ impl Budget {
                 .fetch_add(self.running_ns(), Ordering::Relaxed);
             poll
         })
-        .await
     }
 
     /// Whether the running call has used up its limit.

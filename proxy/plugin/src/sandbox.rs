@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use prometheus::IntCounter;
 use wasmtime::component::{Instance, InstancePre, Linker};
 use wasmtime::{
@@ -213,21 +214,25 @@ impl Cell {
     }
 }
 
-impl Allowance<'_> {
+impl<'a> Allowance<'a> {
     /// Makes the call.
-    pub(crate) async fn spend<T>(
-        self,
-        call: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        self.budget.within(self.limit, call).await
+    pub(crate) fn spend<T, F>(self, call: F) -> impl Future<Output = F::Output> + use<'a, T, F>
+    where
+        F: Future<Output = Result<T, Error>> + 'a,
+    {
+        self.budget.within(self.limit, call)
     }
 
     /// Makes a call that serves a request: what ended the guest is in words of our own.
-    pub(crate) async fn serve<T>(
+    pub(crate) fn serve<T, F>(
         self,
-        call: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, PluginError> {
-        self.spend(call).await.map_err(|error| classify(&error))
+        call: F,
+    ) -> impl Future<Output = Result<T, PluginError>> + use<'a, T, F>
+    where
+        F: Future<Output = Result<T, Error>> + 'a,
+    {
+        self.spend(call)
+            .map(|answer| answer.map_err(|error| classify(&error)))
     }
 }
 
