@@ -84,7 +84,8 @@ impl<DB: Database> Kept<DB> {
             }
             return Ok((connection, Ticket { made, _turn: turn }));
         }
-        let connection = self.pool.acquire().await?;
+        // Rare, and its future is large: on the heap, so that no other piece of work carries room for it.
+        let connection = Box::pin(self.pool.acquire()).await?;
         let made = Instant::now();
         Ok((connection, Ticket { made, _turn: turn }))
     }
