@@ -96,7 +96,7 @@ fn detector(folder: &Path) {
         sources: root.join("plugins"),
         target_folder: root.join("target/guests"),
     };
-    let manifest = std::fs::read_to_string("plugins/quiet/plugin.toml").expect("its manifest");
+    let manifest = std::fs::read_to_string("tests/bench/detector.toml").expect("its manifest");
     let module = workshop.compile("quiet").expect("the guest");
     let component = guest::encode(&module).expect("a component");
     guest::write_plugin(folder, &component, &manifest).expect("the plugin folder");

@@ -207,3 +207,25 @@ fn every_error_code_is_documented() {
         assert_eq!(reserved, row.reserved, "{}: {line}", row.word);
     }
 }
+
+/// A plugin ships when its folder has a manifest: a guest for tests or benches that had one would be admitted everywhere.
+#[test]
+fn only_these_plugins_ship() {
+    let plugins = program::repository().join("plugins");
+    let mut shipped: Vec<String> = std::fs::read_dir(&plugins)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().join("plugin.toml").exists())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    shipped.sort();
+    assert_eq!(
+        shipped,
+        [
+            "phi-names",
+            "phi-patterns",
+            "provider-alpha",
+            "provider-beta"
+        ]
+    );
+}

@@ -1,5 +1,6 @@
 //! A detector that knows one sentence and finds nothing else: what a request costs when PHI Guard searches with next to
-//! nothing. For the bench; never shipped. It is also the smallest detector that `detector-kit` makes.
+//! nothing. For the bench; never shipped, so that its manifest is not here (`tests/bench/detector.toml`). It is also the
+//! smallest detector that `detector-kit` makes.
 
 use detector_kit::{Detector, Finding, Kind, Segment, SelfTest, in_each};
 
