@@ -31,13 +31,18 @@ pub struct Scan {
     pub counts: Counts,
     /// `id@version` of every detector that read the request.
     pub detectors: Vec<String>,
-    /// The same detectors, for the reply.
-    pub(crate) pinned: Detectors,
+    /// The same detectors, for the reply: at work still, where instances are plenty.
+    readers: Readers,
     /// Values and their placeholders; restores the reply and is stored, sealed, with the conversation.
     pub placeholders: PlaceholderMap,
 }
 
 impl Scan {
+    /// The next text of the reply has to be waited for: the plugin instances can serve others meanwhile.
+    pub(crate) fn rest(&mut self) {
+        self.readers.rest();
+    }
+
     /// What callers and audit rows see of it.
     pub fn metadata(&self, restored: u64) -> PhiMetadata {
         let counts = self
@@ -122,7 +127,16 @@ impl Detectors {
     /// # Errors
     /// 503 when any detector fails.
     async fn find(&self, scan: &TextScan, policy: &PhiPolicy) -> Result<Detected, Fault> {
-        let mut readers = self.readers();
+        self.find_with(&mut self.readers(), scan, policy).await
+    }
+
+    /// As [`Self::find`], on these instances.
+    async fn find_with(
+        &self,
+        readers: &mut Readers,
+        scan: &TextScan,
+        policy: &PhiPolicy,
+    ) -> Result<Detected, Fault> {
         readers.detect(scan, policy, self.results.as_ref()).await
     }
 
@@ -135,7 +149,7 @@ impl Detectors {
     }
 }
 
-/// Detectors at work on texts of one request.
+/// Detectors at work on the texts of one request and of its reply.
 struct Readers {
     readers: Vec<Reader>,
     profile: ProfileId,
@@ -261,7 +275,9 @@ pub async fn guard(
     mut placeholders: PlaceholderMap,
 ) -> Result<Scan, Fault> {
     let scan = TextScan::of(chat);
-    let Detected { findings, allowed } = detectors.find(&scan, policy).await?;
+    let mut readers = detectors.readers();
+    let found = detectors.find_with(&mut readers, &scan, policy);
+    let Detected { findings, allowed } = found.await?;
     let findings = phi::sweep(&scan, findings, &placeholders, &allowed)
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
@@ -278,11 +294,13 @@ pub async fn guard(
     }
     let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;
+    // The provider is next.
+    readers.rest();
     Ok(Scan {
         mode,
         counts,
         detectors: detectors.versions(),
-        pinned: detectors.clone(),
+        readers,
         placeholders,
     })
 }

@@ -139,7 +139,7 @@ impl Reply {
             if self.finish.is_some() {
                 break;
             }
-            self.guard.rest();
+            rest(&mut exchange);
             match source.next(&mut events).await {
                 Ok(true) => {}
                 Ok(false) => return exchange.refuse(unfinished()).await,
@@ -151,6 +151,7 @@ impl Reply {
                 }
             }
         }
+        source.retire(&exchange.gateway.background);
         let reply = match shown_reply.finish() {
             Ok(reply) => reply,
             Err(bad) => {
@@ -173,6 +174,13 @@ impl Reply {
             }
             Err(fault) => exchange.refuse(fault).await,
         }
+    }
+}
+
+/// More events have to be waited for.
+fn rest(exchange: &mut Exchange) {
+    if let Some(scan) = &mut exchange.facts.scan {
+        scan.rest();
     }
 }
 
@@ -210,6 +218,8 @@ enum Phase {
     /// The provider has not answered yet.
     Opening(Opening),
     Running(Box<EventSource>),
+    /// The provider has said all; the run is not settled yet.
+    Said,
     Over,
 }
 
@@ -310,7 +320,7 @@ impl ReplyStream {
     async fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
         if self.events.is_empty() {
             match &mut self.phase {
-                Phase::Over => return Ok(false),
+                Phase::Said | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
                     self.exchange.trail.billed_to(source.billed_to());
@@ -337,6 +347,9 @@ impl ReplyStream {
         }
         self.write(out).await?;
         if self.reply.finish.is_some() {
+            if let Phase::Running(source) = std::mem::replace(&mut self.phase, Phase::Said) {
+                source.retire(&self.exchange.gateway.background);
+            }
             let (finished, phi) = self.reply.settle(&mut self.exchange).await?;
             self.phase = Phase::Over;
             if let Some(finish) = &self.reply.finish {
@@ -353,7 +366,7 @@ impl ReplyStream {
                 .take(&mut self.exchange, event, &mut self.shown)
                 .await?;
         }
-        self.reply.guard.rest();
+        rest(&mut self.exchange);
         self.show(out)
     }
 

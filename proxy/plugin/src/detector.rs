@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
+use crate::metrics::Function;
 use crate::offsets::{self, Unit};
 use crate::sandbox::Cell;
 use crate::version::{Version, refuse_unknown, uninformed};
@@ -82,7 +83,7 @@ const FREE_SPANS: usize = 64;
 /// A configured instance and its functions.
 type Live = (Cell, wit::Guest);
 
-/// A detector that reads several texts of one request in a row, all on one instance. It holds a place in the pool of
+/// A detector that reads the texts of one request and its reply in a row, all on one instance. It holds a place in the pool of
 /// instances from its first text on, until it [rests](Self::rest).
 pub struct Reader {
     detector: Arc<Detector>,
@@ -103,7 +104,7 @@ impl Reader {
 
     /// The next text has to be waited for: the instance can serve others, where they may need it.
     pub fn rest(&mut self) {
-        if !self.detector.version.has_room() {
+        if self.live.is_some() && !self.detector.version.has_room() {
             self.live = None;
         }
     }
@@ -179,7 +180,10 @@ impl Detector {
         segments: &[Segment],
     ) -> Result<Vec<Span>, PluginError> {
         let detecting = self.detect_windows(live, text, segments);
-        self.version.metrics.measured("detect", detecting).await
+        self.version
+            .metrics
+            .measured(Function::Detect, detecting)
+            .await
     }
 
     async fn detect_windows(

@@ -17,6 +17,7 @@ use crate::bindings::provider::exports::gateway::provider::{driver as wit, token
 use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, PluginError};
 use crate::manifest::Auth;
+use crate::metrics::Function;
 use crate::metrics::Outcome;
 use crate::version::{Version, refuse_unknown, uninformed};
 
@@ -205,7 +206,10 @@ impl Driver {
         request: &DriverRequest<'_>,
     ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
         let starting = self.start_run(request);
-        self.version.metrics.measured("start", starting).await
+        self.version
+            .metrics
+            .measured(Function::Start, starting)
+            .await
     }
 
     async fn start_run(

@@ -1,7 +1,7 @@
 //! Metrics per plugin and version. Labels are words of our own and of the manifest (ids, versions, names of
 //! counters); no guest can name one.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use prometheus::{
@@ -34,6 +34,42 @@ pub(crate) struct VersionMetrics {
     latency: HistogramVec,
     instantiate: Histogram,
     kills: IntCounterVec,
+    /// Looked up once: a streamed reply makes a call for every event.
+    usual: [OnceLock<Usual>; Function::COUNT],
+}
+
+/// What a call counts that ends well.
+struct Usual {
+    latency: Histogram,
+    good: IntCounter,
+}
+
+/// A function of a guest that serves requests.
+#[derive(Clone, Copy)]
+pub(crate) enum Function {
+    Detect,
+    Start,
+    Head,
+    Push,
+    Close,
+    Count,
+    Parse,
+}
+
+impl Function {
+    const COUNT: usize = Self::Parse as usize + 1;
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Detect => "detect",
+            Self::Start => "start",
+            Self::Head => "head",
+            Self::Push => "push",
+            Self::Close => "close",
+            Self::Count => "count",
+            Self::Parse => "parse",
+        }
+    }
 }
 
 impl Families {
@@ -104,6 +140,7 @@ impl Families {
             latency: self.latency.clone(),
             instantiate: self.instantiate.with_label_values(&[id, version]),
             kills: self.kills.clone(),
+            usual: std::array::from_fn(|_| OnceLock::new()),
         }
     }
 }
@@ -112,7 +149,7 @@ impl VersionMetrics {
     /// Makes one call and counts it.
     pub(crate) async fn measured<T, E>(
         &self,
-        function: &str,
+        function: Function,
         call: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E>
     where
@@ -129,15 +166,26 @@ impl VersionMetrics {
         self.instantiate.observe(elapsed.as_secs_f64());
     }
 
-    /// One finished call; `fault` is a failure that the guest reported as it should.
-    fn called(&self, function: &str, elapsed: Duration, outcome: Outcome<'_>) {
-        let labels = [self.id.as_str(), self.version.as_str(), function];
-        self.latency
-            .with_label_values(&labels)
-            .observe(elapsed.as_secs_f64());
-        self.calls
-            .with_label_values(&[&self.id, &self.version, function, outcome.word()])
-            .inc();
+    fn called(&self, function: Function, elapsed: Duration, outcome: Outcome<'_>) {
+        let Some(usual) = self.usual.get(function as usize) else {
+            return;
+        };
+        let usual = usual.get_or_init(|| {
+            let (id, version, function) =
+                (self.id.as_str(), self.version.as_str(), function.word());
+            let good = [id, version, function, Outcome::Good.word()];
+            Usual {
+                latency: self.latency.with_label_values(&[id, version, function]),
+                good: self.calls.with_label_values(&good),
+            }
+        });
+        usual.latency.observe(elapsed.as_secs_f64());
+        if matches!(outcome, Outcome::Good) {
+            usual.good.inc();
+            return;
+        }
+        let labels = [&self.id, &self.version, function.word(), outcome.word()];
+        self.calls.with_label_values(&labels).inc();
         if let Outcome::Failed(PluginError::Killed(reason)) = outcome {
             self.kills
                 .with_label_values(&[&self.id, &self.version, reason.word()])

@@ -79,6 +79,30 @@ async fn a_provider_over_http1_and_tls() {
     assert!(!agreed.is_empty() && agreed.iter().all(|name| name == "http/1.1"));
 }
 
+/// A connection is worth its handshake: a run that ended well leaves it to the next one, streamed or not.
+#[tokio::test]
+async fn a_run_that_ended_well_leaves_its_connection_to_the_next() {
+    let identity = Identity::named(FRONT_NAME);
+    let house = House::start(&identity, &identity, &["http/1.1"]).await;
+    for (_, model) in MODELS {
+        for surface in SURFACES {
+            for form in FORMS {
+                let answer = house.ask(surface, model, &mark(), form).await;
+                assert_eq!(surface.heard(&answer).end, Some(End::Well));
+                // The end of the body may come after the last event.
+                eventually("the connection at rest", async || {
+                    let busy = house
+                        .gateway
+                        .metric_sum("svc_upstream_requests_in_flight", &[]);
+                    (busy.await == 0.0).then_some(())
+                })
+                .await;
+            }
+        }
+    }
+    assert_eq!(house.front.agreed().len(), MODELS.len());
+}
+
 #[tokio::test]
 async fn a_provider_over_http2() {
     let identity = Identity::named(FRONT_NAME);

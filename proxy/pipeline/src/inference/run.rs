@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
@@ -11,6 +12,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd, UpstreamRequest};
 use svc_store::ledger::BilledTo;
+use tokio::runtime::Handle;
 
 use super::breaker::Health;
 use super::failure::Failure;
@@ -23,8 +25,9 @@ use crate::upstream::{
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
 const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long the end of a body whose last event has come may take.
-const BODY_END_WAIT: Duration = Duration::from_millis(5);
+/// How long the end of a body whose last event has come may take, and what may stand before it. Nobody waits for it.
+const BODY_END_WAIT: Duration = Duration::from_secs(1);
+const BODY_END_BYTES: usize = 16 * 1024;
 
 const AGENT: HeaderValue = HeaderValue::from_static("svc-gateway");
 
@@ -313,12 +316,17 @@ impl EventSource {
         let Some(run) = self.run.take() else {
             return Ok(());
         };
-        if end == StreamEnd::Complete {
-            // A body read to its end gives the connection back to the pool. The end usually came with the
-            // last event; a provider that lets us wait for it loses the connection, not our time.
-            let _ = tokio::time::timeout(BODY_END_WAIT, self.body.next()).await;
-        }
         run.close(end, events).await.map_err(Failure::from)
+    }
+
+    /// The last event has come, and nothing more is asked of the run. A body that is read to its end gives its
+    /// connection back to the pool: that end usually came with the last event; where it did not, it is waited for
+    /// elsewhere.
+    pub fn retire(self, background: &Handle) {
+        let mut ending = Box::pin(read_to_end(self.body));
+        if (&mut ending).now_or_never().is_none() {
+            background.spawn(ending);
+        }
     }
 
     /// The connection broke mid-way. The driver hears of it and may still give what it holds; the run fails
@@ -336,6 +344,20 @@ impl EventSource {
         let from_driver = from_driver.filter(|failure| failure.health != Health::Unknown);
         from_driver.unwrap_or_else(|| error.into())
     }
+}
+
+/// Reads the rest of a body that nobody asks for; one that is long or late loses its connection.
+async fn read_to_end(mut body: Box<dyn InboundBody>) {
+    let reading = async {
+        let mut rest = 0;
+        while let Ok(Some(bytes)) = body.next().await {
+            rest += bytes.len();
+            if rest > BODY_END_BYTES {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(BODY_END_WAIT, reading).await;
 }
 
 pub(super) fn protocol(cause: impl std::fmt::Display) -> Failure {

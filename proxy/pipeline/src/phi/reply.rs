@@ -8,7 +8,7 @@ use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed};
 
-use super::{Readers, Scan};
+use super::Scan;
 use crate::metrics::Metrics;
 use crate::moment;
 use crate::policy::phi::PhiPolicy;
@@ -18,8 +18,6 @@ pub(crate) struct ReplyGuard {
     redactor: ReplyRedactor,
     /// `None` where `phi_restore` is off: the caller sees placeholders.
     restorer: Option<ReplyRestorer>,
-    /// At work from the first text on.
-    readers: Option<Readers>,
     /// What was asked: the names of its tools were read with it.
     chat: Arc<ChatRequest>,
 }
@@ -42,15 +40,7 @@ impl ReplyGuard {
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders),
             restorer,
-            readers: None,
             chat,
-        }
-    }
-
-    /// More events have to be waited for: the plugin instances can serve others meanwhile.
-    pub(crate) fn rest(&mut self) {
-        if let Some(readers) = &mut self.readers {
-            readers.rest();
         }
     }
 
@@ -74,20 +64,20 @@ impl ReplyGuard {
     /// Judges what is no text for people and cannot be redacted in part: names and ids of tool calls, and what the
     /// provider keeps sealed. `None`: nobody gets it.
     async fn whole(
-        &mut self,
+        &self,
         event: ChatEvent,
-        scan: &Scan,
+        scan: &mut Scan,
         policy: &PhiPolicy,
     ) -> Result<Option<ChatEvent>, Fault> {
         Ok(match event {
             ChatEvent::ToolCallStart { index, id, name } => {
                 let is_known = self.chat.tools.iter().any(|tool| tool.name == name);
-                let name = if is_known || self.is_clean(&name, scan, policy).await? {
+                let name = if is_known || is_clean(&name, scan, policy).await? {
                     name
                 } else {
                     NAMELESS_TOOL.to_owned()
                 };
-                let id = if is_machine_made(&id) || self.is_clean(&id, scan, policy).await? {
+                let id = if is_machine_made(&id) || is_clean(&id, scan, policy).await? {
                     id
                 } else {
                     format!("call_{}", moment::id(IdKind::Bare))
@@ -95,26 +85,15 @@ impl ReplyGuard {
                 Some(ChatEvent::ToolCallStart { index, id, name })
             }
             ChatEvent::ReasoningSignature(text) => {
-                let passes = looks_sealed(&text) || self.is_clean(&text, scan, policy).await?;
+                let passes = looks_sealed(&text) || is_clean(&text, scan, policy).await?;
                 passes.then_some(ChatEvent::ReasoningSignature(text))
             }
             ChatEvent::RedactedReasoning { data } => {
-                let passes = looks_sealed(&data) || self.is_clean(&data, scan, policy).await?;
+                let passes = looks_sealed(&data) || is_clean(&data, scan, policy).await?;
                 passes.then_some(ChatEvent::RedactedReasoning { data })
             }
             event => Some(event),
         })
-    }
-
-    async fn is_clean(
-        &mut self,
-        text: &str,
-        scan: &Scan,
-        policy: &PhiPolicy,
-    ) -> Result<bool, Fault> {
-        let text = TextScan::of(&mut ChatRequest::of_user_text(text));
-        let readers = self.readers.get_or_insert_with(|| scan.pinned.readers());
-        Ok(readers.find(&text, policy).await?.is_empty())
     }
 
     /// The reply was cut short: lets go what was held back.
@@ -156,8 +135,7 @@ impl ReplyGuard {
                     }
                 }
                 Step::Scan(text) => {
-                    let readers = self.readers.get_or_insert_with(|| scan.pinned.readers());
-                    let findings = readers.find(&text, policy).await?;
+                    let findings = scan.readers.find(&text, policy).await?;
                     self.redactor
                         .found(&text, findings, &mut scan.placeholders)
                         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
@@ -187,6 +165,11 @@ impl ReplyGuard {
             }
         }
     }
+}
+
+async fn is_clean(text: &str, scan: &mut Scan, policy: &PhiPolicy) -> Result<bool, Fault> {
+    let text = TextScan::of(&mut ChatRequest::of_user_text(text));
+    Ok(scan.readers.find(&text, policy).await?.is_empty())
 }
 
 /// Whether an id is letters, an underscore and then enough letters and digits that nobody has spoken them: what

@@ -5,6 +5,7 @@ use super::{
     Driver, DriverFailure, DriverRequest, UpstreamRequest, events, request, token_count, upstream,
 };
 use crate::error::PluginError;
+use crate::metrics::Function;
 use crate::sandbox::Cell;
 
 /// What a driver makes of the question.
@@ -30,7 +31,7 @@ impl Driver {
         request: &DriverRequest<'_>,
     ) -> Result<TokenAnswer, DriverFailure> {
         let asking = self.ask(request);
-        self.version.metrics.measured("count", asking).await
+        self.version.metrics.measured(Function::Count, asking).await
     }
 
     /// Reads the provider's answer: the whole body, and a status that may be an error's.
@@ -39,7 +40,10 @@ impl Driver {
     /// [`DriverFailure::Fault`] for an answer that is no count.
     pub async fn read_token_count(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
         let reading = self.read(status, body);
-        self.version.metrics.measured("parse", reading).await
+        self.version
+            .metrics
+            .measured(Function::Parse, reading)
+            .await
     }
 
     async fn ask(&self, request: &DriverRequest<'_>) -> Result<TokenAnswer, DriverFailure> {

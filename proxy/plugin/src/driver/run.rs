@@ -11,6 +11,7 @@ use super::events::{Order, fault};
 use super::upstream::framing_from_wit;
 use super::{DriverFailure, Framing, StreamEnd, wit, wit_types};
 use crate::error::PluginError;
+use crate::metrics::Function;
 use crate::sandbox::Cell;
 use crate::version::Version;
 
@@ -71,7 +72,7 @@ impl DriverRun {
             .collect();
         let version = Arc::clone(&self.version);
         let calling = self.head_call(status, &shown);
-        version.metrics.measured("head", calling).await
+        version.metrics.measured(Function::Head, calling).await
     }
 
     async fn head_call(
@@ -150,7 +151,7 @@ impl DriverRun {
     ) -> Result<(), DriverFailure> {
         let version = Arc::clone(&self.version);
         let calling = self.push_call(data, frames, events);
-        version.metrics.measured("push", calling).await
+        version.metrics.measured(Function::Push, calling).await
     }
 
     async fn push_call(
@@ -190,7 +191,7 @@ impl DriverRun {
     ) -> Result<(), DriverFailure> {
         let version = Arc::clone(&self.version);
         let calling = self.close_call(end, events);
-        version.metrics.measured("close", calling).await
+        version.metrics.measured(Function::Close, calling).await
     }
 
     async fn close_call(

@@ -125,7 +125,7 @@ impl Connection {
     ) -> Result<Vec<Row>, StoreError> {
         let sql = AssertSqlSafe(sql);
         Ok(match self {
-            Self::Writer(writer) => return writer.rows(&sql.0, args),
+            Self::Writer(writer) => return writer.rows_of(&sql.0, args),
             Self::Sqlite(connection) => {
                 let query = bind!(Sqlite, sql, args);
                 let rows = query.fetch_all(&mut **connection).await?;

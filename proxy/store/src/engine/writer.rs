@@ -1,6 +1,8 @@
 //! The connection of SQLite's one writer. Statements run on the thread that asks, at once: inside a group
 //! commit there is nothing to wait for but the disk. Knows no transaction; [`super::group`] does.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +29,28 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
                         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA secure_delete = ON";
 
-pub(crate) struct Writer(rusqlite::Connection);
+pub(crate) struct Writer {
+    connection: rusqlite::Connection,
+    /// By where the text of the crate stands.
+    known: HashMap<(usize, usize), Known>,
+}
+
+/// What is found out once about a statement.
+struct Known {
+    /// The text as [`numbered`] gives it.
+    sql: Box<str>,
+    /// Names of its columns, once it was asked for rows.
+    columns: OnceCell<Arc<[String]>>,
+}
+
+impl Known {
+    fn new(sql: &str) -> Self {
+        Self {
+            sql: numbered(sql).into(),
+            columns: OnceCell::new(),
+        }
+    }
+}
 
 impl Writer {
     /// Opens a database file that exists; blocks for [`WAIT_TIMEOUT`] at most.
@@ -38,22 +61,35 @@ impl Writer {
         write_ahead(&connection)?;
         connection.execute_batch(SETTINGS)?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
-        Ok(Self(connection))
+        Ok(Self {
+            connection,
+            known: HashMap::new(),
+        })
     }
 
     /// Whether a transaction is open.
     pub(super) fn is_busy(&self) -> bool {
-        !self.0.is_autocommit()
+        !self.connection.is_autocommit()
     }
 
     pub(super) fn execute(&mut self, sql: &'static str, args: Vec<Arg>) -> Result<u64, StoreError> {
-        let mut statement = self.prepared(sql, &args)?;
+        let (connection, known) = self.known(sql);
+        let mut statement = prepared(connection, known, &args)?;
         Ok(statement.raw_execute()? as u64)
     }
 
-    pub(super) fn rows(&mut self, sql: &str, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
-        let mut statement = self.prepared(sql, &args)?;
-        collect(&mut statement, usize::MAX)
+    pub(super) fn rows(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let (connection, known) = self.known(sql);
+        collect(connection, known, &args, usize::MAX)
+    }
+
+    /// As [`Self::rows`], for a text that was put together.
+    pub(super) fn rows_of(&mut self, sql: &str, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+        collect(&self.connection, &Known::new(sql), &args, usize::MAX)
     }
 
     pub(super) fn row(
@@ -61,27 +97,37 @@ impl Writer {
         sql: &'static str,
         args: Vec<Arg>,
     ) -> Result<Option<Row>, StoreError> {
-        let mut statement = self.prepared(sql, &args)?;
-        Ok(collect(&mut statement, 1)?.pop())
+        let (connection, known) = self.known(sql);
+        Ok(collect(connection, known, &args, 1)?.pop())
     }
 
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
-        Ok(self.0.execute_batch(sql)?)
+        Ok(self.connection.execute_batch(sql)?)
     }
 
-    /// A statement with its arguments bound.
-    fn prepared(&self, sql: &str, args: &[Arg]) -> Result<CachedStatement<'_>, StoreError> {
-        let mut statement = self.0.prepare_cached(&numbered(sql))?;
-        let count = statement.parameter_count();
-        let args = args.get(..count).ok_or_else(|| StoreError::Refused {
-            code: "client".to_owned(),
-            message: "a statement has a placeholder without an argument".to_owned(),
-        })?;
-        for (at, argument) in (1..).zip(args) {
-            statement.raw_bind_parameter(at, argument)?;
-        }
-        Ok(statement)
+    fn known(&mut self, sql: &'static str) -> (&rusqlite::Connection, &Known) {
+        let place = (sql.as_ptr() as usize, sql.len());
+        let known = self.known.entry(place).or_insert_with(|| Known::new(sql));
+        (&self.connection, known)
     }
+}
+
+/// A statement with its arguments bound.
+fn prepared<'c>(
+    connection: &'c rusqlite::Connection,
+    known: &Known,
+    args: &[Arg],
+) -> Result<CachedStatement<'c>, StoreError> {
+    let mut statement = connection.prepare_cached(&known.sql)?;
+    let count = statement.parameter_count();
+    let args = args.get(..count).ok_or_else(|| StoreError::Refused {
+        code: "client".to_owned(),
+        message: "a statement has a placeholder without an argument".to_owned(),
+    })?;
+    for (at, argument) in (1..).zip(args) {
+        statement.raw_bind_parameter(at, argument)?;
+    }
+    Ok(statement)
 }
 
 /// `?3` in the place of `$3`: SQLite numbers the one by its digit and the other by where it first stands, and looks for
@@ -132,9 +178,17 @@ impl ToSql for Arg {
     }
 }
 
-fn collect(statement: &mut CachedStatement<'_>, most: usize) -> Result<Vec<Row>, StoreError> {
-    let names = statement.column_names().into_iter();
-    let columns: Arc<[String]> = names.map(str::to_owned).collect();
+fn collect(
+    connection: &rusqlite::Connection,
+    known: &Known,
+    args: &[Arg],
+    most: usize,
+) -> Result<Vec<Row>, StoreError> {
+    let mut statement = prepared(connection, known, args)?;
+    let columns = known.columns.get_or_init(|| {
+        let names = statement.column_names().into_iter();
+        names.map(str::to_owned).collect()
+    });
     let mut found = Vec::new();
     let mut rows = statement.raw_query();
     while found.len() < most {
@@ -142,7 +196,7 @@ fn collect(statement: &mut CachedStatement<'_>, most: usize) -> Result<Vec<Row>,
         let values = (0..columns.len()).map(|at| Ok(row.get_ref(at)?.try_into()?));
         let values: Result<Vec<Value>, rusqlite::Error> = values.collect();
         found.push(Row::Writer(WriterRow {
-            columns: Arc::clone(&columns),
+            columns: Arc::clone(columns),
             values: values?,
         }));
     }
