@@ -107,7 +107,7 @@ impl Cutter {
         self.is_wary = false;
         self.plain_words = 0;
         self.small_numbers = 0;
-        self.word = Word::default();
+        self.word.clear();
     }
 
     fn cut_if(&mut self, is_due: bool) -> Cut {
@@ -132,7 +132,9 @@ impl Cutter {
     }
 
     fn end_word(&mut self, known: &HashSet<String>) {
-        match std::mem::take(&mut self.word).kind(known) {
+        let kind = self.word.kind(known);
+        self.word.clear();
+        match kind {
             Some(Kind::Plain) => {
                 self.plain_words += 1;
                 self.small_numbers = 0;
@@ -182,7 +184,17 @@ impl Word {
         }
     }
 
-    fn kind(self, known: &HashSet<String>) -> Option<Kind> {
+    /// Keeps its room: a reply has many words.
+    fn clear(&mut self) {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        *self = Self {
+            text,
+            ..Self::default()
+        };
+    }
+
+    fn kind(&self, known: &HashSet<String>) -> Option<Kind> {
         if self.letters + self.digits == 0 && !self.is_odd {
             return None;
         }
@@ -194,7 +206,7 @@ impl Word {
             && self.digits <= MAX_PLAIN_DIGITS
             && (!self.has_capital || is_common(&self.text))
             && !is_wary(&self.text)
-            && !known.contains(&self.text.to_lowercase());
+            && (known.is_empty() || !known.contains(&self.text.to_lowercase()));
         Some(if is_plain { Kind::Plain } else { Kind::Wary })
     }
 }
