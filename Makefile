@@ -22,7 +22,7 @@ test:
 	tests/scripts/setup --for-tests
 	tests/scripts/test
 
-# The full crash and load campaigns, of which `make test` runs short versions.
+# The crash campaigns at full length, of which `make test` runs short versions.
 soak: setup
 	tests/scripts/soak
 
