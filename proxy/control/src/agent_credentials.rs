@@ -126,7 +126,7 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 let mut effect = Effect::new("revoked", "agent_credential", &id, data)
                     .detail("changed", is_new)
                     .detail("agent_id", agent.id);
-                effect.changed_credentials.push(digest);
+                effect.outdated.credentials.push(digest);
                 Ok(effect)
             })
         }))

@@ -253,7 +253,7 @@ fn locked(
             }
             let digests = agent_credential::digests(&mut tx, &id, call.now).await?;
             let mut effect = Effect::new(happened, "agent", &id, single(&agent));
-            effect.changed_credentials = digests;
+            effect.outdated.credentials = digests;
             Ok::<_, Refused>(match next {
                 Next::Updated(fields) => effect.detail("fields", fields),
                 Next::Archived(_) | Next::Reactivated(_) => effect.detail("changed", is_change),

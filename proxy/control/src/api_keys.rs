@@ -137,7 +137,7 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 let mut effect =
                     Effect::new("revoked", "api_key", &id, record(&revoked.listed, &call))
                         .detail("changed", is_new);
-                effect.changed_credentials.push(revoked.digest);
+                effect.outdated.credentials.push(revoked.digest);
                 Ok(effect)
             })
         }))

@@ -14,6 +14,7 @@ use svc_pipeline::response::Body;
 use svc_store::baa::{self, Acceptance, Document, DocumentFacts, Recorded, Status, Template};
 use svc_store::page::Position;
 use svc_store::{Store, StoreError, organization};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::agreement::{self, Agreement, RenderError};
 use crate::call::{
@@ -176,6 +177,7 @@ pub(crate) fn accept(mut call: Call) -> Deciding {
                     .detail("template_sha256", template.sha256)
                     .detail("document_sha256", sha256);
                 effect.happened = "accepted";
+                effect.outdated.organization = true;
                 Ok(effect)
             })
         }))
@@ -237,14 +239,17 @@ fn signer(call: &mut Call, current: Option<&Template>) -> Result<Signer, Fault> 
     }
 }
 
-/// A text that the document will show: one line of characters that its fonts have.
+/// A text that the document will show: one line of characters that its fonts have, in composed form (some systems send
+/// `ë` or a Hangul syllable in parts).
 fn shown_text(
     fields: &mut Fields,
     key: &str,
     most: usize,
     problems: &mut Problems,
 ) -> Option<String> {
-    let text = input::text(fields, key, 1..=most, problems)?;
+    let text: String = input::text(fields, key, 1..=most, problems)?
+        .nfc()
+        .collect();
     if text.trim().is_empty() || text.chars().any(char::is_control) {
         problems.add(key, "must be one line that is not blank");
     } else if !agreement::can_show(&text) {

@@ -89,7 +89,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                 binding::insert(&mut tx, &binding).await?;
                 let data = record(&binding, &integration);
                 let mut effect = Effect::created("integration_binding", &binding.id, data);
-                effect.bindings_changed = true;
+                effect.outdated.bindings = true;
                 let effect = effect.detail("integration_id", binding.integration_id.as_str());
                 Ok(effect.detail("alias", binding.alias))
             })
@@ -110,7 +110,7 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
                 }
                 let data = json!({"id": id, "object": "integration_binding", "deleted": true});
                 let mut effect = Effect::new("deleted", "integration_binding", &id, data);
-                effect.bindings_changed = true;
+                effect.outdated.bindings = true;
                 Ok(effect.detail("integration_id", integration.id))
             })
         }))

@@ -142,10 +142,17 @@ pub(crate) struct Effect {
     pub(crate) happened: &'static str,
     pub(crate) target: Target,
     pub(crate) details: Map<String, Value>,
-    /// Digests of credentials that are no longer what the cache of callers says.
-    pub(crate) changed_credentials: Vec<[u8; 32]>,
-    /// Whether the organization's integrations are no longer what the cache of bindings says.
-    pub(crate) bindings_changed: bool,
+    pub(crate) outdated: Outdated,
+}
+
+/// What this replica's memory of an organization no longer says rightly; others read it again within 2 s.
+#[derive(Default)]
+pub(crate) struct Outdated {
+    /// Digests of credentials.
+    pub(crate) credentials: Vec<[u8; 32]>,
+    /// Whether settings or agreements are others, which every caller of the organization is known with.
+    pub(crate) organization: bool,
+    pub(crate) bindings: bool,
 }
 
 impl Effect {
@@ -159,8 +166,7 @@ impl Effect {
                 id: id.to_owned(),
             },
             details: Map::new(),
-            changed_credentials: Vec::new(),
-            bindings_changed: false,
+            outdated: Outdated::default(),
         }
     }
 

@@ -25,7 +25,8 @@ use svc_store::{TransactionError, audit};
 
 use crate::audit::accepts_lines;
 use crate::call::{
-    Answering, Call, Change, Client, Content, Deciding, Effect, Refused, Reply, store_fault,
+    Answering, Call, Change, Client, Content, Deciding, Effect, Outdated, Refused, Reply,
+    store_fault,
 };
 use crate::query::Query;
 
@@ -247,13 +248,7 @@ async fn write(
     match done {
         Ok(done) => {
             exchange.trail.written();
-            for digest in &done.changed_credentials {
-                exchange.gateway.callers.forget(digest).await;
-            }
-            if let (true, Some(caller)) = (done.bindings_changed, &exchange.facts.caller) {
-                let bindings = &exchange.gateway.bindings;
-                bindings.forget(&caller.organization_id, caller.mode).await;
-            }
+            forget(&exchange, &done.outdated).await;
             exchange.json(done.status, &done.body)
         }
         Err(fault) => Box::pin(give_up(exchange, fault, claim)).await,
@@ -272,8 +267,30 @@ async fn turn(exchange: &Exchange, body: &Map<String, Value>) -> Result<Turn, Fa
 struct Done {
     status: StatusCode,
     body: Value,
-    changed_credentials: Vec<[u8; 32]>,
-    bindings_changed: bool,
+    outdated: Outdated,
+}
+
+/// Whoever was told that a change is done finds it done.
+async fn forget(exchange: &Exchange, outdated: &Outdated) {
+    let Outdated {
+        credentials,
+        organization,
+        bindings,
+    } = outdated;
+    let callers = &exchange.gateway.callers;
+    for digest in credentials {
+        callers.forget(digest).await;
+    }
+    let Some(caller) = &exchange.facts.caller else {
+        return;
+    };
+    if *organization {
+        callers.forget_organization(&caller.organization_id).await;
+    }
+    if *bindings {
+        let known = &exchange.gateway.bindings;
+        known.forget(&caller.organization_id, caller.mode).await;
+    }
 }
 
 /// The change, its audit row and its stored response, or none of them.
@@ -295,8 +312,7 @@ async fn commit(
                 happened,
                 target,
                 details,
-                changed_credentials,
-                bindings_changed,
+                outdated,
             } = effect;
             let row = scribe.row(Entry {
                 event: format!("{family}.{happened}"),
@@ -313,8 +329,7 @@ async fn commit(
             Ok::<_, Refused>(Done {
                 status,
                 body,
-                changed_credentials,
-                bindings_changed,
+                outdated,
             })
         })
     });

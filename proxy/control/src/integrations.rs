@@ -170,7 +170,7 @@ pub(crate) fn rotate_secret(mut call: Call) -> Deciding {
                 let data = single(&next);
                 let mut effect =
                     Effect::new("secret_rotated", "integration_credential", &next.id, data);
-                effect.bindings_changed = true;
+                effect.outdated.bindings = true;
                 Ok(effect.detail("secret_version", next.secret_version))
             })
         }))
@@ -200,7 +200,7 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 next.revoked_at = next.revoked_at.or(Some(call.now));
                 let data = single(&next);
                 let mut effect = Effect::new("revoked", "integration_credential", &next.id, data);
-                effect.bindings_changed = true;
+                effect.outdated.bindings = true;
                 Ok(effect.detail("changed", is_change))
             })
         }))

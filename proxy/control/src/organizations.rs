@@ -85,7 +85,8 @@ pub(crate) fn update(mut call: Call) -> Deciding {
                     ..before
                 };
                 let data = record(&organization, standing, &call);
-                let effect = Effect::new("updated", "organization", &organization.id, data);
+                let mut effect = Effect::new("updated", "organization", &organization.id, data);
+                effect.outdated.organization = true;
                 Ok(effect.detail("changes", changes))
             })
         }))

@@ -257,7 +257,7 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                     .detail("changed", is_change)
                     .detail("credentials", ended.credentials.len())
                     .detail("codes", ended.codes);
-                effect.changed_credentials = ended.credentials;
+                effect.outdated.credentials = ended.credentials;
                 Ok(effect)
             })
         }))

@@ -230,6 +230,17 @@ impl Callers {
         self.fallback.invalidate(digest).await;
     }
 
+    /// What holds for all callers of an organization was changed: this replica knows at once.
+    pub async fn forget_organization(&self, org_id: &str) {
+        // Whoever is fresh is among these: a caller is remembered in both.
+        let known = self.fallback.iter();
+        let theirs = known.filter(|(_, caller)| caller.organization_id == org_id);
+        let digests: Vec<_> = theirs.map(|(digest, _)| digest).collect();
+        for digest in digests {
+            self.forget(&digest).await;
+        }
+    }
+
     /// Who sends a request.
     ///
     /// # Errors
