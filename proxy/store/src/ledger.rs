@@ -69,10 +69,6 @@ pub struct Posting {
     pub created_at: Timestamp,
 }
 
-/// The debit's `kind`; its twin is `credit`.
-const DEBIT: &str = "debit";
-const CREDIT: &str = "credit";
-
 /// The postings of a request, debit before credit.
 ///
 /// # Errors
@@ -180,44 +176,40 @@ pub(crate) async fn post(
     let cycle_account = format!("org:cycle:{}", cycle.start);
     // The credit mirrors the amounts, so that the postings of a request sum up to zero; tokens are no money
     // and stand on the debit alone.
-    let sides = [
-        (DEBIT, "org:usage", *charge, *usage),
-        (
-            CREDIT,
-            cycle_account.as_str(),
-            mirrored(*charge),
-            Usage::default(),
-        ),
+    let sql = "INSERT INTO ledger (id, org_id, mode, request_id, kind, account, amount_micro, unit, cost_usd_micro, \
+               price_list, cycle_start, result, model, surface, actor_type, actor_id, billed_to, \
+               sonnet_equivalent_tokens, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, \
+               created_at) VALUES \
+               ($1, $2, $3, $4, 'debit', 'org:usage', $5, 'credit', $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+               $15, $16, $17, $18, $19, $20), \
+               ($21, $2, $3, $4, 'credit', $22, $23, 'credit', $24, $7, $8, $9, $10, $11, $12, $13, $14, \
+               0, 0, 0, 0, 0, $20)";
+    let id = || IdKind::Bare.make(now, rand::random());
+    let values = args![
+        id(),
+        org_id,
+        mode,
+        request_id,
+        charge.credits,
+        charge.cost_usd,
+        price_list,
+        cycle.start,
+        result,
+        model,
+        surface,
+        actor_type,
+        actor_id,
+        billed_to.word(),
+        charge.sonnet_equivalent_tokens,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_input_tokens,
+        usage.cache_creation_input_tokens,
+        now,
+        id(),
+        cycle_account,
+        Micro::ZERO - charge.credits,
+        Micro::ZERO - charge.cost_usd,
     ];
-    for (kind, account, charge, usage) in sides {
-        let id = IdKind::Bare.make(now, rand::random());
-        cx.execute(
-            "INSERT INTO ledger (id, org_id, mode, request_id, kind, account, amount_micro, unit, \
-             cost_usd_micro, price_list, cycle_start, result, model, surface, actor_type, actor_id, billed_to, \
-             sonnet_equivalent_tokens, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, \
-             created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 'credit', $8, $9, $10, $11, $12, $13, $14, $15, \
-             $16, $17, $18, $19, $20, $21, $22)",
-            args![
-                id, org_id, mode, request_id, kind, account, charge.credits, charge.cost_usd, price_list,
-                cycle.start, result, model, surface, actor_type, actor_id, billed_to.word(),
-                charge.sonnet_equivalent_tokens, usage.input_tokens, usage.output_tokens,
-                usage.cache_read_input_tokens, usage.cache_creation_input_tokens, now,
-            ],
-        )
-        .await?;
-    }
-    Ok(())
-}
-
-fn mirrored(charge: Charge) -> Charge {
-    let Charge {
-        sonnet_equivalent_tokens: _,
-        credits,
-        cost_usd,
-    } = charge;
-    Charge {
-        sonnet_equivalent_tokens: 0,
-        credits: Micro::ZERO - credits,
-        cost_usd: Micro::ZERO - cost_usd,
-    }
+    cx.execute(sql, values).await.map(drop)
 }

@@ -18,7 +18,8 @@ use crate::version::Version;
 /// One inference run. Dropping it ends the guest.
 pub struct DriverRun {
     /// None when a call failed, or is under way, or was dropped before it ended: the instance is of no use then.
-    live: Option<Live>,
+    /// Boxed, because every call takes it out and puts it back.
+    live: Option<Box<Live>>,
     order: Order,
     wanted: Arc<[HeaderName]>,
     version: Arc<Version>,
@@ -39,11 +40,11 @@ impl DriverRun {
         version: Arc<Version>,
     ) -> Self {
         Self {
-            live: Some(Live {
+            live: Some(Box::new(Live {
                 cell,
                 guest,
                 resource,
-            }),
+            })),
             order: Order::default(),
             wanted,
             version,
@@ -85,7 +86,7 @@ impl DriverRun {
             cell,
             guest,
             resource,
-        } = &mut live;
+        } = live.as_mut();
         let (store, allowance) = cell.serving();
         let run = guest.run();
         let call = run.call_head(store, *resource, status, shown);
@@ -165,7 +166,7 @@ impl DriverRun {
             cell,
             guest,
             resource,
-        } = &mut live;
+        } = live.as_mut();
         let (store, allowance) = cell.serving();
         let run = guest.run();
         let call = run.call_push(store, *resource, data, frames);
@@ -211,7 +212,7 @@ impl DriverRun {
             cell,
             guest,
             resource,
-        } = &mut live;
+        } = live.as_mut();
         let (store, allowance) = cell.serving();
         let run = guest.run();
         let call = run.call_close(store, *resource, how);
