@@ -157,6 +157,27 @@ impl Db {
         }
     }
 
+    /// Brings what SQLite's log holds into the database file and cuts the log to nothing, so that what was replaced or
+    /// deleted stands in neither. PostgreSQL keeps its log by itself.
+    pub(crate) async fn empty_log(&self) -> Result<(), StoreError> {
+        if self.is_postgres() {
+            return Ok(());
+        }
+        let emptied = self.bare(|cx| {
+            Box::pin(async move {
+                // Waits for whoever reads from the log or writes to it.
+                let row = cx.row("PRAGMA wal_checkpoint(TRUNCATE)", args![]).await?;
+                let row = row.ok_or(StoreError::Missing("answer of the checkpoint"))?;
+                Ok(row.get::<i64>("busy")? == 0)
+            })
+        });
+        if emptied.await? {
+            return Ok(());
+        }
+        let reason = "the write-ahead log is in use";
+        Err(StoreError::Unavailable(reason.to_owned()))
+    }
+
     /// Runs `work` where the connections are, whoever goes away.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);

@@ -109,6 +109,15 @@ impl Store {
             .await
     }
 
+    /// Takes what was deleted or replaced out of the database's files: SQLite's write-ahead log has it until other
+    /// changes come to stand in its place. Waits for whoever is reading. Nothing happens on PostgreSQL.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when somebody reads for too long, and those of the database.
+    pub async fn empty_log(&self) -> Result<(), StoreError> {
+        self.db.empty_log().await
+    }
+
     /// A key for one purpose, made from the master key: the same on every replica, and in no database.
     ///
     /// # Errors

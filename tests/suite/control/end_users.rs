@@ -153,26 +153,46 @@ async fn an_export_of_lines_says_where_it_ends(world: &World) {
     );
 }
 
+fn erase(world: &World, organization: &Organization, user: &str) -> String {
+    let mut command = world.gateway.command();
+    command.args(["admin", "erase-end-user", "--org", &organization.id]);
+    command.args(["--runtime-user", user]);
+    program::output_of(&mut command)
+}
+
+#[tokio::test]
+async fn a_destroyed_key_stands_in_no_file_of_sqlite() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let ann = credential(&world, &organization, "ann").await;
+    says(&world, &ann, &mark()).await;
+    let sql = "SELECT hex(wrapped) AS wrapped FROM end_user_keys WHERE runtime_user = $1";
+    let rows = world.gateway.database.rows(sql, &["ann"]).await;
+    let key = hex::decode(rows[0]["wrapped"].as_str().unwrap()).unwrap();
+    assert!(is_in_a_file(&world, &key), "the search finds nothing");
+    erase(&world, &organization, "ann");
+    assert!(!is_in_a_file(&world, &key));
+}
+
+fn is_in_a_file(world: &World, needle: &[u8]) -> bool {
+    let mut files = std::fs::read_dir(world.gateway.data()).unwrap();
+    files.any(|file| {
+        // A folder among them has no bytes.
+        let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+        bytes.windows(needle.len()).any(|window| window == needle)
+    })
+}
+
 async fn a_person_who_is_erased_cannot_be_read_any_more(world: &World) {
     let organization = world.organization();
     let ann = credential(world, &organization, "ann").await;
     let bob = credential(world, &organization, "bob").await;
     let gone = says(world, &ann, &mark()).await;
     let kept = says(world, &bob, &mark()).await;
-    let erase = || {
-        let mut command = world.gateway.command();
-        command.args([
-            "admin",
-            "erase-end-user",
-            "--org",
-            &organization.id,
-            "--runtime-user",
-            "ann",
-        ]);
-        program::output_of(&mut command)
-    };
-    assert_eq!(erase().trim(), "1 conversations are unreadable");
-    assert_eq!(erase().trim(), "nothing is stored of that person");
+    let erased = erase(world, &organization, "ann");
+    assert_eq!(erased.trim(), "1 conversations are unreadable");
+    let erased = erase(world, &organization, "ann");
+    assert_eq!(erased.trim(), "nothing is stored of that person");
     for (conversation, credential, status) in [(gone, &ann, 404), (kept, &bob, 200)] {
         let body = json!({"message": mark(), "stream": false, "conversation_id": conversation});
         let answer = world.gateway.chat(credential, body).await;

@@ -38,6 +38,8 @@ pub(super) async fn erase(store: &Store, options: Erase) -> anyhow::Result<ExitC
         keys,
         conversations,
     } = erased.await.context("erasing")?;
+    let emptied = store.empty_log().await;
+    emptied.context("the person is erased, but the database's log still has the key: try again")?;
     let mut out = std::io::stdout().lock();
     if keys == 0 && conversations == 0 {
         writeln!(out, "nothing is stored of that person")?;
