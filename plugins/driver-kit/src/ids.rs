@@ -6,9 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::bindings::gateway::provider::types::{Message, PartBody};
 
 /// All tool-call ids of one request.
-#[derive(Default)]
 pub struct Ids<'a> {
     names: BTreeMap<&'a str, String>,
+    taken: BTreeSet<String>,
+    /// Ids whose call has come.
+    called: BTreeSet<&'a str>,
+    rename: fn(&str, u32) -> String,
 }
 
 impl<'a> Ids<'a> {
@@ -35,23 +38,38 @@ impl<'a> Ids<'a> {
         rename: fn(&str, u32) -> String,
     ) -> Self {
         let (native, foreign): (BTreeSet<_>, BTreeSet<_>) = ids.partition(|id| is_native(id));
-        let mut taken: BTreeSet<String> = native.iter().map(|&id| id.to_owned()).collect();
-        let mut names = BTreeMap::new();
+        let mut ids = Self {
+            names: BTreeMap::new(),
+            taken: native.iter().map(|&id| id.to_owned()).collect(),
+            called: BTreeSet::new(),
+            rename,
+        };
         for id in foreign {
-            let mut tries = 0;
-            let mut name = rename(id, tries);
-            while !taken.insert(name.clone()) {
-                tries += 1;
-                name = rename(id, tries);
-            }
-            names.insert(id, name);
+            ids.name_anew(id);
         }
-        Self { names }
+        ids
     }
 
     /// The id as the provider sees it.
     pub fn name<'b>(&'b self, id: &'b str) -> &'b str {
         self.names.get(id).map_or(id, String::as_str)
+    }
+
+    /// As [`Ids::name`], for the next call in order, where no two calls of a conversation may have one id: one that
+    /// was there before gets a name of its own, which is then that of its result.
+    pub fn call(&mut self, id: &'a str) -> &str {
+        if !self.called.insert(id) {
+            self.name_anew(id);
+        }
+        self.names.get(id).map_or(id, String::as_str)
+    }
+
+    fn name_anew(&mut self, id: &'a str) {
+        let free = (0..).map(|tries| (self.rename)(id, tries));
+        if let Some(name) = free.into_iter().find(|name| !self.taken.contains(name)) {
+            self.taken.insert(name.clone());
+            self.names.insert(id, name);
+        }
     }
 }
 
@@ -79,5 +97,15 @@ mod tests {
             ["plain", "odd1", "odd0", "odd2"]
         );
         assert_eq!(ids.name("of nobody"), "of nobody");
+    }
+
+    #[test]
+    fn a_second_call_of_one_id_has_a_name_of_its_own() {
+        let all = ["plain", "odd0"];
+        let rename = |_: &str, tries: u32| format!("odd{tries}");
+        let mut ids = Ids::new(all.into_iter(), |_| true, rename);
+        let calls = ["plain", "odd0", "plain", "plain"].map(|id| ids.call(id).to_owned());
+        assert_eq!(calls, ["plain", "odd0", "odd1", "odd2"]);
+        assert_eq!(ids.name("plain"), "odd2");
     }
 }

@@ -19,8 +19,8 @@ use bindings::exports::gateway::plugin::lifecycle;
 use bindings::exports::gateway::provider::driver;
 use bindings::gateway::provider::types::{AuthScheme, DriverInfo, Features, ProviderKind};
 
-// The manifest allows 64 MiB in all.
-guest_memory::heap!(56 * 1024 * 1024);
+// The manifest allows 256 MiB in all.
+guest_memory::heap!(240 * 1024 * 1024);
 
 pub struct Alpha;
 

@@ -2,6 +2,7 @@
 //! their calls, no blank block, every call answered.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,11 +19,11 @@ use crate::wire::{Block, Body, Source, Turn};
 
 /// All turns of the request.
 pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
-    let ids = ids(messages);
+    let mut ids = ids(messages);
     let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
         let role = role(message.role);
-        let mut blocks = blocks(message, &ids)?;
+        let mut blocks = blocks(message, &mut ids)?;
         match turns.last_mut() {
             _ if blocks.is_empty() => {}
             Some(last) if last.role == role => last.content.append(&mut blocks),
@@ -34,8 +35,25 @@ pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
     }
     order_results(&mut turns)?;
     trim_prefill(&mut turns);
+    if turns.first().is_some_and(|first| first.role == ASSISTANT) {
+        let text = BEFORE_A_GREETING;
+        let opening = Block {
+            body: Body::Text { text },
+            cache_control: None,
+        };
+        turns.insert(
+            0,
+            Turn {
+                role: USER,
+                content: vec![opening],
+            },
+        );
+    }
     Ok(turns)
 }
+
+/// Kind A wants the user to speak first; applications often begin with a greeting of the assistant.
+const BEFORE_A_GREETING: &str = "(The assistant opens the conversation.)";
 
 /// Text blocks of the system prompt.
 pub fn system(parts: &[Part]) -> Result<Vec<Block<'_>>, DriverError> {
@@ -69,7 +87,7 @@ const fn role(role: Role) -> &'static str {
 const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
 
-fn blocks<'a>(message: &'a Message, ids: &Ids<'a>) -> Result<Vec<Block<'a>>, DriverError> {
+fn blocks<'a>(message: &'a Message, ids: &mut Ids<'a>) -> Result<Vec<Block<'a>>, DriverError> {
     let mut blocks = Vec::with_capacity(message.content.len());
     for part in &message.content {
         if let Some(body) = body(part, message.role, ids)? {
@@ -95,7 +113,11 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// One block, or none for what kind A must not see: blank text, reasoning that is not its own.
-fn body<'a>(part: &'a Part, role: Role, ids: &Ids<'a>) -> Result<Option<Body<'a>>, DriverError> {
+fn body<'a>(
+    part: &'a Part,
+    role: Role,
+    ids: &mut Ids<'a>,
+) -> Result<Option<Body<'a>>, DriverError> {
     Ok(Some(match (&part.body, role) {
         (PartBody::Text(text), _) if is_blank(text) => return Ok(None),
         (PartBody::Text(text), _) => Body::Text { text },
@@ -104,7 +126,7 @@ fn body<'a>(part: &'a Part, role: Role, ids: &Ids<'a>) -> Result<Option<Body<'a>
         },
         (PartBody::Document(document), _) => document_body(document)?,
         (PartBody::ToolCall(call), Role::Assistant) => Body::ToolUse {
-            id: Cow::Owned(ids.name(&call.id).to_owned()),
+            id: Cow::Owned(ids.call(&call.id).to_owned()),
             name: &call.name,
             input: raw(&call.arguments, "messages")?,
         },
@@ -160,11 +182,26 @@ fn result_block(part: &ResultPart) -> Result<Option<Block<'_>>, DriverError> {
 
 fn document_body(document: &Document) -> Result<Body<'_>, DriverError> {
     Ok(Body::Document {
-        source: source(&document.media)?,
+        source: document_source(&document.media)?,
         title: document.title.as_deref(),
         context: document.context.as_deref(),
     })
 }
+
+/// Kind A takes text documents as text, and PDF alone as data.
+fn document_source(media: &Media) -> Result<Source<'_>, DriverError> {
+    match media {
+        Media::Inline(inline) if inline.media_type.starts_with("text/") => Ok(Source::Text {
+            media_type: PLAIN,
+            data: std::str::from_utf8(&inline.data).map_err(|_| invalid("messages", "not_utf8"))?,
+        }),
+        Media::Inline(inline) if inline.media_type != PDF => Err(unsupported("messages")),
+        _ => source(media),
+    }
+}
+
+const PLAIN: &str = "text/plain";
+const PDF: &str = "application/pdf";
 
 fn image(media: &Media) -> Result<Source<'_>, DriverError> {
     match media {
@@ -181,7 +218,7 @@ fn source(media: &Media) -> Result<Source<'_>, DriverError> {
         },
         Media::Url(url) => Source::Url { url },
         Media::Text(data) => Source::Text {
-            media_type: "text/plain",
+            media_type: PLAIN,
             data,
         },
         Media::Other(_) => return Err(unsupported("messages")),
@@ -191,54 +228,45 @@ fn source(media: &Media) -> Result<Source<'_>, DriverError> {
 /// Puts the results of a user turn in front, in the order of the calls they answer, and refuses a call without
 /// a result in the next turn as well as a result without a call: kind A answers either with 400.
 fn order_results(turns: &mut [Turn<'_>]) -> Result<(), DriverError> {
-    let mut open: Vec<String> = Vec::new();
+    let unpaired = || invalid("messages", "unpaired_tool_call");
+    // The calls of the turn before and their order.
+    let mut open: BTreeMap<String, usize> = BTreeMap::new();
     for turn in turns {
-        let results = turn
-            .content
-            .iter()
-            .filter(|block| matches!(block.body, Body::ToolResult { .. }))
-            .count();
-        if results != open.len() {
-            return Err(invalid("messages", "unpaired_tool_call"));
-        }
-        if results > 0 {
-            let rank = |block: &Block<'_>| match &block.body {
+        let asked = std::mem::take(&mut open);
+        let mut answered = BTreeSet::new();
+        for block in &turn.content {
+            match &block.body {
                 Body::ToolResult { tool_use_id, .. } => {
-                    open.iter().position(|id| id == tool_use_id)
+                    let rank = asked.get(&**tool_use_id).ok_or_else(unpaired)?;
+                    answered.insert(*rank);
                 }
-                _ => Some(open.len()),
-            };
-            if turn.content.iter().any(|block| rank(block).is_none()) {
-                return Err(invalid("messages", "unpaired_tool_call"));
-            }
-            turn.content.sort_by_key(rank);
-            // Two results for one call leave another call without any.
-            let answered = turn
-                .content
-                .iter()
-                .zip(&open)
-                .all(|(block, id)| match &block.body {
-                    Body::ToolResult { tool_use_id, .. } => tool_use_id == id,
-                    _ => false,
-                });
-            if !answered {
-                return Err(invalid("messages", "unpaired_tool_call"));
+                Body::ToolUse { id, .. } => {
+                    open.insert(id.clone().into_owned(), open.len());
+                }
+                _ => {}
             }
         }
-        open = turn
-            .content
-            .iter()
-            .filter_map(|block| match &block.body {
-                Body::ToolUse { id, .. } => Some(id.clone().into_owned()),
-                _ => None,
-            })
-            .collect();
+        let results = turn.content.iter().filter(|block| is_result(block));
+        // Two results for one call leave another call without any.
+        if answered.len() != asked.len() || results.count() != asked.len() {
+            return Err(unpaired());
+        }
+        if !asked.is_empty() {
+            turn.content.sort_by_cached_key(|block| match &block.body {
+                Body::ToolResult { tool_use_id, .. } => asked.get(&**tool_use_id).copied(),
+                _ => Some(asked.len()),
+            });
+        }
     }
     if open.is_empty() {
         Ok(())
     } else {
-        Err(invalid("messages", "unpaired_tool_call"))
+        Err(unpaired())
     }
+}
+
+const fn is_result(block: &Block<'_>) -> bool {
+    matches!(block.body, Body::ToolResult { .. })
 }
 
 /// A last turn of the assistant is a start for the model to go on from; kind A refuses white space at its end.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use driver_kit::fault::{invalid, unsupported};
+use driver_kit::json::raw;
 
 use crate::bindings::gateway::provider::types::{Document, DriverError, Media};
 use crate::wire::{File, ImageUrl, Part};
@@ -17,7 +18,10 @@ pub fn text(text: &str) -> Part<'_> {
     Part::Text { text: text.into() }
 }
 
-pub fn image(media: &Media) -> Result<Part<'_>, DriverError> {
+/// An image with the hints that came with it: `detail`, how closely to look.
+pub fn image<'a>(media: &'a Media, hints: &[(String, Vec<u8>)]) -> Result<Part<'a>, DriverError> {
+    let detail = hints.iter().find(|(name, _)| name == "detail");
+    let detail = detail.map(|(_, word)| raw(word, "detail")).transpose()?;
     let url = match media {
         Media::Inline(inline) => Cow::Owned(data_address(&inline.media_type, &inline.data)),
         Media::Url(url) => Cow::Borrowed(url.as_str()),
@@ -25,7 +29,7 @@ pub fn image(media: &Media) -> Result<Part<'_>, DriverError> {
         Media::Other(_) => return Err(unsupported("messages")),
     };
     Ok(Part::ImageUrl {
-        image_url: ImageUrl { url },
+        image_url: ImageUrl { url, detail },
     })
 }
 

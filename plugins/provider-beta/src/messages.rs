@@ -1,5 +1,7 @@
 //! The conversation as kind B wants it: one message per tool result, right behind the calls and in their order.
 
+use std::collections::BTreeMap;
+
 use driver_kit::Ids;
 use driver_kit::fault::{invalid, unsupported};
 
@@ -73,7 +75,8 @@ fn results<'a>(
             _ => None,
         })
         .collect();
-    results.sort_by_key(|result| open.iter().position(|id| *id == result.call_id));
+    let order: BTreeMap<&str, usize> = open.iter().copied().zip(0..).collect();
+    results.sort_by_cached_key(|result| order.get(result.call_id.as_str()).copied());
     let answered = results.iter().map(|result| result.call_id.as_str());
     if !answered.eq(open.iter().copied()) {
         return Err(invalid("messages", "unpaired_tool_call"));
@@ -123,7 +126,7 @@ fn attach<'a>(
     let mut own = Vec::new();
     for part in &result.content {
         match &part.body {
-            ResultBody::Image(media) => own.push(image(media)?),
+            ResultBody::Image(media) => own.push(image(media, &part.ext)?),
             ResultBody::Document(attached) if !is_words(attached) => {
                 document(attached, &mut own)?;
             }
@@ -145,7 +148,7 @@ fn user(message: &Message) -> Result<Option<wire::Message<'_>>, DriverError> {
         match &part.body {
             PartBody::Text(words) if words.is_empty() => {}
             PartBody::Text(words) => parts.push(text(words)),
-            PartBody::Image(media) => parts.push(image(media)?),
+            PartBody::Image(media) => parts.push(image(media, &part.ext)?),
             PartBody::Document(attached) => document(attached, &mut parts)?,
             PartBody::ToolResult(_) | PartBody::Reasoning(_) | PartBody::RedactedReasoning(_) => {}
             PartBody::ToolCall(_) => return Err(invalid("messages", "tool_call_in_user_turn")),

@@ -144,12 +144,12 @@ impl Reply {
 
     fn reason(&self, raw: &str) -> FinishReason {
         match raw {
-            // A call that the request forced ends with this word too.
-            "stop" if self.calls.any() => FinishReason::ToolCalls,
-            "stop" if self.declined => FinishReason::Refusal,
-            "stop" => FinishReason::End,
+            // A call that the request forced ends with the first word too, and some endpoints say one of the others
+            // where there is no call.
+            "stop" | "tool_calls" | "function_call" if self.calls.any() => FinishReason::ToolCalls,
+            "stop" | "tool_calls" | "function_call" if self.declined => FinishReason::Refusal,
+            "stop" | "tool_calls" | "function_call" => FinishReason::End,
             "length" => FinishReason::MaxTokens,
-            "tool_calls" | "function_call" => FinishReason::ToolCalls,
             "content_filter" => FinishReason::ContentFilter,
             _ => FinishReason::Other,
         }

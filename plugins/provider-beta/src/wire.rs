@@ -86,6 +86,9 @@ pub enum Part<'a> {
 #[derive(Serialize)]
 pub struct ImageUrl<'a> {
     pub url: Cow<'a, str>,
+    /// A JSON string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Box<RawValue>>,
 }
 
 #[derive(Serialize)]

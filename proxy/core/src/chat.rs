@@ -103,15 +103,10 @@ pub struct Message {
 pub enum Part {
     Text {
         text: String,
-        /// Hint: a prompt-cache mark belongs after this part (JSON as the surface gave it).
         cache_mark: Option<Value>,
     },
-    Image(Media),
-    Document {
-        media: Media,
-        title: Option<String>,
-        context: Option<String>,
-    },
+    Image(Image),
+    Document(Document),
     ToolCall(ToolCall),
     ToolResult(ToolResult),
     /// The model's reasoning with the provider's signature; returned to the same provider unchanged.
@@ -130,15 +125,31 @@ impl Part {
     pub fn text_bytes(&self) -> usize {
         match self {
             Self::Text { text, .. } | Self::Reasoning { text, .. } => text.len(),
-            Self::Document {
+            Self::Document(Document {
                 media: Media::Text(text),
                 ..
-            } => text.len(),
+            }) => text.len(),
             Self::ToolResult(result) => result.content.iter().map(Self::text_bytes).sum(),
             Self::Image(_)
-            | Self::Document { .. }
+            | Self::Document(_)
             | Self::ToolCall(_)
             | Self::RedactedReasoning { .. } => 0,
+        }
+    }
+
+    /// Bytes that this part brings along and that are no text.
+    pub fn inline_bytes(&self) -> usize {
+        match self {
+            Self::Image(Image {
+                media: Media::Inline { data, .. },
+                ..
+            })
+            | Self::Document(Document {
+                media: Media::Inline { data, .. },
+                ..
+            }) => data.len(),
+            Self::ToolResult(result) => result.content.iter().map(Self::inline_bytes).sum(),
+            _ => 0,
         }
     }
 
@@ -148,6 +159,56 @@ impl Part {
             cache_mark: None,
         }
     }
+
+    /// Hint: a prompt-cache mark belongs after this part (JSON as the surface gave it).
+    pub fn cache_mark(&self) -> Option<&Value> {
+        match self {
+            Self::Text { cache_mark, .. }
+            | Self::Image(Image { cache_mark, .. })
+            | Self::Document(Document { cache_mark, .. })
+            | Self::ToolCall(ToolCall { cache_mark, .. })
+            | Self::ToolResult(ToolResult { cache_mark, .. }) => cache_mark.as_ref(),
+            Self::Reasoning { .. } | Self::RedactedReasoning { .. } => None,
+        }
+    }
+
+    /// Where the mark of [`Self::cache_mark`] stands; reasoning takes none.
+    pub fn cache_mark_mut(&mut self) -> Option<&mut Option<Value>> {
+        match self {
+            Self::Text { cache_mark, .. }
+            | Self::Image(Image { cache_mark, .. })
+            | Self::Document(Document { cache_mark, .. })
+            | Self::ToolCall(ToolCall { cache_mark, .. })
+            | Self::ToolResult(ToolResult { cache_mark, .. }) => Some(cache_mark),
+            Self::Reasoning { .. } | Self::RedactedReasoning { .. } => None,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq)]
+pub struct Image {
+    pub media: Media,
+    /// How closely to look, in the words of the chat-completions surface: a hint that only kind B takes.
+    pub detail: Option<&'static str>,
+    pub cache_mark: Option<Value>,
+}
+
+impl From<Media> for Image {
+    fn from(media: Media) -> Self {
+        Self {
+            media,
+            detail: None,
+            cache_mark: None,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq)]
+pub struct Document {
+    pub media: Media,
+    pub title: Option<String>,
+    pub context: Option<String>,
+    pub cache_mark: Option<Value>,
 }
 
 /// Bytes inline or behind an address that the provider fetches.
@@ -168,6 +229,7 @@ pub struct ToolCall {
     pub name: String,
     /// A JSON object.
     pub arguments: Value,
+    pub cache_mark: Option<Value>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -176,6 +238,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// Text, images and documents only.
     pub content: Vec<Part>,
+    pub cache_mark: Option<Value>,
 }
 
 #[derive(Clone, PartialEq)]
@@ -238,6 +301,11 @@ impl FinishReason {
             Self::ContentFilter => "content_filter",
             Self::Other => "other",
         }
+    }
+
+    /// Whether a reply that ends so may end in the midst of a tool call.
+    pub const fn cuts_calls(self) -> bool {
+        !matches!(self, Self::Stop | Self::ToolCalls)
     }
 }
 
@@ -313,6 +381,20 @@ impl ChatReply {
     }
 }
 
+/// The arguments of a finished call; what says nothing is an empty object (wire.md 2, point 9).
+///
+/// # Errors
+/// [`BadArguments`] for text that is not a JSON object.
+pub fn arguments(text: &str, index: u32) -> Result<Value, BadArguments> {
+    match text.trim_ascii() {
+        "" | "null" => Ok(Value::Object(Map::new())),
+        text => match serde_json::from_str(text) {
+            Ok(arguments @ Value::Object(_)) => Ok(arguments),
+            _ => Err(BadArguments { index }),
+        },
+    }
+}
+
 /// Arguments that a model wrote and that are not a JSON object.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("tool call {index} has arguments that are not a JSON object")]
@@ -369,6 +451,7 @@ impl ReplyBuilder {
                     id: id.clone(),
                     name: name.clone(),
                     arguments: Value::Object(Map::new()),
+                    cache_mark: None,
                 };
                 self.reply.content.push(Part::ToolCall(call));
             }
@@ -392,25 +475,89 @@ impl ReplyBuilder {
         self.reply.usage
     }
 
-    /// The whole reply. A call without any arguments text has `{}`.
+    /// The whole reply. A call that the reply's end cut short is left out: nobody can run it, and no result will
+    /// ever answer it.
     ///
     /// # Errors
-    /// [`BadArguments`] when a tool call's text is not a JSON object.
+    /// [`BadArguments`] when a call that the model finished has no JSON object for arguments.
     pub fn finish(mut self) -> Result<ChatReply, BadArguments> {
+        let finish = self.reply.finish.as_ref();
+        let is_cut = finish.is_some_and(|finish| finish.reason.cuts_calls());
+        let mut cut = Vec::new();
         for (index, (position, text)) in self.calls {
-            if text.is_empty() {
-                continue;
-            }
             match (
-                serde_json::from_str(&text),
+                arguments(&text, index),
                 self.reply.content.get_mut(position),
             ) {
-                (Ok(arguments @ Value::Object(_)), Some(Part::ToolCall(call))) => {
-                    call.arguments = arguments
-                }
+                (Ok(arguments), Some(Part::ToolCall(call))) => call.arguments = arguments,
+                (Err(_), _) if is_cut => cut.push(position),
                 _ => return Err(BadArguments { index }),
             }
         }
+        if !cut.is_empty() {
+            let mut position = 0..;
+            let content = &mut self.reply.content;
+            content.retain(|_| position.next().is_none_or(|at| !cut.contains(&at)));
+        }
         Ok(self.reply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reply with a text, a whole call, and a call whose arguments are `text`.
+    fn reply(text: &str, reason: FinishReason) -> Result<ChatReply, BadArguments> {
+        let mut builder = ReplyBuilder::default();
+        builder.push(&ChatEvent::Text("so".into()));
+        for (index, text) in [(0, "{\"a\":1}"), (1, text)] {
+            let start = ChatEvent::ToolCallStart {
+                index,
+                id: format!("c{index}"),
+                name: "f".into(),
+            };
+            let fragment = text.into();
+            let delta = ChatEvent::ToolCallDelta { index, fragment };
+            for event in [start, delta, ChatEvent::ToolCallEnd { index }] {
+                builder.push(&event);
+            }
+        }
+        builder.push(&ChatEvent::Finished(Finish {
+            reason,
+            raw: String::new(),
+            stop_sequence: None,
+        }));
+        builder.finish()
+    }
+
+    #[test]
+    fn a_call_that_was_cut_short_is_left_out() {
+        for text in ["{\"a\": [1", "{\"a\"", "{"] {
+            let cut = reply(text, FinishReason::Length).map(|reply| reply.content.len());
+            assert_eq!(cut, Ok(2), "{text}");
+            let bad = reply(text, FinishReason::ToolCalls).map(|_| ());
+            assert_eq!(bad, Err(BadArguments { index: 1 }), "{text}");
+        }
+        let whole = reply("{\"b\":2}", FinishReason::Length).map(|reply| reply.content.len());
+        assert_eq!(whole, Ok(3));
+    }
+
+    #[test]
+    fn arguments_that_say_nothing_are_an_empty_object() {
+        for text in ["", " \n", "null", " null "] {
+            assert_eq!(
+                arguments(text, 0),
+                Ok(Value::Object(Map::new())),
+                "{text:?}"
+            );
+        }
+        for text in ["[1]", "{} trailing", "1", "\"x\""] {
+            assert_eq!(
+                arguments(text, 7),
+                Err(BadArguments { index: 7 }),
+                "{text:?}"
+            );
+        }
     }
 }

@@ -8,6 +8,7 @@ pub mod models;
 pub mod native;
 mod turns;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -190,12 +191,33 @@ fn messages_error(fault: &Fault, request_id: &str) -> Value {
 /// The third-party shape of the chat-completions surface (spec, Errors).
 fn chat_completions_error(fault: &Fault) -> Value {
     json!({"error": {
-        "message": fault.message,
+        "message": with_problems(fault),
         "type": compat_type(Surface::ChatCompletions.status(fault.code)),
         "param": fault.param,
         "code": fault.code.word().to_lowercase(),
         "svc_code": fault.code.word(),
     }})
+}
+
+/// This shape has no place for details, so its message says each problem. Written here alone: paths hold names that
+/// the caller chose, and a fault's own message may be logged.
+fn with_problems(fault: &Fault) -> Cow<'_, str> {
+    match (fault.code, &fault.param) {
+        (Code::ValidationFailed, _) if !fault.details.is_empty() => {
+            let mut message = "The request is not valid.".to_owned();
+            for (path, problems) in fault.details.iter() {
+                for problem in problems.as_array().into_iter().flatten() {
+                    let problem = problem.as_str().unwrap_or_default();
+                    message.push_str(&format!(" {path} {problem}."));
+                }
+            }
+            Cow::Owned(message)
+        }
+        (Code::UnsupportedParameter, Some(param)) => {
+            Cow::Owned(format!("{} ({param})", fault.message))
+        }
+        _ => Cow::Borrowed(&fault.message),
+    }
 }
 
 /// The five compat types of the specification, by status (wire.md 3).

@@ -280,9 +280,11 @@ impl Default for Provider {
             api_key_file: None,
             ca_file: None,
             connect_ms: 5_000,
-            head_ms: 120_000,
-            idle_ms: 120_000,
-            total_ms: 600_000, // the SDKs' own default patience (wire.md 1)
+            // The SDKs' own patience (wire.md 1): the head of an unstreamed reply comes when all of it is made,
+            // and a model that reasons may send nothing meanwhile.
+            head_ms: 600_000,
+            idle_ms: 600_000,
+            total_ms: 600_000,
             api_key: None,
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 use svc_core::chat::{
-    ChatRequest, Media, Message, Part, ResponseFormat, Tool, ToolCall, ToolResult,
+    ChatRequest, Document, Media, Message, Part, ResponseFormat, Tool, ToolCall, ToolResult,
 };
 
 /// Providers count about four bytes of text to a token; three keeps the estimate on the safe side.
@@ -60,16 +60,18 @@ fn part_tokens(part: &Part) -> u64 {
             id: _,
             name,
             arguments,
+            cache_mark: _,
         }) => TOKENS_PER_TOOL + text_tokens(name) + json_tokens(arguments),
         Part::ToolResult(ToolResult { content, .. }) => {
             TOKENS_PER_TURN + content.iter().map(part_tokens).sum::<u64>()
         }
         Part::Image(_) => TOKENS_PER_MEDIUM,
-        Part::Document {
+        Part::Document(Document {
             media,
             title,
             context,
-        } => {
+            cache_mark: _,
+        }) => {
             let words = [title, context].into_iter().flatten();
             media_tokens(media) + words.map(|text| text_tokens(text)).sum::<u64>()
         }
@@ -154,7 +156,8 @@ mod tests {
         let result = Part::ToolResult(ToolResult {
             call_id: "call-1".into(),
             is_error: false,
-            content: vec![Part::text("w".repeat(90)), Part::Image(media)],
+            content: vec![Part::text("w".repeat(90)), Part::Image(media.into())],
+            cache_mark: None,
         });
         for message in &mut chat.messages {
             message.content.push(result.clone());

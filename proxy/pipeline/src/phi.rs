@@ -4,12 +4,15 @@
 
 mod cases;
 pub mod lists;
+mod reasoning;
 mod reply;
 pub mod results;
 
 pub use cases::failures;
+pub(crate) use reasoning::Thoughts;
 pub(crate) use reply::{Outlet, ReplyGuard};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
@@ -70,10 +73,12 @@ pub struct Detectors {
     results: Option<OwnResults>,
 }
 
-/// What the detectors found in a text, and what the organization allows there.
+/// What the detectors found in a text, and what the organization allows and denies there.
 struct Detected {
     findings: Vec<Finding>,
     allowed: Allowed,
+    /// Bytes of [`TextScan::reading`].
+    denied: Vec<Range<usize>>,
 }
 
 impl Detectors {
@@ -196,7 +201,7 @@ impl Readers {
                 });
         // The lists stand behind the last detector.
         let lists = self.readers.len();
-        let denied = denied.iter().map(|(range, kind)| Candidate {
+        let by_list = denied.iter().map(|(range, kind)| Candidate {
             start: range.start,
             end: range.end,
             kind: kind.as_str(),
@@ -205,7 +210,7 @@ impl Readers {
             partial: false,
             detector: lists,
         });
-        let candidates: Vec<Candidate<'_>> = found.chain(denied).collect();
+        let candidates: Vec<Candidate<'_>> = found.chain(by_list).collect();
         let counts = |claim: &Candidate<'_>, kind: &Kind| {
             if claim.detector == lists {
                 return true;
@@ -217,7 +222,11 @@ impl Readers {
                 && !allowed.covers(claim.start, claim.end)
         };
         let findings = phi::merge(scan, &candidates, counts);
-        Ok(Detected { findings, allowed })
+        Ok(Detected {
+            findings,
+            allowed,
+            denied: denied.into_iter().map(|(range, _)| range).collect(),
+        })
     }
 
     /// As [`Reader::rest`].
@@ -277,17 +286,24 @@ pub async fn guard(
     let scan = TextScan::of(chat);
     let mut readers = detectors.readers();
     let found = detectors.find_with(&mut readers, &scan, policy);
-    let Detected { findings, allowed } = found.await?;
-    let findings = phi::sweep(&scan, findings, &placeholders, &allowed)
+    let Detected {
+        findings,
+        allowed,
+        denied,
+    } = found.await?;
+    let mut findings = phi::sweep(&scan, findings, &placeholders, &allowed)
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+    let may_hold = |kind: &Kind| policy.tools_may_hold(kind.as_str());
+    phi::leave_in_tools(&scan, &mut findings, may_hold, &denied);
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
         return Err(fault);
     }
     let blocked = match mode {
         PhiMode::Block => !findings.is_empty(),
-        PhiMode::Redact => findings
-            .iter()
-            .any(|finding| is_blocking(finding, &scan, detectors.profile, policy)),
+        PhiMode::Redact => {
+            let refuses = |finding| is_blocking(finding, &scan, detectors.profile, policy);
+            phi::refusal::in_address(&scan, &findings) || findings.iter().any(refuses)
+        }
     };
     if blocked {
         return Err(phi::refusal::blocked(chat, &findings));
@@ -329,7 +345,9 @@ async fn found_in(
 ) -> Result<Vec<Found>, Fault> {
     let mut chat = ChatRequest::of_user_text(text);
     let scan = TextScan::of(&mut chat);
-    let Detected { findings, allowed } = detectors.find(&scan, policy).await?;
+    let Detected {
+        findings, allowed, ..
+    } = detectors.find(&scan, policy).await?;
     let findings = phi::sweep(&scan, findings, &PlaceholderMap::default(), &allowed)
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     Ok(findings

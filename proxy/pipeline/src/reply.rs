@@ -31,6 +31,8 @@ pub(crate) struct Reply {
     /// The reply with placeholders in place, also for what is new in it: what is stored.
     kept: ReplyBuilder,
     finish: Option<Finish>,
+    /// The same end as the caller may see it.
+    shown_finish: Option<Finish>,
     /// What the provider was asked, placeholders in place.
     chat: Arc<ChatRequest>,
 }
@@ -49,7 +51,7 @@ impl Reply {
             created: moment::now(),
         };
         exchange.trail.names(&head.message_id);
-        let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller.phi_restore);
+        let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller, &exchange.gateway.store);
         let encoder = encoder(exchange.surface);
         Ok(Self {
             head,
@@ -57,6 +59,7 @@ impl Reply {
             guard,
             kept: ReplyBuilder::default(),
             finish: None,
+            shown_finish: None,
             chat,
         })
     }
@@ -77,7 +80,11 @@ impl Reply {
         let outlet = Outlet { kept, shown };
         self.guard
             .pass(event, scan, &exchange.policy.phi, outlet)
-            .await
+            .await?;
+        if let Some(ChatEvent::Finished(finish)) = shown.last() {
+            self.shown_finish = Some(finish.clone());
+        }
+        Ok(())
     }
 
     /// The provider broke off: what was held back may go.
@@ -164,7 +171,7 @@ impl Reply {
         };
         match self.settle(&mut exchange).await {
             Ok((finished, phi)) => {
-                let body = match &self.finish {
+                let body = match &self.shown_finish {
                     Some(finish) => self
                         .encoder
                         .whole(&reply, &summary(&self.head, &finished, finish, &phi)),
@@ -352,7 +359,7 @@ impl ReplyStream {
             }
             let (finished, phi) = self.reply.settle(&mut self.exchange).await?;
             self.phase = Phase::Over;
-            if let Some(finish) = &self.reply.finish {
+            if let Some(finish) = &self.reply.shown_finish {
                 let run = summary(&self.reply.head, &finished, finish, &phi);
                 self.reply.encoder.complete(&run, out);
             }

@@ -240,7 +240,7 @@ impl Detector {
             Some(live) => live,
             None => self.version.instance(load).await?,
         };
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(part.len());
         let answer = allowance
             .serve(guest.call_detect(store, part, &sent))
             .await?;

@@ -219,7 +219,7 @@ impl Driver {
         let sent = request::to_wit(request);
         let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
         let (mut cell, guest) = self.version.instance(load).await?;
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(request::bytes(request));
         let run = guest.run();
         let answer = allowance.serve(run.call_start(store, &sent)).await?;
         let (resource, upstream) = answer.map_err(events::fault)?;

@@ -27,7 +27,8 @@ use crate::{engine, sandbox};
 #[derive(Clone, Copy, Debug)]
 pub struct Ceilings {
     pub memory_mib: u32,
-    /// Computing time of one `detect`, `start`, `head`, `push` or `close`.
+    /// Computing time of one `detect`, `start`, `head`, `push` or `close`, and as much again for each MiB that it is
+    /// given.
     pub call_ms: u32,
     pub configure_ms: u32,
     pub output_kib: u32,
@@ -38,10 +39,12 @@ pub struct Ceilings {
 impl Default for Ceilings {
     fn default() -> Self {
         Self {
-            memory_mib: 64,
+            // Room for the largest request (contract 1.2) on its way through a driver: as it came, in another
+            // encoding, and in the upstream body.
+            memory_mib: 256,
             call_ms: 200,
             configure_ms: 5_000,
-            output_kib: 16 * 1024,
+            output_kib: 48 * 1024,
             instances: 1_000,
         }
     }

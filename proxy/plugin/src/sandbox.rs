@@ -196,10 +196,13 @@ impl Mould {
 }
 
 impl Cell {
-    /// Readies the store for a call that serves a request.
-    pub(crate) fn serving(&mut self) -> (&mut Store<Inside>, Allowance<'_>) {
+    /// Readies the store for a call that serves a request and hands over so many bytes: each MiB of them adds the
+    /// time of a call.
+    pub(crate) fn serving(&mut self, given: usize) -> (&mut Store<Inside>, Allowance<'_>) {
+        const MIB: usize = 1024 * 1024;
         self.store.data_mut().counts_left = MAX_COUNTS_PER_CALL;
-        self.allowing(self.limits.call)
+        let times = u32::try_from(given / MIB).unwrap_or(u32::MAX);
+        self.allowing(self.limits.call.saturating_mul(times.saturating_add(1)))
     }
 
     /// Readies the store for a call of the admission.

@@ -42,6 +42,7 @@ pub mod phi_activity;
 pub mod phi_list;
 pub mod policy_epoch;
 pub mod project;
+pub mod reasoning;
 pub mod recomputation;
 pub mod record;
 pub mod recovery;

@@ -270,3 +270,27 @@ async fn a_route_may_be_of_the_other_kind() {
     }
     pair.books().await;
 }
+
+/// What only the first route's kind can do is no fault of the caller: they hear of the outage, which may pass.
+#[tokio::test]
+async fn a_route_that_cannot_say_the_request_leaves_the_first_failure_standing() {
+    let pair = Pair::with("provider-beta", None).await;
+    let surface = Surface::Messages;
+    for form in FORMS {
+        pair.sound().await;
+        let mark = mark();
+        let failing = json!({"contains": mark, "status": 529});
+        pair.first.expect(failing).await;
+        let mut body = surface.question(MODEL, &mark, form);
+        body["max_tokens"] = json!(2_048);
+        body["thinking"] = json!({"type": "enabled", "budget_tokens": 1_024});
+        let request = surface.request(&pair.organization.key, &body);
+        let answer = pair.gateway.answer(&request).await;
+        assert_eq!(answer.status, 502, "{}", answer.text());
+        let error = answer.json();
+        assert_eq!(surface.code(&error), "INFERENCE_UPSTREAM_FAILURE");
+        assert_eq!(error["error"]["retryable"], true);
+        assert_eq!(pair.seen(&mark).await, (1, 0));
+    }
+    pair.books().await;
+}

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::kind::Kind;
-use super::scan::TextScan;
+use super::scan::{self, TextScan};
+use super::visit::Form;
 
 /// What one detector claims about bytes `start..end` of [`TextScan::reading`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,7 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
     };
     let pieces = scan.pieces(start..end).into_iter();
     pieces
+        .filter(|piece| !is_own(scan, piece, &kind))
         .map(|piece| Claim {
             start: piece.source.start,
             end: piece.source.end,
@@ -101,6 +103,28 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
             reads: Some(piece.reads),
         })
         .collect()
+}
+
+/// What an address has because it is one: it is a web address, and file stores name things by random numbers.
+fn is_own(scan: &TextScan, piece: &scan::Piece, kind: &Kind) -> bool {
+    let segment = scan.segments().get(piece.segment);
+    if segment.is_none_or(|segment| segment.form != Form::Address) {
+        return false;
+    }
+    let is_random = || {
+        let text = scan.text().get(piece.source.clone());
+        text.is_some_and(is_uuid)
+    };
+    kind.as_str() == "URL" || (kind.as_str() == "OTHER_ID" && is_random())
+}
+
+/// 8, 4, 4, 4 and 12 hexadecimal digits (RFC 9562).
+fn is_uuid(text: &str) -> bool {
+    let groups = text.split('-').map(|group| {
+        let is_hex = group.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hex { group.len() } else { 0 }
+    });
+    groups.eq([8, 4, 4, 4, 12])
 }
 
 /// Makes findings of claims: joined by kind, freed of overlaps, trimmed.

@@ -5,6 +5,7 @@
 //! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`]. Both are for reading only: what
 //! is rewritten is always the original, and an encoded blob goes as a whole.
 
+mod address;
 mod bidi;
 mod blob;
 mod calm;
@@ -55,6 +56,22 @@ pub(super) fn readings(text: &str) -> Readings {
         }
     }
     Readings { folded, decoded }
+}
+
+/// Reads a web address: its words, not the address that they make up.
+pub(super) fn address_readings(text: &str) -> Readings {
+    let words = address::words(text);
+    let opened = readings(words.as_ref().map_or(text, Rewrite::text));
+    let behind = |next: Rewrite| match &words {
+        Some(words) => words.then(&next),
+        None => next,
+    };
+    let decoded = opened.decoded.map(behind);
+    let folded = opened.folded.map(behind);
+    Readings {
+        folded: folded.or(words),
+        decoded,
+    }
 }
 
 /// Whether a text that looks like sealed data is text in an encoding that anybody can open.

@@ -159,7 +159,9 @@ fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> 
     let number = map.issue(&finding.kind, scan.identity(finding), value, speaker);
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
-        Form::Text | Form::Key | Form::Number => token::bracketed(&finding.kind, number),
+        Form::Text | Form::Key | Form::Number | Form::Address => {
+            token::bracketed(&finding.kind, number)
+        }
     };
     Some(Edit {
         range: finding.start..finding.end,

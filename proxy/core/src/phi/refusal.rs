@@ -1,11 +1,14 @@
-//! Refusing a request for its PHI: in block mode, and for tool definitions in every mode.
+//! Refusing a request for its PHI: in block mode; in every mode for tool definitions, and for addresses of media.
+
+use std::ops::Range;
 
 use serde_json::Value;
 
 use super::counts::Counts;
+use super::kind::Kind;
 use super::merge::Finding;
 use super::scan::TextScan;
-use super::visit::visit;
+use super::visit::{Form, visit};
 use crate::chat::ChatRequest;
 use crate::fault::{Code, Fault};
 
@@ -30,6 +33,35 @@ pub fn in_tool_definition(
 ) -> Option<Fault> {
     let param = first_in_tools(chat, scan, findings)?;
     Some(Code::PhiInToolSchema.fault().at(param))
+}
+
+/// Whether a finding stands where nothing can be replaced: in an address that the provider fetches.
+pub fn in_address(scan: &TextScan, findings: &[Finding]) -> bool {
+    let segments = scan.segments();
+    findings.iter().any(|finding| {
+        let segment = segments.get(finding.segment);
+        segment.is_some_and(|segment| segment.form == Form::Address)
+    })
+}
+
+/// Leaves in tool definitions what they may hold, unless the organization denies it: ranges of
+/// [`TextScan::reading`].
+pub fn leave_in_tools(
+    scan: &TextScan,
+    findings: &mut Vec<Finding>,
+    may_hold: impl Fn(&Kind) -> bool,
+    denied: &[Range<usize>],
+) {
+    let tools = scan.tools();
+    let denied = denied.iter().flat_map(|reads| scan.pieces(reads.clone()));
+    let denied: Vec<Range<usize>> = denied.map(|piece| piece.source).collect();
+    let is_denied = |finding: &Finding| {
+        let mut on_it = denied.iter();
+        on_it.any(|denied| denied.start < finding.end && finding.start < denied.end)
+    };
+    findings.retain(|finding| {
+        !tools.contains(&finding.segment) || !may_hold(&finding.kind) || is_denied(finding)
+    });
 }
 
 /// Where the first finding inside `tools` is: `tools[0]/input_schema/properties/x/description`. A key that

@@ -96,11 +96,13 @@ impl TextScan {
         }
         let start = self.text.len();
         self.text.push_str(text);
-        if form != Form::Number {
-            let readings = normal::readings(text);
-            if readings.folded.is_some() || readings.decoded.is_some() {
-                disguised.push((self.segments.len(), readings));
-            }
+        let readings = match form {
+            Form::Number => Readings::default(),
+            Form::Address => normal::address_readings(text),
+            Form::Text | Form::Key | Form::Identifier => normal::readings(text),
+        };
+        if readings.folded.is_some() || readings.decoded.is_some() {
+            disguised.push((self.segments.len(), readings));
         }
         self.segments.push(Segment {
             start,

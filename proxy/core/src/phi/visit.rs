@@ -21,8 +21,8 @@ use place::{Place, Step};
 
 use super::Origin;
 use crate::chat::{
-    ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
-    ToolResult,
+    ChatRequest, Document, Image, Media, Message, Part, ResponseFormat, Role, Sampling, Tool,
+    ToolCall, ToolChoice, ToolResult,
 };
 
 /// Called with every text that is not empty; what it returns takes the text's place.
@@ -173,16 +173,21 @@ impl Walk<'_, '_> {
 
     fn part(&mut self, place: &Place<'_>, origin: Origin, part: &mut Part) {
         match part {
-            Part::Text { text, cache_mark } => {
-                self.text(place, origin, Form::Text, text);
-                self.mark(place, cache_mark);
-            }
-            Part::Image(media) => self.media(place, origin, media),
-            Part::Document {
+            Part::Text {
+                text,
+                cache_mark: _,
+            } => self.text(place, origin, Form::Text, text),
+            Part::Image(Image {
+                media,
+                detail: _,
+                cache_mark: _,
+            }) => self.media(place, origin, media),
+            Part::Document(Document {
                 media,
                 title,
                 context,
-            } => {
+                cache_mark: _,
+            }) => {
                 self.optional(&place.field("title"), origin, title);
                 self.optional(&place.field("context"), origin, context);
                 self.media(place, origin, media);
@@ -196,6 +201,9 @@ impl Walk<'_, '_> {
                 }
             }
             Part::RedactedReasoning { data } => self.sealed(&place.field("data"), data),
+        }
+        if let Some(mark) = part.cache_mark_mut() {
+            self.mark(place, mark);
         }
     }
 
@@ -214,7 +222,8 @@ impl Walk<'_, '_> {
                     *data = Bytes::from(changed);
                 }
             }
-            Media::Url(text) | Media::Text(text) => self.text(place, origin, Form::Text, text),
+            Media::Url(url) => self.text(place, origin, Form::Address, url),
+            Media::Text(text) => self.text(place, origin, Form::Text, text),
         }
     }
 
@@ -223,6 +232,7 @@ impl Walk<'_, '_> {
             id,
             name,
             arguments,
+            cache_mark: _,
         } = call;
         self.text(&place.field("id"), Origin::Other, Form::Identifier, id);
         self.text(
@@ -239,6 +249,7 @@ impl Walk<'_, '_> {
             call_id,
             is_error: _,
             content,
+            cache_mark: _,
         } = result;
         self.text(
             &place.field("call_id"),

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::fields::{Fields, join};
-use crate::chat::{Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
+use crate::chat::{Document, Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
 use crate::fault::Problems;
 
 /// Bounds of one request: more tools or parts than any model takes.
@@ -17,13 +17,11 @@ const MAX_TOOL_NAME_CHARS: usize = 64;
 /// One part as a content block.
 pub fn encode(part: &Part) -> Value {
     let mut block = match part {
-        Part::Text { text, cache_mark } => {
-            let mut block = json!({"type": "text", "text": text});
-            set(&mut block, "cache_control", cache_mark.clone());
-            return block;
+        Part::Text { text, .. } => json!({"type": "text", "text": text}),
+        Part::Image(image) => json!({"type": "image", "source": encode_media(&image.media)}),
+        Part::Document(document) => {
+            json!({"type": "document", "source": encode_media(&document.media)})
         }
-        Part::Image(media) => return json!({"type": "image", "source": encode_media(media)}),
-        Part::Document { media, .. } => json!({"type": "document", "source": encode_media(media)}),
         Part::ToolCall(call) => {
             json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
         }
@@ -37,7 +35,7 @@ pub fn encode(part: &Part) -> Value {
         Part::RedactedReasoning { data } => json!({"type": "redacted_thinking", "data": data}),
     };
     match part {
-        Part::Document { title, context, .. } => {
+        Part::Document(Document { title, context, .. }) => {
             set(&mut block, "title", title.clone().map(Value::String));
             set(&mut block, "context", context.clone().map(Value::String));
         }
@@ -48,6 +46,7 @@ pub fn encode(part: &Part) -> Value {
         ),
         _ => {}
     }
+    set(&mut block, "cache_control", part.cache_mark().cloned());
     block
 }
 
@@ -87,12 +86,11 @@ pub fn decode_content(value: Value, path: &str, problems: &mut Problems) -> Vec<
 pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part> {
     let mut block = Fields::of(value, path, problems)?;
     let kind = block.required_string("type", problems)?;
-    let part = match kind.as_str() {
+    let mut part = match kind.as_str() {
         "text" => {
             let text = block.required_string("text", problems);
             block.only("citations", is_empty_array, problems);
-            let cache_mark = decode_mark(&mut block, problems);
-            text.map(|text| Part::Text { text, cache_mark })
+            text.map(Part::text)
         }
         "image" => {
             let source = block.take("source");
@@ -107,10 +105,13 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
             );
             let disabled = |value: &Value| *value == json!({"enabled": false});
             block.only("citations", disabled, problems);
-            media.map(|media| Part::Document {
-                media,
-                title,
-                context,
+            media.map(|media| {
+                Part::Document(Document {
+                    media,
+                    title,
+                    context,
+                    cache_mark: None,
+                })
             })
         }
         "tool_use" => decode_call(&mut block, problems),
@@ -133,7 +134,10 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
         }
     };
     // A mark on a block kind that cannot carry one changes nothing at the provider.
-    decode_mark(&mut block, problems);
+    let mark = decode_mark(&mut block, problems);
+    if let Some(place) = part.as_mut().and_then(Part::cache_mark_mut) {
+        *place = mark;
+    }
     block.end(problems);
     part
 }
@@ -172,7 +176,7 @@ pub fn image(media: Media, path: &str, problems: &mut Problems) -> Option<Part> 
             problems.add(path, "must be an image");
             None
         }
-        Media::Inline { .. } | Media::Url(_) => Some(Part::Image(media)),
+        Media::Inline { .. } | Media::Url(_) => Some(Part::Image(media.into())),
     }
 }
 
@@ -226,6 +230,7 @@ fn decode_call(block: &mut Fields, problems: &mut Problems) -> Option<Part> {
         id: id?,
         name: name?,
         arguments: Value::Object(input),
+        cache_mark: None,
     }))
 }
 
@@ -242,18 +247,15 @@ fn decode_result(block: &mut Fields, path: &str, problems: &mut Problems) -> Opt
         call_id: call_id?,
         is_error,
         content,
+        cache_mark: None,
     }))
 }
 
 /// Content of a tool result: absent, a string, or blocks of text, images and documents.
 pub fn result_content(value: Option<Value>, path: &str, problems: &mut Problems) -> Vec<Part> {
     let parts = value.map_or_else(Vec::new, |value| decode_content(value, path, problems));
-    let plain = |part: &Part| {
-        matches!(
-            part,
-            Part::Text { .. } | Part::Image(_) | Part::Document { .. }
-        )
-    };
+    let plain =
+        |part: &Part| matches!(part, Part::Text { .. } | Part::Image(_) | Part::Document(_));
     if !parts.iter().all(plain) {
         problems.add(path, "may hold text, images and documents only");
     }
@@ -312,10 +314,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     fields.end(problems);
     let name = name?;
     if !tool_name_is_valid(&name) {
-        problems.add(
-            join(path, "name"),
-            "must be 1 to 64 letters, digits, `_` or `-`",
-        );
+        problems.add(join(path, "name"), TOOL_NAME_RULE);
     }
     Some(Tool {
         name,
@@ -325,6 +324,9 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
         cache_mark,
     })
 }
+
+/// What [`tool_name_is_valid`] asks for, in words.
+pub const TOOL_NAME_RULE: &str = "must be 1 to 64 letters, digits, `_` or `-`";
 
 /// What every provider kind accepts as a tool's name.
 pub fn tool_name_is_valid(name: &str) -> bool {
@@ -402,25 +404,31 @@ mod tests {
                 text: "a".into(),
                 cache_mark: Some(json!({"type": "ephemeral"})),
             },
-            Part::Image(Media::Inline {
-                media_type: "image/png".into(),
-                data: vec![1, 2, 255].into(),
-            }),
-            Part::Image(Media::Url("https://example.org/x.png".into())),
-            Part::Document {
+            Part::Image(
+                Media::Inline {
+                    media_type: "image/png".into(),
+                    data: vec![1, 2, 255].into(),
+                }
+                .into(),
+            ),
+            Part::Image(Media::Url("https://example.org/x.png".into()).into()),
+            Part::Document(Document {
                 media: Media::Text("d".into()),
                 title: Some("t".into()),
                 context: None,
-            },
+                cache_mark: None,
+            }),
             Part::ToolCall(ToolCall {
                 id: "c1".into(),
                 name: "f".into(),
                 arguments: json!({"x": 1}),
+                cache_mark: None,
             }),
             Part::ToolResult(ToolResult {
                 call_id: "c1".into(),
                 is_error: true,
                 content: vec![Part::text("r")],
+                cache_mark: None,
             }),
             Part::Reasoning {
                 text: "hm".into(),

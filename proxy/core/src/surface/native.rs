@@ -9,8 +9,8 @@ use super::blocks;
 use super::fields::{Fields, join};
 use super::{ReplyEncoder, RunHead, RunSummary};
 use crate::chat::{
-    BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling, ToolResult,
-    Usage,
+    self, BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling,
+    ToolResult, Usage,
 };
 use crate::fault::{Code, Fault, Problems};
 use crate::id::IdKind;
@@ -148,6 +148,7 @@ fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
                 call_id,
                 is_error,
                 content,
+                cache_mark: None,
             }));
         }
     }
@@ -159,6 +160,8 @@ fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
 pub struct Encoder {
     /// Open tool calls: id, name and the arguments' text so far. The event shows them whole.
     calls: BTreeMap<u32, (String, String, String)>,
+    /// A call without good arguments: a fault, unless the reply was cut short there.
+    bad: Option<BadArguments>,
 }
 
 /// Spec, Events: sent when idle, ignored by clients.
@@ -193,12 +196,16 @@ impl ReplyEncoder for Encoder {
             }
             ChatEvent::ToolCallEnd { index } => {
                 if let Some((id, name, text)) = self.calls.remove(index) {
-                    let arguments = arguments(&text, *index)?;
-                    put(
-                        "tool_call",
-                        &json!({"id": id, "name": name, "arguments": arguments}),
-                        out,
-                    );
+                    match chat::arguments(&text, *index) {
+                        Ok(arguments) => put(
+                            "tool_call",
+                            &json!({"id": id, "name": name, "arguments": arguments}),
+                            out,
+                        ),
+                        Err(bad) => {
+                            self.bad.get_or_insert(bad);
+                        }
+                    }
                 }
             }
             ChatEvent::ProviderToolCompleted { tool_type, item_id } => {
@@ -214,8 +221,15 @@ impl ReplyEncoder for Encoder {
             | ChatEvent::RedactedReasoning { .. }
             | ChatEvent::Started { .. }
             | ChatEvent::Usage(_)
-            | ChatEvent::KeepAlive
-            | ChatEvent::Finished(_) => {}
+            | ChatEvent::KeepAlive => {}
+            ChatEvent::Finished(finish) => {
+                if let Some(bad) = self.bad.take().filter(|_| !finish.reason.cuts_calls()) {
+                    return Err(Code::InferenceUpstreamFailure
+                        .fault()
+                        .from_provider()
+                        .because(bad));
+                }
+            }
         }
         Ok(())
     }
@@ -296,20 +310,6 @@ fn tool_calls(reply: &ChatReply) -> Vec<Value> {
             _ => None,
         })
         .collect()
-}
-
-/// The arguments of a finished call; no text is an empty object (wire.md 2, point 9).
-fn arguments(text: &str, index: u32) -> Result<Value, Fault> {
-    if text.is_empty() {
-        return Ok(Value::Object(Map::new()));
-    }
-    match serde_json::from_str(text) {
-        Ok(arguments @ Value::Object(_)) => Ok(arguments),
-        _ => Err(Code::InferenceUpstreamFailure
-            .fault()
-            .from_provider()
-            .because(BadArguments { index })),
-    }
 }
 
 fn put(name: &str, data: &Value, out: &mut Vec<u8>) {

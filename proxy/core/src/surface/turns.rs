@@ -123,6 +123,7 @@ mod tests {
             id: id.into(),
             name: "f".into(),
             arguments: json!({}),
+            cache_mark: None,
         })
     }
 
@@ -131,6 +132,7 @@ mod tests {
             call_id: id.into(),
             is_error: false,
             content: Vec::new(),
+            cache_mark: None,
         })
     }
 

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use svc_core::chat::{ChatRequest, Media, Message, Part, Role, ToolCall, ToolResult};
+use svc_core::chat::{ChatRequest, Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use svc_core::fault::Code;
 use svc_core::surface::messages::WireVersion;
 use svc_core::surface::{blocks, chat_completions, messages};
@@ -27,15 +27,18 @@ impl Said {
             media_type: media_type.into(),
             data: data.to_vec().into(),
         };
-        let document = |media, title: &Option<String>| Part::Document {
-            media,
-            title: title.clone(),
-            context: None,
+        let document = |media, title: &Option<String>| {
+            Part::Document(Document {
+                media,
+                title: title.clone(),
+                context: None,
+                cache_mark: None,
+            })
         };
         match self {
             Self::Text(text) => Part::text(text),
-            Self::Image(data) => Part::Image(inline("image/png", data)),
-            Self::Address(url) => Part::Image(Media::Url(url.clone())),
+            Self::Image(data) => Part::Image(inline("image/png", data).into()),
+            Self::Address(url) => Part::Image(Media::Url(url.clone()).into()),
             Self::File(data, title) => document(inline("application/pdf", data), title),
             Self::Note(text) => document(Media::Text(text.clone()), &None),
         }
@@ -79,11 +82,13 @@ fn turns((ask, text, calls): &Round) -> Vec<Message> {
             id: id.clone(),
             name: "lookup".into(),
             arguments: json!({key: number}),
+            cache_mark: None,
         }));
         results.push(Part::ToolResult(ToolResult {
             call_id: id,
             is_error: false,
             content: vec![Part::text(text)],
+            cache_mark: None,
         }));
     }
     let ask = ask.iter().map(Said::part).collect();
@@ -152,10 +157,10 @@ fn as_chat_completions(chat: &ChatRequest) -> Value {
         for part in &message.content {
             match part {
                 Part::Text { .. } => parts.push(blocks::encode(part)),
-                Part::Image(media) => {
-                    parts.push(json!({"type": "image_url", "image_url": {"url": data_url(media)}}))
-                }
-                Part::Document { media, title, .. } => {
+                Part::Image(image) => parts.push(
+                    json!({"type": "image_url", "image_url": {"url": data_url(&image.media)}}),
+                ),
+                Part::Document(Document { media, title, .. }) => {
                     parts.push(json!({"type": "file", "file": {"filename": title, "file_data": data_url(media)}}));
                 }
                 Part::ToolCall(call) => calls.push(json!({"id": call.id, "type": "function",

@@ -10,7 +10,7 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 
 use crate::fake_provider::format::{Data, Event, Format, Operation, Refusal};
-use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, pieces, tokens};
+use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, input_text, pieces, tokens};
 
 pub(crate) static FORMAT: Format = Format {
     name: "chat-completions",
@@ -181,7 +181,7 @@ fn whole(reply: &Reply) -> Value {
             Block::ToolUse { id, name, input } => calls.push(json!({
                 "id": call_id(id.as_deref(), reply.seq, at),
                 "type": "function",
-                "function": {"name": name, "arguments": input.to_string()},
+                "function": {"name": name, "arguments": input_text(input)},
             })),
         }
     }
@@ -230,7 +230,7 @@ fn events(reply: &Reply) -> Vec<Event> {
                     "index": index, "id": id, "type": "function",
                     "function": {"name": name, "arguments": ""},
                 }]});
-                let fragments = pieces(&input.to_string(), JSON_PIECE_CHARS);
+                let fragments = pieces(&input_text(input), JSON_PIECE_CHARS);
                 let fragments = fragments.into_iter().map(|fragment| {
                     json!({"tool_calls": [{"index": index, "function": {"arguments": fragment}}]})
                 });

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use crate::fake_provider::format::{Data, Event, Format, Operation, Refusal};
-use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, pieces};
+use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, input_text, pieces};
 
 pub(crate) static FORMAT: Format = Format {
     name: "messages",
@@ -164,6 +164,9 @@ fn whole(reply: &Reply) -> Value {
             Block::RedactedThinking(data) => json!({"type": "redacted_thinking", "data": data}),
             Block::ToolUse { id, name, input } => {
                 let id = tool_id(id.as_deref(), reply.seq, at);
+                // A text is no object: nothing of it can stand here.
+                let none = json!({});
+                let input = if input.is_string() { &none } else { input };
                 json!({"type": "tool_use", "id": id, "name": name, "input": input})
             }
         })
@@ -255,7 +258,7 @@ fn input_pieces(input: &Value) -> impl Iterator<Item = String> + use<> {
     let rest = if empty {
         Vec::new()
     } else {
-        pieces(&input.to_string(), JSON_PIECE_CHARS)
+        pieces(&input_text(input), JSON_PIECE_CHARS)
     };
     std::iter::once(String::new()).chain(rest)
 }

@@ -118,6 +118,14 @@ pub(crate) fn signature(thinking: &str) -> String {
     format!("sig_fake_{digest}")
 }
 
+/// The text of a call's input.
+pub(crate) fn input_text(input: &Value) -> String {
+    match input {
+        Value::String(text) => text.clone(),
+        input => input.to_string(),
+    }
+}
+
 /// Cuts text into pieces of at most `chars` characters.
 pub(crate) fn pieces(text: &str, chars: usize) -> Vec<String> {
     let mut pieces = Vec::new();

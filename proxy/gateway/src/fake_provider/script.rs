@@ -100,6 +100,7 @@ pub(crate) struct Behaviour {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolCall {
     pub(crate) name: String,
+    /// An object, or the text that the model wrote in the place of one.
     #[serde(default = "empty_object")]
     pub(crate) input: Value,
     /// The call's id; unset: one made from the request's number.

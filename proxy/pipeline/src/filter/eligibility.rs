@@ -60,7 +60,7 @@ pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
 fn collect(part: &Part, features: &mut Vec<&'static str>) {
     match part {
         Part::Image(_) => features.push("images"),
-        Part::Document { .. } => features.push("documents"),
+        Part::Document(_) => features.push("documents"),
         Part::ToolResult(result) => result
             .content
             .iter()

@@ -13,7 +13,7 @@ use crate::caller::PhiMode;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
-use crate::phi::{self, Detectors, Scan};
+use crate::phi::{self, Detectors, Scan, Thoughts};
 
 pub(super) struct PhiGuard;
 
@@ -107,8 +107,11 @@ async fn guard(
         Some(thread) => std::mem::take(&mut thread.placeholders),
         None => PlaceholderMap::default(),
     };
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let (store, org_id) = (&exchange.gateway.store, &caller.organization_id);
+    let thoughts = Thoughts::take(store, org_id, &mut chat).await?;
     let policy = Arc::clone(&exchange.policy);
-    let (chat, outcome) = if chat.text_bytes() <= INLINE_BYTES {
+    let (mut chat, outcome) = if chat.text_bytes() <= INLINE_BYTES {
         let outcome = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders).await;
         (chat, outcome)
     } else {
@@ -121,6 +124,7 @@ async fn guard(
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
     };
+    thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome
 }

@@ -74,7 +74,8 @@ pub async fn open(call: Call) -> Result<Opened, Fault> {
 /// What the first route gives that answers.
 ///
 /// A route whose circuit is open is passed over. The next route is tried only where a provider failed in a way
-/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice.
+/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice. Once a provider
+/// has failed so, what a later route cannot do is not the caller's doing: the first failure is what they hear.
 pub(super) async fn on_a_route<T>(
     call: &Call,
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
@@ -102,7 +103,7 @@ pub(super) async fn on_a_route<T>(
                 breaker.report(health, now);
                 observed.attempt(health, Some(&fault), now.duration_since(asked), now);
                 if !fault.retryable {
-                    return Err(fault);
+                    return Err(last.unwrap_or(fault));
                 }
                 tracing::warn!(provider = &*route.provider.target.name, %fault, "a route to a model failed");
                 last = Some(fault);

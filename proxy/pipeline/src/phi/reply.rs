@@ -8,7 +8,11 @@ use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed};
 
+use svc_store::Store;
+
 use super::Scan;
+use super::reasoning::Thinking;
+use crate::caller::Caller;
 use crate::metrics::Metrics;
 use crate::moment;
 use crate::policy::phi::PhiPolicy;
@@ -20,6 +24,9 @@ pub(crate) struct ReplyGuard {
     restorer: Option<ReplyRestorer>,
     /// What was asked: the names of its tools were read with it.
     chat: Arc<ChatRequest>,
+    thinking: Thinking,
+    store: Store,
+    org_id: String,
 }
 
 /// In place of the name of a tool that the request did not name and that holds PHI.
@@ -34,13 +41,17 @@ pub(crate) struct Outlet<'o> {
 }
 
 impl ReplyGuard {
-    pub(crate) fn new(scan: &Scan, chat: Arc<ChatRequest>, restore: bool) -> Self {
-        let restorer =
-            restore.then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
+    pub(crate) fn new(scan: &Scan, chat: Arc<ChatRequest>, caller: &Caller, store: &Store) -> Self {
+        let restorer = caller
+            .phi_restore
+            .then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders),
             restorer,
             chat,
+            thinking: Thinking::default(),
+            store: store.clone(),
+            org_id: caller.organization_id.clone(),
         }
     }
 
@@ -55,10 +66,26 @@ impl ReplyGuard {
         policy: &PhiPolicy,
         mut outlet: Outlet<'_>,
     ) -> Result<(), Fault> {
-        if let Some(event) = self.whole(event, scan, policy).await? {
-            self.redactor.push(event);
+        let (signature, event) = self.thinking.takes(event);
+        for event in [signature, event].into_iter().flatten() {
+            self.judge(event, scan, policy).await?;
         }
         self.steps(scan, policy, &mut outlet).await
+    }
+
+    async fn judge(
+        &mut self,
+        event: ChatEvent,
+        scan: &mut Scan,
+        policy: &PhiPolicy,
+    ) -> Result<(), Fault> {
+        let is_signature = matches!(event, ChatEvent::ReasoningSignature(_));
+        match self.whole(event, scan, policy).await? {
+            Some(event) => self.redactor.push(event),
+            None if is_signature => self.thinking.unsigned(),
+            None => {}
+        }
+        Ok(())
     }
 
     /// Judges what is no text for people and cannot be redacted in part: names and ids of tool calls, and what the
@@ -106,6 +133,9 @@ impl ReplyGuard {
         policy: &PhiPolicy,
         mut outlet: Outlet<'_>,
     ) -> Result<(), Fault> {
+        if let Some(signature) = self.thinking.signature() {
+            self.judge(signature, scan, policy).await?;
+        }
         self.redactor.finish();
         self.steps(scan, policy, &mut outlet).await?;
         if let Some(restorer) = &mut self.restorer {
@@ -123,17 +153,7 @@ impl ReplyGuard {
         let first = outlet.shown.len();
         while let Some(step) = self.redactor.step() {
             match step {
-                Step::Send(event) => {
-                    outlet.kept.push(&event);
-                    match &mut self.restorer {
-                        Some(restorer) => {
-                            for event in restorer.push(event) {
-                                show(event, first, outlet.shown);
-                            }
-                        }
-                        None => show(event, first, outlet.shown),
-                    }
-                }
+                Step::Send(event) => self.send(event, first, outlet).await?,
                 Step::Scan(text) => {
                     let findings = scan.readers.find(&text, policy).await?;
                     self.redactor
@@ -141,6 +161,35 @@ impl ReplyGuard {
                         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Lets an event go. `first` is as in [`show`].
+    async fn send(
+        &mut self,
+        event: ChatEvent,
+        first: usize,
+        outlet: &mut Outlet<'_>,
+    ) -> Result<(), Fault> {
+        self.thinking.keeps(&event);
+        if !matches!(event, ChatEvent::ReasoningSignature(_)) {
+            outlet.kept.push(&event);
+        }
+        let shown = match &mut self.restorer {
+            Some(restorer) => restorer.push(event),
+            None => vec![event],
+        };
+        for mut event in shown {
+            self.thinking.shows(&event);
+            if let ChatEvent::ReasoningSignature(signature) = &mut event {
+                let whole = std::mem::take(signature);
+                let signing = self.thinking.sign(whole, &self.store, &self.org_id);
+                let (keep, show) = signing.await?;
+                *signature = show;
+                outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
+            }
+            show(event, first, outlet.shown);
         }
         Ok(())
     }

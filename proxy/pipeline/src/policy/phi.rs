@@ -25,6 +25,9 @@ pub(crate) struct File {
     /// Kinds beside ours that detectors of others find.
     #[serde(default)]
     further_kinds: Vec<Spanned<String>>,
+    /// Kinds that definitions of tools may hold.
+    #[serde(default)]
+    tools_may_hold: Vec<Spanned<String>>,
     /// The profile in force.
     profile: Option<Spanned<String>>,
     defaults: Rule,
@@ -77,6 +80,7 @@ pub struct PhiPolicy {
     pub detectors: Vec<String>,
     /// Kinds beside ours that the file speaks of.
     pub further_kinds: Vec<String>,
+    tools_may_hold: Vec<String>,
     defaults: Rule,
     profiles: Vec<Profile>,
     in_force: ProfileId,
@@ -138,12 +142,14 @@ impl PhiPolicy {
         rule.copied().unwrap_or(self.defaults)
     }
 
+    /// Whether a finding of this kind is no reason to refuse a tool whose definition holds it.
+    pub fn tools_may_hold(&self, kind: &str) -> bool {
+        self.tools_may_hold.iter().any(|held| held == kind)
+    }
+
     /// What is wrong with the name of a kind that findings are to have.
     pub(crate) fn unknown_kind(&self, name: &str) -> Option<String> {
-        match NARROWER_KINDS.iter().find(|(narrow, _)| *narrow == name) {
-            Some((_, wide)) => Some(format!("findings of {name} are {wide}")),
-            None => unknown(name, &self.further_kinds),
-        }
+        wrong_finding(name, &self.further_kinds)
     }
 
     fn profile(&self, profile: ProfileId) -> Option<&Profile> {
@@ -154,6 +160,7 @@ impl PhiPolicy {
         let File {
             detectors,
             further_kinds,
+            tools_may_hold,
             profile,
             defaults,
             kinds,
@@ -173,6 +180,7 @@ impl PhiPolicy {
             further: own_kinds(further_kinds, source, findings),
             findings,
         };
+        let tools_may_hold = builder.wide_kinds(tools_may_hold);
         let base = builder.rules(&kinds, &BTreeMap::new());
         let mut built: Vec<Profile> = profiles
             .iter()
@@ -195,6 +203,7 @@ impl PhiPolicy {
         Self {
             detectors,
             further_kinds: builder.further,
+            tools_may_hold,
             defaults,
             profiles: built,
             in_force: in_force.unwrap_or(ProfileId(0)),
@@ -228,6 +237,14 @@ fn own_kinds(
     kinds
 }
 
+/// What is wrong with the name of a kind that findings are to have, where `further` are known beside ours.
+fn wrong_finding(name: &str, further: &[String]) -> Option<String> {
+    match NARROWER_KINDS.iter().find(|(narrow, _)| *narrow == name) {
+        Some((_, wide)) => Some(format!("findings of {name} are {wide}")),
+        None => unknown(name, further),
+    }
+}
+
 /// What is wrong with the name of a kind, where `further` are known beside ours.
 fn unknown(name: &str, further: &[String]) -> Option<String> {
     let is_known = ENTITY_KINDS.iter().any(|known| known.name == name)
@@ -258,6 +275,20 @@ struct Builder<'b> {
 }
 
 impl Builder<'_> {
+    /// Kinds that findings have.
+    fn wide_kinds(&mut self, named: Vec<Spanned<String>>) -> Vec<String> {
+        let mut kinds = Vec::with_capacity(named.len());
+        for name in named {
+            let (start, name) = (name.span().start, name.into_inner());
+            if let Some(message) = wrong_finding(&name, &self.further) {
+                let message = format!("tools_may_hold: {message}");
+                self.findings.add_at(self.source, start, message);
+            }
+            kinds.push(name);
+        }
+        kinds
+    }
+
     /// Base rules with those of the profile over them.
     fn profile(
         &mut self,

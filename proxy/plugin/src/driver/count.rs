@@ -49,7 +49,7 @@ impl Driver {
     async fn ask(&self, request: &DriverRequest<'_>) -> Result<TokenAnswer, DriverFailure> {
         let sent = request::to_wit(request);
         let (mut cell, guest) = self.counter().await?;
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(request::bytes(request));
         let answer = allowance.serve(guest.call_count(store, &sent)).await?;
         Ok(match answer.map_err(events::fault)? {
             token_count::TokenAnswer::Exact(tokens)
@@ -62,7 +62,7 @@ impl Driver {
 
     async fn read(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
         let (mut cell, guest) = self.counter().await?;
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(body.len());
         let answer = allowance
             .serve(guest.call_parse(store, status, body))
             .await?;

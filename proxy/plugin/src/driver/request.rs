@@ -3,11 +3,18 @@
 
 use serde_json::Value;
 use svc_core::chat::{
-    ChatRequest, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall, ToolChoice,
-    ToolResult,
+    ChatRequest, Document, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall,
+    ToolChoice, ToolResult,
 };
 
 use super::{DriverRequest, wit_types as wit};
+
+/// Bytes that a guest is given with a request, but for its structure.
+pub(super) fn bytes(request: &DriverRequest<'_>) -> usize {
+    let turns = request.chat.messages.iter();
+    let inline = turns.flat_map(|message| &message.content);
+    request.chat.text_bytes() + inline.map(Part::inline_bytes).sum::<usize>()
+}
 
 /// Copies the request for the guest.
 pub(super) fn to_wit(request: &DriverRequest<'_>) -> wit::ChatRequest {
@@ -82,22 +89,15 @@ fn message(message: &Message) -> wit::Message {
 }
 
 fn part(part: &Part) -> wit::Part {
-    let mut mark = None;
     let body = match part {
-        Part::Text { text, cache_mark } => {
-            mark = cache_mark.as_ref().map(json);
-            wit::PartBody::Text(text.clone())
-        }
-        Part::Image(image) => wit::PartBody::Image(media(image)),
-        Part::Document {
-            media,
-            title,
-            context,
-        } => wit::PartBody::Document(document(media, title, context)),
+        Part::Text { text, .. } => wit::PartBody::Text(text.clone()),
+        Part::Image(image) => wit::PartBody::Image(media(&image.media)),
+        Part::Document(attached) => wit::PartBody::Document(document(attached)),
         Part::ToolCall(ToolCall {
             id,
             name,
             arguments,
+            cache_mark: _,
         }) => wit::PartBody::ToolCall(wit::ToolCall {
             id: id.clone(),
             name: name.clone(),
@@ -107,6 +107,7 @@ fn part(part: &Part) -> wit::Part {
             call_id,
             is_error,
             content,
+            cache_mark: _,
         }) => wit::PartBody::ToolResult(wit::ToolResult {
             call_id: call_id.clone(),
             is_error: *is_error,
@@ -120,27 +121,19 @@ fn part(part: &Part) -> wit::Part {
     };
     wit::Part {
         body,
-        cache_mark: mark,
-        ext: Vec::new(),
+        cache_mark: part.cache_mark().map(json),
+        ext: ext(part),
     }
 }
 
 /// Decoders put text, images and documents alone into a result; anything else is named, so that the driver refuses
 /// it rather than the host losing it.
 fn result_part(part: &Part) -> wit::ResultPart {
-    let mut mark = None;
     let other = |kind: &str| wit::ResultBody::Other((kind.to_owned(), b"null".to_vec()));
     let body = match part {
-        Part::Text { text, cache_mark } => {
-            mark = cache_mark.as_ref().map(json);
-            wit::ResultBody::Text(text.clone())
-        }
-        Part::Image(image) => wit::ResultBody::Image(media(image)),
-        Part::Document {
-            media,
-            title,
-            context,
-        } => wit::ResultBody::Document(document(media, title, context)),
+        Part::Text { text, .. } => wit::ResultBody::Text(text.clone()),
+        Part::Image(image) => wit::ResultBody::Image(media(&image.media)),
+        Part::Document(attached) => wit::ResultBody::Document(document(attached)),
         Part::ToolCall(_) => other("tool-call"),
         Part::ToolResult(_) => other("tool-result"),
         Part::Reasoning { .. } => other("reasoning"),
@@ -148,12 +141,28 @@ fn result_part(part: &Part) -> wit::ResultPart {
     };
     wit::ResultPart {
         body,
-        cache_mark: mark,
-        ext: Vec::new(),
+        cache_mark: part.cache_mark().map(json),
+        ext: ext(part),
     }
 }
 
-fn document(source: &Media, title: &Option<String>, context: &Option<String>) -> wit::Document {
+/// Hints without a field: `detail` of an image.
+fn ext(part: &Part) -> Vec<(String, Vec<u8>)> {
+    let detail = match part {
+        Part::Image(image) => image.detail,
+        _ => None,
+    };
+    let hints = detail.map(|word| ("detail".to_owned(), json(&Value::from(word))));
+    hints.into_iter().collect()
+}
+
+fn document(document: &Document) -> wit::Document {
+    let Document {
+        media: source,
+        title,
+        context,
+        cache_mark: _,
+    } = document;
     wit::Document {
         media: media(source),
         title: title.clone(),

@@ -87,7 +87,7 @@ impl DriverRun {
             guest,
             resource,
         } = live.as_mut();
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(0);
         let run = guest.run();
         let call = run.call_head(store, *resource, status, shown);
         let answer = allowance.serve(call).await?;
@@ -167,7 +167,7 @@ impl DriverRun {
             guest,
             resource,
         } = live.as_mut();
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(data.len());
         let run = guest.run();
         let call = run.call_push(store, *resource, data, frames);
         let answer = allowance.serve(call).await?;
@@ -213,7 +213,7 @@ impl DriverRun {
             guest,
             resource,
         } = live.as_mut();
-        let (store, allowance) = cell.serving();
+        let (store, allowance) = cell.serving(0);
         let run = guest.run();
         let call = run.call_close(store, *resource, how);
         let answer = allowance.serve(call).await?;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use serde_json::json;
-use svc_core::chat::{Media, Part, ResponseFormat, Role, Sampling, ToolChoice, ToolResult};
+use svc_core::chat::{
+    Document, Media, Part, ResponseFormat, Role, Sampling, ToolChoice, ToolResult,
+};
 use svc_core::sse::Frame;
 use svc_plugin::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Framing, ProviderKind,
@@ -53,16 +55,20 @@ async fn every_part_has_its_block() {
                     text: "look".to_owned(),
                     cache_mark: Some(json!({"type": "ephemeral", "ttl": "1h"})),
                 },
-                Part::Image(Media::Inline {
-                    media_type: "image/png".to_owned(),
-                    data: vec![1, 2, 3].into(),
-                }),
-                Part::Image(Media::Url("https://example.org/a.png".to_owned())),
-                Part::Document {
+                Part::Image(
+                    Media::Inline {
+                        media_type: "image/png".to_owned(),
+                        data: vec![1, 2, 3].into(),
+                    }
+                    .into(),
+                ),
+                Part::Image(Media::Url("https://example.org/a.png".to_owned()).into()),
+                Part::Document(Document {
                     media: Media::Text("words".to_owned()),
                     title: Some("t".to_owned()),
                     context: Some("c".to_owned()),
-                },
+                    cache_mark: None,
+                }),
             ],
         ),
         turn(
@@ -89,6 +95,7 @@ async fn every_part_has_its_block() {
                 call_id: "toolu_1".to_owned(),
                 is_error: true,
                 content: Vec::new(),
+                cache_mark: None,
             })],
         ),
     ]);

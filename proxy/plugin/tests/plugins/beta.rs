@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 use serde_json::{Value, json};
 use svc_core::chat::{
-    ChatRequest, Media, Message, Part, ResponseFormat, Role, ToolChoice, ToolResult,
+    ChatRequest, Document, Media, Message, Part, ResponseFormat, Role, ToolChoice, ToolResult,
 };
 use svc_core::sse::Frame;
 use svc_plugin::{
@@ -74,24 +74,29 @@ fn everything() -> ChatRequest {
                         text: "look".to_owned(),
                         cache_mark: Some(json!({"type": "ephemeral"})),
                     },
-                    Part::Image(Media::Inline {
-                        media_type: "image/png".to_owned(),
-                        data: vec![1, 2, 3].into(),
-                    }),
-                    Part::Image(Media::Url("https://example.org/a.png".to_owned())),
-                    Part::Document {
+                    Part::Image(
+                        Media::Inline {
+                            media_type: "image/png".to_owned(),
+                            data: vec![1, 2, 3].into(),
+                        }
+                        .into(),
+                    ),
+                    Part::Image(Media::Url("https://example.org/a.png".to_owned()).into()),
+                    Part::Document(Document {
                         media: Media::Inline {
                             media_type: "application/pdf".to_owned(),
                             data: vec![4, 5].into(),
                         },
                         title: Some("t.pdf".to_owned()),
                         context: Some("c".to_owned()),
-                    },
-                    Part::Document {
+                        cache_mark: None,
+                    }),
+                    Part::Document(Document {
                         media: Media::Text("words".to_owned()),
                         title: Some("t".to_owned()),
                         context: None,
-                    },
+                        cache_mark: None,
+                    }),
                 ],
             )
         },
@@ -116,6 +121,7 @@ fn everything() -> ChatRequest {
                 call_id: "toolu_1".to_owned(),
                 is_error: true,
                 content: vec![Part::text("no such"), Part::text("entry")],
+                cache_mark: None,
             })],
         ),
     ]);
@@ -186,9 +192,10 @@ async fn results_follow_their_calls_one_message_each() {
     let picture = Part::ToolResult(ToolResult {
         call_id: long.clone(),
         is_error: false,
-        content: vec![Part::Image(Media::Url(
-            "https://example.org/a.png".to_owned(),
-        ))],
+        content: vec![Part::Image(
+            Media::Url("https://example.org/a.png".to_owned()).into(),
+        )],
+        cache_mark: None,
     });
     let request = chat(vec![
         user("a"),
@@ -294,11 +301,12 @@ async fn what_kind_b_cannot_take_is_refused_by_name() {
             let media = Media::Url("https://example.org/a.pdf".to_owned());
             chat.messages.push(turn(
                 Role::User,
-                vec![Part::Document {
+                vec![Part::Document(Document {
                     media,
                     title: None,
                     context: None,
-                }],
+                    cache_mark: None,
+                })],
             ));
         }),
     ];

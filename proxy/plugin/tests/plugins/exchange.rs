@@ -57,6 +57,7 @@ pub(crate) fn call(id: &str, name: &str) -> Part {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: json!({"q": 1}),
+        cache_mark: None,
     })
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn result(call_id: &str, text: &str) -> Part {
         call_id: call_id.to_owned(),
         is_error: false,
         content: vec![Part::text(text)],
+        cache_mark: None,
     })
 }
 

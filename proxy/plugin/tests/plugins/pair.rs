@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_core::chat::{
-    ChatEvent, ChatReply, ChatRequest, Media, Message, Part, ReplyBuilder, ResponseFormat, Role,
-    ToolChoice, ToolResult,
+    ChatEvent, ChatReply, ChatRequest, Document, Media, Message, Part, ReplyBuilder,
+    ResponseFormat, Role, ToolChoice, ToolResult,
 };
 use svc_plugin::{Driver, Framing, StreamEnd};
 
@@ -33,15 +33,17 @@ fn full() -> ChatRequest {
         call_id: "call_2".to_owned(),
         is_error: true,
         content: vec![Part::text("no"), Part::text("entry")],
+        cache_mark: None,
     });
-    let file = Part::Document {
+    let file = Part::Document(Document {
         media: Media::Inline {
             media_type: "application/pdf".to_owned(),
             data: vec![4, 5].into(),
         },
         title: Some("t.pdf".to_owned()),
         context: None,
-    };
+        cache_mark: None,
+    });
     let mut request = chat(vec![
         Message {
             name: Some("ann".to_owned()),
@@ -51,11 +53,14 @@ fn full() -> ChatRequest {
                     Part::text("look at "),
                     Part::text(""),
                     Part::text("this"),
-                    Part::Image(Media::Inline {
-                        media_type: "image/png".to_owned(),
-                        data: vec![1, 2, 3].into(),
-                    }),
-                    Part::Image(Media::Url("https://example.org/a.png".to_owned())),
+                    Part::Image(
+                        Media::Inline {
+                            media_type: "image/png".to_owned(),
+                            data: vec![1, 2, 3].into(),
+                        }
+                        .into(),
+                    ),
+                    Part::Image(Media::Url("https://example.org/a.png".to_owned()).into()),
                     file,
                 ],
             )

@@ -107,10 +107,16 @@ fn every_step_of_the_visitor_is_in_the_table() {
 /// Each form is planted in each kind of place that can have it.
 #[test]
 fn every_form_is_planted() {
-    for form in [Form::Text, Form::Key, Form::Number, Form::Identifier] {
+    for form in [
+        Form::Text,
+        Form::Key,
+        Form::Number,
+        Form::Identifier,
+        Form::Address,
+    ] {
         // A new form breaks this match, and belongs in the list.
         match form {
-            Form::Text | Form::Key | Form::Number | Form::Identifier => {}
+            Form::Text | Form::Key | Form::Number | Form::Identifier | Form::Address => {}
         }
         assert!(
             POSITIONS

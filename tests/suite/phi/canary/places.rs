@@ -34,7 +34,7 @@ pub(super) enum Fate {
 }
 
 use Fate::{Dropped, Refused, Rejected, Sent, Unfit};
-use Form::{Identifier, Key, Number, Text};
+use Form::{Address, Identifier, Key, Number, Text};
 use Route::{Chat, Count, Messages, Native};
 
 pub(super) struct Position {
@@ -104,6 +104,7 @@ const A_ALONE: [Fate; 2] = [Sent, Dropped];
 const B_ALONE: [Fate; 2] = [Dropped, Sent];
 const NEITHER: [Fate; 2] = [Dropped, Dropped];
 const TOOL: [Fate; 2] = [Refused("PHI_IN_TOOL_SCHEMA"); 2];
+const ADDRESS: [Fate; 2] = [Refused("PHI_BLOCKED"); 2];
 const INVALID: [Fate; 2] = [Refused("VALIDATION_FAILED"); 2];
 
 const fn at(
@@ -236,18 +237,18 @@ pub(super) const POSITIONS: &[Position] = &[
     at("system[]", Text, &[Messages, Count, Chat], BOTH, |p| json!({"messages": [{"role": "system", "content": p.text()}, {"role": "user", "content": "well"}]})),
     at("system[].cache_control", Text, ON_MESSAGES, INVALID, |p| json!({"system": [{"type": "text", "text": "so", "cache_control": {"type": "ephemeral", "ttl": p.text()}}]})),
     // Images and documents.
-    at("messages[].content[]", Text, ON_MESSAGES, [Rejected; 2], |p| beside(p, json!({"type": "image", "source": {"type": "url", "url": p.address()}}))),
-    at("messages[].content[]", Text, &[Chat], [Rejected; 2], |p| beside(p, json!({"type": "image_url", "image_url": {"url": p.address()}}))),
+    at("messages[].content[]", Address, ON_MESSAGES, ADDRESS, |p| beside(p, json!({"type": "image", "source": {"type": "url", "url": p.address()}}))),
+    at("messages[].content[]", Address, &[Chat], ADDRESS, |p| beside(p, json!({"type": "image_url", "image_url": {"url": p.address()}}))),
     at("messages[].content[]", Text, ON_MESSAGES, BOTH, |p| document(json!({"type": "text", "media_type": "text/plain", "data": p.text()}))),
     at("messages[].content[]", Text, ON_MESSAGES, BOTH, |p| document(encoded("text/plain", p.blob()))),
     at("messages[].content[]", Text, ON_MESSAGES, BOTH, |p| document(encoded("application/pdf", p.blob()))),
-    at("messages[].content[]", Text, ON_MESSAGES, [Rejected, Unfit], |p| beside(p, json!({"type": "document", "source": {"type": "url", "url": p.address()}}))),
-    at("messages[].content[].media_type", Text, ON_MESSAGES, [Rejected, Dropped], |p| document(encoded(&format!("text/{}", p.text()), "d2VsbA==".into()))),
+    at("messages[].content[]", Address, ON_MESSAGES, ADDRESS, |p| beside(p, json!({"type": "document", "source": {"type": "url", "url": p.address()}}))),
+    at("messages[].content[].media_type", Text, ON_MESSAGES, NEITHER, |p| document(encoded(&format!("text/{}", p.text()), "d2VsbA==".into()))),
     at("messages[].content[].title", Text, ON_MESSAGES, BOTH, |p| part(json!({"type": "document", "source": plain_source(), "title": p.text()}))),
     at("messages[].content[].context", Text, ON_MESSAGES, BOTH, |p| part(json!({"type": "document", "source": plain_source(), "context": p.text()}))),
     at("messages[].content[].title", Text, &[Chat], BOTH, |p| part(json!({"type": "file", "file": { "filename": p.text(), "file_data": "data:application/pdf;base64,d2VsbA=="}}))),
     at("messages[].content[]", Text, &[Chat], BOTH, |p| part(json!({"type": "file", "file": { "filename": "a.txt", "file_data": format!("data:text/plain;base64,{}", p.blob())}}))),
-    at("messages[].content[].media_type", Text, &[Chat], [Rejected, Dropped], |p| part(json!({"type": "file", "file": { "filename": "a.txt", "file_data": format!("data:text/{};base64,d2VsbA==", p.identifier())}}))),
+    at("messages[].content[].media_type", Text, &[Chat], NEITHER, |p| part(json!({"type": "file", "file": { "filename": "a.txt", "file_data": format!("data:text/{};base64,d2VsbA==", p.identifier())}}))),
     // Calls and their results.
     at("messages[].content[].id", Identifier, ON_MESSAGES, BOTH, |p| call(&p.identifier(), "look", json!({}), json!("done"))),
     at("messages[].content[].call_id", Identifier, ON_MESSAGES, BOTH, |p| call(&p.identifier(), "look", json!({}), json!("done"))),
@@ -268,9 +269,9 @@ pub(super) const POSITIONS: &[Position] = &[
     at("messages[].content[].content[]", Text, &[Chat], BOTH, |p| function_call("c1", "look", &json!({}), json!(p.text()))),
     at("messages[].content[].content[]", Text, &[Chat], BOTH, |p| function_call("c1", "look", &json!({}), json!([{"type": "text", "text": p.text()}]))),
     // What a model thought.
-    at("messages[].content[]", Text, ON_MESSAGES, [Rejected, Dropped], |p| model(json!([{"type": "thinking", "thinking": p.text(), "signature": "c2ln"}, {"type": "text", "text": "so"}]))),
-    at("messages[].content[].signature", Text, ON_MESSAGES, [Rejected, Dropped], |p| model(json!([{"type": "thinking", "thinking": "hm", "signature": p.text()}, {"type": "text", "text": "so"}]))),
-    at("messages[].content[].signature", Text, ON_MESSAGES, [Rejected, Sent], |p| model(json!([{"type": "thinking", "thinking": "hm", "signature": p.blob()}, {"type": "text", "text": p.tracer}]))),
+    at("messages[].content[]", Text, ON_MESSAGES, NEITHER, |p| model(json!([{"type": "thinking", "thinking": p.text(), "signature": "c2ln"}, {"type": "text", "text": "so"}]))),
+    at("messages[].content[].signature", Text, ON_MESSAGES, NEITHER, |p| model(json!([{"type": "thinking", "thinking": "hm", "signature": p.text()}, {"type": "text", "text": "so"}]))),
+    at("messages[].content[].signature", Text, ON_MESSAGES, BOTH, |p| model(json!([{"type": "thinking", "thinking": "hm", "signature": p.blob()}, {"type": "text", "text": p.tracer}]))),
     at("messages[].content[].data", Text, ON_MESSAGES, A_ALONE, |p| model(json!([{"type": "redacted_thinking", "data": p.text()}, {"type": "text", "text": "so"}]))),
     at("messages[].content[].data", Text, ON_MESSAGES, BOTH, |p| model(json!([{"type": "redacted_thinking", "data": p.blob()}, {"type": "text", "text": p.tracer}]))),
     // Definitions of tools.

@@ -113,6 +113,7 @@ fn every_position_is_read_without_disguise() {
         id: "i".into(),
         name: "f".into(),
         arguments: json!({"raw": "{\"ssn\":\"123\\u002d45-6789\"}"}),
+        cache_mark: None,
     }));
     let mut map = PlaceholderMap::default();
     let counts = guard(&mut request, VALUES, &mut map);

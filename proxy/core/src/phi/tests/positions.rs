@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::chat::{Media, ResponseFormat, Tool, ToolCall, ToolChoice, ToolResult};
+use crate::chat::{Document, Media, ResponseFormat, Tool, ToolCall, ToolChoice, ToolResult};
 
 /// A request with text from `plant` in every position, JSON numbers and keys included.
 fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
@@ -17,20 +17,22 @@ fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
     };
     let media = |plant: &mut dyn FnMut() -> String| {
         vec![
-            Part::Image(Media::Url(format!("https://a.example/{}", plant()))),
-            Part::Document {
+            Part::Image(Media::Url(format!("https://a.example/{}", plant())).into()),
+            Part::Document(Document {
                 media: Media::Text(plant()),
                 title: Some(plant()),
                 context: Some(plant()),
-            },
-            Part::Document {
+                cache_mark: Some(json(plant)),
+            }),
+            Part::Document(Document {
                 media: Media::Inline {
                     media_type: format!("text/{}", plant()),
                     data: Bytes::from(plant()),
                 },
                 title: None,
                 context: None,
-            },
+                cache_mark: None,
+            }),
         ]
     };
     let mut nested = media(plant);
@@ -41,6 +43,7 @@ fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
         call_id: plant(),
         is_error: false,
         content: nested,
+        cache_mark: Some(json(plant)),
     }));
     let replies = vec![
         Part::Reasoning {
@@ -52,6 +55,7 @@ fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
             id: plant(),
             name: plant(),
             arguments: json!({plant(): plant(), "n": 4_111_222_333_u64, "deep": [[{plant(): null}]]}),
+            cache_mark: Some(json(plant)),
         }),
     ];
     let schema = |plant: &mut dyn FnMut() -> String| json!({"type": "object", "properties": {plant(): {"description": plant(), "enum": [plant(), 4_111_222_333_u64]}}});
@@ -157,13 +161,14 @@ fn dump(chat: &ChatRequest) -> String {
 
 fn dump_part(part: &Part, out: &mut Vec<String>) {
     match part {
-        Part::Text { text, cache_mark } => out.extend([text.clone(), format!("{cache_mark:?}")]),
-        Part::Image(media) => dump_media(media, out),
-        Part::Document {
+        Part::Text { text, .. } => out.push(text.clone()),
+        Part::Image(image) => dump_media(&image.media, out),
+        Part::Document(Document {
             media,
             title,
             context,
-        } => {
+            cache_mark: _,
+        }) => {
             dump_media(media, out);
             out.push(format!("{title:?} {context:?}"));
         }
@@ -171,6 +176,7 @@ fn dump_part(part: &Part, out: &mut Vec<String>) {
             id,
             name,
             arguments,
+            cache_mark: _,
         }) => {
             out.extend([id.clone(), name.clone(), arguments.to_string()]);
         }
@@ -178,6 +184,7 @@ fn dump_part(part: &Part, out: &mut Vec<String>) {
             call_id,
             is_error: _,
             content,
+            cache_mark: _,
         }) => {
             out.push(call_id.clone());
             content.iter().for_each(|part| dump_part(part, out));
@@ -185,6 +192,7 @@ fn dump_part(part: &Part, out: &mut Vec<String>) {
         Part::Reasoning { text, signature } => out.extend([text.clone(), format!("{signature:?}")]),
         Part::RedactedReasoning { data } => out.push(data.clone()),
     }
+    out.push(format!("{:?}", part.cache_mark()));
 }
 
 fn dump_media(media: &Media, out: &mut Vec<String>) {
@@ -279,11 +287,13 @@ fn names_and_ids_take_placeholders_without_brackets() {
         id: "call-ab12345".into(),
         name: "f".into(),
         arguments: json!({}),
+        cache_mark: None,
     });
     let result = Part::ToolResult(ToolResult {
         call_id: "call-ab12345".into(),
         is_error: false,
         content: Vec::new(),
+        cache_mark: None,
     });
     let mut chat = chat(vec![user(""), user("")]);
     chat.messages[0].content = vec![call];
@@ -352,13 +362,16 @@ fn inline_documents_are_read_in_their_encoding() {
         .chain("of Jane Doe".encode_utf16())
         .flat_map(u16::to_le_bytes)
         .collect();
-    let document = |media_type: &str, data: Vec<u8>| Part::Document {
-        media: Media::Inline {
-            media_type: media_type.into(),
-            data: Bytes::from(data),
-        },
-        title: None,
-        context: None,
+    let document = |media_type: &str, data: Vec<u8>| {
+        Part::Document(Document {
+            media: Media::Inline {
+                media_type: media_type.into(),
+                data: Bytes::from(data),
+            },
+            title: None,
+            context: None,
+            cache_mark: None,
+        })
     };
     let image = b"\x89PNG Jane Doe".to_vec();
     let mut chat = chat(vec![user("")]);
@@ -377,10 +390,10 @@ fn inline_documents_are_read_in_their_encoding() {
         .content
         .iter()
         .map(|part| match part {
-            Part::Document {
+            Part::Document(Document {
                 media: Media::Inline { data, .. },
                 ..
-            } => data.to_vec(),
+            }) => data.to_vec(),
             _ => panic!("no document"),
         })
         .collect();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::chat::{Tool, ToolCall};
+use crate::chat::{Media, Tool, ToolCall};
 
 fn tool(name: &str, description: &str, input_schema: serde_json::Value) -> Tool {
     Tool {
@@ -108,6 +108,7 @@ fn a_blocked_request_hears_kinds_counts_and_places_only() {
         id: "1".into(),
         name: "f".into(),
         arguments: json!({"Jane Doe": {"y": "Jane Doe"}}),
+        cache_mark: None,
     }));
     let values = [("NAME", "Jane Doe"), ("SSN", "123-45-6789")];
     let scan = TextScan::of(&mut request);
@@ -134,4 +135,52 @@ fn locations_are_bounded() {
         refusal::locations(&mut request, &found).len(),
         refusal::MAX_LOCATIONS
     );
+}
+
+#[test]
+fn an_address_is_no_finding_but_what_stands_in_it_is() {
+    let uuid = "7d0ad8f0-8c1f-4b8b-9d9d-0d6a2f3c4e5b";
+    let address = format!("https://cdn.example/{uuid}/Jane_Doe%2Dct.png");
+    let mut request = chat(vec![user("hi")]);
+    request.messages[0]
+        .content
+        .push(Part::Image(Media::Url(address.clone()).into()));
+    let found = |request: &mut ChatRequest, values: Values<'_>| {
+        let scan = TextScan::of(request);
+        let found = findings(&scan, values, &PlaceholderMap::default());
+        (refusal::in_address(&scan, &found), found.len())
+    };
+    let own = [("URL", "cdn.example"), ("OTHER_ID", uuid)];
+    assert_eq!(found(&mut request, &own), (false, 0));
+    // As words, and with what is encoded in it opened.
+    for value in ["Jane Doe", "Doe-ct"] {
+        assert_eq!(
+            found(&mut request, &[("NAME", value)]),
+            (true, 1),
+            "{value}"
+        );
+    }
+    let text = [("URL", "https://cdn.example/x")];
+    let mut elsewhere = chat(vec![user("see https://cdn.example/x")]);
+    assert_eq!(found(&mut elsewhere, &text), (false, 1));
+}
+
+#[test]
+fn tools_keep_what_they_may_hold_unless_it_is_denied() {
+    let mut request = chat(vec![user("in Paris")]);
+    request.tools = vec![tool(
+        "look",
+        "looks",
+        json!({"description": "such as Paris"}),
+    )];
+    let scan = TextScan::of(&mut request);
+    let values = [("LOCATION", "Paris")];
+    let left = |kind: &'static str, denied: &[std::ops::Range<usize>]| {
+        let mut found = findings(&scan, &values, &PlaceholderMap::default());
+        leave_in_tools(&scan, &mut found, |found| found.as_str() == kind, denied);
+        found.len()
+    };
+    assert_eq!((left("LOCATION", &[]), left("DATE", &[])), (1, 2));
+    let at = scan.text().find("Paris").unwrap();
+    assert_eq!(left("LOCATION", &[at..at + 5]), 2);
 }

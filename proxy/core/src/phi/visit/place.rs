@@ -15,6 +15,8 @@ pub enum Form {
     Number,
     /// A name or id of the letters, digits, `_` and `-` that providers accept there.
     Identifier,
+    /// An address that the provider fetches: with a placeholder in it, it leads nowhere.
+    Address,
 }
 
 /// Whether a text is a part of a turn that readers join with the part before.

@@ -207,7 +207,7 @@ fn tools(fields: &mut Fields, problems: &mut Problems) -> Vec<Tool> {
         };
         let name_path = join(&path, "function.name");
         if !blocks::tool_name_is_valid(&tool.name) {
-            problems.add(&name_path, "must be 1 to 64 letters, digits, `_` or `-`");
+            problems.add(&name_path, blocks::TOOL_NAME_RULE);
         }
         if tools.iter().any(|other| other.name == tool.name) {
             problems.add(&name_path, "is used by another tool");

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::chat::{Media, Part, Role};
+use crate::chat::{Document, Image, Media, Part, Role};
 use crate::fault::Code;
 
 /// A body that passes, with fields added or replaced.
@@ -308,24 +308,28 @@ fn images_and_files_come_as_addresses_or_data() {
         |url: &str| user(json!({"type": "image_url", "image_url": {"url": url, "detail": "low"}}));
     let chat = read(image("data:image/PNG;base64,AQI="));
     assert!(matches!(&chat.messages[0].content[0],
-        Part::Image(Media::Inline { media_type, data }) if media_type == "image/png" && data[..] == [1, 2]));
+        Part::Image(Image { media: Media::Inline { media_type, data }, .. }) if media_type == "image/png" && data[..] == [1, 2]));
     let chat = read(image("https://a.b/c.png"));
     assert!(matches!(
         &chat.messages[0].content[0],
-        Part::Image(Media::Url(_))
+        Part::Image(Image {
+            media: Media::Url(_),
+            detail: Some("low"),
+            ..
+        })
     ));
     let file =
         |data: &str| user(json!({"type": "file", "file": {"filename": "n", "file_data": data}}));
     let chat = read(file("data:text/plain;charset=utf-8;base64,aGk="));
     assert!(matches!(&chat.messages[0].content[0],
-        Part::Document { media: Media::Text(text), title: Some(_), .. } if text == "hi"));
+        Part::Document(Document { media: Media::Text(text), title: Some(_), .. }) if text == "hi"));
     let chat = read(file("data:application/pdf;base64,AQI="));
     assert!(matches!(
         &chat.messages[0].content[0],
-        Part::Document {
+        Part::Document(Document {
             media: Media::Inline { .. },
             ..
-        }
+        })
     ));
 
     let at = "messages[0].content[0]";

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::chat::{Media, Message, Part, Role, ToolCall, ToolResult};
+use crate::chat::{Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
@@ -155,8 +155,7 @@ fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
             let path = join(path, "image_url");
             let mut image = Fields::of(fields.take("image_url")?, &path, problems)?;
             let url = image.required_string("url", problems);
-            // How closely to look is a hint that only kind B takes.
-            image.word("detail", &["auto", "low", "high", "original"], problems);
+            let detail = image.word("detail", &["auto", "low", "high", "original"], problems);
             image.end(problems);
             let path = join(&path, "url");
             let url = url?;
@@ -165,7 +164,11 @@ fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
             } else {
                 blocks::web_address(url, &path, problems)?
             };
-            blocks::image(media, &path, problems)
+            let mut part = blocks::image(media, &path, problems)?;
+            if let Part::Image(image) = &mut part {
+                image.detail = detail;
+            }
+            Some(part)
         }
         "file" => {
             fields.require("file", problems);
@@ -177,11 +180,12 @@ fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
             let data = file.required_string("file_data", problems);
             file.end(problems);
             let media = data_url(&data?, &join(&path, "file_data"), problems)?;
-            Some(Part::Document {
+            Some(Part::Document(Document {
                 media: as_text(media),
                 title,
                 context: None,
-            })
+                cache_mark: None,
+            }))
         }
         _ => {
             problems.add_foreign(join(path, "type"), "must be text, image_url or file");
@@ -266,6 +270,12 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
     let name = function.required_string("name", problems);
     let text = function.required_string("arguments", problems);
     function.end(problems);
+    if name
+        .as_deref()
+        .is_some_and(|name| !blocks::tool_name_is_valid(name))
+    {
+        problems.add(join(&path, "name"), blocks::TOOL_NAME_RULE);
+    }
     let arguments = arguments(&text?);
     if arguments.is_none() {
         problems.add(
@@ -277,6 +287,7 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
         id: id?,
         name: name?,
         arguments: arguments?,
+        cache_mark: None,
     })
 }
 
@@ -296,6 +307,7 @@ fn tool(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
             call_id,
             is_error: false,
             content,
+            cache_mark: None,
         })
     });
     result.into_iter().collect()

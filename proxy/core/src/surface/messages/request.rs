@@ -164,14 +164,14 @@ fn prompt(fields: &mut Fields, version: WireVersion, problems: &mut Problems) ->
     }
 }
 
-/// `cache_control` of the whole request stands for a mark behind the last block. It is a hint: a block that
-/// carries none keeps none.
+/// `cache_control` of the whole request stands for a mark behind the last block that takes one.
 fn mark_end(messages: &mut [Message], mark: Value) {
-    let last = messages
-        .last_mut()
-        .and_then(|message| message.content.last_mut());
-    if let Some(Part::Text { cache_mark, .. }) = last {
-        cache_mark.get_or_insert(mark);
+    let last = messages.last_mut().and_then(|message| {
+        let parts = message.content.iter_mut().rev();
+        parts.filter_map(Part::cache_mark_mut).next()
+    });
+    if let Some(place) = last {
+        place.get_or_insert(mark);
     }
 }
 
@@ -238,7 +238,7 @@ fn turns(
     into_messages(turns, problems)
 }
 
-/// Which kind of block may stand in whose turn.
+/// Which kind of block may stand in whose turn, and what calls may be named (wire.md 2, point 8).
 fn check_places(
     role: Role,
     content: &[Part],
@@ -246,16 +246,21 @@ fn check_places(
     path: &str,
     problems: &mut Problems,
 ) {
-    for part in content {
+    for (at, part) in content.iter().enumerate() {
+        if let Part::ToolCall(call) = part
+            && !blocks::tool_name_is_valid(&call.name)
+        {
+            problems.add(format!("{path}[{at}].name"), blocks::TOOL_NAME_RULE);
+        }
         let wrong = match (part, role) {
             (Part::Text { .. }, _)
-            | (Part::Image(_) | Part::Document { .. } | Part::ToolResult(_), Role::User)
+            | (Part::Image(_) | Part::Document(_) | Part::ToolResult(_), Role::User)
             | (
                 Part::ToolCall(_) | Part::Reasoning { .. } | Part::RedactedReasoning { .. },
                 Role::Assistant,
             ) => continue,
-            (Part::Document { .. }, Role::Assistant) if version == WireVersion::Classic => continue,
-            (Part::Document { .. }, Role::Assistant) => "may not hold documents",
+            (Part::Document(_), Role::Assistant) if version == WireVersion::Classic => continue,
+            (Part::Document(_), Role::Assistant) => "may not hold documents",
             (Part::Image(_), Role::Assistant) => "may not hold images",
             (Part::ToolResult(_), Role::Assistant) => "may not hold tool results",
             (Part::ToolCall(_), Role::User) => "may not hold tool calls",
@@ -372,11 +377,36 @@ fn output_config(
         problems.add(join(path, "schema"), "is required");
     }
     format.end(problems);
+    let schema = Value::Object(schema?);
     Some(ResponseFormat::JsonSchema {
         name: None,
-        schema: Value::Object(schema?),
-        strict: None,
+        strict: is_closed(&schema).then_some(true),
+        schema,
     })
+}
+
+/// Whether a schema may be asked for strictly of every provider kind. On this surface answers always conform to it
+/// (wire.md 2, point 43); kind B promises that only where each object names all its properties as required, and
+/// refuses to promise it elsewhere.
+fn is_closed(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_closed_object = match fields.get("properties") {
+                Some(Value::Object(properties)) => {
+                    let required = fields.get("required").and_then(Value::as_array);
+                    let is_required = |name: &String| {
+                        required.is_some_and(|all| all.iter().any(|one| one == name))
+                    };
+                    fields.get("additionalProperties") == Some(&json!(false))
+                        && properties.keys().all(is_required)
+                }
+                _ => fields.get("type") != Some(&json!("object")),
+            };
+            is_closed_object && fields.values().all(is_closed)
+        }
+        Value::Array(items) => items.iter().all(is_closed),
+        _ => true,
+    }
 }
 
 #[cfg(test)]

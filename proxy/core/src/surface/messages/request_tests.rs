@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::chat::{Media, ToolChoice};
+use crate::chat::{Image, Media, ToolChoice};
 
 /// A body that passes, with fields added or replaced.
 fn body(fields: Value) -> Vec<u8> {
@@ -191,7 +191,7 @@ fn every_block_has_its_place() {
         [3, 4, 1]
     );
     assert!(
-        matches!(&chat.messages[0].content[0], Part::Image(Media::Inline { data, .. }) if data[..] == [1, 2])
+        matches!(&chat.messages[0].content[0], Part::Image(Image { media: Media::Inline { data, .. }, .. }) if data[..] == [1, 2])
     );
 
     let assistant = |block: Value| {
@@ -372,6 +372,22 @@ fn output_formats_and_effort() {
             ..
         })
     ));
+    let asked = |schema: Value| {
+        let chat =
+            read(json!({"output_config": {"format": {"type": "json_schema", "schema": schema}}}));
+        match chat.response_format {
+            Some(ResponseFormat::JsonSchema { strict, .. }) => strict,
+            _ => None,
+        }
+    };
+    let inner = json!({"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"], "additionalProperties": false});
+    let outer = |inner: &Value, required: Value| {
+        json!({"type": "object", "properties": {"a": {"type": "array", "items": inner}},
+            "required": required, "additionalProperties": false})
+    };
+    assert_eq!(asked(outer(&inner, json!(["a"]))), Some(true));
+    assert_eq!(asked(outer(&inner, json!([]))), None);
+    assert_eq!(asked(outer(&json!({"type": "object"}), json!(["a"]))), None);
     assert_eq!(chat.ext["must-effort"], "high");
     assert!(
         read(json!({"output_format": format}))
@@ -436,6 +452,22 @@ fn stops_metadata_and_tiers() {
 
 #[test]
 fn cache_marks_keep_their_form() {
+    let mark = json!({"type": "ephemeral"});
+    let marked = read(json!({
+        "messages": [
+            {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://a.b/c"}, "cache_control": mark}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}, "cache_control": mark}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "x", "cache_control": mark}]}]},
+        ],
+        "cache_control": mark,
+    }));
+    let last = |at: usize| marked.messages[at].content.last().unwrap();
+    for at in 0..3 {
+        assert_eq!(last(at).cache_mark(), Some(&mark));
+    }
+    assert!(
+        matches!(last(2), Part::ToolResult(result) if result.content[0].cache_mark() == Some(&mark))
+    );
     let chat = read(json!({"cache_control": {"type": "ephemeral"}}));
     assert!(matches!(
         &chat.messages[0].content[0],

@@ -1,0 +1,224 @@
+//! Signed reasoning and PHI: a provider takes its own reasoning back only as it wrote it (wire.md 2, point 29), and a
+//! caller must not see it so.
+//!
+//! Where the guard changes signed reasoning on its way to the caller, the caller's signature holds the original,
+//! sealed under the organization's key; on the way back it stands in place of what the caller shows. It is what the
+//! provider itself wrote, so it is not read again. Reasoning with a provider's own signature is read as any text; where that
+//! changes it, the signature holds no more and goes.
+
+use std::collections::VecDeque;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use svc_core::chat::{ChatEvent, ChatRequest, Message, Part};
+use svc_core::fault::{Fault, invalid};
+use svc_store::reasoning::Signed;
+use svc_store::{Store, StoreError};
+
+/// Begins a signature of ours.
+const OURS: &str = "svc_reasoning_";
+
+/// Reasoning of a request while the guard reads the rest.
+pub(crate) struct Thoughts {
+    /// Originals, which the guard does not read.
+    originals: Vec<(Place, Part)>,
+    /// Reasoning with a signature of a provider, as it came.
+    signed: Vec<(Place, Part)>,
+}
+
+/// Message and part.
+#[derive(Clone, Copy)]
+struct Place(usize, usize);
+
+impl Place {
+    fn of(self, messages: &mut [Message]) -> Option<&mut Part> {
+        messages.get_mut(self.0)?.content.get_mut(self.1)
+    }
+}
+
+impl Thoughts {
+    /// Takes originals out of a request, and notes what else is signed.
+    ///
+    /// # Errors
+    /// `VALIDATION_FAILED` for a signature of ours that does not open; 503 without the organization's key.
+    pub(crate) async fn take(
+        store: &Store,
+        org_id: &str,
+        chat: &mut ChatRequest,
+    ) -> Result<Self, Fault> {
+        let mut thoughts = Self {
+            originals: Vec::new(),
+            signed: Vec::new(),
+        };
+        for (message, turn) in chat.messages.iter_mut().enumerate() {
+            for (at, part) in turn.content.iter_mut().enumerate() {
+                let place = Place(message, at);
+                let Part::Reasoning {
+                    signature: Some(signature),
+                    ..
+                } = &*part
+                else {
+                    continue;
+                };
+                let Some(sealed) = signature.strip_prefix(OURS) else {
+                    thoughts.signed.push((place, part.clone()));
+                    continue;
+                };
+                let original = opened(store, org_id, sealed).await?;
+                let Some(Signed { text, signature }) = original else {
+                    let path = format!("messages[{message}].content[{at}].signature");
+                    return Err(invalid(path, "is none that this organization was given"));
+                };
+                let original = Part::Reasoning {
+                    text,
+                    signature: Some(signature),
+                };
+                thoughts.originals.push((place, original));
+                // Nothing to read.
+                *part = Part::RedactedReasoning {
+                    data: String::new(),
+                };
+            }
+        }
+        Ok(thoughts)
+    }
+
+    /// Puts the originals back, and takes signatures away that hold no more.
+    pub(crate) fn give_back(self, chat: &mut ChatRequest) {
+        for (place, original) in self.originals {
+            if let Some(part) = place.of(&mut chat.messages) {
+                *part = original;
+            }
+        }
+        for (place, before) in self.signed {
+            if let Some(part) = place.of(&mut chat.messages)
+                && *part != before
+                && let Part::Reasoning { signature, .. } = part
+            {
+                *signature = None;
+            }
+        }
+    }
+}
+
+/// `None` for what was not sealed here for this organization.
+async fn opened(store: &Store, org_id: &str, sealed: &str) -> Result<Option<Signed>, Fault> {
+    let Ok(sealed) = URL_SAFE_NO_PAD.decode(sealed) else {
+        return Ok(None);
+    };
+    match Signed::open(store, org_id, &sealed).await {
+        Ok(signed) => Ok(Some(signed)),
+        Err(StoreError::Seal(_)) => Ok(None),
+        Err(error) => Err(no_key(&error)),
+    }
+}
+
+fn no_key(error: &StoreError) -> Fault {
+    Fault::unavailable(format_args!("sealing reasoning: {error}"))
+}
+
+/// The reasoning of one reply: what the provider wrote, and what has become of it.
+#[derive(Default)]
+pub(super) struct Thinking {
+    /// Of the block that is coming in.
+    written: String,
+    /// Pieces of its signature.
+    signature: String,
+    /// Blocks that are signed and not out yet.
+    complete: VecDeque<String>,
+    /// Of the block that is going out: with placeholders, and as the caller sees it.
+    kept: String,
+    shown: String,
+}
+
+impl Thinking {
+    /// Notes what comes in. The pieces of a signature are held back until they are whole; they are given before the
+    /// event that comes behind them.
+    pub(super) fn takes(&mut self, event: ChatEvent) -> (Option<ChatEvent>, Option<ChatEvent>) {
+        match event {
+            ChatEvent::ReasoningSignature(piece) => {
+                self.signature.push_str(&piece);
+                (None, None)
+            }
+            ChatEvent::KeepAlive | ChatEvent::Usage(_) => (None, Some(event)),
+            event => {
+                let signature = self.signature();
+                match &event {
+                    ChatEvent::Reasoning(text) => self.written.push_str(text),
+                    _ => self.written.clear(),
+                }
+                (signature, Some(event))
+            }
+        }
+    }
+
+    /// The signature that was held back.
+    pub(super) fn signature(&mut self) -> Option<ChatEvent> {
+        if self.signature.is_empty() {
+            return None;
+        }
+        self.complete.push_back(std::mem::take(&mut self.written));
+        let signature = std::mem::take(&mut self.signature);
+        Some(ChatEvent::ReasoningSignature(signature))
+    }
+
+    /// The signature that was last given goes to nobody.
+    pub(super) fn unsigned(&mut self) {
+        self.complete.pop_back();
+    }
+
+    /// Notes an event on its way out, with placeholders in place.
+    pub(super) fn keeps(&mut self, event: &ChatEvent) {
+        note(&mut self.kept, event);
+    }
+
+    /// Notes an event as the caller sees it.
+    pub(super) fn shows(&mut self, event: &ChatEvent) {
+        note(&mut self.shown, event);
+    }
+
+    /// A block's signature goes out: the ones that are kept and shown, in that order.
+    ///
+    /// # Errors
+    /// 503 without the organization's key.
+    pub(super) async fn sign(
+        &mut self,
+        signature: String,
+        store: &Store,
+        org_id: &str,
+    ) -> Result<(String, String), Fault> {
+        let written = self.complete.pop_front().unwrap_or_default();
+        let (kept, shown) = (
+            std::mem::take(&mut self.kept),
+            std::mem::take(&mut self.shown),
+        );
+        let is_changed = |text: &str| text != written;
+        let (kept_is_changed, shown_is_changed) = (is_changed(&kept), is_changed(&shown));
+        if !kept_is_changed && !shown_is_changed {
+            return Ok((signature.clone(), signature));
+        }
+        let original = Signed {
+            text: written,
+            signature,
+        };
+        let sealed = original.seal(store, org_id).await;
+        let sealed = sealed.map_err(|error| no_key(&error))?;
+        let ours = format!("{OURS}{}", URL_SAFE_NO_PAD.encode(sealed));
+        let pick = |is_changed| {
+            if is_changed {
+                ours.clone()
+            } else {
+                original.signature.clone()
+            }
+        };
+        Ok((pick(kept_is_changed), pick(shown_is_changed)))
+    }
+}
+
+fn note(text: &mut String, event: &ChatEvent) {
+    match event {
+        ChatEvent::Reasoning(piece) => text.push_str(piece),
+        ChatEvent::KeepAlive | ChatEvent::Usage(_) | ChatEvent::ReasoningSignature(_) => {}
+        _ => text.clear(),
+    }
+}
