@@ -51,7 +51,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     }
     keyed(text, segments, findings);
     sort(findings);
-    drop_samples(segments, findings);
+    drop_samples(text, segments, findings);
     settle_locations(text, findings);
 }
 
@@ -80,8 +80,8 @@ const fn is_structured(origin: SegmentOrigin) -> bool {
     )
 }
 
-/// Of tool definitions only what is sure counts.
-fn drop_samples(segments: &[Segment], findings: &mut Vec<Finding>) {
+/// Of tool definitions only what is sure counts, and is nobody in particular.
+fn drop_samples(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     if !segments.iter().any(|segment| is_definition(segment.origin)) {
         return;
     }
@@ -93,11 +93,26 @@ fn drop_samples(segments: &[Segment], findings: &mut Vec<Finding>) {
         {
             at += 1;
         }
-        finding.score >= DEFINITION_SCORE
+        let is_counted = finding.score >= DEFINITION_SCORE && !is_anybody(text, finding);
+        is_counted
             || !segments
                 .get(at)
                 .is_some_and(|segment| is_definition(segment.origin))
     });
+}
+
+/// Names that stand for anybody: in a definition they are examples.
+const ANYBODY: [&[&str]; 2] = [
+    &["john", "jane", "joe", "jon"],
+    &["doe", "smith", "public", "roe", "bloggs", "citizen"],
+];
+
+fn is_anybody(text: &str, finding: &Finding) -> bool {
+    let name = text.get(finding.start..finding.end).unwrap_or_default();
+    let words = name.split_ascii_whitespace();
+    let mut known = words.zip(ANYBODY);
+    name.split_ascii_whitespace().count() == ANYBODY.len()
+        && known.all(|(word, all)| all.iter().any(|one| one.eq_ignore_ascii_case(word)))
 }
 
 /// Words that say that a text is about a person.

@@ -33,7 +33,7 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
     let is_of_sample_domain = SAMPLE_DOMAINS.iter().any(|domain| has(&lower, &[domain]));
     match finding.kind {
         EMAIL => is_of_sample_domain,
-        URL if is_of_sample_domain => true,
+        URL if is_of_sample_domain || is_page(value) => true,
         DATE | URL | IP_ADDRESS | AGE_OVER_89 => has(before(text, finding.start), SAMPLE_WORDS),
         PHONE | FAX => is_fictitious(value),
         OTHER_ID => has(before(text, finding.start), SAMPLE_WORDS) || is_counted(value),
@@ -41,12 +41,24 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
     }
 }
 
-/// 555-0100 to 555-0199 are kept free for fiction (NANPA), and 555 is no area.
+/// A page for everybody, as documentation is linked: it asks for nothing and has no number of anybody.
+fn is_page(value: &[u8]) -> bool {
+    let asks = value.iter().any(|byte| b"?@=%".contains(byte));
+    let mut runs = value.split(|byte| !byte.is_ascii_digit());
+    !asks && runs.all(|run| run.len() < MIN_NUMBER_DIGITS)
+}
+
+/// Digits in a row that may be somebody's number.
+const MIN_NUMBER_DIGITS: usize = 5;
+
+/// 555-0100 to 555-0199 are kept free for fiction (NANPA), 555 is no area, and documentation of telephone services
+/// has 555 for the exchange.
 fn is_fictitious(value: &[u8]) -> bool {
     let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
+    let national = digits.strip_prefix(b"1").unwrap_or(&digits);
     digits.windows(5).any(|part| part == b"55501")
-        || digits.starts_with(b"555")
-        || digits.starts_with(b"1555")
+        || national.starts_with(b"555")
+        || national.get(3..6) == Some(b"555")
         || is_counted(value)
 }
 
@@ -84,6 +96,17 @@ mod tests {
         ));
         assert!(is(OTHER_ID, "id, for example ORD-8841", "ORD-8841"));
         assert!(is(PHONE, "phone 555-123-4567", "555-123-4567"));
+        assert!(is(PHONE, "as +14155552671", "+14155552671"));
+        let docs = "https://docs.example-site.dev/rest/issues#v2";
+        assert!(is(
+            URL,
+            "see https://docs.example-site.dev/rest/issues#v2",
+            docs
+        ));
+        for address in ["https://ehr.site.dev/p/84417", "https://ehr.site.dev/p?n=1"] {
+            assert!(!is(URL, address, address));
+        }
+        assert!(!is(PHONE, "call (617) 482-9931", "(617) 482-9931"));
         assert!(!is(DATE, "for the patient born 1962-03-14", "1962-03-14"));
         assert!(!is(EMAIL, "mail jane@lakeside.org", "jane@lakeside.org"));
         assert!(!is(crate::kind::SSN, "his 219-09-9999", "219-09-9999"));

@@ -32,7 +32,7 @@ pub use merge::{Candidate, Finding, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use redact::{Shifted, redact};
 pub use redactor::{ReplyRedactor, Step};
-pub use refusal::leave_in_tools;
+pub use refusal::leave_in_fixed_text;
 pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};
 pub use scan::{Segment, TextScan};

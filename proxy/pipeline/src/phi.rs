@@ -293,8 +293,8 @@ pub async fn guard(
     } = found.await?;
     let mut findings = phi::sweep(&scan, findings, &placeholders, &allowed)
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
-    let may_hold = |kind: &Kind| policy.tools_may_hold(kind.as_str());
-    phi::leave_in_tools(&scan, &mut findings, may_hold, &denied);
+    let may_hold = |kind: &Kind| policy.fixed_text_may_hold(kind.as_str());
+    phi::leave_in_fixed_text(&scan, &mut findings, may_hold, &denied);
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
         return Err(fault);
     }

@@ -238,6 +238,8 @@ async fn images_by_address_reach_the_provider(world: &World) {
     let organization = world.organization();
     let addresses = [
         "https://upload.example.org/wikipedia/commons/thumb/d/dd/Gfp-wisconsin-madison-the-nature-boardwalk.jpg/2560px-Gfp-wisconsin-madison-the-nature-boardwalk.jpg",
+        "https://assets.example.com/m/1cd9d098ac3e6467/original/Claude-3-Model-Card-October-Addendum.pdf",
+        "https://example.com/2026/11/20/Golden_Gate_Bridge_San_Francisco.jpg",
         "https://cdn.example.net/uploads/7d0ad8f0-8c1f-4b8b-9d9d-0d6a2f3c4e5b/original.png?width=640&height=480&fit=crop",
         "https://my-bucket.s3.us-east-1.amazonaws.com/images/scan.png?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20261120%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20261120T101112Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=733255ef022bec3f2a8701cd61d4b371f3f28c9f193a1f02279211d48d5193d7",
         "https://storage.example.com/v0/b/app.appspot.com/o/photos%2FIMG_4821.jpeg?alt=media&token=0b4a1c62-3e1a-4f7e-9f0e-1a2b3c4d5e6f",
@@ -270,9 +272,10 @@ async fn images_by_address_reach_the_provider(world: &World) {
         for address in [
             "https://a.example/scans/Harold_Whitfield/ct.png",
             "https://a.example/x.png?ssn=536-22-1234",
+            "https://a.example/Whitfield.png",
         ] {
             let image = json!({"type": "image", "source": {"type": "url", "url": address}});
-            let body = json!({"model": model, "max_tokens": 64, "messages": [{"role": "user", "content": [image]}]});
+            let body = json!({"model": model, "max_tokens": 64, "messages": [{"role": "user", "content": [{"type": "text", "text": "Patient Harold Whitfield."}, image]}]});
             let answer = ask(world, &organization.key, Surface::Messages, &body).await;
             let error = answer.json();
             assert_eq!(
@@ -280,9 +283,10 @@ async fn images_by_address_reach_the_provider(world: &World) {
                 (403, &json!("PHI_BLOCKED")),
                 "{address}: {error}"
             );
-            assert_eq!(
-                error["error"]["details"]["locations"],
-                json!(["messages[0].content[0]"])
+            let locations = error["error"]["details"]["locations"].as_array().unwrap();
+            assert!(
+                locations.contains(&json!("messages[0].content[1]")),
+                "{error}"
             );
         }
     }

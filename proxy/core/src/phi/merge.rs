@@ -105,17 +105,25 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
         .collect()
 }
 
-/// What an address has because it is one: it is a web address, and file stores name things by random numbers.
+/// What an address has because it is one: it is a web address, file stores name things by random numbers, and many a
+/// word in it is a given name by itself. (One that is known from elsewhere is found by that.)
 fn is_own(scan: &TextScan, piece: &scan::Piece, kind: &Kind) -> bool {
     let segment = scan.segments().get(piece.segment);
     if segment.is_none_or(|segment| segment.form != Form::Address) {
         return false;
     }
-    let is_random = || {
-        let text = scan.text().get(piece.source.clone());
-        text.is_some_and(is_uuid)
-    };
-    kind.as_str() == "URL" || (kind.as_str() == "OTHER_ID" && is_random())
+    let written = scan.text().get(piece.source.clone()).unwrap_or_default();
+    let read = scan
+        .reading()
+        .0
+        .get(piece.reads.clone())
+        .unwrap_or_default();
+    match kind.as_str() {
+        "URL" => true,
+        "OTHER_ID" => is_uuid(written),
+        "NAME" => !read.contains(char::is_whitespace),
+        _ => false,
+    }
 }
 
 /// 8, 4, 4, 4 and 12 hexadecimal digits (RFC 9562).

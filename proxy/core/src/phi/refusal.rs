@@ -35,18 +35,19 @@ pub fn in_tool_definition(
     Some(Code::PhiInToolSchema.fault().at(param))
 }
 
-/// Whether a finding stands where nothing can be replaced: in an address that the provider fetches.
+/// Whether a finding stands in an address that the provider fetches: a placeholder there would lead nowhere.
 pub fn in_address(scan: &TextScan, findings: &[Finding]) -> bool {
-    let segments = scan.segments();
-    findings.iter().any(|finding| {
-        let segment = segments.get(finding.segment);
-        segment.is_some_and(|segment| segment.form == Form::Address)
-    })
+    findings.iter().any(|finding| is_in_address(scan, finding))
 }
 
-/// Leaves in tool definitions what they may hold, unless the organization denies it: ranges of
-/// [`TextScan::reading`].
-pub fn leave_in_tools(
+fn is_in_address(scan: &TextScan, finding: &Finding) -> bool {
+    let segment = scan.segments().get(finding.segment);
+    segment.is_some_and(|segment| segment.form == Form::Address)
+}
+
+/// Leaves in text that cannot be rewritten, tool definitions and addresses, what that may hold, unless the
+/// organization denies it: ranges of [`TextScan::reading`].
+pub fn leave_in_fixed_text(
     scan: &TextScan,
     findings: &mut Vec<Finding>,
     may_hold: impl Fn(&Kind) -> bool,
@@ -60,7 +61,8 @@ pub fn leave_in_tools(
         on_it.any(|denied| denied.start < finding.end && finding.start < denied.end)
     };
     findings.retain(|finding| {
-        !tools.contains(&finding.segment) || !may_hold(&finding.kind) || is_denied(finding)
+        let is_fixed = tools.contains(&finding.segment) || is_in_address(scan, finding);
+        !is_fixed || !may_hold(&finding.kind) || is_denied(finding)
     });
 }
 

@@ -25,9 +25,9 @@ pub(crate) struct File {
     /// Kinds beside ours that detectors of others find.
     #[serde(default)]
     further_kinds: Vec<Spanned<String>>,
-    /// Kinds that definitions of tools may hold.
+    /// Kinds that may stand in text that cannot be rewritten: definitions of tools, addresses of media.
     #[serde(default)]
-    tools_may_hold: Vec<Spanned<String>>,
+    fixed_text_may_hold: Vec<Spanned<String>>,
     /// The profile in force.
     profile: Option<Spanned<String>>,
     defaults: Rule,
@@ -80,7 +80,7 @@ pub struct PhiPolicy {
     pub detectors: Vec<String>,
     /// Kinds beside ours that the file speaks of.
     pub further_kinds: Vec<String>,
-    tools_may_hold: Vec<String>,
+    fixed_text_may_hold: Vec<String>,
     defaults: Rule,
     profiles: Vec<Profile>,
     in_force: ProfileId,
@@ -142,9 +142,9 @@ impl PhiPolicy {
         rule.copied().unwrap_or(self.defaults)
     }
 
-    /// Whether a finding of this kind is no reason to refuse a tool whose definition holds it.
-    pub fn tools_may_hold(&self, kind: &str) -> bool {
-        self.tools_may_hold.iter().any(|held| held == kind)
+    /// Whether a finding of this kind may stay in text that cannot be rewritten, or refuses the request.
+    pub fn fixed_text_may_hold(&self, kind: &str) -> bool {
+        self.fixed_text_may_hold.iter().any(|held| held == kind)
     }
 
     /// What is wrong with the name of a kind that findings are to have.
@@ -160,7 +160,7 @@ impl PhiPolicy {
         let File {
             detectors,
             further_kinds,
-            tools_may_hold,
+            fixed_text_may_hold,
             profile,
             defaults,
             kinds,
@@ -180,7 +180,7 @@ impl PhiPolicy {
             further: own_kinds(further_kinds, source, findings),
             findings,
         };
-        let tools_may_hold = builder.wide_kinds(tools_may_hold);
+        let fixed_text_may_hold = builder.wide_kinds(fixed_text_may_hold);
         let base = builder.rules(&kinds, &BTreeMap::new());
         let mut built: Vec<Profile> = profiles
             .iter()
@@ -203,7 +203,7 @@ impl PhiPolicy {
         Self {
             detectors,
             further_kinds: builder.further,
-            tools_may_hold,
+            fixed_text_may_hold,
             defaults,
             profiles: built,
             in_force: in_force.unwrap_or(ProfileId(0)),
@@ -281,7 +281,7 @@ impl Builder<'_> {
         for name in named {
             let (start, name) = (name.span().start, name.into_inner());
             if let Some(message) = wrong_finding(&name, &self.further) {
-                let message = format!("tools_may_hold: {message}");
+                let message = format!("fixed_text_may_hold: {message}");
                 self.findings.add_at(self.source, start, message);
             }
             kinds.push(name);

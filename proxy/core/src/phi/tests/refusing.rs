@@ -166,7 +166,7 @@ fn an_address_is_no_finding_but_what_stands_in_it_is() {
 }
 
 #[test]
-fn tools_keep_what_they_may_hold_unless_it_is_denied() {
+fn fixed_text_keeps_what_it_may_hold_unless_it_is_denied() {
     let mut request = chat(vec![user("in Paris")]);
     request.tools = vec![tool(
         "look",
@@ -177,7 +177,7 @@ fn tools_keep_what_they_may_hold_unless_it_is_denied() {
     let values = [("LOCATION", "Paris")];
     let left = |kind: &'static str, denied: &[std::ops::Range<usize>]| {
         let mut found = findings(&scan, &values, &PlaceholderMap::default());
-        leave_in_tools(&scan, &mut found, |found| found.as_str() == kind, denied);
+        leave_in_fixed_text(&scan, &mut found, |found| found.as_str() == kind, denied);
         found.len()
     };
     assert_eq!((left("LOCATION", &[]), left("DATE", &[])), (1, 2));
