@@ -11,6 +11,9 @@ use super::kind::Kind;
 use super::scan::{self, TextScan};
 use super::visit::Form;
 
+/// Per mille: no guess.
+const CERTAIN: u16 = 1_000;
+
 /// What one detector claims about bytes `start..end` of [`TextScan::reading`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate<'a> {
@@ -57,7 +60,35 @@ pub fn merge(
         })
         .flatten()
         .collect();
-    resolve(scan, claims)
+    let mut findings = resolve(scan, claims);
+    drop_lone_names(scan, &mut findings);
+    findings
+}
+
+/// Many a word in an address is a given name by itself: it counts where a name elsewhere has it, or whoever found it is
+/// certain.
+fn drop_lone_names(scan: &TextScan, findings: &mut Vec<Finding>) {
+    let is_lone = |finding: &Finding| {
+        let segment = scan.segments().get(finding.segment);
+        finding.kind.as_str() == "NAME"
+            && finding.score < CERTAIN
+            && segment.is_some_and(|segment| segment.form == Form::Address)
+            && !scan.value(finding).contains(char::is_whitespace)
+    };
+    let (lone, others): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| is_lone(finding));
+    if lone.is_empty() {
+        return;
+    }
+    let names = others
+        .iter()
+        .filter(|finding| finding.kind.as_str() == "NAME");
+    let words: BTreeSet<String> = names
+        .flat_map(|name| scan.value(name).split_whitespace())
+        .map(str::to_lowercase)
+        .collect();
+    let known = |finding: &Finding| words.contains(&scan.value(finding).to_lowercase());
+    findings.retain(|finding| !is_lone(finding) || known(finding));
 }
 
 /// A claim on bytes of one segment of [`TextScan::text`], on its way through the merge.
@@ -105,23 +136,16 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
         .collect()
 }
 
-/// What an address has because it is one: it is a web address, file stores name things by random numbers, and many a
-/// word in it is a given name by itself. (One that is known from elsewhere is found by that.)
+/// What an address has because it is one: it is a web address, and file stores name things by random numbers.
 fn is_own(scan: &TextScan, piece: &scan::Piece, kind: &Kind) -> bool {
     let segment = scan.segments().get(piece.segment);
     if segment.is_none_or(|segment| segment.form != Form::Address) {
         return false;
     }
     let written = scan.text().get(piece.source.clone()).unwrap_or_default();
-    let read = scan
-        .reading()
-        .0
-        .get(piece.reads.clone())
-        .unwrap_or_default();
     match kind.as_str() {
         "URL" => true,
         "OTHER_ID" => is_uuid(written),
-        "NAME" => !read.contains(char::is_whitespace),
         _ => false,
     }
 }

@@ -153,13 +153,14 @@ fn an_address_is_no_finding_but_what_stands_in_it_is() {
     let own = [("URL", "cdn.example"), ("OTHER_ID", uuid)];
     assert_eq!(found(&mut request, &own), (false, 0));
     // As words, and with what is encoded in it opened.
-    for value in ["Jane Doe", "Doe-ct"] {
-        assert_eq!(
-            found(&mut request, &[("NAME", value)]),
-            (true, 1),
-            "{value}"
-        );
+    for (kind, value) in [("NAME", "Jane Doe"), ("MRN", "Doe-ct")] {
+        assert_eq!(found(&mut request, &[(kind, value)]), (true, 1), "{value}");
     }
+    // A word alone is a name where one elsewhere has it.
+    let words = [("NAME", "Doe"), ("NAME", "Ms. Doe")];
+    assert_eq!(found(&mut request, &words), (false, 0));
+    request.messages.push(user("Ms. Doe was seen"));
+    assert_eq!(found(&mut request, &words), (true, 2));
     let text = [("URL", "https://cdn.example/x")];
     let mut elsewhere = chat(vec![user("see https://cdn.example/x")]);
     assert_eq!(found(&mut elsewhere, &text), (false, 1));
