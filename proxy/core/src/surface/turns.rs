@@ -78,15 +78,29 @@ fn unanswered(open: &BTreeMap<&str, Open>, problems: &mut Problems) {
     }
 }
 
+/// What is to become of a conversation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The model speaks next.
+    Reply,
+    /// Its tokens are counted, wherever it ends.
+    Count,
+}
+
 /// The turns' own rules, then the turns as canonical messages.
-pub(super) fn into_messages(turns: Vec<Turn>, problems: &mut Problems) -> Vec<Message> {
+pub(super) fn into_messages(
+    turns: Vec<Turn>,
+    purpose: Purpose,
+    problems: &mut Problems,
+) -> Vec<Message> {
     check_calls(&turns, problems);
     match turns.last() {
         None => problems.add("messages", "must hold a user message"),
         // Prefill: newer models of kind A refuse it and kind B has no such thing (wire.md 2, point 46). An
         // open tool call at the end has its own problem.
         Some(Turn { at, message })
-            if message.role == Role::Assistant
+            if purpose == Purpose::Reply
+                && message.role == Role::Assistant
                 && !message
                     .content
                     .iter()

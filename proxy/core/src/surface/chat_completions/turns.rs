@@ -8,7 +8,7 @@ use crate::chat::{Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Turn, into_messages, says_nothing};
+use crate::surface::turns::{Purpose, Turn, into_messages, says_nothing};
 
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, Vec<Message>) {
@@ -61,7 +61,10 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, V
         };
         turns.push(Turn { at, message });
     }
-    (system, merge_results(into_messages(turns, problems)))
+    (
+        system,
+        merge_results(into_messages(turns, Purpose::Reply, problems)),
+    )
 }
 
 /// Tool messages in a row are one turn (wire.md 2, point 2). Their names are the tools', not an author's.

@@ -12,7 +12,7 @@ use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Turn, into_messages, says_nothing};
+use crate::surface::turns::{Purpose, Turn, into_messages, says_nothing};
 
 /// Which rules of the wire format a caller speaks: the header `anthropic-version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
     let sampling = sampling(&mut fields, version, &mut problems);
     let stop_sequences = stop_sequences(&mut fields, &mut problems);
     let metadata = metadata(&mut fields, &mut problems);
-    let mut chat = prompt(&mut fields, version, &mut problems);
+    let mut chat = prompt(&mut fields, version, Purpose::Reply, &mut problems);
     if let (Some(budget), Some(max)) = (chat.reasoning_tokens, max_tokens)
         && budget >= max
     {
@@ -99,7 +99,7 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
 pub fn decode_count(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
     let mut fields = top(body)?;
     let mut problems = Problems::default();
-    let chat = prompt(&mut fields, version, &mut problems);
+    let chat = prompt(&mut fields, version, Purpose::Count, &mut problems);
     fields.end(&mut problems);
     problems.into_compat_result()?;
     Ok(chat)
@@ -122,7 +122,12 @@ fn top(body: &[u8]) -> Result<Fields, Fault> {
 }
 
 /// The fields that both calls have.
-fn prompt(fields: &mut Fields, version: WireVersion, problems: &mut Problems) -> ChatRequest {
+fn prompt(
+    fields: &mut Fields,
+    version: WireVersion,
+    purpose: Purpose,
+    problems: &mut Problems,
+) -> ChatRequest {
     let model = fields
         .required_string("model", problems)
         .unwrap_or_default();
@@ -131,7 +136,7 @@ fn prompt(fields: &mut Fields, version: WireVersion, problems: &mut Problems) ->
         .map(|value| system_parts(value, "system", problems))
         .unwrap_or_default();
     let messages = fields.array("messages", problems).unwrap_or_default();
-    let mut messages = turns(messages, version, &mut system, problems);
+    let mut messages = turns(messages, version, purpose, &mut system, problems);
     let tools = fields
         .take("tools")
         .map(|value| blocks::decode_tools(value, "tools", problems))
@@ -193,6 +198,7 @@ fn drop_empty_text(parts: &mut Vec<Part>) {
 fn turns(
     items: Vec<Value>,
     version: WireVersion,
+    purpose: Purpose,
     system: &mut Vec<Part>,
     problems: &mut Problems,
 ) -> Vec<Message> {
@@ -235,7 +241,7 @@ fn turns(
         };
         turns.push(Turn { at, message });
     }
-    into_messages(turns, problems)
+    into_messages(turns, purpose, problems)
 }
 
 /// Which kind of block may stand in whose turn, and what calls may be named (wire.md 2, point 8).

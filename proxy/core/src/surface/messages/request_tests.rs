@@ -505,6 +505,10 @@ fn counting_takes_the_prompt_and_nothing_else() {
     let chat = decode_count(counted.to_string().as_bytes(), WireVersion::Classic);
     let chat = chat.ok().unwrap();
     assert!(chat.max_tokens.is_none() && chat.tools.len() == 1 && chat.system.len() == 1);
+    // What was said so far may be counted before anybody goes on.
+    let said = json!([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]);
+    let ended = json!({"model": "m", "messages": said});
+    assert!(decode_count(ended.to_string().as_bytes(), WireVersion::Classic).is_ok());
     let fault = decode_count(&body(json!({})), WireVersion::Classic)
         .err()
         .unwrap();
