@@ -300,13 +300,15 @@ pub async fn guard(
     }
     let blocked = match mode {
         PhiMode::Block => !findings.is_empty(),
-        PhiMode::Redact => {
-            let refuses = |finding| is_blocking(finding, &scan, detectors.profile, policy);
-            phi::refusal::in_address(&scan, &findings) || findings.iter().any(refuses)
-        }
+        PhiMode::Redact => findings
+            .iter()
+            .any(|finding| is_blocking(finding, &scan, detectors.profile, policy)),
     };
     if blocked {
         return Err(phi::refusal::blocked(chat, &findings));
+    }
+    if let Some(fault) = phi::refusal::in_address(chat, &scan, &findings) {
+        return Err(fault);
     }
     let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;

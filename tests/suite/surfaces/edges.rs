@@ -242,6 +242,8 @@ async fn images_by_address_reach_the_provider(world: &World) {
         "https://example.com/2026/11/20/Golden_Gate_Bridge_San_Francisco.jpg",
         "https://cdn.example.net/uploads/7d0ad8f0-8c1f-4b8b-9d9d-0d6a2f3c4e5b/original.png?width=640&height=480&fit=crop",
         "https://my-bucket.s3.us-east-1.amazonaws.com/images/scan.png?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20261120%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20261120T101112Z&X-Amz-Expires=3600&X-Amz-SignedHeaders=host&X-Amz-Signature=733255ef022bec3f2a8701cd61d4b371f3f28c9f193a1f02279211d48d5193d7",
+        "https://storage.example.com/bucket/cat.jpeg?X-Goog-Credential=reader%40project.iam.gserviceaccount.com%2F20261120%2Fus-central1%2Fstorage%2Fgoog4_request&X-Goog-Date=20261120T181309Z",
+        "http://203.0.113.7:8080/image.png",
         "https://storage.example.com/v0/b/app.appspot.com/o/photos%2FIMG_4821.jpeg?alt=media&token=0b4a1c62-3e1a-4f7e-9f0e-1a2b3c4d5e6f",
     ];
     for (kind, model) in MODELS {
@@ -271,6 +273,8 @@ async fn images_by_address_reach_the_provider(world: &World) {
         // What stands in an address cannot be replaced there.
         for address in [
             "https://a.example/scans/Harold_Whitfield/ct.png",
+            "https://a.example/scans/harold-whitfield.png",
+            "https://a.example/scans/John-Smith.png",
             "https://a.example/x.png?ssn=536-22-1234",
             "https://a.example/Whitfield.png",
         ] {

@@ -136,7 +136,8 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
         .collect()
 }
 
-/// What an address has because it is one: it is a web address, and file stores name things by random numbers.
+/// What an address has because it is one: it is a web address, of a host that may be a number; file stores name things
+/// by random numbers, and sign by accounts of programs.
 fn is_own(scan: &TextScan, piece: &scan::Piece, kind: &Kind) -> bool {
     let segment = scan.segments().get(piece.segment);
     if segment.is_none_or(|segment| segment.form != Form::Address) {
@@ -145,6 +146,11 @@ fn is_own(scan: &TextScan, piece: &scan::Piece, kind: &Kind) -> bool {
     let written = scan.text().get(piece.source.clone()).unwrap_or_default();
     match kind.as_str() {
         "URL" => true,
+        "IP_ADDRESS" => {
+            let before = scan.text().get(..piece.source.start);
+            before.is_some_and(|before| before.ends_with("://"))
+        }
+        "EMAIL" => written.ends_with(".gserviceaccount.com"),
         "OTHER_ID" => is_uuid(written),
         _ => false,
     }

@@ -35,10 +35,19 @@ pub fn in_tool_definition(
     Some(Code::PhiInToolSchema.fault().at(param))
 }
 
-/// Whether a finding stands in an address that the provider fetches: a placeholder there would lead nowhere.
-pub fn in_address(scan: &TextScan, findings: &[Finding]) -> bool {
-    findings.iter().any(|finding| is_in_address(scan, finding))
+/// As [`blocked`], for findings in addresses that the provider fetches: a placeholder there would lead nowhere.
+pub fn in_address(chat: &mut ChatRequest, scan: &TextScan, findings: &[Finding]) -> Option<Fault> {
+    let there = findings.iter().filter(|one| is_in_address(scan, one));
+    let there: Vec<Finding> = there.cloned().collect();
+    (!there.is_empty()).then(|| {
+        let mut fault = blocked(chat, &there);
+        fault.message = IN_ADDRESS.into();
+        fault
+    })
 }
+
+const IN_ADDRESS: &str =
+    "An address of an image or document contains PHI, which cannot be replaced there.";
 
 fn is_in_address(scan: &TextScan, finding: &Finding) -> bool {
     let segment = scan.segments().get(finding.segment);

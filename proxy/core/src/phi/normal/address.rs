@@ -9,10 +9,16 @@ pub(super) fn words(address: &str) -> Option<Rewrite> {
     if scheme > 0 {
         rewriter.replace(0..scheme, "\n");
     }
+    let is_letter = |at: Option<usize>| {
+        let byte = at.and_then(|at| address.as_bytes().get(at));
+        byte.is_some_and(u8::is_ascii_alphabetic)
+    };
     for (at, letter) in address.char_indices().skip_while(|(at, _)| *at < scheme) {
         let read = match letter {
             '/' | '?' | '&' | '#' | ';' => "\n",
             '_' | '+' => " ",
+            // Words, and not the groups of a number or a date.
+            '-' if is_letter(at.checked_sub(1)) && is_letter(Some(at + 1)) => " ",
             _ => continue,
         };
         rewriter.replace(at..at + 1, read);
@@ -34,6 +40,8 @@ mod tests {
             read.source_of(lines.find("Jane").unwrap_or(0)..lines.find(".png").unwrap_or(0))
         });
         assert_eq!(whole, Some(24..32));
+        let text = words("John-Smith-1961-04-12").map(|read| read.text().to_owned());
+        assert_eq!(text.as_deref(), Some("John Smith-1961-04-12"));
         assert!(words("word").is_none());
     }
 }
