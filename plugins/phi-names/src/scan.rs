@@ -80,7 +80,7 @@ const fn is_structured(origin: SegmentOrigin) -> bool {
     )
 }
 
-/// Of tool definitions only what is sure counts, and is nobody in particular.
+/// Of tool definitions only what is sure counts, and is no sample.
 fn drop_samples(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     if !segments.iter().any(|segment| is_definition(segment.origin)) {
         return;
@@ -93,26 +93,48 @@ fn drop_samples(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         {
             at += 1;
         }
-        let is_counted = finding.score >= DEFINITION_SCORE && !is_anybody(text, finding);
-        is_counted
-            || !segments
-                .get(at)
-                .is_some_and(|segment| is_definition(segment.origin))
+        let definition = segments
+            .get(at)
+            .filter(|segment| is_definition(segment.origin));
+        definition.is_none_or(|segment| {
+            finding.score >= DEFINITION_SCORE && !is_sample(text, segment, finding)
+        })
     });
 }
 
-/// Names that stand for anybody: in a definition they are examples.
+/// What says that a sample follows.
+const SAMPLE_MARKS: &[&str] = &["e.g", "eg", "example", "examples", "such as", "i.e"];
+/// Names that stand for anybody.
 const ANYBODY: [&[&str]; 2] = [
     &["john", "jane", "joe", "jon"],
     &["doe", "smith", "public", "roe", "bloggs", "citizen"],
 ];
 
-fn is_anybody(text: &str, finding: &Finding) -> bool {
+/// `e.g. Albert Einstein` shows what is meant. Where a definition speaks of patients, only names that stand for anybody
+/// are samples.
+fn is_sample(text: &str, segment: &Segment, finding: &Finding) -> bool {
+    let definition = part(text, segment);
+    let Some(start) = finding.start.checked_sub(segment.start as usize) else {
+        return false;
+    };
+    let before = phi_text::text::before(definition.as_bytes(), start);
     let name = text.get(finding.start..finding.end).unwrap_or_default();
-    let words = name.split_ascii_whitespace();
-    let mut known = words.zip(ANYBODY);
+    phi_text::text::has(before, SAMPLE_MARKS)
+        && (is_anybody(name) || !speaks_of_a_person(definition))
+}
+
+fn is_anybody(name: &str) -> bool {
+    let mut words = name.split_ascii_whitespace().zip(ANYBODY);
     name.split_ascii_whitespace().count() == ANYBODY.len()
-        && known.all(|(word, all)| all.iter().any(|one| one.eq_ignore_ascii_case(word)))
+        && words.all(|(word, all)| all.iter().any(|one| one.eq_ignore_ascii_case(word)))
+}
+
+fn speaks_of_a_person(text: &str) -> bool {
+    PERSON_WORDS.iter().any(|word| {
+        text.as_bytes()
+            .windows(word.len())
+            .any(|part| part.eq_ignore_ascii_case(word))
+    })
 }
 
 /// Words that say that a text is about a person.
@@ -129,11 +151,7 @@ fn settle_locations(text: &str, findings: &mut Vec<Finding>) {
     let has_person = findings
         .iter()
         .any(|finding| matches!(finding.kind, NAME | ADDRESS))
-        || PERSON_WORDS.iter().any(|word| {
-            text.as_bytes()
-                .windows(word.len())
-                .any(|part| part.eq_ignore_ascii_case(word))
-        });
+        || speaks_of_a_person(text);
     if has_person {
         for finding in findings {
             if finding.kind == PERHAPS_LOCATION {

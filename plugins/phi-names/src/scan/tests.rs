@@ -304,3 +304,31 @@ fn any_text_is_survived() {
         across(&text, &[(0, end)]);
     }
 }
+
+#[test]
+fn samples_of_definitions_are_nobody() {
+    let found = |text: &str| {
+        let segment = Segment {
+            start: 0,
+            end: u32::try_from(text.len()).unwrap_or_default(),
+            origin: SegmentOrigin::ToolDescription,
+        };
+        let mut findings = Vec::new();
+        scan(text, &[segment], &mut findings);
+        findings.len()
+    };
+    for sample in [
+        "Title of the article, e.g. Albert Einstein",
+        "Name of the patient, for example John Smith",
+        "Provider, such as Dr. Helen Marsh",
+    ] {
+        assert_eq!(found(sample), 0, "{sample}");
+    }
+    for value in [
+        "Looks up Mr. John Smith",
+        "The patient, e.g. Harold Whitfield",
+        "Notes of Dr. Helen Marsh",
+    ] {
+        assert!(found(value) > 0, "{value}");
+    }
+}
