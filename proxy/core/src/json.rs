@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -42,6 +43,20 @@ fn value(bytes: &[u8]) -> Result<Value, Fault> {
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|error| invalid("$body", describe(&error)))
+}
+
+/// Appends a value as compact JSON.
+pub fn write(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
+    // What is written here has texts as keys, and writing to memory does not fail.
+    serde_json::to_writer(out, value).unwrap_or_default();
+}
+
+/// A value as compact JSON.
+pub fn bytes(value: &Value) -> Vec<u8> {
+    // Most answers fit in.
+    let mut out = Vec::with_capacity(1024);
+    write(value, &mut out);
+    out
 }
 
 /// A whole number of at least zero. A fraction of zero changes nothing: to JSON Schema, as to RFC 8785, `1.0` is `1`.

@@ -28,7 +28,7 @@ pub use lists::{
     MIN_LISTED_CHARS, Mentions, Unlistable, ValueLists,
 };
 pub use map::{BadMap, PlaceholderMap, Speaker};
-pub use merge::{Candidate, Finding, merge};
+pub use merge::{CERTAIN, Candidate, Finding, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use redact::{Shifted, redact};
 pub use redactor::{ReplyRedactor, Step};

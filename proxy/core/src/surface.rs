@@ -147,12 +147,6 @@ impl Surface {
     }
 }
 
-/// A text as a JSON string, without an intermediate value.
-fn json_text(text: &str, out: &mut Vec<u8>) {
-    // A string has a JSON form, and writing to memory does not fail.
-    serde_json::to_writer(out, text).unwrap_or_default();
-}
-
 /// The native envelope (spec, Error envelope).
 fn native_error(fault: &Fault, request_id: &str) -> Value {
     let mut error = json!({

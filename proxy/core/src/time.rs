@@ -68,27 +68,18 @@ impl Timestamp {
     }
 
     fn zoned(self) -> jiff::Zoned {
-        jiff::Timestamp::from_millisecond(self.0)
-            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-            .to_zoned(TimeZone::UTC)
+        self.instant().to_zoned(TimeZone::UTC)
+    }
+
+    fn instant(self) -> jiff::Timestamp {
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }
 
 /// RFC 3339, UTC, milliseconds, `Z` (contract 1.2).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.zoned();
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
-            at.year(),
-            at.month(),
-            at.day(),
-            at.hour(),
-            at.minute(),
-            at.second(),
-            at.millisecond()
-        )
+        write!(f, "{:.3}", self.instant())
     }
 }
 

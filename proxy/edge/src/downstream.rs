@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderName, TRANSFER_ENCODING, UPGRADE};
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use pingora::http::ResponseHeader;
 use pingora::protocols::http::ServerSession;
 use svc_pipeline::response::{Body, Response};
@@ -171,10 +171,7 @@ impl<'a> Downstream<'a> {
         headers: HeaderMap,
         framing: Framing,
     ) -> Result<(), Gone> {
-        let header = response_header(status, headers, &framing, self.asked).map_err(|error| {
-            tracing::error!(error = error.etype().as_str(), "response head refused");
-            Gone
-        })?;
+        let header = response_header(status, headers, &framing, self.asked);
         let writing = self.session.write_response_header(Box::new(header));
         within(self.write_limit, writing).await
     }
@@ -193,34 +190,33 @@ async fn within(
 /// Framing and connection fields are the edge's alone.
 fn response_header(
     status: StatusCode,
-    headers: HeaderMap,
+    mut headers: HeaderMap,
     framing: &Framing,
     asked: Asked,
-) -> pingora::Result<ResponseHeader> {
+) -> ResponseHeader {
     const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
-    let mut header = ResponseHeader::build(status, Some(headers.len() + 3))?;
-    let mut last = None;
-    for (name, value) in headers {
-        // HeaderMap names only the first of several fields of one name.
-        last = name.or(last);
-        let Some(name) = &last else { continue };
-        let ours = [
-            CONNECTION,
-            CONTENT_LENGTH,
-            TRANSFER_ENCODING,
-            UPGRADE,
-            KEEP_ALIVE,
-        ];
-        if !ours.contains(name) {
-            header.append_header(name, value)?;
-        }
+    for ours in [
+        CONNECTION,
+        CONTENT_LENGTH,
+        TRANSFER_ENCODING,
+        UPGRADE,
+        KEEP_ALIVE,
+    ] {
+        headers.remove(ours);
     }
     match framing {
-        Framing::Length(Some(bytes)) => header.insert_header(CONTENT_LENGTH, bytes.to_string())?,
+        Framing::Length(Some(bytes)) => {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(*bytes));
+        }
         Framing::Length(None) => {}
         // HTTP/1.0 has no chunks: there the end of the connection ends the body. HTTP/2 has frames.
-        Framing::UntilEnd if asked.http1_1 => header.insert_header(TRANSFER_ENCODING, "chunked")?,
+        Framing::UntilEnd if asked.http1_1 => {
+            headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
         Framing::UntilEnd => {}
     }
-    Ok(header)
+    let (mut parts, ()) = http::Response::new(()).into_parts();
+    parts.status = status;
+    parts.headers = headers;
+    parts.into()
 }

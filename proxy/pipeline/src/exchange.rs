@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
+use svc_core::json;
 use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
@@ -103,7 +104,7 @@ impl Exchange {
         Response {
             status,
             headers,
-            body: Body::Full(body.to_string().into()),
+            body: Body::Full(json::bytes(body).into()),
         }
     }
 
@@ -162,7 +163,7 @@ pub fn fault_response(surface: Surface, fault: &Fault, request_id: &str) -> Resp
     Response {
         status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         headers,
-        body: Body::Full(surface.error_body(fault, request_id).to_string().into()),
+        body: Body::Full(json::bytes(&surface.error_body(fault, request_id)).into()),
     }
 }
 

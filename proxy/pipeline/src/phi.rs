@@ -205,7 +205,7 @@ impl Readers {
             start: range.start,
             end: range.end,
             kind: kind.as_str(),
-            score: CERTAIN,
+            score: phi::CERTAIN,
             verified: true,
             partial: false,
             detector: lists,
@@ -234,9 +234,6 @@ impl Readers {
         self.readers.iter_mut().for_each(Reader::rest);
     }
 }
-
-/// Per mille: what an organization denies is no guess.
-const CERTAIN: u16 = 1_000;
 
 fn segment(segment: &phi::Segment) -> Segment {
     use svc_plugin::Origin as To;

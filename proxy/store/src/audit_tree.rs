@@ -17,9 +17,6 @@ use svc_core::time::Timestamp;
 use crate::engine::{Arg, Connection, Row, args};
 use crate::{Store, StoreError};
 
-/// Rows that one batch seals.
-pub const BATCH_ROWS: u32 = 512;
-
 /// What one batch did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
@@ -51,18 +48,23 @@ pub struct Inclusion {
     pub signed: Signed,
 }
 
-/// Seals the rows that wait longest, at most [`BATCH_ROWS`]. Any number of replicas may call it at once.
+/// Seals the rows that wait longest, at most `most` (at least 1). Any number of replicas may call it at once.
 ///
 /// # Errors
 /// Those of the database; nothing is sealed then.
-pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Sealed, StoreError> {
+pub async fn seal(
+    store: &Store,
+    signer: &Signer,
+    now: Timestamp,
+    most: u32,
+) -> Result<Sealed, StoreError> {
     let db = &store.db;
     // A transaction where the read needs settings of its own, and nobody waits for it.
     let (edge, waiting) = if db.is_postgres() {
-        db.write(|cx| Box::pin(async move { waiting(cx).await }))
+        db.write(move |cx| Box::pin(async move { waiting(cx, most).await }))
             .await?
     } else {
-        db.read(|cx| Box::pin(async move { waiting(cx).await }))
+        db.read(move |cx| Box::pin(async move { waiting(cx, most).await }))
             .await?
     };
     if waiting.is_empty() {
@@ -71,7 +73,7 @@ pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Seal
             more: false,
         });
     }
-    let more = waiting.len() >= BATCH_ROWS as usize;
+    let more = waiting.len() >= most as usize;
     let batch = Batch::new(edge, &waiting, signer)?;
     let done = store
         .db
@@ -89,7 +91,7 @@ pub async fn seal(store: &Store, signer: &Signer, now: Timestamp) -> Result<Seal
 }
 
 /// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.
-async fn waiting(cx: &mut Connection) -> Result<(Edge, Vec<Waiting>), StoreError> {
+async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Vec<Waiting>), StoreError> {
     along_indexes(cx).await?;
     let sql = "SELECT size, edge FROM audit_tree WHERE only_row = 1";
     let tree = cx.row(sql, args![]).await?;
@@ -99,7 +101,7 @@ async fn waiting(cx: &mut Connection) -> Result<(Edge, Vec<Waiting>), StoreError
     let edge = edge.ok_or(StoreError::Corrupt { column: "edge" })?;
     let sql = "SELECT seq, audit_id FROM audit_unsealed ORDER BY seq LIMIT $1";
     let queued: Vec<(i64, String)> = cx
-        .rows(sql, args![BATCH_ROWS])
+        .rows(sql, args![most])
         .await?
         .iter()
         .map(|row| Ok((row.get("seq")?, row.get("audit_id")?)))

@@ -7,6 +7,7 @@
 mod connection;
 mod group;
 mod kept;
+mod log;
 mod migrate;
 mod writer;
 
@@ -14,7 +15,7 @@ use std::panic::AssertUnwindSafe;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -52,6 +53,8 @@ impl Default for StoreOptions {
 
 /// 5 s: how long a statement may wait for a lock or a connection (below every request deadline).
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// 10 ms: between attempts at what SQLite refuses without waiting.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 /// 10 s: the longest a piece of work may take before it is rolled back. Work on the writer of SQLite waits for nothing
 /// but the disk and is not timed.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
@@ -163,19 +166,25 @@ impl Db {
         if self.is_postgres() {
             return Ok(());
         }
-        let emptied = self.bare(|cx| {
-            Box::pin(async move {
-                // Waits for whoever reads from the log or writes to it.
-                let row = cx.row("PRAGMA wal_checkpoint(TRUNCATE)", args![]).await?;
-                let row = row.ok_or(StoreError::Missing("answer of the checkpoint"))?;
-                Ok(row.get::<i64>("busy")? == 0)
-            })
-        });
-        if emptied.await? {
-            return Ok(());
+        let began = Instant::now();
+        loop {
+            let emptied = self.bare(|cx| {
+                Box::pin(async move {
+                    // Waits for whoever reads from the log or writes to it, but not for who checkpoints.
+                    let row = cx.row("PRAGMA wal_checkpoint(TRUNCATE)", args![]).await?;
+                    let row = row.ok_or(StoreError::Missing("answer of the checkpoint"))?;
+                    Ok(row.get::<i64>("busy")? == 0)
+                })
+            });
+            if emptied.await? {
+                return Ok(());
+            }
+            if began.elapsed() > WAIT_TIMEOUT {
+                let reason = "the write-ahead log is in use";
+                return Err(StoreError::Unavailable(reason.to_owned()));
+            }
+            tokio::time::sleep(BETWEEN_ATTEMPTS).await;
         }
-        let reason = "the write-ahead log is in use";
-        Err(StoreError::Unavailable(reason.to_owned()))
     }
 
     /// Runs `work` where the connections are, whoever goes away.

@@ -11,8 +11,8 @@ use super::kind::Kind;
 use super::scan::{self, TextScan};
 use super::visit::Form;
 
-/// Per mille: no guess.
-const CERTAIN: u16 = 1_000;
+/// A score that is no guess, per mille.
+pub const CERTAIN: u16 = 1_000;
 
 /// What one detector claims about bytes `start..end` of [`TextScan::reading`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

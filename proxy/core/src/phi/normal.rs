@@ -16,6 +16,7 @@ mod rewrite;
 mod spaced;
 mod twin;
 
+use calm::Doubts;
 pub(super) use rewrite::{Rewrite, Rewriter};
 
 /// Encodings that are opened inside one another (architecture, section 4).
@@ -28,14 +29,21 @@ pub(super) struct Readings {
     pub(super) decoded: Option<Rewrite>,
 }
 
+/// One way to read a text; nothing where it reads as it stands.
+type Read = fn(&str) -> Option<Rewrite>;
+
 /// Reads a text. Costs one look at each byte where nothing is disguised, and allocates nothing then.
 pub(super) fn readings(text: &str) -> Readings {
-    if calm::is_calm(text) {
+    let doubts = Doubts::of(text);
+    if doubts == Doubts::default() {
         return Readings::default();
     }
-    let folded = fold::fold(text);
-    let mut decoded = bidi::unreverse(text).map(|straight| straight.and_then(fold::fold));
-    for _ in 0..MAX_DEPTH {
+    let (mut folded, mut decoded) = (None, None);
+    if doubts.letters {
+        folded = fold::fold(text);
+        decoded = bidi::unreverse(text).map(|straight| straight.and_then(fold::fold));
+    }
+    for _ in 0..if doubts.escapes { MAX_DEPTH } else { 0 } {
         let base = decoded.as_ref().or(folded.as_ref());
         let Some(opened) = escape::open(base.map_or(text, Rewrite::text)) else {
             break;
@@ -46,7 +54,15 @@ pub(super) fn readings(text: &str) -> Readings {
         };
         decoded = Some(opened.and_then(fold::fold));
     }
-    for read in [spaced::join, twin::straighten] {
+    let joins: [(bool, Read); 2] = [
+        (doubts.rows, spaced::join),
+        (doubts.twins, twin::straighten),
+    ];
+    for (is_doubted, read) in joins {
+        // What was not doubted of the text itself may be in what it reads as.
+        if !is_doubted && decoded.is_none() {
+            continue;
+        }
         let base = decoded.as_ref().or(folded.as_ref());
         if let Some(next) = read(base.map_or(text, Rewrite::text)) {
             decoded = Some(match base {

@@ -313,13 +313,13 @@ fn tool_calls(reply: &ChatReply) -> Vec<Value> {
 }
 
 fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
-    sse::encode(name, data.to_string().as_bytes(), out);
+    sse::encode(name, &json::bytes(data), out);
 }
 
 /// The one frame that comes hundreds of times per reply goes without an intermediate tree.
 fn message_delta(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: message.delta\ndata: {\"text\":");
-    out.extend_from_slice(Value::from(text).to_string().as_bytes());
+    json::write(text, out);
     out.extend_from_slice(b"}\n\n");
 }
 

@@ -206,35 +206,39 @@ fn request_header(
     http2: bool,
 ) -> pingora::Result<RequestHeader> {
     let path = format!("{}{}", target.base_path, request.path_and_query);
-    let fields = request.headers.len() + 2;
-    let mut header = RequestHeader::build(request.method.clone(), path.as_bytes(), Some(fields))?;
+    let (mut parts, ()) = http::Request::new(()).into_parts();
+    parts.method = request.method.clone();
+    parts.headers.reserve(request.headers.len() + 2);
     let nominated = nominated(&request.headers);
     for (name, value) in &request.headers {
         let ours = [HOST, CONTENT_LENGTH].contains(name);
         if !ours && !is_hop_by_hop(name, &nominated) {
-            header.append_header(name, value)?;
+            parts.headers.append(name, value.clone());
         }
     }
     let authority = authority(target);
-    if http2 {
+    let uri = if http2 {
         // A path alone is refused by some servers (measured with nginx).
         let scheme = if target.tls { "https" } else { "http" };
-        let uri = Uri::builder()
+        Uri::builder()
             .scheme(scheme)
             .authority(authority)
             .path_and_query(path)
             .build()
-            .map_err(|_| Error::new(ErrorType::InvalidHTTPHeader))?;
-        header.set_uri(uri);
     } else {
-        header.insert_header(HOST, authority)?;
-    }
+        let host = HeaderValue::try_from(authority);
+        let host = host.map_err(|_| Error::new(ErrorType::InvalidHTTPHeader))?;
+        parts.headers.insert(HOST, host);
+        Uri::builder().path_and_query(path).build()
+    };
+    parts.uri = uri.map_err(|_| Error::new(ErrorType::InvalidHTTPHeader))?;
     // Methods without a body say nothing about its length (RFC 9110, 8.6).
     let bodiless = matches!(request.method, Method::GET | Method::HEAD | Method::DELETE);
     if !(bodiless && request.body.is_empty()) {
-        header.insert_header(CONTENT_LENGTH, HeaderValue::from(request.body.len()))?;
+        let length = HeaderValue::from(request.body.len());
+        parts.headers.insert(CONTENT_LENGTH, length);
     }
-    Ok(header)
+    Ok(parts.into())
 }
 
 /// Host and port as `Host` and `:authority` name them.

@@ -3,8 +3,8 @@
 //!
 //! Where the guard changes signed reasoning on its way to the caller, the caller's signature holds the original,
 //! sealed under the organization's key; on the way back it stands in place of what the caller shows. It is what the
-//! provider itself wrote, so it is not read again. Reasoning with a provider's own signature is read as any text; where that
-//! changes it, the signature holds no more and goes.
+//! provider itself wrote, so it is not read again. Reasoning with a provider's own signature is read as any text; where
+//! that changes it, the signature holds no more and goes.
 
 use std::collections::VecDeque;
 

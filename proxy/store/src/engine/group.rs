@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::Connection;
 use super::connection::args;
+use super::log::Checkpointer;
 use super::writer::Writer;
 use crate::error::StoreError;
 
@@ -75,6 +76,10 @@ fn at_once<'c, T>(
 
 /// The writer's thread: takes what has queued up, runs it as one group, and so on until the store closes.
 pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order>) {
+    let checkpointer = Checkpointer::start(path.clone());
+    let mut checkpointer = checkpointer
+        .inspect_err(|error| tracing::error!(%error, "the write-ahead log is left to the writer"))
+        .ok();
     let mut kept = Some(writer);
     let mut orders = Vec::with_capacity(GROUP_JOBS);
     while queue.blocking_recv_many(&mut orders, GROUP_JOBS) > 0 {
@@ -92,8 +97,12 @@ pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order
         if !group.is_empty() {
             let opened = kept.take().map_or_else(|| Writer::open(&path), Ok);
             kept = commit(opened, group);
+            if let Some(checkpointer) = &mut checkpointer {
+                checkpointer.committed();
+            }
         }
         if let Some(reply) = closing {
+            drop(checkpointer.take());
             drop(kept.take());
             reply.send(()).ok();
         }

@@ -5,13 +5,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags};
 
-use super::WAIT_TIMEOUT;
 use super::connection::{Arg, Row};
+use super::log;
+use super::{BETWEEN_ATTEMPTS, WAIT_TIMEOUT};
 use crate::error::StoreError;
 
 /// Prepared statements that are kept; the store has fewer that write.
@@ -19,9 +19,6 @@ const CACHED_STATEMENTS: usize = 256;
 
 /// Stays with the file, and is what sqlx's connections find.
 const WAL: &str = "PRAGMA journal_mode = WAL";
-
-/// 10 ms between attempts at [`WAL`].
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 
 /// What every connection that writes is set to. FULL: a commit is on the disk before it is reported. Foreign keys
 /// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers. What
@@ -59,6 +56,7 @@ impl Writer {
         let connection = rusqlite::Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(WAIT_TIMEOUT)?;
         write_ahead(&connection)?;
+        log::watch(&connection);
         connection.execute_batch(SETTINGS)?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
         Ok(Self {

@@ -8,7 +8,7 @@ use svc_core::merkle;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_store::audit::{self, Filter, Listed, Phase};
-use svc_store::audit_tree::{self, AbsentPage, BATCH_ROWS};
+use svc_store::audit_tree::{self, AbsentPage};
 use svc_store::master_key::MasterKey;
 use svc_store::page::{Order, Page};
 use svc_store::retention::{self, MIN_AUDIT_DAYS};
@@ -33,9 +33,16 @@ pub(crate) async fn signer(store: &Store) -> Signer {
     audit_key::open(store, "test/log", NOW).await.unwrap()
 }
 
+/// Rows of one batch here.
+const BATCH_ROWS: u32 = 512;
+
 /// Seals all that waits.
 pub(crate) async fn seal_all(store: &Store, signer: &Signer) {
-    while audit_tree::seal(store, signer, NOW).await.unwrap().more {}
+    while audit_tree::seal(store, signer, NOW, BATCH_ROWS)
+        .await
+        .unwrap()
+        .more
+    {}
 }
 
 async fn append(store: &Store, request_id: &str) -> String {
@@ -114,7 +121,9 @@ async fn rows_become_leaves_once_in_the_order_of_their_commits(db: TestDb) {
     }
     let before = listed(&store, "org_1").await;
     assert!(before.iter().all(|row| row.leaf.is_none() && row.waits));
-    let first = audit_tree::seal(&store, &signer, NOW).await.unwrap();
+    let first = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS)
+        .await
+        .unwrap();
     assert_eq!((first.rows, first.more), (u64::from(BATCH_ROWS), true));
     seal_all(&store, &signer).await;
     let mut rows = listed(&store, "org_1").await;
@@ -129,7 +138,9 @@ async fn rows_become_leaves_once_in_the_order_of_their_commits(db: TestDb) {
         assert!(!row.waits);
     }
     assert_eq!(checkpoint(&store, &signer).await.head.size, u64::from(many));
-    let again = audit_tree::seal(&store, &signer, NOW).await.unwrap();
+    let again = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS)
+        .await
+        .unwrap();
     assert_eq!((again.rows, again.more), (0, false));
 }
 
@@ -142,7 +153,12 @@ async fn replicas_that_seal_at_once_double_nothing(db: TestDb) {
     });
     let sealing = (0..30).map(|number| {
         let (store, signer) = (stores[number % 3].clone(), &signer);
-        async move { audit_tree::seal(&store, signer, NOW).await.unwrap().rows }
+        async move {
+            audit_tree::seal(&store, signer, NOW, BATCH_ROWS)
+                .await
+                .unwrap()
+                .rows
+        }
     });
     let (_, sealed) = futures_util::future::join(join_all(writing), join_all(sealing)).await;
     let before: u64 = sealed.iter().sum();

@@ -206,6 +206,7 @@ fn letters_in_numbers_are_digits() {
         ("take 10 l of 2024", "take 10 l of 2024"),
         ("A536228714l", "A536228714l"),
         ("ill 5l", "ill 5l"),
+        ("5 3 6 2 2 8 7 l 4", "536228714"),
     ] {
         assert_eq!(decoded(text), reads, "{text}");
     }

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::usage;
 use crate::chat::{ChatEvent, ChatReply, Finish, FinishReason, Part};
 use crate::fault::Fault;
-use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, json_text};
+use crate::json;
+use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface};
 
 /// Writes replies of the chat-completions surface.
 #[derive(Default)]
@@ -101,7 +102,7 @@ impl ReplyEncoder for Encoder {
         // Spec: the last chunk before the terminator, asked for or not.
         out.extend_from_slice(&self.prefix);
         out.extend_from_slice(b"],\"usage\":");
-        out.extend_from_slice(usage(&run.usage).to_string().as_bytes());
+        json::write(&usage(&run.usage), out);
         out.extend_from_slice(b"}\n\n");
         out.extend_from_slice(DONE);
     }
@@ -110,7 +111,7 @@ impl ReplyEncoder for Encoder {
     fn fail(&mut self, fault: &Fault, request_id: &str, out: &mut Vec<u8>) {
         let body = Surface::ChatCompletions.error_body(fault, request_id);
         out.extend_from_slice(b"data: ");
-        out.extend_from_slice(body.to_string().as_bytes());
+        json::write(&body, out);
         out.extend_from_slice(b"\n\n");
     }
 
@@ -189,7 +190,7 @@ impl Encoder {
         self.has_text = true;
         out.extend_from_slice(&self.prefix);
         out.extend_from_slice(b"{\"index\":0,\"delta\":{\"content\":");
-        json_text(text, out);
+        json::write(text, out);
         out.extend_from_slice(b"},\"finish_reason\":null}]}\n\n");
     }
 
@@ -230,7 +231,7 @@ impl Encoder {
     fn choice(&self, delta: &Value, finish_reason: Option<&str>, out: &mut Vec<u8>) {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
         out.extend_from_slice(&self.prefix);
-        out.extend_from_slice(choice.to_string().as_bytes());
+        json::write(&choice, out);
         out.extend_from_slice(b"]}\n\n");
     }
 }

@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 use super::usage;
 use crate::chat::{ChatEvent, ChatReply, Finish, FinishReason, Part, Usage};
 use crate::fault::Fault;
+use crate::json;
 use crate::sse;
-use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, blocks, json_text};
+use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, blocks};
 
 /// Writes replies of the messages surface.
 #[derive(Default)]
@@ -340,11 +341,11 @@ fn delta(index: u32, (kind, field): (&str, &str), text: &mut String, out: &mut V
         "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":{index},\
          \"delta\":{{\"type\":\"{kind}\",\"{field}\":"
     );
-    json_text(text, out);
+    json::write(text, out);
     out.extend_from_slice(b"}}\n\n");
     text.clear();
 }
 
 fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
-    sse::encode(name, data.to_string().as_bytes(), out);
+    sse::encode(name, &json::bytes(data), out);
 }
