@@ -8,7 +8,7 @@ use svc_tests::surfaces::{End, FORMS, Form, Heard, MODELS, SURFACES, Surface};
 use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
-use crate::engines::on_sqlite;
+use crate::engines::{on_sqlite, on_worlds_of_their_own};
 
 on_sqlite! {
     a_reply_cut_inside_a_call_is_a_reply_cut_short,
@@ -21,9 +21,11 @@ on_sqlite! {
     images_by_address_reach_the_provider,
     a_stop_sequence_comes_back_as_it_was_given,
     signed_reasoning_goes_back_as_the_provider_wrote_it,
-    the_largest_body_goes_through,
     thousands_of_parallel_calls_go_through,
 }
+
+// What the provider received is asked for by many tests: these bodies would be in each answer.
+on_worlds_of_their_own! { the_largest_body_goes_through }
 
 async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
     world.gateway.answer(&surface.request(key, body)).await
