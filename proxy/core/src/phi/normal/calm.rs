@@ -123,11 +123,13 @@ fn glance(text: &[u8]) -> Glance {
         let begun = lane(lanes, WORD) & !lane(left, WORD);
         let inside = lane(lanes, WORD) & lane(left, WORD);
         // Words that begin with no longer word between them: up to its second byte, and again behind its last one.
-        let head = begun & !u8::MAX.checked_shr(inside.leading_zeros()).unwrap_or(0);
+        let head = begun & !u8::MAX.unbounded_shr(inside.leading_zeros());
         most_begun = most_begun.max(begun_lately + head.count_ones());
-        begun_lately = match inside.checked_ilog2() {
-            None => begun_lately + begun.count_ones(),
-            Some(_) => (begun & (inside & inside.wrapping_neg()).wrapping_sub(1)).count_ones(),
+        begun_lately = if inside == 0 {
+            begun_lately + begun.count_ones()
+        } else {
+            let behind = (1_u8 << inside.trailing_zeros()) - 1;
+            (begun & behind).count_ones()
         };
     }
     let holds = |class| lane(seen, class) != 0;
