@@ -1,7 +1,7 @@
 //! Names that something before them leads to: a title, what the person is, a greeting, an introduction.
 
 use super::eponym::is_eponym;
-use super::listed::reversed;
+use super::listed::{listed, reversed};
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -10,6 +10,14 @@ use crate::vocabulary::Role;
 
 const TITLE_SCORE: u16 = 900;
 const LED_SCORE: u16 = 800;
+/// `patient Hernandez`: nobody means anybody else, not even in the definition of a tool.
+const PATIENT_SCORE: u16 = 850;
+
+/// What is a name by itself is no less of one behind a word that leads to it.
+fn score(sentence: &Sentence<'_>, first: usize) -> u16 {
+    let whole = listed(sentence, first).or_else(|| reversed(sentence, first));
+    whole.map_or(LED_SCORE, |(finding, _)| finding.score.max(LED_SCORE))
+}
 
 /// `Dr. Kumar`, `mr . smith`: the word behind a title is a name unless it cannot be one.
 pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -154,7 +162,15 @@ pub(super) fn behind_person(
     }
     let end = name_end(sentence, first);
     let end = reversed(sentence, first).map_or(end, |(_, reversed)| reversed.max(end));
-    Some((finding(sentence, first, end, LED_SCORE)?.contextual(), end))
+    let is_patient = sentence
+        .token(at)
+        .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("patient"));
+    let score = if is_patient && token.class.is_sure() && !token.class.is_word() {
+        PATIENT_SCORE
+    } else {
+        score(sentence, first)
+    };
+    Some((finding(sentence, first, end, score)?.contextual(), end))
 }
 
 /// `Hi Jane,`, `Dear Ms. Doe`, `Regards,\nJane`.
@@ -188,7 +204,10 @@ pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Fin
         return None;
     }
     let end = name_end(sentence, at + 1);
-    Some((finding(sentence, at + 1, end, LED_SCORE)?.contextual(), end))
+    Some((
+        finding(sentence, at + 1, end, score(sentence, at + 1))?.contextual(),
+        end,
+    ))
 }
 
 /// `my name is Jane`, `I'm Jane`, `this is Dr`… the name begins at the token.
@@ -232,7 +251,10 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         return None;
     }
     let end = name_end(sentence, at);
-    Some((finding(sentence, at, end, LED_SCORE)?.contextual(), end))
+    Some((
+        finding(sentence, at, end, score(sentence, at))?.contextual(),
+        end,
+    ))
 }
 
 /// Whether an introduction may end with the word: most words need no closer look.

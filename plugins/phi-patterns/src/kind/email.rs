@@ -29,7 +29,10 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
     }
     let domain = rest.get(..domain_len)?;
     let last_dot = domain.iter().rposition(|byte| *byte == b'.')?;
+    // Only labels below the first may have an underscore: behind it goes something else, `jane@lakeside.org_old`.
     let top = domain.get(last_dot + 1..)?;
+    let top = top.split(|byte| *byte == b'_').next()?;
+    let domain_len = last_dot + 1 + top.len();
     let is_address = start < at
         && last_dot > 0
         && byte(domain, 0) != b'.'
@@ -48,5 +51,5 @@ const fn is_local(byte: u8) -> bool {
 }
 
 const fn is_domain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b'-')
+    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b'-' | b'_')
 }

@@ -2,8 +2,9 @@
 //!
 //! A text has up to two readings beside itself. The *folded* one takes away what no reader sees (zero-width
 //! characters, direction marks, compatibility forms, look-alike letters, other scripts' digits). The *decoded*
-//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`]. Both are for reading only: what
-//! is rewritten is always the original, and an encoded blob goes as a whole.
+//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`], and takes words apart that file
+//! names and code join. Both are for reading only: what is rewritten is always the original, and an encoded blob
+//! goes as a whole.
 
 mod address;
 mod bidi;
@@ -11,6 +12,7 @@ mod blob;
 mod calm;
 mod escape;
 mod fold;
+mod joined;
 mod look_alike;
 mod rewrite;
 mod spaced;
@@ -54,11 +56,12 @@ pub(super) fn readings(text: &str) -> Readings {
         };
         decoded = Some(opened.and_then(fold::fold));
     }
-    let joins: [(bool, Read); 2] = [
+    let steps: [(bool, Read); 3] = [
         (doubts.rows, spaced::join),
         (doubts.twins, twin::straighten),
+        (doubts.joints, joined::part),
     ];
-    for (is_doubted, read) in joins {
+    for (is_doubted, read) in steps {
         // What was not doubted of the text itself may be in what it reads as.
         if !is_doubted && decoded.is_none() {
             continue;

@@ -16,6 +16,8 @@ pub(super) struct Doubts {
     pub(super) rows: bool,
     /// Letters that stand for digits.
     pub(super) twins: bool,
+    /// Words or numbers that are joined.
+    pub(super) joints: bool,
 }
 
 impl Doubts {
@@ -25,6 +27,7 @@ impl Doubts {
         escapes: true,
         rows: true,
         twins: true,
+        joints: true,
     };
 
     pub(super) fn of(text: &str) -> Self {
@@ -61,6 +64,7 @@ const DIGIT: u32 = 24;
 const ESCAPE: u32 = 32;
 /// No plain text.
 const STRANGE: u32 = 40;
+const UNDERSCORE: u32 = 48;
 
 /// Bytes that are looked at together.
 const CHUNK: usize = 8;
@@ -79,7 +83,8 @@ const fn classes() -> [u64; 256] {
             b'O' | b'o' | b'I' | b'l' => 1 << WORD | 1 << RUN | 1 << TWIN,
             b'a'..=b'z' | b'A'..=b'Z' => 1 << WORD | 1 << RUN,
             b'0'..=b'9' => 1 << WORD | 1 << RUN | 1 << DIGIT,
-            b'+' | b'/' | b'-' | b'_' => 1 << RUN,
+            b'_' => 1 << RUN | 1 << UNDERSCORE,
+            b'+' | b'/' | b'-' => 1 << RUN,
             b'%' | b'&' | b'\\' | b'=' => 1 << ESCAPE,
             0..=8 | 14..=27 | 127..=255 => 1 << STRANGE,
             _ => 0,
@@ -97,7 +102,7 @@ fn glance(text: &[u8]) -> Glance {
     let (mut seen, mut before) = (0_u64, 0_u64);
     let (mut run, mut longest_run) = (0, 0);
     let (mut begun_lately, mut most_begun) = (0, 0);
-    let mut mixed = 0;
+    let (mut mixed, mut joined) = (0, 0);
     let (chunks, rest) = text.as_chunks::<CHUNK>();
     let mut last = [b' '; CHUNK];
     for (to, from) in last.iter_mut().zip(rest) {
@@ -120,6 +125,11 @@ fn glance(text: &[u8]) -> Glance {
         let left = lanes >> 1 & !FIRST | before << (CHUNK - 1) & FIRST;
         before = lanes & LAST;
         mixed |= lane(lanes, TWIN) & lane(left, DIGIT) | lane(lanes, DIGIT) & lane(left, TWIN);
+        // A digit beside a letter, or behind a sign that numbers and words are joined by.
+        let digits = (lane(lanes, DIGIT), lane(left, DIGIT));
+        let letters = (lane(lanes, WORD) & !digits.0, lane(left, WORD) & !digits.1);
+        let sign = lane(left, RUN) & !lane(left, WORD);
+        joined |= digits.0 & (letters.1 | sign) | letters.0 & digits.1;
         let begun = lane(lanes, WORD) & !lane(left, WORD);
         let inside = lane(lanes, WORD) & lane(left, WORD);
         // Words that begin with no longer word between them: up to its second byte, and again behind its last one.
@@ -139,6 +149,7 @@ fn glance(text: &[u8]) -> Glance {
             escapes: holds(ESCAPE) || longest_run as usize >= MIN_BLOB_BYTES,
             rows: false,
             twins: false,
+            joints: holds(UNDERSCORE) || joined != 0,
         },
         is_close: mixed != 0 || most_begun >= MIN_SINGLES,
     }
@@ -188,12 +199,14 @@ mod tests {
             escapes,
             rows,
             twins,
+            joints,
         } = Doubts::of(text);
         let named = [
             (letters, "letters"),
             (escapes, "escapes"),
             (rows, "rows"),
             (twins, "twins"),
+            (joints, "joints"),
         ];
         let named = named.iter().filter(|(is_doubted, _)| *is_doubted);
         named.map(|(_, name)| *name).collect::<Vec<_>>().join(" ")
@@ -205,12 +218,17 @@ mod tests {
             ("", ""),
             (
                 "The patient takes 10 mg once a day, I think. BP 128/82 ..",
-                "",
+                "joints",
             ),
+            ("Maria_Lopez", "joints"),
+            ("DOB1980", "joints"),
+            ("a 5000now, 8 letters on", "joints"),
+            ("visit-1980", "joints"),
+            ("1980/visit-", ""),
             ("seen for hypertension", "escapes"),
             ("abcdefghijk", ""),
             ("abcdefghijkl", "escapes"),
-            ("x abcd-fgh_jk/ x", "escapes"),
+            ("x abcd-fgh_jk/ x", "escapes joints"),
             ("50% of it", "escapes"),
             ("a b c of", ""),
             ("a b c d", "rows"),
@@ -218,13 +236,13 @@ mod tests {
             ("1 2 3 - 4", "rows"),
             ("a b see c d", ""),
             ("see a  b  c  d", "rows"),
-            ("536-22-87l4", "twins"),
-            ("l5", "twins"),
-            ("All5", ""),
+            ("536-22-87l4", "twins joints"),
+            ("l5", "twins joints"),
+            ("All5", "joints"),
             ("lO 5", ""),
-            ("J a n e 87l4", "rows twins"),
-            ("caf\u{e9}", "letters escapes rows twins"),
-            ("a\u{1}b", "letters escapes rows twins"),
+            ("J a n e 87l4", "rows twins joints"),
+            ("caf\u{e9}", "letters escapes rows twins joints"),
+            ("a\u{1}b", "letters escapes rows twins joints"),
         ] {
             assert_eq!(doubts(text), expected, "{text}");
         }
@@ -232,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_glance_is_never_surer_than_a_look() {
-        // All texts of up to eleven of these: a long word, a single character, digits, twins, what is between them.
+        // All texts of up to six of these: a long word, a single character, digits, twins, what is between them.
         let pieces = ["word", "a", " ", "-", "7", "l", "  "];
         for length in 0..=6_u32 {
             for number in 0..pieces.len().pow(length) {

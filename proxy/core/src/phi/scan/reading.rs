@@ -1,12 +1,13 @@
 //! What detectors read in the place of a text that is disguised or divided.
 //!
 //! First comes each segment, folded where it needs that; then the segments that hold something encoded once
-//! more, decoded; then the seams of texts that a reader joins.
+//! more, decoded, each value behind its key; then the seams of texts that a reader joins.
 
 use std::ops::Range;
 
 use super::{Piece, SEPARATOR, Segment};
 use crate::phi::normal::{Readings, Rewrite, readings};
+use crate::phi::visit::Form;
 
 /// Text on each side of a seam, in bytes: longer than any value that is one word.
 const SEAM_BYTES: usize = 64;
@@ -45,19 +46,42 @@ impl Reading {
             let mut folded = None;
             if let Some((_, readings)) = disguised.next_if(|(segment, _)| *segment == at) {
                 folded = readings.folded;
-                decoded.extend(readings.decoded.map(|rewrite| (at, *segment, rewrite)));
+                decoded.extend(readings.decoded.map(|rewrite| (at, rewrite)));
             }
             let written = text.get(segment.start..segment.end).unwrap_or_default();
             reading.begin(*segment);
             reading.push(written, at, 0, folded);
         }
         reading.decoded.start = reading.views.len();
-        for (at, segment, rewrite) in decoded {
-            reading.begin(segment);
-            reading.push("", at, 0, Some(rewrite));
+        let mut decoded = decoded.into_iter().peekable();
+        while let Some((at, rewrite)) = decoded.next() {
+            let key = at.checked_sub(1).filter(|at| is_key(segments, *at));
+            if let Some(key) = key.filter(|key| reading.last_segment() != Some(*key)) {
+                reading.push_again(text, segments, key);
+            }
+            if let Some(segment) = segments.get(at) {
+                reading.begin(*segment);
+                reading.push("", at, 0, Some(rewrite));
+            }
+            if is_key(segments, at) && decoded.peek().is_none_or(|(next, _)| *next > at + 1) {
+                reading.push_again(text, segments, at + 1);
+            }
         }
         reading.decoded.end = reading.views.len();
         reading
+    }
+
+    /// Adds a segment that has nothing to decode beside its decoded key or value: one says what the other is.
+    fn push_again(&mut self, text: &str, segments: &[Segment], at: usize) {
+        if let Some(segment) = segments.get(at) {
+            let written = text.get(segment.start..segment.end).unwrap_or_default();
+            self.begin(*segment);
+            self.push(written, at, 0, readings(written).folded);
+        }
+    }
+
+    fn last_segment(&self) -> Option<usize> {
+        self.views.last().map(|view| view.segment)
     }
 
     /// Adds the end of one segment and the start of the next as one text, where no white space is between.
@@ -179,4 +203,10 @@ impl Reading {
             begun.end = end;
         }
     }
+}
+
+fn is_key(segments: &[Segment], at: usize) -> bool {
+    segments
+        .get(at)
+        .is_some_and(|segment| segment.form == Form::Key)
 }
