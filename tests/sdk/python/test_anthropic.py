@@ -205,6 +205,12 @@ def test_models(client):
     listed = {entry.id for entry in client.models.list()}
     assert set(world.MODELS) <= listed
     assert client.models.retrieve(world.MODELS[0]).id == world.MODELS[0]
+    first = client.models.list(limit=1)
+    assert len(first.data) == 1 and first.has_more
+    assert {entry.id for entry in first} == listed
+    assert client.models.list(limit=1, before_id=first.get_next_page().data[0].id).data == first.data
+    with pytest.raises(anthropic.UnprocessableEntityError):
+        client.models.list(after_id="no-such-model")
 
 
 def test_patient_data_is_replaced(client, fake, model):
