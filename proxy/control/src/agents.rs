@@ -304,6 +304,12 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
         Some(Value::Null) => writable.scope_grants = json!([]),
         Some(value) => {
             if let Some(grants) = grant::read(value, "scope_grants", problems) {
+                for (at, grant) in grants.iter().enumerate() {
+                    for (place, model) in grant.constraints.models.iter().flatten().enumerate() {
+                        let path = format!("scope_grants[{at}].constraints.models[{place}]");
+                        known_model(model, &path, call, problems);
+                    }
+                }
                 writable.scope_grants = grant::to_json(&grants);
             }
         }

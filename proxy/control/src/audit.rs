@@ -12,11 +12,15 @@ use http::header::ACCEPT;
 use serde_json::{Value, json};
 use svc_core::audit_leaf::INTEGRITY;
 use svc_core::fault::Problems;
+use svc_core::id;
+use svc_core::surface::Surface;
+use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
+use svc_pipeline::policy::models::Catalogue;
 use svc_pipeline::response::Response;
-use svc_store::audit::{self, Filter, Listed};
+use svc_store::audit::{self, ActorKind, Filter, Listed};
 use svc_store::audit_tree::Leaf;
 use svc_store::page::{Order, Position};
 
@@ -136,7 +140,7 @@ fn page(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
-        let asked = query.shown();
+        let asked = shown_filters(&query, &call.policy.catalogue);
         let filter = filter(&mut query, &mut problems);
         let format = query.word("format", Format::parse, &mut problems);
         let page = query.page_between(("from", "to"), PAGE, &binding, &mut problems);
@@ -163,16 +167,35 @@ fn page(mut call: Call) -> Answering {
     })
 }
 
+/// What was asked for, as rows say it. They are kept for years: a value that is neither a word of ours nor an id nor a
+/// time was typed by somebody, and is not repeated.
+fn shown_filters(query: &Query, catalogue: &Catalogue) -> Value {
+    query.shown(|name, value| match name {
+        "actor_id" | "request_id" | "target_id" => id::is_id(value),
+        "model" => catalogue.find(value).is_some(),
+        "from" | "to" => Timestamp::parse(value).is_some(),
+        "limit" | "since" => {
+            value.len() <= MAX_DIGITS && value.bytes().all(|byte| byte.is_ascii_digit())
+        }
+        "event" | "target_type" => is_name(value),
+        "actor_type" | "surface" | "result" | "phi_detected" | "order" | "format" => is_name(value),
+        _ => false,
+    })
+}
+
+/// Of a position in the log.
+const MAX_DIGITS: usize = 12;
+
+/// Names of events and types.
+fn is_name(word: &str) -> bool {
+    let name = word.strip_suffix(".*").unwrap_or(word);
+    let is_of_names = |byte: u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.');
+    !name.is_empty() && name.bytes().all(is_of_names)
+}
+
 fn filter(query: &mut Query, problems: &mut Problems) -> Filter {
-    let is_event = |word: &str| {
-        let name = word.strip_suffix(".*").unwrap_or(word);
-        let is_name = !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.'));
-        is_name.then(|| word.to_owned())
-    };
-    let events = query.words("event", is_event, problems);
+    let named = |word: &str| is_name(word).then(|| word.to_owned());
+    let events = query.words("event", named, problems);
     if events.len() > MAX_EVENTS {
         problems.add(
             "$query.event",
@@ -185,16 +208,27 @@ fn filter(query: &mut Query, problems: &mut Problems) -> Filter {
     Filter {
         events,
         actor_id: query.one("actor_id", problems),
-        actor_type: query.one("actor_type", problems),
+        actor_type: query.word("actor_type", actor, problems),
         request_id: query.one("request_id", problems),
-        target_type: query.one("target_type", problems),
+        target_type: query.word("target_type", named, problems),
         target_id: query.one("target_id", problems),
         result: query.word("result", known(&RESULTS), problems),
-        surface: query.one("surface", problems),
+        surface: query.word("surface", surface, problems),
         model: query.one("model", problems),
         phi_detected: query.word("phi_detected", truth, problems),
         order: query.word("order", order, problems).unwrap_or_default(),
     }
+}
+
+fn actor(word: &str) -> Option<String> {
+    let mut kinds = ActorKind::ALL.iter();
+    kinds
+        .any(|kind| kind.word() == word)
+        .then(|| word.to_owned())
+}
+
+fn surface(word: &str) -> Option<String> {
+    Surface::parse(word).map(|surface| surface.word().to_owned())
 }
 
 fn truth(word: &str) -> Option<bool> {

@@ -85,7 +85,7 @@ fn cap(fields: &mut Fields, key: &str, problems: &mut Problems) -> Given<Micro> 
     let amount = match fields.take_or_null(key) {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
-        Some(Value::Number(number)) => Micro::parse(&number.to_string()),
+        Some(Value::Number(number)) => Micro::of_number(&number),
         Some(_) => None,
     };
     match amount.filter(|amount| amount.0 >= 0) {
@@ -116,8 +116,7 @@ fn thresholds(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Micro>
     };
     let mut shares: Vec<Micro> = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        let share = item.as_number();
-        let share = share.and_then(|share| Micro::parse(&share.to_string()));
+        let share = item.as_number().and_then(Micro::of_number);
         let share = share.filter(|share| (1..=MICRO).contains(&share.0));
         match share {
             Some(share) if shares.last().is_none_or(|last| *last < share) => shares.push(share),

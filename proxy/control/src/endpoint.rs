@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, USER_AGENT};
@@ -169,22 +170,22 @@ impl Handler for Write {
     fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
         let decide = self.0;
         Box::pin(async move {
-            let body = match body(&mut exchange).await {
+            let (body, sent) = match body(&mut exchange).await {
                 Ok(body) => body,
                 Err(fault) => return exchange.refuse(fault).await,
             };
             let background = exchange.gateway.background.clone();
-            let running = background.spawn(tenant::inherited(write(decide, exchange, body)));
+            let running = background.spawn(tenant::inherited(write(decide, exchange, body, sent)));
             running.await.unwrap_or_else(|_| service::internal_error())
         })
     }
 }
 
-/// The body as an object; an endpoint that needs nothing of it takes an empty one too.
-async fn body(exchange: &mut Exchange) -> Result<Map<String, Value>, Fault> {
+/// The body as an object, and as it was sent; an endpoint that needs nothing of it takes an empty one too.
+async fn body(exchange: &mut Exchange) -> Result<(Map<String, Value>, Bytes), Fault> {
     let bytes = exchange.body.read(MAX_BODY_BYTES).await?;
     if bytes.is_empty() {
-        return Ok(Map::new());
+        return Ok((Map::new(), bytes));
     }
     let media_type = exchange.head.headers.get(CONTENT_TYPE);
     let media_type = media_type.and_then(|value| value.to_str().ok());
@@ -196,7 +197,7 @@ async fn body(exchange: &mut Exchange) -> Result<Map<String, Value>, Fault> {
     {
         return Err(invalid("$header.Content-Type", "must be application/json"));
     }
-    json::object(&bytes)
+    Ok((json::object(&bytes)?, bytes))
 }
 
 pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
@@ -231,6 +232,7 @@ async fn write(
     decide: fn(Call) -> Deciding,
     mut exchange: Exchange,
     body: Map<String, Value>,
+    sent: Bytes,
 ) -> Response {
     let claim = match turn(&exchange, &body).await {
         Ok(Turn::Free) => None,
@@ -251,7 +253,7 @@ async fn write(
             forget(&exchange, &done.outdated).await;
             exchange.json(done.status, &done.body)
         }
-        Err(fault) => Box::pin(give_up(exchange, fault, claim)).await,
+        Err(fault) => Box::pin(give_up(exchange, fault.in_order_of(&sent), claim)).await,
     }
 }
 

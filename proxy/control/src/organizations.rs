@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems};
 use svc_core::secret;
 use svc_core::surface::fields::Fields;
+use svc_pipeline::feature;
+use svc_pipeline::policy::PolicySet;
 use svc_store::baa;
 use svc_store::organization::{self, Organization, PhiMode, Settings, WebhookPayload};
 use svc_store::seal::Content;
@@ -15,9 +17,6 @@ use crate::input::{self, Given, MAX_NAME_CHARS};
 
 /// Longest default system prompt, in characters.
 const MAX_PROMPT_CHARS: usize = 32_000;
-/// Features that an organization may switch.
-const MAX_FEATURES: usize = 50;
-const MAX_FEATURE_CHARS: usize = 40;
 /// 100 years of conversations and of audit rows; six years of the latter at least (contract 14.4).
 const MAX_DAYS: u32 = 36_500;
 const MIN_AUDIT_DAYS: u32 = 2_190;
@@ -133,7 +132,7 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
     if let Some(tokens) = input::whole(fields, "per_request_max_tokens", 1..=MAX_TOKENS, problems) {
         settings.per_request_max_tokens = tokens;
     }
-    merge_features(settings, fields, problems);
+    merge_features(settings, fields, &call.policy, problems);
     if let Some(payload) = fields.word("webhook_payload", &["thin", "full"], problems) {
         settings.webhook_payload =
             WebhookPayload::parse(payload).unwrap_or(settings.webhook_payload);
@@ -154,31 +153,35 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
     }
 }
 
-/// Switches features; those that are not named stay as they are.
-fn merge_features(settings: &mut Settings, fields: &mut Fields, problems: &mut Problems) {
+/// Switches features; those that are not named stay as they are, and null forgets one.
+fn merge_features(
+    settings: &mut Settings,
+    fields: &mut Fields,
+    policy: &PolicySet,
+    problems: &mut Problems,
+) {
     let Some(features) = fields.object("features", problems) else {
         return;
     };
+    let known = feature::known(policy);
+    // Names come from the body and may be anything: their place is told.
     for (at, (name, value)) in features.into_iter().enumerate() {
-        let is_name = (1..=MAX_FEATURE_CHARS).contains(&name.len())
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         match value {
-            Value::Bool(on) if is_name => {
+            Value::Null => {
+                settings.features.remove(&name);
+            }
+            Value::Bool(on) if known.contains(&*name) => {
                 settings.features.insert(name, on);
             }
-            _ => problems.add(
-                "features",
-                format!("item {at} must be a name in small letters with a boolean"),
-            ),
+            Value::Bool(_) => {
+                let names: Vec<&str> = known.iter().copied().collect();
+                problems.add(
+                    "features",
+                    format!("item {at} is none of {}", names.join(", ")),
+                );
+            }
+            _ => problems.add("features", format!("item {at} must be a boolean or null")),
         }
-    }
-    if settings.features.len() > MAX_FEATURES {
-        problems.add(
-            "features",
-            format!("must have at most {MAX_FEATURES} names"),
-        );
     }
 }
 

@@ -32,8 +32,8 @@ pub(crate) const PAGE: PageSize = PageSize {
 
 /// Longest parameter name that an error repeats.
 const MAX_NAME_BYTES: usize = 64;
-/// Longest name or value that an audit row repeats.
-const MAX_SHOWN_CHARS: usize = 64;
+/// Longest value that an audit row repeats.
+const MAX_SHOWN_BYTES: usize = 64;
 
 impl Query {
     pub(crate) fn parse(path: &str, query: Option<&str>) -> Self {
@@ -119,12 +119,15 @@ impl Query {
         at
     }
 
-    /// What was asked for, as an audit row says it: filters, ids and times; long ones are cut.
-    pub(crate) fn shown(&self) -> Value {
-        let cut = |text: &str| text.chars().take(MAX_SHOWN_CHARS).collect::<String>();
+    /// What was asked for, as an audit row says it; in the place of what is not `plain` stands a mark.
+    pub(crate) fn shown(&self, plain: impl Fn(&str, &str) -> bool) -> Value {
+        const HIDDEN: &str = "…";
         let pairs = self.rest.iter();
         pairs
-            .map(|(name, value)| json!([cut(name), cut(value)]))
+            .map(|(name, value)| {
+                let is_plain = value.len() <= MAX_SHOWN_BYTES && plain(name, value);
+                json!([name, if is_plain { value } else { HIDDEN }])
+            })
             .collect()
     }
 

@@ -126,12 +126,14 @@ fn current(judged: Judged) -> Result<(), Refused> {
 
 pub(crate) fn create_many(mut call: Call) -> Deciding {
     Box::pin(async move {
-        let inputs = sent_records(&mut call)?;
-        let (entity, key) = entity(&call).await?;
-        let mut problems = Problems::default();
+        let (inputs, mut problems) = sent_records(&mut call)?;
+        let (entity, key) = match entity(&call).await {
+            Ok(found) => found,
+            Err(fault) => return Err(problems.into_result().err().unwrap_or(fault)),
+        };
         let at = moment::now();
         let mut records = Vec::with_capacity(inputs.len());
-        for (place, input) in inputs.into_iter().enumerate() {
+        for (place, input) in inputs {
             let path = format!("records[{place}].fields");
             // A limit of all values together is only looked at where nothing else is wrong.
             let mut own = Problems::default();
@@ -169,8 +171,12 @@ pub(crate) fn create_many(mut call: Call) -> Deciding {
     })
 }
 
-/// `{"records": [{"fields": {…}}, …]}` and nothing else.
-fn sent_records(call: &mut Call) -> Result<Vec<Map<String, Value>>, Fault> {
+/// Fields of records by their place.
+type Placed = Vec<(usize, Map<String, Value>)>;
+
+/// `{"records": [{"fields": {…}}, …]}` and nothing else: the records that can be judged, and what is wrong with the
+/// others.
+fn sent_records(call: &mut Call) -> Result<(Placed, Problems), Fault> {
     let mut problems = Problems::default();
     call.query.end(&mut problems);
     let mut fields = Fields::top(std::mem::take(&mut call.body));
@@ -180,8 +186,7 @@ fn sent_records(call: &mut Call) -> Result<Vec<Map<String, Value>>, Fault> {
     if problems.is_empty() && !BULK.contains(&items.len()) {
         let (least, most) = (BULK.start(), BULK.end());
         problems.add("records", format!("must hold {least} to {most} records"));
-        problems.into_result()?;
-        return Err(Fault::internal("a problem was not told"));
+        return Ok((Vec::new(), problems));
     }
     let mut inputs = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
@@ -189,11 +194,11 @@ fn sent_records(call: &mut Call) -> Result<Vec<Map<String, Value>>, Fault> {
             continue;
         };
         item.require("fields", &mut problems);
-        inputs.extend(item.object("fields", &mut problems));
+        let input = item.object("fields", &mut problems);
+        inputs.extend(input.map(|input| (at, input)));
         item.end_strictly(&mut problems);
     }
-    problems.into_result()?;
-    Ok(inputs)
+    Ok((inputs, problems))
 }
 
 pub(crate) fn update(mut call: Call) -> Deciding {

@@ -1,5 +1,5 @@
-//! Signed checkpoints of the audit log: C2SP `tlog-checkpoint` in a C2SP `signed-note`, signed with Ed25519. What is
-//! signed is the log's name, its size and its root. Knows no rows; the signing key comes from outside.
+//! What the key of the audit log signs, as C2SP `signed-note` with Ed25519: checkpoints (C2SP `tlog-checkpoint`: the
+//! log's name, its size and its root), and that an export is whole. Knows no rows; the signing key comes from outside.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Checkpoint {
     pub head: Head,
 }
 
-/// Signs checkpoints of one log.
+/// Signs for one log.
 pub struct Signer {
     origin: String,
     key: SigningKey,
@@ -31,10 +31,10 @@ pub struct Verifier {
     key: VerifyingKey,
 }
 
-/// Why a checkpoint is not taken.
+/// Why a note is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
-    #[error("is not a signed note that holds a checkpoint")]
+    #[error("is not a signed note of what it should be")]
     Malformed,
     #[error("is of another log than its key")]
     Origin,
@@ -69,7 +69,15 @@ impl Signer {
 
     /// The checkpoint of a tree, signed.
     pub fn sign(&self, head: &Head) -> String {
-        let text = text(&self.origin, head);
+        self.note(&text(&self.origin, head))
+    }
+
+    /// That an export ends behind the bytes of this SHA-256, signed.
+    pub fn sign_export(&self, sha256: &[u8; 32]) -> String {
+        self.note(&export_text(&self.origin, sha256))
+    }
+
+    fn note(&self, text: &str) -> String {
         let mut blob = self.verifier().key_id().to_vec();
         blob.extend(self.key.sign(text.as_bytes()).to_bytes());
         format!(
@@ -115,15 +123,28 @@ impl Verifier {
     /// # Errors
     /// What keeps it from being taken.
     pub fn open(&self, note: &str) -> Result<Checkpoint, CheckpointError> {
-        if note.len() > MAX_NOTE_BYTES {
-            return Err(CheckpointError::Malformed);
-        }
-        let (body, signatures) = note.split_once("\n\n").ok_or(CheckpointError::Malformed)?;
-        let text = format!("{body}\n");
+        let (text, signatures) = parts(note)?;
         let checkpoint = read(&text).ok_or(CheckpointError::Malformed)?;
         if checkpoint.origin != self.origin {
             return Err(CheckpointError::Origin);
         }
+        self.verify(&text, signatures).map(|()| checkpoint)
+    }
+
+    /// Whether a note says that an export ends behind the bytes of this SHA-256.
+    ///
+    /// # Errors
+    /// What keeps it from being taken.
+    pub fn open_export(&self, note: &str, sha256: &[u8; 32]) -> Result<(), CheckpointError> {
+        let (text, signatures) = parts(note)?;
+        if text != export_text(&self.origin, sha256) {
+            return Err(CheckpointError::Malformed);
+        }
+        self.verify(&text, signatures)
+    }
+
+    /// Whether one of the signatures of a text is this key's.
+    fn verify(&self, text: &str, signatures: &str) -> Result<(), CheckpointError> {
         let mark = format!("{SIGNATURE_MARK}{} ", self.origin);
         for line in signatures.lines() {
             let blob = line.strip_prefix(&mark);
@@ -139,9 +160,7 @@ impl Verifier {
             let signature = Signature::from_slice(signature);
             let signature = signature.map_err(|_| CheckpointError::Forged)?;
             let verified = self.key.verify_strict(text.as_bytes(), &signature);
-            return verified
-                .map(|()| checkpoint)
-                .map_err(|_| CheckpointError::Forged);
+            return verified.map_err(|_| CheckpointError::Forged);
         }
         Err(CheckpointError::Unsigned)
     }
@@ -165,6 +184,21 @@ impl fmt::Display for Verifier {
         let (id, key) = (hex::encode(self.key_id()), STANDARD.encode(key));
         write!(f, "{}+{id}+{key}", self.origin)
     }
+}
+
+/// Text and signatures of a note.
+fn parts(note: &str) -> Result<(String, &str), CheckpointError> {
+    let malformed = CheckpointError::Malformed;
+    if note.len() > MAX_NOTE_BYTES {
+        return Err(malformed);
+    }
+    let (body, signatures) = note.split_once("\n\n").ok_or(malformed)?;
+    Ok((format!("{body}\n"), signatures))
+}
+
+/// No checkpoint reads like it: its second line is no size.
+fn export_text(origin: &str, sha256: &[u8; 32]) -> String {
+    format!("{origin}\nexport\nsha256:{}\n", hex::encode(sha256))
 }
 
 fn text(origin: &str, head: &Head) -> String {
@@ -218,6 +252,30 @@ mod tests {
         assert_eq!(verifier.open("x\n1\n"), Err(CheckpointError::Malformed));
         let cosigned = format!("{note}\u{2014} witness.example+1 AAAA\n");
         assert!(verifier.open(&cosigned).is_ok());
+    }
+
+    #[test]
+    fn an_export_is_whole_where_the_key_of_its_log_says_so() {
+        let ours = signer("example.com/log", 1);
+        let note = ours.sign_export(&[7; 32]);
+        assert!(note.starts_with("example.com/log\nexport\nsha256:0707"));
+        let verifier = ours.verifier();
+        assert_eq!(verifier.open_export(&note, &[7; 32]), Ok(()));
+        assert_eq!(
+            verifier.open_export(&note, &[8; 32]),
+            Err(CheckpointError::Malformed)
+        );
+        let other = signer("example.com/log", 2).sign_export(&[7; 32]);
+        assert_eq!(
+            verifier.open_export(&other, &[7; 32]),
+            Err(CheckpointError::Unsigned)
+        );
+        // Neither is taken for the other.
+        assert_eq!(verifier.open(&note), Err(CheckpointError::Malformed));
+        assert_eq!(
+            verifier.open_export(&ours.sign(&HEAD), &[7; 32]),
+            Err(CheckpointError::Malformed)
+        );
     }
 
     /// The key of the Go checksum database, as its clients carry it.

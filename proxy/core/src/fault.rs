@@ -6,7 +6,8 @@
 //! reaches a caller.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
@@ -281,6 +282,34 @@ impl Fault {
         self.retry_after(seconds)
     }
 
+    /// The same, with what it says of a request's fields in the order of the body that they stand in: first what stands
+    /// in no body; what is missing comes behind what is there. The first of them is `param` (contract 1.3).
+    #[must_use]
+    pub fn in_order_of(mut self, body: &[u8]) -> Self {
+        if self.code != Code::ValidationFailed || self.details.len() < 2 {
+            return self;
+        }
+        let Ok(body) = serde_json::from_slice(body) else {
+            return self;
+        };
+        let mut details = std::mem::take(&mut *self.details);
+        let elsewhere = details.keys().filter(|path| path.starts_with('$'));
+        let mut order: Vec<String> = elsewhere.cloned().collect();
+        let wanted: Wanted<'_> = details.keys().map(String::as_str).zip(0..).collect();
+        places(&body, &mut String::new(), &wanted, &mut order);
+        drop(wanted);
+        let mut ordered = Map::with_capacity(details.len());
+        for path in order {
+            if let Some(messages) = details.remove(&path) {
+                ordered.insert(path, messages);
+            }
+        }
+        ordered.append(&mut details);
+        self.param = ordered.keys().next().cloned();
+        *self.details = ordered;
+        self
+    }
+
     /// What the log may say about the cause.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
@@ -300,6 +329,48 @@ impl Fault {
         } else {
             Value::Object(Map::clone(&self.details))
         }
+    }
+}
+
+/// Paths, each with its place in the order that they were found in.
+type Wanted<'p> = BTreeMap<&'p str, usize>;
+
+/// Adds the paths of a document that are wanted, in its order; behind what an object has comes what it lacks. Some may
+/// come twice.
+fn places(value: &Value, path: &mut String, wanted: &Wanted<'_>, found: &mut Vec<String>) {
+    let length = path.len();
+    let mut visit = |step: fmt::Arguments<'_>, value: &Value| {
+        // Writing to a string never fails.
+        let _ = path.write_fmt(step);
+        if wanted.contains_key(path.as_str()) {
+            found.push(path.clone());
+        }
+        places(value, path, wanted, found);
+        path.truncate(length);
+    };
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let dot = if length == 0 { "" } else { "." };
+                visit(format_args!("{dot}{name}"), value);
+            }
+            if length > 0 {
+                path.push('.');
+                let lacking = wanted.range(path.as_str()..);
+                let lacking = lacking.take_while(|(name, _)| name.starts_with(path.as_str()));
+                let mut lacking: Vec<(&str, usize)> =
+                    lacking.map(|(name, at)| (*name, *at)).collect();
+                lacking.sort_unstable_by_key(|(_, at)| *at);
+                found.extend(lacking.into_iter().map(|(name, _)| name.to_owned()));
+                path.truncate(length);
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                visit(format_args!("[{at}]"), value);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -423,6 +494,58 @@ mod tests {
                 "{}",
                 row.word
             );
+        }
+    }
+
+    #[test]
+    fn problems_follow_the_order_of_the_body() {
+        let mut problems = Problems::default();
+        for path in [
+            "message",
+            "model",
+            "$query.x",
+            "a.b[0].d",
+            "a.b[1].c",
+            "max_tokens",
+            "a",
+        ] {
+            problems.add(path, "is wrong");
+        }
+        let fault = problems.into_result().map_err(|fault| {
+            fault.in_order_of(br#"{"max_tokens": 0, "a": {"b": [{}, {"c": 1}]}, "message": 1}"#)
+        });
+        let fault = fault.err();
+        let param = fault.as_ref().and_then(|fault| fault.param.as_deref());
+        assert_eq!(param, Some("$query.x"));
+        let details = fault.iter().flat_map(|fault| fault.details.keys());
+        assert_eq!(
+            details.collect::<Vec<_>>(),
+            [
+                "$query.x",
+                "max_tokens",
+                "a",
+                "a.b[0].d",
+                "a.b[1].c",
+                "message",
+                "model"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_body_that_is_none_changes_no_order() {
+        let mut problems = Problems::default();
+        problems.add("b", "is wrong");
+        problems.add("a", "is wrong");
+        for body in [&b"{"[..], b"", b"[1]"] {
+            let mut same = Problems::default();
+            same.append(Problems {
+                found: problems.found.clone(),
+                foreign: None,
+            });
+            let fault = same.into_result().map_err(|fault| fault.in_order_of(body));
+            let param = fault.err().and_then(|fault| fault.param);
+            assert_eq!(param.as_deref(), Some("b"));
         }
     }
 

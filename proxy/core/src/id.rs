@@ -73,11 +73,42 @@ impl IdKind {
     }
 }
 
+/// Whether a text has the form of an identifier, of whatever kind: nobody's name and no number of a patient has it.
+pub fn is_id(text: &str) -> bool {
+    let (prefix, bare) = text
+        .rsplit_once('_')
+        .map_or(("", text), |(prefix, bare)| (prefix, bare));
+    prefix.len() <= MAX_PREFIX_CHARS
+        && prefix.bytes().all(|byte| byte.is_ascii_lowercase())
+        && IdKind::Bare.accept(bare).is_some()
+}
+
+const MAX_PREFIX_CHARS: usize = 8;
 const ULID_CHARS: usize = 26;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_is_told_from_what_may_be_a_name() {
+        let ulid = IdKind::Bare.make(Timestamp(1_000), 7);
+        for text in [ulid.clone(), format!("agt_{ulid}"), format!("rply_{ulid}")] {
+            assert!(is_id(&text), "{text}");
+        }
+        for text in [
+            "",
+            "_",
+            "Maria-Lopez",
+            "536-22-1234",
+            &format!("Maria_{ulid}"),
+            &format!("agt_{ulid}x"),
+            &ulid.to_lowercase(),
+            &format!("maria_lopez_{ulid}"),
+        ] {
+            assert!(!is_id(text), "{text}");
+        }
+    }
 
     #[test]
     fn ids_sort_by_time_and_read_back() {

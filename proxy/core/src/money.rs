@@ -34,6 +34,16 @@ impl Micro {
             .map(Self)
     }
 
+    /// Reads a JSON number of at most six decimals. Small ones and large ones have an exponent as JSON, which a plain
+    /// decimal has not.
+    pub fn of_number(number: &Number) -> Option<Self> {
+        let text = number.to_string();
+        match number.as_f64() {
+            Some(float) if text.contains(['e', 'E']) => Self::parse(&float.to_string()),
+            _ => Self::parse(&text),
+        }
+    }
+
     /// The JSON number with at most six decimals. A double holds 15 significant digits exactly enough for
     /// every amount below 10⁹ units; larger ones keep their leading digits.
     #[expect(clippy::cast_precision_loss, reason = "display only, never summed")]
@@ -100,6 +110,26 @@ mod tests {
         }
         for bad in ["", ".5", "1.0000001", "1e3", "--1", "9223372036854775807"] {
             assert_eq!(Micro::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_with_an_exponent_are_numbers() {
+        let read = |text: &str| {
+            let number: Option<Number> = serde_json::from_str(text).ok();
+            number.and_then(|number| Micro::of_number(&number))
+        };
+        for (text, micro) in [
+            ("0.000001", Some(1)),
+            ("1e-6", Some(1)),
+            ("-0.000002", Some(-2)),
+            ("12.5", Some(12_500_000)),
+            ("1e3", Some(1_000_000_000)),
+            ("0.0000001", None),
+            ("0.0000015", None),
+            ("1e300", None),
+        ] {
+            assert_eq!(read(text), micro.map(Micro), "{text}");
         }
     }
 

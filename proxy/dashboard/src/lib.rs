@@ -50,6 +50,8 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/consent", &Form(page::consent::submit)),
 
     page(Method::GET, "/ui", &SignedIn(page::overview::show)),
+    page(Method::GET, "/ui/", &Open(page::nowhere::without_slash)),
+    page(Method::GET, "/ui/{*rest}", &Open(page::nowhere::show)),
     page(Method::POST, "/ui/mode", &Form(page::mode::switch)),
 
     page(Method::GET, "/ui/keys", &SignedIn(page::keys::show)),

@@ -16,6 +16,7 @@ pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod mode;
 pub(crate) mod models;
+pub(crate) mod nowhere;
 pub(crate) mod openid;
 pub(crate) mod overview;
 pub(crate) mod phi;

@@ -20,7 +20,7 @@ use crate::options::TlsListener;
 
 /// Why a certificate was not taken.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CertificateError {
+pub enum CertificateError {
     #[error("the path {0} is not UTF-8")]
     Path(std::path::PathBuf),
     #[error("the certificate or key file cannot be read: {0}")]

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use http::header::{HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, Version};
 use pingora::http::RequestHeader;
 use pingora::protocols::http::ServerSession;
 use svc_core::fault::{Fault, invalid};
@@ -35,6 +35,11 @@ pub(crate) fn build(
     // RFC 9112, 6.1: chunked is applied once. A front that reads two codings would frame the body otherwise.
     if header.headers.get_all(TRANSFER_ENCODING).iter().count() > 1 {
         return Err(refused("$header", "has more than one Transfer-Encoding"));
+    }
+    // RFC 9112, 3.2. HTTP/2 has no such rule, and HTTP/1.0 knew no Host.
+    let is_http11 = session.as_http1().is_some() && header.version == Version::HTTP_11;
+    if is_http11 && header.headers.get_all(HOST).iter().count() != 1 {
+        return Err(refused("$header", "must have one Host"));
     }
     if header.method == Method::CONNECT {
         return Err(refused("$header", "CONNECT is not served"));

@@ -25,6 +25,7 @@ mod upstream;
 mod watched;
 
 pub use application::{AdminReply, AdminService, Application, Farewell, RequestIds, Service};
+pub use certificate::CertificateError;
 pub use edge::{Edge, EdgeError};
 pub use lifecycle::{Departure, EdgeHandle};
 pub use metrics::{EdgeMetrics, UpstreamMetrics};

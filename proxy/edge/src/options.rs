@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::certificate::{CertificateError, Current};
+
 /// Listeners, limits and life of one edge.
 #[derive(Clone, Debug)]
 pub struct EdgeOptions {
@@ -37,6 +39,16 @@ pub struct TlsListener {
     pub key: PathBuf,
     /// How often the two files are looked at for a change.
     pub check_every: Duration,
+}
+
+impl TlsListener {
+    /// Tries the files out.
+    ///
+    /// # Errors
+    /// Why there is nothing to serve with.
+    pub fn check(&self) -> Result<(), CertificateError> {
+        Current::load(self).map(drop)
+    }
 }
 
 /// Where the listening sockets come from.

@@ -20,10 +20,10 @@ use svc_core::time::Timestamp;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::{moment, recomputation};
-use svc_store::Store;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
+use svc_store::{Store, organization};
 use tokio::runtime::Handle;
 
 use crate::configuration::Configuration;
@@ -362,6 +362,15 @@ fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
         .context("--credits is not a decimal of at most six digits")
+}
+
+/// Refuses an id that no organization has.
+async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
+    let found = organization::find(store, organization).await;
+    match found.context("reading the organization")? {
+        Some(_) => Ok(()),
+        None => bail!("there is no organization {organization}"),
+    }
 }
 
 /// The audit row of what a command has done to an organization, or to the whole deployment.

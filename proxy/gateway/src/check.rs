@@ -11,20 +11,16 @@ use svc_pipeline::policy::PolicySet;
 use svc_plugin::Detector;
 
 use crate::configuration::Configuration;
-use crate::{providers, wiring};
+use crate::wiring;
 
 /// # Errors
 /// When the output cannot be written. Problems are printed and make the exit code 1.
 pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCode> {
-    let mut problems: Vec<String> = Vec::new();
-    if let Err(error) = configuration.default_version() {
-        problems.push(format!("configuration: {error:#}"));
-    }
-    for configured in [&configuration.providers, &configuration.test_providers] {
-        if let Err(error) = providers::build(configured) {
-            problems.push(format!("configuration: {error:#}"));
-        }
-    }
+    let problems = configuration.problems().into_iter();
+    let mut problems: Vec<String> = problems
+        .chain(configuration.missing_solver())
+        .map(|problem| format!("configuration: {problem}"))
+        .collect();
     let policies = configuration
         .policies_folder()
         .map(|folder| PolicySet::load(&folder, &configuration.known()));

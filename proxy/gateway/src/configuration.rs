@@ -16,6 +16,8 @@ use svc_pipeline::policy::Known;
 use svc_pipeline::policy::pipelines::Endpoint;
 use svc_pipeline::upstream::Deadlines;
 
+mod problems;
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Configuration {
@@ -32,6 +34,9 @@ pub(crate) struct Configuration {
     pub(crate) solver: Solver,
     pub(crate) dashboard: Dashboard,
     pub(crate) telemetry: Telemetry,
+    /// What the environment says wrongly, and files that cannot be read.
+    #[serde(skip)]
+    unreadable: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -470,7 +475,8 @@ impl Configuration {
     /// named), then the environment.
     ///
     /// # Errors
-    /// A file that cannot be read, an unknown key, a value of the wrong form.
+    /// A file that cannot be read, an unknown key, a value of another type. What else is wrong is told by
+    /// [`Self::readable`] and [`Self::problems`].
     pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<Self> {
         let found = file
             .map(Path::to_owned)
@@ -483,24 +489,32 @@ impl Configuration {
             }
             None => Self::default(),
         };
-        configuration.apply_environment(variable)?;
+        configuration.apply_environment(variable);
         Ok(configuration)
     }
 
-    fn apply_environment(
-        &mut self,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<()> {
-        let address = |name: &str, into: &mut SocketAddr| -> anyhow::Result<()> {
-            if let Some(text) = variable(name) {
-                *into = text
-                    .parse()
-                    .with_context(|| format!("{name} is not an address and port"))?;
-            }
-            Ok(())
+    /// Whether the environment and every file that is named could be read.
+    ///
+    /// # Errors
+    /// All that could not.
+    pub(crate) fn readable(&self) -> anyhow::Result<()> {
+        match self.unreadable.is_empty() {
+            true => Ok(()),
+            false => bail!("{}", self.unreadable.join("\n")),
+        }
+    }
+
+    fn apply_environment(&mut self, variable: impl Fn(&str) -> Option<String>) {
+        let mut unreadable = Vec::new();
+        let mut address = |name: &str, into: &mut SocketAddr| match variable(name) {
+            None => {}
+            Some(text) => match text.parse() {
+                Ok(address) => *into = address,
+                Err(_) => unreadable.push(format!("{name} is not an address and port")),
+            },
         };
-        address("SVC_LISTEN", &mut self.server.listen)?;
-        address("SVC_ADMIN_LISTEN", &mut self.server.admin_listen)?;
+        address("SVC_LISTEN", &mut self.server.listen);
+        address("SVC_ADMIN_LISTEN", &mut self.server.admin_listen);
         if let Some(url) = variable("SVC_BASE_URL") {
             self.server.base_url = Some(url);
         }
@@ -508,7 +522,10 @@ impl Configuration {
             self.server.data_dir = folder.into();
         }
         if let Some(threads) = variable("SVC_THREADS") {
-            self.server.threads = threads.parse().context("SVC_THREADS is not a number")?;
+            match threads.parse() {
+                Ok(threads) => self.server.threads = threads,
+                Err(_) => unreadable.push("SVC_THREADS is not a number".to_owned()),
+            }
         }
         if let Some(url) = variable("DATABASE_URL") {
             self.store.database_url = Some(url);
@@ -530,9 +547,9 @@ impl Configuration {
                 provider.base_url = url.or(provider.base_url.take());
                 provider.api_key = key.map(ApiKey);
                 if provider.base_url.is_none() {
-                    bail!(
+                    unreadable.push(format!(
                         "{upper}_API_KEY is set but the provider has no address; set {upper}_BASE_URL"
-                    );
+                    ));
                 }
             }
         }
@@ -544,18 +561,28 @@ impl Configuration {
             if provider.api_key.is_none()
                 && let Some(path) = &provider.api_key_file
             {
-                let key = secret(path).with_context(|| format!("the key of provider {name}"))?;
-                provider.api_key = Some(key);
+                match secret(path) {
+                    Ok(key) => provider.api_key = Some(key),
+                    Err(error) => {
+                        unreadable.push(format!("the key of provider {name}: {error:#}"));
+                    }
+                }
             }
         }
         if let Some(openid) = &mut self.dashboard.openid {
             openid.client_secret = match (&openid.client_secret_file, variable(OPENID_SECRET)) {
                 (_, Some(text)) => Some(ApiKey(text)),
-                (Some(path), None) => Some(secret(path).context("dashboard.openid")?),
+                (Some(path), None) => match secret(path) {
+                    Ok(secret) => Some(secret),
+                    Err(error) => {
+                        unreadable.push(format!("dashboard.openid: {error:#}"));
+                        None
+                    }
+                },
                 (None, None) => None,
             };
         }
-        Ok(())
+        self.unreadable = unreadable;
     }
 
     /// Names that the catalogue may use: those of the environment, and those that the file configures.
@@ -748,7 +775,8 @@ mod tests {
             "ALPHA_API_KEY" => Some("secret".to_owned()),
             _ => None,
         };
-        configuration.apply_environment(environment).unwrap();
+        configuration.apply_environment(environment);
+        configuration.readable().unwrap();
         assert_eq!(configuration.server.listen.port(), 1);
         assert!(configuration.providers["alpha"].api_key.is_some());
         assert!(!format!("{configuration:?}").contains("secret"));

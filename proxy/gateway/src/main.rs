@@ -89,10 +89,12 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         return audit::run(command);
     }
     let configuration = Configuration::load(arguments.config.as_deref())?;
-    match arguments
-        .command
-        .unwrap_or(Command::Serve(serve::Options::default()))
-    {
+    let command = arguments.command;
+    let command = command.unwrap_or(Command::Serve(serve::Options::default()));
+    if !matches!(command, Command::Check) {
+        configuration.readable()?;
+    }
+    match command {
         Command::Serve(options) => serve::run(&configuration, &options),
         Command::Check => wiring::blocking(check::run(&configuration))?,
         Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,

@@ -14,7 +14,7 @@ use svc_core::address::AddressRules;
 use svc_core::id::IdKind;
 use svc_edge::{
     AddressRule, AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions,
-    PingoraConnector, Start, TlsListener, UpstreamMetrics,
+    PingoraConnector, Start, UpstreamMetrics,
 };
 use svc_pipeline::applications::Applications;
 use svc_pipeline::budget::Rooms;
@@ -57,6 +57,13 @@ pub(crate) struct Options {
 /// Whatever keeps the gateway from starting.
 pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::Result<ExitCode> {
     let background = wiring::runtime("background")?;
+    let problems = {
+        let _inside = background.enter();
+        configuration.problems()
+    };
+    if !problems.is_empty() {
+        anyhow::bail!("the configuration cannot be used:\n{}", problems.join("\n"));
+    }
     let exporter = {
         let _inside = background.enter();
         telemetry::start(&configuration.telemetry)?
@@ -317,22 +324,10 @@ fn edge(
     dispatcher: Dispatcher,
 ) -> anyhow::Result<Edge> {
     let (server, limits) = (&configuration.server, &configuration.limits);
-    let trusted: Result<Vec<_>, _> = server
-        .trusted_proxies
-        .iter()
-        .map(|text| text.parse())
-        .collect();
-    let (listen, tls) = match &server.tls {
-        None => (vec![server.listen], None),
-        Some(tls) => {
-            let listener = TlsListener {
-                listen: vec![server.listen],
-                certificate: tls.certificate.clone(),
-                key: tls.key.clone(),
-                check_every: CERTIFICATE_CHECK,
-            };
-            (Vec::new(), Some(listener))
-        }
+    let tls = configuration.tls_listener();
+    let listen = match &tls {
+        None => vec![server.listen],
+        Some(_) => Vec::new(),
     };
     let threads = match server.threads {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -354,7 +349,7 @@ fn edge(
             connections_per_address: limits.connections_per_address,
             ..svc_edge::Limits::default()
         },
-        trusted_proxies: trusted.context("server.trusted_proxies")?,
+        trusted_proxies: configuration.trusted_proxies()?,
         drain_deadline: Duration::from_secs(server.drain_seconds),
         start: if options.upgrade {
             Start::TakeOver
@@ -368,9 +363,6 @@ fn edge(
     Edge::new(edge_options, application, EdgeMetrics::register(registry)?)
         .context("building the edge")
 }
-
-/// How often the certificate files are looked at.
-const CERTIFICATE_CHECK: Duration = Duration::from_secs(1);
 
 fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatcher) -> Application {
     let serving = Arc::clone(gateway);

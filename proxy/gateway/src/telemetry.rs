@@ -9,7 +9,7 @@ use opentelemetry_sdk::runtime::Tokio;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use svc_pipeline::service::TRACES;
-use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
@@ -34,7 +34,7 @@ impl Drop for Exporter {
 /// # Errors
 /// A filter that does not parse, or an exporter that cannot be made.
 pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
-    let filter = EnvFilter::try_new(&configuration.log_level)?;
+    let filter = configuration.filter()?;
     let logs = match configuration.log_format {
         LogFormat::Text => fmt::layer()
             .with_ansi(std::io::stderr().is_terminal())

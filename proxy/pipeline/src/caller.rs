@@ -81,6 +81,18 @@ impl Agent {
     pub fn grants_of(&self, scope: Scope) -> impl Iterator<Item = &Grant> {
         self.grants.iter().filter(move |grant| grant.scope == scope)
     }
+
+    /// Whether any of these ways leads to the model.
+    pub fn may_use(&self, scope: Scope, model: &str) -> bool {
+        let allows = |models: &Option<Vec<String>>| {
+            let mut models = models.as_ref().map(|models| models.iter());
+            models
+                .as_mut()
+                .is_none_or(|models| models.any(|id| id == model))
+        };
+        let mut grants = self.grants_of(scope);
+        allows(&self.allowed_models) && grants.any(|grant| allows(&grant.constraints.models))
+    }
 }
 
 /// Names of this caller's rate-limit buckets, made once.

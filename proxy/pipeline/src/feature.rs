@@ -1,8 +1,11 @@
 //! What a plan offers and an organization has switched on (contract 2, step 13).
 
+use std::collections::BTreeSet;
+
 use svc_core::fault::{Code, Fault};
 
 use crate::caller::Caller;
+use crate::policy::PolicySet;
 use crate::policy::plans::Plans;
 
 /// Credentials of other services, and dispatch through them (contract 11).
@@ -10,6 +13,33 @@ pub const INTEGRATIONS: &str = "integrations";
 
 /// Endpoints that events are delivered to (contract 15).
 pub const WEBHOOKS: &str = "webhooks";
+
+/// Named by contract 8; nothing asks for it yet.
+const RETRIEVAL: &str = "retrieval";
+
+/// Parts of an inference request, which policies mark as HIPAA-eligible or not.
+pub(crate) const TOOLS: &str = "tools";
+pub(crate) const PROVIDER_TOOLS: &str = "provider_tools";
+pub(crate) const IMAGES: &str = "images";
+pub(crate) const DOCUMENTS: &str = "documents";
+
+/// What an organization can switch: what the program asks for, and what its policies name.
+pub fn known(policy: &PolicySet) -> BTreeSet<&str> {
+    let own = [
+        INTEGRATIONS,
+        WEBHOOKS,
+        RETRIEVAL,
+        TOOLS,
+        PROVIDER_TOOLS,
+        IMAGES,
+        DOCUMENTS,
+    ];
+    let marked = policy.catalogue.marked_features();
+    own.into_iter()
+        .chain(marked)
+        .chain(policy.plans.features())
+        .collect()
+}
 
 /// Whether this caller's organization may use webhooks.
 ///

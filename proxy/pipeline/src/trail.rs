@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
 use svc_core::fault::{Code, Fault, Kind};
+use svc_core::id;
 use svc_core::metering::{Charge, Price};
 use svc_core::secret::Mode;
 use svc_core::surface::{PhiMetadata, Surface};
@@ -151,18 +152,19 @@ pub struct Trail {
     record: Box<Record>,
 }
 
-/// What rows say of the path. What another service is asked for may name a patient, a person has a name, and a token
-/// is a secret.
+/// What rows say of the path: that of the route, with the ids that were sent. Whatever else stood in their places may
+/// name a patient.
 fn shown_path(route: &Route, head: &RequestHead) -> String {
-    let never_shown = ["{*", "{runtime_user}", "{token}"];
-    if never_shown
-        .iter()
-        .any(|parameter| route.path.contains(parameter))
-    {
-        route.path.clone()
-    } else {
-        head.path.clone()
-    }
+    let sent = head.path.split('/').chain(std::iter::repeat(""));
+    let segments = route.path.split('/').zip(sent);
+    let segments = segments.map(|(meant, sent)| {
+        if meant.starts_with('{') && id::is_id(sent) {
+            sent
+        } else {
+            meant
+        }
+    });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// Longest user agent that a row keeps.

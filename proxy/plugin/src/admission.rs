@@ -24,6 +24,7 @@ use crate::manifest::{API, Manifest};
 use crate::metrics::Families;
 use crate::sandbox::{Inside, Limits, Mould};
 use crate::signature::{self, SignaturePolicy, TrustRoot};
+use crate::ticker::Ticker;
 use crate::version::{Version, refuse_unknown};
 
 /// The three files of a plugin folder, as read.
@@ -36,6 +37,7 @@ pub(crate) struct Package {
 /// Everything that admission needs beside the package.
 pub(crate) struct Gate {
     pub(crate) engine: Engine,
+    pub(crate) ticker: Arc<Ticker>,
     pub(crate) linker: Linker<Inside>,
     pub(crate) cache: CodeCache,
     pub(crate) signatures: SignaturePolicy,
@@ -119,7 +121,7 @@ impl Gate {
             .cloned()
             .unwrap_or_default();
         let configuration = Value::Object(configuration).to_string().into_bytes();
-        let mould = Mould::new(pre, self.limits(&manifest), configuration)
+        let mould = Mould::new(pre, self.limits(&manifest), configuration, &self.ticker)
             .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
         Ok((manifest, signed, mould))
     }

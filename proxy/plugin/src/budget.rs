@@ -6,15 +6,19 @@
 //! not timed.
 
 use std::future::{Future, poll_fn};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::ticker::Ticker;
+
 /// The clock of one store, shared between the caller's side and the epoch callback. Both run on the thread that
 /// polls; the atomics are there for `Sync` alone.
 pub(crate) struct Budget {
+    ticker: Arc<Ticker>,
     limit_ns: AtomicU64,
     spent_ns: AtomicU64,
     /// [`UNTIMED`] in the first poll of a call.
@@ -24,8 +28,9 @@ pub(crate) struct Budget {
 const UNTIMED: u64 = u64::MAX;
 
 impl Budget {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(ticker: Arc<Ticker>) -> Self {
         Self {
+            ticker,
             limit_ns: AtomicU64::new(0),
             spent_ns: AtomicU64::new(0),
             resumed_ns: AtomicU64::new(0),
@@ -48,6 +53,7 @@ impl Budget {
             } else {
                 self.resumed_ns.store(thread_ns(), Ordering::Relaxed);
             }
+            self.ticker.attend();
             let poll: Poll<F::Output> = call.as_mut().poll(cx);
             self.spent_ns
                 .fetch_add(self.running_ns(), Ordering::Relaxed);

@@ -1,17 +1,12 @@
-//! The one engine: its configuration, and the thread that advances its epoch.
-
-use std::io;
-use std::thread;
-use std::time::Duration;
+//! The one engine and its configuration.
 
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
 };
 
 use crate::host::Ceilings;
+use crate::ticker::Ticker;
 
-/// How often a running guest has to look up; also the longest that one keeps its thread (wasm notes 1: 1 ms).
-const TICK: Duration = Duration::from_millis(1);
 /// Deepest stack of a guest, and of the fibre that it runs on (the host's own frames need the difference).
 const GUEST_STACK_BYTES: usize = 512 * 1024;
 const FIBRE_STACK_BYTES: usize = 1024 * 1024;
@@ -25,13 +20,13 @@ const CORE_INSTANCES_PER_SLOT: u32 = 4;
 /// Function-table entries of one module: a large interpreter has about ten thousand.
 pub(crate) const TABLE_ELEMENTS: usize = 20_000;
 
-/// Makes the engine and starts its ticker, which ends when the last clone of the engine is gone.
+/// Makes the engine and starts its ticker.
 ///
 /// # Errors
 /// When neither allocation strategy works or no thread can be made.
 pub(crate) fn open(
     ceilings: &Ceilings,
-) -> Result<Engine, Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<(Engine, Ticker), Box<dyn std::error::Error + Send + Sync>> {
     let engine = match Engine::new(base().allocation_strategy(pooling(ceilings))) {
         Ok(engine) => engine,
         Err(error) => {
@@ -40,8 +35,9 @@ pub(crate) fn open(
             Engine::new(&base())?
         }
     };
-    start_ticker(&engine)?;
-    Ok(engine)
+    let ticked = engine.clone();
+    let ticker = Ticker::start(move || ticked.increment_epoch())?;
+    Ok((engine, ticker))
 }
 
 fn base() -> Config {
@@ -76,17 +72,4 @@ fn pooling(ceilings: &Ceilings) -> InstanceAllocationStrategy {
         // Where the kernel can tell, only pages that the guest wrote are put back.
         .pagemap_scan(Enabled::Auto);
     InstanceAllocationStrategy::Pooling(pool)
-}
-
-fn start_ticker(engine: &Engine) -> io::Result<()> {
-    let engine = engine.weak();
-    let ticker = thread::Builder::new().name("plugin-epoch".to_owned());
-    ticker.spawn(move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            thread::sleep(TICK);
-        }
-    })?;
-    Ok(())
 }

@@ -101,11 +101,12 @@ impl PluginHost {
         fs::create_dir_all(&folder).map_err(failed(format!("make {}", folder.display())))?;
         let cache = CodeCache::open(&cache_folder)
             .map_err(failed(format!("open {}", cache_folder.display())))?;
-        let engine = engine::open(&ceilings).map_err(failed("make the engine"))?;
+        let (engine, ticker) = engine::open(&ceilings).map_err(failed("make the engine"))?;
         let linker = sandbox::linker(&engine).map_err(failed("link the host's functions"))?;
         let metrics = Families::new().map_err(failed("make the metrics"))?;
         let gate = Gate {
             engine,
+            ticker: Arc::new(ticker),
             linker,
             cache,
             signatures,

@@ -20,6 +20,7 @@ mod sandbox;
 mod scan;
 mod signature;
 mod status;
+mod ticker;
 mod version;
 mod watch;
 mod windows;

@@ -14,6 +14,7 @@ use crate::bindings::plugin as wit;
 use crate::budget::Budget;
 use crate::engine::TABLE_ELEMENTS;
 use crate::error::{KillReason, PluginError};
+use crate::ticker::Ticker;
 
 /// What one plugin may use: the smaller of manifest and ceilings.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +48,7 @@ pub(crate) struct Mould {
     lifecycle: wit::exports::gateway::plugin::lifecycle::GuestIndices,
     limits: Limits,
     configuration: Vec<u8>,
+    ticker: Arc<Ticker>,
     /// By the index that `counters.add` takes; empty until admission is over.
     counters: Arc<[IntCounter]>,
 }
@@ -99,6 +101,7 @@ impl Mould {
         pre: InstancePre<Inside>,
         limits: Limits,
         configuration: Vec<u8>,
+        ticker: &Arc<Ticker>,
     ) -> Result<Self, Error> {
         let lifecycle = wit::exports::gateway::plugin::lifecycle::GuestIndices::new(&pre)?;
         Ok(Self {
@@ -107,6 +110,7 @@ impl Mould {
             lifecycle,
             limits,
             configuration,
+            ticker: Arc::clone(ticker),
             counters: Arc::default(),
         })
     }
@@ -122,7 +126,7 @@ impl Mould {
 
     /// A fresh instance, not configured.
     pub(crate) async fn blank(&self) -> Result<Cell, Error> {
-        let budget = Arc::new(Budget::new());
+        let budget = Arc::new(Budget::new(Arc::clone(&self.ticker)));
         let inside = Inside {
             memory_bytes: self.limits.memory_bytes,
             budget: Arc::clone(&budget),

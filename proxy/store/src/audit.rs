@@ -47,6 +47,16 @@ pub enum ActorKind {
 }
 
 impl ActorKind {
+    pub const ALL: &[Self] = &[
+        Self::ApiKey,
+        Self::AgentCredential,
+        Self::User,
+        Self::OauthApplication,
+        Self::WebhookToken,
+        Self::System,
+        Self::Anonymous,
+    ];
+
     pub const fn word(self) -> &'static str {
         match self {
             Self::ApiKey => "api_key",

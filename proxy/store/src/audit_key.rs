@@ -1,4 +1,4 @@
-//! The name of the audit log and who signs its checkpoints: the deployment's key for that purpose
+//! The name of the audit log and who signs its checkpoints and exports: the deployment's key for that purpose
 //! ([`crate::signing_key`]). Gives out a signer and the public half, never the key.
 
 use svc_core::checkpoint::{Signer, Verifier};
@@ -6,7 +6,7 @@ use svc_core::merkle::{Edge, Head};
 use svc_core::time::Timestamp;
 
 use crate::engine::args;
-use crate::signing_key::{self, Purpose};
+use crate::signing_key::{self, PublicKey, Purpose};
 use crate::{Store, StoreError};
 
 /// The signer of the log; the first caller of all names the log and makes its key and its empty tree.
@@ -45,15 +45,32 @@ pub async fn open(store: &Store, fresh_origin: &str, now: Timestamp) -> Result<S
 /// # Errors
 /// Those of the database; [`StoreError::Corrupt`] for a checkpoint that none of the keys signed.
 pub async fn verifier(store: &Store) -> Result<Option<Verifier>, StoreError> {
+    let signed_it = signed_by(store).await?;
+    Ok(signed_it.map(|(_, verifier)| verifier))
+}
+
+/// Who signed the newest checkpoint, to sign what goes with it; `None` before there is one.
+///
+/// # Errors
+/// Those of [`verifier`], and of a master key that does not open the signing key.
+pub async fn signer(store: &Store) -> Result<Option<Signer>, StoreError> {
+    let Some((public, verifier)) = signed_by(store).await? else {
+        return Ok(None);
+    };
+    let key = signing_key::of_public(store, Purpose::AuditCheckpoint, &public.bytes).await?;
+    Ok(Some(Signer::new(verifier.origin(), key.private().clone())))
+}
+
+async fn signed_by(store: &Store) -> Result<Option<(PublicKey, Verifier)>, StoreError> {
     let Some((origin, checkpoint)) = tree(store).await? else {
         return Ok(None);
     };
     let keys = signing_key::public_keys(store, Purpose::AuditCheckpoint).await?;
-    let mut verifiers = keys
-        .iter()
-        .rev()
-        .filter_map(|key| Verifier::new(&origin, &key.bytes));
-    let signed_it = verifiers.find(|verifier| verifier.open(&checkpoint).is_ok());
+    let mut verifiers = keys.into_iter().rev().filter_map(|key| {
+        let verifier = Verifier::new(&origin, &key.bytes)?;
+        Some((key, verifier))
+    });
+    let signed_it = verifiers.find(|(_, verifier)| verifier.open(&checkpoint).is_ok());
     let corrupt = StoreError::Corrupt {
         column: "checkpoint",
     };

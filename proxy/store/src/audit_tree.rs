@@ -14,7 +14,7 @@ use svc_core::merkle::{self, Edge, Hash, Head, Kept, Place, Span};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
-use crate::engine::{Arg, Connection, Row, args};
+use crate::engine::{Arg, Connection, ROWS_PER_STATEMENT, Row, args};
 use crate::{Store, StoreError};
 
 /// What one batch did.
@@ -107,7 +107,7 @@ async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Vec<Waiting>),
         .map(|row| Ok((row.get("seq")?, row.get("audit_id")?)))
         .collect::<Result<_, StoreError>>()?;
     let ids = queued.iter().map(|(_, id)| Arg::from(id)).collect();
-    let found = over(cx, ids, |ids| {
+    let found = cx.rows_over(ids, |ids| {
         format!("SELECT id, org_id, mode, occurred_at, document FROM audit WHERE id IN ({ids})")
     });
     let mut by_id = HashMap::with_capacity(queued.len());
@@ -205,33 +205,12 @@ impl Batch {
         let tree = args![edge.size(), edge.bytes(), checkpoint, now];
         cx.execute_one("audit tree", sql, tree).await?;
         // Just these: a smaller number may have become visible since.
-        over(cx, places, |places| {
+        cx.rows_over(places, |places| {
             format!("DELETE FROM audit_unsealed WHERE seq IN ({places})")
         })
         .await?;
         Ok(sealed)
     }
-}
-
-/// Rows of one statement, the most first: few texts to prepare, few trips to the server.
-const ROWS_PER_STATEMENT: [usize; 3] = [64, 8, 1];
-
-/// Runs a statement over values, some at a time; `sql` is given their placeholders.
-async fn over(
-    cx: &mut Connection,
-    mut values: Vec<Arg>,
-    sql: impl Fn(&str) -> String,
-) -> Result<Vec<Row>, StoreError> {
-    let mut found = Vec::new();
-    for size in ROWS_PER_STATEMENT {
-        while values.len() >= size {
-            let rest = values.split_off(size);
-            let places: Vec<String> = (1..=size).map(|place| format!("${place}")).collect();
-            found.extend(cx.rows_of(sql(&places.join(", ")), values).await?);
-            values = rest;
-        }
-    }
-    Ok(found)
 }
 
 async fn insert(

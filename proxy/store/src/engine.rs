@@ -25,7 +25,7 @@ use sqlx::{Postgres, Sqlite};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-pub(crate) use connection::{Arg, Connection, Row, args};
+pub(crate) use connection::{Arg, Connection, ROWS_PER_STATEMENT, Row, args};
 
 use crate::error::StoreError;
 use crate::tenant;

@@ -18,7 +18,7 @@ use crate::{Store, StoreError};
 pub enum Purpose {
     /// Documents of accepted agreements (contract 13).
     Agreement,
-    /// Checkpoints of the audit log (contract 14.4).
+    /// Checkpoints and exports of the audit log (contract 14.4).
     AuditCheckpoint,
 }
 
@@ -78,6 +78,32 @@ pub async fn current(
     insert(store, purpose, FIRST_VERSION, now).await?;
     // Another replica may have been faster: what is stored counts.
     let row = newest(store, purpose).await?;
+    open(
+        store,
+        purpose,
+        &row.ok_or(StoreError::Missing("signing key"))?,
+    )
+}
+
+/// The key of a purpose that has this public half.
+///
+/// # Errors
+/// Those of the database and of the master key; [`StoreError::Missing`] where no key has it.
+pub async fn of_public(
+    store: &Store,
+    purpose: Purpose,
+    bytes: &[u8; PUBLIC_BYTES],
+) -> Result<Arc<SigningKey>, StoreError> {
+    let key_id = key_id(bytes);
+    let row = store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let sql = "SELECT * FROM signing_keys WHERE purpose = $1 AND key_id = $2";
+                cx.row(sql, args![purpose.word(), key_id]).await
+            })
+        })
+        .await?;
     open(
         store,
         purpose,

@@ -1,11 +1,13 @@
 //! The log of deliveries (contract 15.3): what was sent where, with every attempt. Bodies stay sealed; nobody reads
 //! them here.
 
+use std::collections::HashMap;
+
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_core::webhook::AttemptError;
 
-use crate::engine::{Row, args};
+use crate::engine::{Arg, Connection, Row, args};
 use crate::outbox::{Attempt, Trigger};
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError};
@@ -99,7 +101,7 @@ pub struct Filter {
     pub event: Option<&'static str>,
 }
 
-/// A page of an organization's deliveries.
+/// A page of an organization's deliveries, each as [`find`] gives it.
 ///
 /// # Errors
 /// Those of the database.
@@ -109,7 +111,7 @@ pub async fn list(
     mode: Mode,
     filter: &Filter,
     page: &Page,
-) -> Result<Paged<Delivery>, StoreError> {
+) -> Result<Paged<Detailed>, StoreError> {
     let Filter {
         endpoint_id,
         statuses,
@@ -134,11 +136,28 @@ pub async fn list(
     let page = page.clone();
     store
         .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .read(move |cx| {
+            Box::pin(async move {
+                let Paged { rows, has_more } = listing.read(cx, &page, from_row).await?;
+                let ids = rows.iter().map(|delivery| delivery.id.as_str());
+                let mut attempts = attempts(cx, ids).await?;
+                let rows = rows.into_iter().map(|delivery| {
+                    let own = attempts.remove(&delivery.id).unwrap_or_default();
+                    (delivery, own)
+                });
+                Ok(Paged {
+                    rows: rows.collect(),
+                    has_more,
+                })
+            })
+        })
         .await
 }
 
-/// A delivery of this organization and mode with its last [`SHOWN_ATTEMPTS`] attempts, first ones first.
+/// A delivery and its last [`SHOWN_ATTEMPTS`] attempts, first ones first.
+pub type Detailed = (Delivery, Vec<Logged>);
+
+/// A delivery of this organization and mode.
 ///
 /// # Errors
 /// Those of the database.
@@ -147,7 +166,7 @@ pub async fn find(
     org_id: &str,
     mode: Mode,
     id: &str,
-) -> Result<Option<(Delivery, Vec<Logged>)>, StoreError> {
+) -> Result<Option<Detailed>, StoreError> {
     let (org_id, id) = (org_id.to_owned(), id.to_owned());
     store
         .db
@@ -157,17 +176,33 @@ pub async fn find(
                 let Some(row) = cx.row(sql, args![&id, org_id, mode]).await? else {
                     return Ok(None);
                 };
-                let sql = "SELECT number, triggered_by, started_at, duration_ms, status_code, error, address \
-                           FROM webhook_attempts WHERE delivery_id = $1 ORDER BY number DESC LIMIT $2";
-                let attempts = cx.rows(sql, args![id, SHOWN_ATTEMPTS]).await?;
-                let attempts = attempts.iter().rev().map(logged);
-                Ok(Some((
-                    from_row(&row)?,
-                    attempts.collect::<Result<_, StoreError>>()?,
-                )))
+                let mut attempts = attempts(cx, [id.as_str()].into_iter()).await?;
+                let own = attempts.remove(&id).unwrap_or_default();
+                Ok(Some((from_row(&row)?, own)))
             })
         })
         .await
+}
+
+/// By delivery: the last [`SHOWN_ATTEMPTS`] of each, first ones first.
+async fn attempts<'d>(
+    cx: &mut Connection,
+    deliveries: impl Iterator<Item = &'d str>,
+) -> Result<HashMap<String, Vec<Logged>>, StoreError> {
+    let ids = deliveries.map(Arg::from).collect();
+    let found = cx.rows_over(ids, |ids| {
+        format!(
+            "SELECT * FROM (SELECT delivery_id, number, triggered_by, started_at, duration_ms, status_code, error, \
+             address, ROW_NUMBER() OVER (PARTITION BY delivery_id ORDER BY number DESC) AS place FROM webhook_attempts \
+             WHERE delivery_id IN ({ids})) last_ones WHERE place <= {SHOWN_ATTEMPTS} ORDER BY delivery_id, number"
+        )
+    });
+    let mut attempts: HashMap<String, Vec<Logged>> = HashMap::new();
+    for row in &found.await? {
+        let of_one = attempts.entry(row.get("delivery_id")?).or_default();
+        of_one.push(logged(row)?);
+    }
+    Ok(attempts)
 }
 
 fn from_row(row: &Row) -> Result<Delivery, StoreError> {

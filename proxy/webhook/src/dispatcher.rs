@@ -3,14 +3,15 @@
 //!
 //! One loop with two hands, each with one transaction at a time: one takes leases, the other writes results. While a
 //! hand is busy, wakes and results gather for its next turn, so that batches grow with the load by themselves. Woken
-//! by commits of its own process; what other replicas have left behind is found by looking. A place is taken from the
-//! lease until the result is written: [`Settings::in_flight`] bounds all that is in between.
+//! by commits of its own process; what other replicas have left behind is found by a look, which no hand waits for. A
+//! place is taken from the lease until the result is written: [`Settings::in_flight`] bounds all that is in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_pipeline::upstream::Connector;
 use svc_store::outbox::{self, Ask, Attempt, Claimed, Done, Lease, Next, Settled};
@@ -87,6 +88,8 @@ impl Dispatcher {
             results: Vec::new(),
             claiming: None,
             settling: None,
+            looking: None,
+            is_look_due: false,
             resting_until: None,
             is_in_debt: false,
             looked_behind: String::new(),
@@ -118,6 +121,9 @@ type Asks = Vec<(Ask, Class)>;
 /// What a transaction was given, to be given again if it comes to nothing, and what it came to.
 type CameTo<G, T> = (G, Result<T, StoreError>);
 
+/// Endpoints at which something waits, and since when or until when.
+type Waiting = Vec<(String, Timestamp)>;
+
 /// A transaction on its way.
 type Hand<G, T> = Option<BoxFuture<'static, CameTo<G, T>>>;
 
@@ -145,6 +151,8 @@ struct Work {
     results: Vec<Over>,
     claiming: Hand<Asks, Claimed>,
     settling: Hand<Vec<Over>, Settled>,
+    looking: Hand<(), Waiting>,
+    is_look_due: bool,
     /// The store did not answer; it is not asked before.
     resting_until: Option<Instant>,
     /// Results could not be written: nothing is claimed before they are, because their leases may have run out.
@@ -160,7 +168,7 @@ impl Work {
         loop {
             let store = self.way.store.clone();
             let timer = self.until_timer();
-            // Both hands set out again after whatever has come: under load no branch keeps another from its turn.
+            // All set out again after whatever has come: under load no branch keeps another from its turn.
             tokio::select! {
                 biased;
                 () = told(&mut stopped) => break,
@@ -172,7 +180,8 @@ impl Work {
                         looks.reset_immediately();
                     }
                 }
-                _ = looks.tick() => self.look().await,
+                _ = looks.tick() => self.is_look_due = true,
+                ((), found) = done(&mut self.looking) => self.looked(found),
                 (over, settled) = done(&mut self.settling) => self.settled(over, settled),
                 (asks, claimed) = done(&mut self.claiming) => self.claimed(asks.as_slice(), claimed),
                 Some(ended) = self.attempts.join_next_with_id() => self.ended(ended),
@@ -202,8 +211,16 @@ impl Work {
     }
 
     /// Looks for endpoints at which something waits.
-    async fn look(&mut self) {
-        match outbox::waiting(&self.way.store, &self.looked_behind, LOOKED_AT).await {
+    fn look(&self) -> BoxFuture<'static, CameTo<(), Waiting>> {
+        let (way, behind) = (Arc::clone(&self.way), self.looked_behind.clone());
+        Box::pin(async move {
+            let found = outbox::waiting(&way.store, &behind, LOOKED_AT).await;
+            ((), found)
+        })
+    }
+
+    fn looked(&mut self, found: Result<Waiting, StoreError>) {
+        match found {
             Ok(found) => {
                 let now = moment::now();
                 let mut overdue_ms = 0;
@@ -233,6 +250,9 @@ impl Work {
     fn set_out(&mut self) {
         while let Some(ended) = self.attempts.try_join_next_with_id() {
             self.ended(ended);
+        }
+        if self.looking.is_none() && std::mem::take(&mut self.is_look_due) {
+            self.looking = Some(self.look());
         }
         if self
             .resting_until

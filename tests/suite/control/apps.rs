@@ -219,11 +219,11 @@ async fn every_problem_of_a_schema_is_told(world: &World) {
     assert_eq!(
         named,
         [
-            "entity_key",
             "fields[0].key",
             "fields[0].type",
             "fields[1].values",
-            "more"
+            "more",
+            "entity_key"
         ]
     );
 }

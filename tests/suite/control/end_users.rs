@@ -155,7 +155,12 @@ async fn an_export_of_lines_says_where_it_ends(world: &World) {
 
 fn erase(world: &World, organization: &Organization, user: &str) -> String {
     let mut command = world.gateway.command();
-    command.args(["admin", "erase-end-user", "--org", &organization.id]);
+    command.args([
+        "admin",
+        "erase-end-user",
+        "--organization",
+        &organization.id,
+    ]);
     command.args(["--runtime-user", user]);
     program::output_of(&mut command)
 }

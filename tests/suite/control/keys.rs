@@ -141,14 +141,14 @@ async fn every_problem_is_told_at_once(world: &World) {
         paths,
         [
             "$query.dry",
-            "name",
             "scopes[1]",
             "scopes[2]",
             "expires_at",
             "default_version",
             "rate_limits.per_minute",
             "rate_limits.per_day",
-            "colour"
+            "colour",
+            "name"
         ]
     );
     assert_eq!(error["param"], "$query.dry");

@@ -76,6 +76,8 @@ async fn settings_are_read_and_changed(world: &World) {
         ),
         (json!({"slug": "mine"}), "slug"),
         (json!({"features": {"Retrieval": true}}), "features"),
+        (json!({"features": {"integration": true}}), "features"),
+        (json!({"features": {"retrieval": 1}}), "features"),
     ] {
         let refused = call(world, key, "PATCH", &path, body.clone()).await;
         assert_eq!(

@@ -83,6 +83,19 @@ async fn the_status_is_what_traffic_says(world: &World) {
         (&json!("outage"), &json!(8), &json!(0.625), &json!("open"))
     );
     assert_eq!(alpha["last_error"]["code"], "INFERENCE_UPSTREAM_FAILURE");
+
+    // A provider that refuses the operator's key, its rate or the model serves nobody, and answers all the same.
+    for status in [401, 403, 404, 429] {
+        let text = format!("{} [[fake:status {status}]]", mark());
+        let chat = json!({"message": text, "model": "beta-5.5"});
+        assert_ne!(world.gateway.chat(key, chat).await.status, 200);
+    }
+    let beta = provider(world, key, "beta").await;
+    assert_eq!(
+        (&beta["status"], &beta["error_rate"], &beta["circuit"]),
+        (&json!("outage"), &json!(1.0), &json!("closed"))
+    );
+    assert_eq!(beta["last_error"]["code"], "INFERENCE_UPSTREAM_FAILURE");
     let unknown = code(
         world,
         key,

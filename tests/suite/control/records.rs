@@ -120,10 +120,10 @@ async fn every_problem_of_a_record_is_told_and_none_is_stored(world: &World) {
     assert_eq!(
         named,
         [
-            "fields.mrn",
             "fields.ward",
             "fields.seen",
-            "fields.nickname"
+            "fields.nickname",
+            "fields.mrn"
         ]
     );
     for value in ["secret-c", "yesterday", "Bob"] {
@@ -189,7 +189,15 @@ async fn many_records_are_made_or_none(world: &World) {
     let refused = call(world, key, "POST", &bulk, bad.clone()).await;
     let details = refused.json()["error"]["details"].clone();
     let named: Vec<&String> = details.as_object().unwrap().keys().collect();
-    assert_eq!(named, ["records[2].fields", "records[2].values"]);
+    assert_eq!(
+        named,
+        [
+            "records[1].fields.ward",
+            "records[1].fields.mrn",
+            "records[2].values",
+            "records[2].fields"
+        ]
+    );
     bad["records"][2] = json!({"fields": {"mrn": 7}});
     let refused = call(world, key, "POST", &bulk, bad).await;
     let details = refused.json()["error"]["details"].clone();
@@ -197,8 +205,8 @@ async fn many_records_are_made_or_none(world: &World) {
     assert_eq!(
         named,
         [
-            "records[1].fields.mrn",
             "records[1].fields.ward",
+            "records[1].fields.mrn",
             "records[2].fields.mrn"
         ]
     );
@@ -333,7 +341,7 @@ async fn the_organizations_key_may_change_under_its_records(world: &World) {
     let rotate = [
         "admin",
         "rotate-organization-key",
-        "--org",
+        "--organization",
         &organization.id,
     ];
     let rotated = world.gateway.command().args(rotate).output().unwrap();

@@ -130,7 +130,7 @@ async fn what_cannot_be_registered_is_said_whole(world: &World) {
     let answer = world.gateway.answer(&request).await.json();
     let details = answer["error"]["details"].as_object().unwrap();
     let paths: Vec<&String> = details.keys().collect();
-    assert_eq!(paths, ["type", "name", "redirect_uris"]);
+    assert_eq!(paths, ["name", "type", "redirect_uris"]);
 }
 
 async fn an_old_secret_is_good_for_its_grace(world: &World) {

@@ -22,7 +22,7 @@ async fn every_operation_keeps_its_shape_in_every_version(world: &World) {
                 continue;
             }
             let place = path(world, &organization, &operation.path).await;
-            let takes_pages = has_limit(&operation.body["parameters"]);
+            let takes_pages = has_cursor(&operation.body["parameters"]);
             if takes_pages {
                 // One member shows the shape; which others there are is the walk's matter.
                 let makes_one = document().operation("POST", &place);
@@ -51,11 +51,11 @@ async fn every_operation_keeps_its_shape_in_every_version(world: &World) {
     }
 }
 
-fn has_limit(parameters: &Value) -> bool {
+fn has_cursor(parameters: &Value) -> bool {
     let parameters = parameters.as_array().into_iter().flatten();
     parameters
         .map(|parameter| document().resolve(parameter))
-        .any(|parameter| parameter["name"] == "limit")
+        .any(|parameter| parameter["name"] == "cursor")
 }
 
 /// What differs from run to run besides ids and times: secrets, how long it took, and what else there is.

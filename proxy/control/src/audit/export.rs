@@ -13,6 +13,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use svc_core::checkpoint::Signer;
 use svc_core::fault::{Fault, Problems};
 use svc_core::merkle::Kept;
 use svc_core::secret::Mode;
@@ -25,7 +26,9 @@ use svc_store::audit_tree::{self, Absent, AbsentPage, Signed};
 use svc_store::page::{Order, Page, Position};
 use svc_store::{StoreError, audit_key};
 
-use super::{Form, Format, HAPPENED, LINES, csv, filter, integrity, ocsf, proof, shown};
+use super::{
+    Form, Format, HAPPENED, LINES, csv, filter, integrity, ocsf, proof, shown, shown_filters,
+};
 use crate::call::{Call, store_fault};
 use crate::endpoint::{call, witness};
 
@@ -75,6 +78,8 @@ struct Export {
     to: Option<Timestamp>,
     /// The tree that the export is as of.
     size: u64,
+    /// Who signed that tree, and signs the end.
+    signer: Signer,
     /// The first line, until it is sent.
     head: Value,
     next: Next,
@@ -97,7 +102,7 @@ enum Next {
 async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>), Fault> {
     let mut problems = Problems::default();
     let mut query = std::mem::take(&mut call.query);
-    let asked = query.shown();
+    let asked = shown_filters(&query, &call.policy.catalogue);
     let filter = filter(&mut query, &mut problems);
     query.word("format", Format::parse, &mut problems);
     let (from, to) = (
@@ -114,8 +119,9 @@ async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>)
     proof::settled(store).await?;
     let signed = audit_tree::signed(store).await;
     let Signed { size, checkpoint } = signed.map_err(|error| store_fault(&error))?;
-    let verifier = audit_key::verifier(store).await;
-    let verifier = verifier.map_err(|error| store_fault(&error))?;
+    let signer = audit_key::signer(store).await;
+    let signer = signer.map_err(|error| store_fault(&error))?;
+    let signer = signer.ok_or_else(|| Fault::internal("an audit log that nobody signs"))?;
     let since = match since {
         Some(old) => {
             let hashes = proof::beginning(store, old, size).await?;
@@ -132,7 +138,7 @@ async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>)
         "filters": &asked,
         "order": if filter.order == Order::OldestFirst { "asc" } else { "desc" },
         "checkpoint": checkpoint,
-        "key": verifier.map(|verifier| verifier.to_string()),
+        "key": signer.verifier().to_string(),
         "consistency": since,
     }});
     let details = [
@@ -149,6 +155,7 @@ async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>)
         from,
         to,
         size,
+        signer,
         head,
         next: Next::Head,
         rows: 0,
@@ -326,7 +333,8 @@ impl Export {
             Form::Lines => {
                 let digest = std::mem::take(&mut self.digest).finalize();
                 let counts = json!({"audit_event": self.rows, "absent": self.absent});
-                let line = json!({"type": "end", "counts": counts, "sha256": hex::encode(digest)});
+                let note = self.signer.sign_export(&digest.into());
+                let line = json!({"type": "end", "counts": counts, "sha256": hex::encode(digest), "note": note});
                 self.line(&line, out);
             }
             Form::Csv => out.extend(csv::end(self.rows)),

@@ -68,10 +68,14 @@ pub(crate) fn inclusion(mut call: Call) -> Answering {
     Box::pin(async move {
         call.takes_nothing()?;
         let id = call.id("id", IdKind::Audit)?;
-        settled(&call.gateway.store).await?;
         let (store, caller) = (&call.gateway.store, &call.caller);
-        let found = audit_tree::prove(store, &caller.organization_id, caller.mode, &id).await;
-        let found = found.map_err(|error| store_fault(&error))?;
+        let prove = || audit_tree::prove(store, &caller.organization_id, caller.mode, &id);
+        let mut found = prove().await.map_err(|error| store_fault(&error))?;
+        if found.is_none() {
+            // It may wait for its leaf.
+            settled(store).await?;
+            found = prove().await.map_err(|error| store_fault(&error))?;
+        }
         let Inclusion {
             leaf,
             hashes,

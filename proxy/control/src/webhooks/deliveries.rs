@@ -6,7 +6,7 @@ use svc_core::id::IdKind;
 use svc_core::webhook::{AttemptError, EventName};
 use svc_store::outbox::Attempt;
 use svc_store::page::Position;
-use svc_store::webhook_delivery::{self, Delivery, Filter, Logged, Status};
+use svc_store::webhook_delivery::{self, Delivery, Detailed, Filter, Logged, Status};
 
 use super::available;
 use crate::call::{Answering, Call, Reply, missing, shown, store_fault};
@@ -34,7 +34,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let found = webhook_delivery::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
+        let last = last.map(|(row, _)| Position {
             at: row.created_at,
             id: row.id.clone(),
         });
@@ -55,19 +55,15 @@ pub(crate) fn read(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = webhook_delivery::find(store, organization, caller.mode, &id).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let (delivery, attempts) = found.ok_or_else(missing)?;
+        let found = found.ok_or_else(missing)?;
         available(&call)?;
-        let mut data = record(&delivery, call.gateway.settings.webhook_max_attempts);
-        if let Some(data) = data.as_object_mut() {
-            let attempts = attempts.iter().map(attempt);
-            data.insert("attempts".to_owned(), attempts.collect());
-        }
-        Ok(Reply::of(data))
+        let most = call.gateway.settings.webhook_max_attempts;
+        Ok(Reply::of(record(&found, most)))
     })
 }
 
-/// The delivery as contract 15.3 shows it; `attempts` come with one alone.
-fn record(delivery: &Delivery, max_attempts: u32) -> Value {
+/// The delivery as contract 15.3 shows it.
+fn record((delivery, attempts): &Detailed, max_attempts: u32) -> Value {
     let Delivery {
         id,
         org_id: _,
@@ -98,6 +94,7 @@ fn record(delivery: &Delivery, max_attempts: u32) -> Value {
         "next_attempt_at": shown(*next_attempt_at),
         "created_at": created_at.to_string(),
         "delivered_at": shown(*delivered_at),
+        "attempts": attempts.iter().map(attempt).collect::<Vec<_>>(),
     })
 }
 

@@ -126,6 +126,24 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     })
 }
 
+/// What the caller calls a place in the chat that [`decode`] gave: `message`, `system`, `tool_results[0].content`. Places
+/// in the stored conversation before it keep their name.
+pub fn place(chat: &ChatRequest, location: &str) -> String {
+    if location.starts_with("system") {
+        return "system".to_owned();
+    }
+    let this_turn = || {
+        let turn = chat.messages.len().checked_sub(1)?;
+        let rest = location.strip_prefix(&format!("messages[{turn}].content["))?;
+        let at: usize = rest.split(']').next()?.parse().ok()?;
+        Some(match chat.messages.get(turn)?.content.get(at)? {
+            Part::ToolResult(_) => format!("tool_results[{at}].content"),
+            _ => "message".to_owned(),
+        })
+    };
+    this_turn().unwrap_or_else(|| location.to_owned())
+}
+
 /// `tool_results: [{tool_call_id, content, is_error}]`.
 fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
     let Value::Array(items) = value else {
@@ -419,6 +437,27 @@ mod tests {
             (fault.code, fault.param.as_deref()),
             (Code::UnsupportedParameter, Some("temperature"))
         );
+    }
+
+    #[test]
+    fn places_have_the_callers_names() {
+        let body = r#"{"conversation_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","message":"and?","system":"Brief.",
+            "tool_results":[{"tool_call_id":"c1","content":"42"}]}"#;
+        let mut chat = decode(body.as_bytes()).ok().unwrap().chat;
+        // What was said before stands before it.
+        chat.messages.insert(0, chat.messages[0].clone());
+        for (location, named) in [
+            ("system[0]", "system"),
+            (
+                "messages[1].content[0].content[0]",
+                "tool_results[0].content",
+            ),
+            ("messages[1].content[1]", "message"),
+            ("messages[0].content[1]", "messages[0].content[1]"),
+            ("tools[0].description", "tools[0].description"),
+        ] {
+            assert_eq!(place(&chat, location), named);
+        }
     }
 
     #[test]

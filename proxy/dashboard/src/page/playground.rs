@@ -6,6 +6,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::chat::{ChatRequest, Part};
 use svc_core::fault::{Code, Fault};
+use svc_core::surface::native::DEFAULT_MODEL;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask, Witness};
 use svc_pipeline::response::Response;
@@ -18,8 +19,6 @@ use crate::session::Visitor;
 use crate::show;
 
 const API: &str = "/v1/ai/chat";
-/// Spec: the default of native chat.
-const DEFAULT_MODEL: &str = "alpha-sonnet-4-6";
 
 #[derive(Template)]
 #[template(path = "playground.html")]

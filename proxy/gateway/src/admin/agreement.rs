@@ -14,7 +14,7 @@ use svc_store::baa::{self, Acceptance, Template};
 use svc_store::bootstrap::Bootstrapped;
 use svc_store::{Store, StoreError, TransactionError};
 
-use super::system_row;
+use super::{known, system_row};
 
 /// Ends an organization's agreement: inference answers BAA_REQUIRED within two seconds.
 #[derive(clap::Args)]
@@ -24,9 +24,10 @@ pub(crate) struct Terminate {
 }
 
 /// # Errors
-/// An organization without an agreement in force, or a store that does not take it.
+/// An unknown organization, one without an agreement in force, or a store that does not take it.
 pub(super) async fn terminate(store: &Store, options: Terminate) -> anyhow::Result<ExitCode> {
     let Terminate { organization } = options;
+    known(store, &organization).await?;
     let org_id = organization.clone();
     let now = moment::now();
     let ended = baa::terminate(store, &organization, now, move |id| {

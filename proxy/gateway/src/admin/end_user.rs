@@ -3,20 +3,20 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Map, Value};
 use svc_pipeline::moment;
+use svc_store::Store;
 use svc_store::audit::Row;
 use svc_store::end_user::{self, Erased};
-use svc_store::{Store, organization};
 
-use super::system_row;
+use super::{known, system_row};
 
 /// Destroys the key of a person that agents speak with: their conversations become unreadable, in live and test mode.
 #[derive(clap::Args)]
 pub(crate) struct Erase {
     #[arg(long, value_name = "ID")]
-    org: String,
+    organization: String,
     /// As agents' credentials name the person.
     #[arg(long)]
     runtime_user: String,
@@ -25,11 +25,11 @@ pub(crate) struct Erase {
 /// # Errors
 /// An unknown organization, or a store that does not take it.
 pub(super) async fn erase(store: &Store, options: Erase) -> anyhow::Result<ExitCode> {
-    let Erase { org, runtime_user } = options;
-    let found = organization::find(store, &org).await;
-    if found.context("reading the organization")?.is_none() {
-        bail!("there is no organization {org}");
-    }
+    let Erase {
+        organization: org,
+        runtime_user,
+    } = options;
+    known(store, &org).await?;
     let org_id = org.clone();
     let erased = end_user::erase(store, &org, &runtime_user, moment::now(), move |erased| {
         row(&org_id, erased)

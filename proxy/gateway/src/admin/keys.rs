@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Map, Value};
 use svc_pipeline::moment;
 use svc_store::{
@@ -14,13 +14,13 @@ use svc_store::{
     phi_list, second_factor, signing_key, webhook_endpoint,
 };
 
-use super::system_row;
+use super::{known, system_row};
 
 /// Gives an organization a new key and wraps all its data keys with it.
 #[derive(clap::Args)]
 pub(crate) struct RotateOrganization {
     #[arg(long, value_name = "ID")]
-    org: String,
+    organization: String,
 }
 
 /// Organizations that are read at once.
@@ -64,11 +64,8 @@ pub(super) async fn rotate_organization(
     store: &Store,
     options: RotateOrganization,
 ) -> anyhow::Result<ExitCode> {
-    let RotateOrganization { org } = options;
-    let found = organization::find(store, &org).await;
-    if found.context("reading the organization")?.is_none() {
-        bail!("there is no organization {org}");
-    }
+    let RotateOrganization { organization: org } = options;
+    known(store, &org).await?;
     let version = org_key::rotate(store, &org, moment::now()).await;
     let version = version.context("making the key")?;
     let mut keys = 0;

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use svc_core::phi::{ENTITY_KINDS, Kind, ListedValue, Listing};
 use svc_pipeline::moment;
 use svc_store::audit::Row;
-use svc_store::{Store, organization, phi_list};
+use svc_store::{Store, phi_list};
 
-use super::system_row;
+use super::{known, system_row};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -109,14 +109,6 @@ pub(super) async fn run(store: &Store, command: Command) -> anyhow::Result<ExitC
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
-    let found = organization::find(store, organization).await;
-    match found.context("reading the organization")? {
-        Some(_) => Ok(()),
-        None => bail!("there is no organization {organization}"),
-    }
 }
 
 fn listing(list: List, kind: &str) -> anyhow::Result<Listing> {

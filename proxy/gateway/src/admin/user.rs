@@ -12,9 +12,9 @@ use svc_pipeline::moment;
 use svc_store::audit::{self, Row, Target};
 use svc_store::link::Purpose;
 use svc_store::user::{self, Role, User};
-use svc_store::{Store, StoreError, Transaction, TransactionError, organization, second_factor};
+use svc_store::{Store, StoreError, Transaction, TransactionError, second_factor};
 
-use super::system_row;
+use super::{known, system_row};
 use crate::configuration::Configuration;
 
 /// Adds somebody to an organization and prints a link by which they set their password.
@@ -74,10 +74,7 @@ pub(super) async fn create(
         role,
         organization,
     } = options;
-    let found = organization::find(store, &organization).await;
-    if found.context("reading the organization")?.is_none() {
-        bail!("there is no organization {organization}");
-    }
+    known(store, &organization).await?;
     let email = self::email(&email)?;
     let name = name.unwrap_or_else(|| email.clone());
     if !(1..=MAX_NAME_CHARS).contains(&name.trim().chars().count()) {

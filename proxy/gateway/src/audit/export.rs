@@ -246,9 +246,19 @@ impl Pass {
         if count("audit_event") != Some(self.rows) || count("absent") != Some(self.absent) {
             report.wrong("lines are missing: the end counts others".to_owned());
         }
-        let digest = hex::encode(std::mem::take(&mut self.digest).finalize());
-        if line.get("sha256").and_then(Value::as_str) != Some(&digest) {
+        let digest: Hash = std::mem::take(&mut self.digest).finalize().into();
+        let text = |member: &str| line.get(member).and_then(Value::as_str);
+        if text("sha256") != Some(&hex::encode(digest)) {
             report.wrong("lines were changed since: the end has another SHA-256".to_owned());
+        }
+        // Without a verifier that was said of the first line.
+        if let Some(verifier) = &report.verifier {
+            let note = text("note").unwrap_or_default();
+            if let Err(error) = verifier.open_export(note, &digest) {
+                report.wrong(format!(
+                    "lines were changed, added or removed since: the note of the end {error}"
+                ));
+            }
         }
     }
 }
@@ -393,8 +403,10 @@ mod tests {
         let counts = json!({"audit_event": rows.len() - absent.len(), "absent": absent.len()});
         lines.append(&mut absent);
         let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        let digest = hex::encode(Sha256::digest(text.as_bytes()));
-        let end = json!({"type": "end", "counts": counts, "sha256": digest});
+        let digest: Hash = Sha256::digest(text.as_bytes()).into();
+        let note = signer.sign_export(&digest);
+        let end =
+            json!({"type": "end", "counts": counts, "sha256": hex::encode(digest), "note": note});
         text.push_str(&format!("{end}\n"));
         text
     }
@@ -416,6 +428,24 @@ mod tests {
         let report = verified(&export(&rows, &[]));
         assert!(report.holds(), "{:?}", report.problems);
         assert_eq!((report.rows, report.expired), (3, 0));
+    }
+
+    /// Whoever takes a row out of the file can count and hash what is left, and cannot sign it.
+    #[test]
+    fn a_row_that_was_taken_out_of_the_file_is_missed() {
+        let rows = [row("aud_1", 12), row("aud_2", 11), row("aud_3", 10)];
+        let whole = export(&rows, &[]);
+        let mut lines: Vec<&str> = whole.lines().collect();
+        lines.remove(2);
+        let end = lines.pop().map(serde_json::from_str::<Value>);
+        let mut end = end.and_then(Result::ok).unwrap_or_default();
+        let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        end["counts"]["audit_event"] = 2.into();
+        end["sha256"] = hex::encode(Sha256::digest(text.as_bytes())).into();
+        text.push_str(&format!("{end}\n"));
+        let report = verified(&text);
+        assert_eq!(report.problems.len(), 1);
+        assert!(report.problems[0].contains("removed since: the note of the end"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use svc_core::fault::{Code, Fault};
 use super::Filter;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
+use crate::feature::{DOCUMENTS, IMAGES, PROVIDER_TOOLS, TOOLS};
 
 pub(super) struct Eligibility;
 
@@ -44,10 +45,10 @@ impl Filter for Eligibility {
 pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
     let mut features = Vec::new();
     if !chat.tools.is_empty() {
-        features.push("tools");
+        features.push(TOOLS);
     }
     if chat.ext.contains_key("must-provider-tools") {
-        features.push("provider_tools");
+        features.push(PROVIDER_TOOLS);
     }
     for part in chat.messages.iter().flat_map(|message| &message.content) {
         collect(part, &mut features);
@@ -59,8 +60,8 @@ pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
 
 fn collect(part: &Part, features: &mut Vec<&'static str>) {
     match part {
-        Part::Image(_) => features.push("images"),
-        Part::Document(_) => features.push("documents"),
+        Part::Image(_) => features.push(IMAGES),
+        Part::Document(_) => features.push(DOCUMENTS),
         Part::ToolResult(result) => result
             .content
             .iter()

@@ -5,8 +5,11 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
+use serde_json::Value;
+use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::phi::{ENTITIES_HEADER, PlaceholderMap};
+use svc_core::surface::{Surface, native};
 
 use super::Filter;
 use crate::caller::PhiMode;
@@ -124,7 +127,24 @@ async fn guard(
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
     };
+    let outcome = outcome.map_err(|fault| located(exchange.surface, &chat, fault));
     thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome
+}
+
+/// The fault with its places in the caller's words: a native body has other members than the chat that was made of it.
+fn located(surface: Surface, chat: &ChatRequest, mut fault: Fault) -> Fault {
+    if surface == Surface::Native
+        && let Some(Value::Array(locations)) = fault.details.get_mut("locations")
+    {
+        let mut named: Vec<String> = locations
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|location| native::place(chat, location))
+            .collect();
+        named.dedup();
+        *locations = named.into_iter().map(Value::from).collect();
+    }
+    fault
 }

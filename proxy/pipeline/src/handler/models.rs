@@ -6,7 +6,7 @@ use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::surface::Surface;
 use svc_core::surface::models::{
-    Listed, chat_completions_list, chat_completions_model, messages_list, messages_model,
+    Listed, Page, chat_completions_list, chat_completions_model, messages_list, messages_model,
 };
 
 use super::Handler;
@@ -44,13 +44,18 @@ impl Handler for Models {
 /// The list, or the one model that the path names. A model that the caller may not use does not exist.
 fn shown(exchange: &Exchange) -> Result<Value, Fault> {
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let (scope, _) = exchange.route.asks()?;
     let usable = |model: &&Model| {
         let retired = |at| exchange.started_at >= at;
+        let agent = caller.agent.as_ref();
+        let granted = agent.is_none_or(|agent| agent.may_use(scope, &model.id));
         let open = model.access == Access::Standard || caller.premium_models.contains(&model.id);
-        open && !model
-            .retirement
-            .as_ref()
-            .is_some_and(|end| retired(end.retired_at))
+        granted
+            && open
+            && !model
+                .retirement
+                .as_ref()
+                .is_some_and(|end| retired(end.retired_at))
     };
     let models: Vec<Listed<'_>> = exchange
         .policy
@@ -65,12 +70,14 @@ fn shown(exchange: &Exchange) -> Result<Value, Fault> {
         .collect();
     let messages = exchange.surface == Surface::Messages;
     if exchange.parameters.is_empty() {
+        let query = exchange.head.query.as_deref().unwrap_or_default();
+        let page = Page::read(form_urlencoded::parse(query.as_bytes()))?;
         let list = if messages {
             messages_list
         } else {
             chat_completions_list
         };
-        return Ok(list(&models));
+        return list(&models, &page);
     }
     let wanted = exchange.parameter("id");
     let found = models.iter().find(|model| model.id == wanted);

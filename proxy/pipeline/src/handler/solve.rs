@@ -124,7 +124,7 @@ const INLINE_BYTES: usize = 64 * 1024;
 
 async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result<Accepted, Fault> {
     let read = move |bytes: bytes::Bytes| Accepted {
-        spec: svc_solver::parse(&bytes),
+        spec: svc_solver::parse(&bytes).map_err(|fault| fault.in_order_of(&bytes)),
         digest: hexadecimal(&Sha256::digest(&bytes)),
         canonical: match has_key {
             true => json::object(&bytes).and_then(|body| idempotency::body_digest(&body)),

@@ -24,10 +24,20 @@ enum State {
 pub(super) enum Health {
     /// It answered as it should, refusals of the request itself included.
     Sound,
+    /// It works, and serves nobody with the operator's key: the key, the rate or the model is refused. A failure to
+    /// whoever calls, and no reason to stop calling.
+    Refusing,
     /// It could not be reached, broke off, answered nonsense or reported its own failure.
     Failing,
     /// The call says nothing: the gateway's side of it failed.
     Unknown,
+}
+
+impl Health {
+    /// Whether whoever called got no answer because of the provider.
+    pub(super) const fn is_failure(self) -> bool {
+        matches!(self, Self::Refusing | Self::Failing)
+    }
 }
 
 /// State as provider status shows it.
@@ -71,7 +81,7 @@ impl Breaker {
         let mut state = self.state.lock();
         *state = match (health, *state) {
             (Health::Unknown, same) => same,
-            (Health::Sound, _) => State::Closed { failures: 0 },
+            (Health::Sound | Health::Refusing, _) => State::Closed { failures: 0 },
             (Health::Failing, State::Closed { failures }) if failures + 1 < FAILURES_TO_OPEN => {
                 State::Closed {
                     failures: failures + 1,
@@ -114,6 +124,7 @@ mod tests {
             breaker.report(Health::Failing, now);
             breaker.report(Health::Unknown, now);
             breaker.report(Health::Sound, now);
+            breaker.report(Health::Refusing, now);
         }
         assert_eq!(breaker.circuit(), Circuit::Closed);
         assert!(!opened(now).admits(now));

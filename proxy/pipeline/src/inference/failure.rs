@@ -36,13 +36,13 @@ impl From<DriverFailure> for Failure {
                 | DriverFaultKind::Protocol
                 | DriverFaultKind::Internal
                 | DriverFaultKind::Other => Health::Failing,
-                // The provider works; it is this request, or this key, that it does not take.
+                DriverFaultKind::RateLimited
+                | DriverFaultKind::UpstreamAuth
+                | DriverFaultKind::ModelUnavailable => Health::Refusing,
+                // The provider works; it is this request that it does not take.
                 DriverFaultKind::InvalidRequest
                 | DriverFaultKind::ContentRefused
-                | DriverFaultKind::ContextTooLong
-                | DriverFaultKind::RateLimited
-                | DriverFaultKind::UpstreamAuth
-                | DriverFaultKind::ModelUnavailable => Health::Sound,
+                | DriverFaultKind::ContextTooLong => Health::Sound,
             },
         };
         Self {

@@ -85,13 +85,13 @@ impl Observed {
         match health {
             Health::Unknown => return,
             Health::Sound => inner.last_success_at = Some(moment::now()),
-            Health::Failing => {
+            Health::Refusing | Health::Failing => {
                 inner.last_error = fault.map(|fault| (fault.code, moment::now()));
             }
         }
         let slot = inner.slot(self.number(now));
         slot.requests = slot.requests.saturating_add(1);
-        if health == Health::Failing {
+        if health.is_failure() {
             slot.failures = slot.failures.saturating_add(1);
         } else if let Some(count) = slot.latencies.get_mut(step(took)) {
             *count = count.saturating_add(1);
@@ -100,7 +100,7 @@ impl Observed {
 
     /// A call that had been answered and broke off later.
     pub(super) fn broke(&self, health: Health, fault: &Fault, now: Instant) {
-        if health != Health::Failing {
+        if !health.is_failure() {
             return;
         }
         let mut inner = self.inner.lock();
@@ -213,6 +213,22 @@ mod tests {
         observed.attempt(Health::Sound, None, Duration::from_millis(9), now);
         observed.broke(Health::Failing, &fault, now);
         assert_eq!(counted(&observed.summary(now)), (1, 1));
+    }
+
+    #[test]
+    fn whoever_is_refused_was_failed() {
+        let observed = Observed::default();
+        let fault = Code::InferenceUpstreamFailure.fault();
+        let now = observed.started;
+        observed.attempt(
+            Health::Refusing,
+            Some(&fault),
+            Duration::from_millis(9),
+            now,
+        );
+        let summary = observed.summary(now);
+        assert_eq!(counted(&summary), (1, 1));
+        assert!(summary.last_success_at.is_none() && summary.last_error.is_some());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use svc_core::metering::Price;
 use svc_core::money::Micro;
+use svc_core::surface::native;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use toml::Spanned;
 
@@ -178,6 +179,10 @@ impl Catalogue {
         self.models.iter().find(|model| model.id == id)
     }
 
+    pub fn marked_features(&self) -> impl Iterator<Item = &str> {
+        self.features.keys().map(String::as_str)
+    }
+
     /// Whether a feature may be used without the organization's own decision. Unmarked ones may not.
     pub fn hipaa_eligible(&self, feature: &str) -> bool {
         self.features.get(feature).copied().unwrap_or(false)
@@ -197,6 +202,15 @@ impl Catalogue {
                 findings.add(name, format!("model {} stands twice", entry.id));
             }
             models.push(model(entry, name, findings));
+        }
+        if !models.iter().any(|model| model.id == native::DEFAULT_MODEL) {
+            findings.add(
+                name,
+                format!(
+                    "no model {}: native requests that name none are for it",
+                    native::DEFAULT_MODEL
+                ),
+            );
         }
         for model in &models {
             let Some(retirement) = &model.retirement else {

@@ -57,6 +57,12 @@ impl Plans {
         self.plans.iter().find(|plan| plan.tier == tier)
     }
 
+    /// What any of them offers.
+    pub fn features(&self) -> impl Iterator<Item = &str> {
+        let plans = self.plans.iter();
+        plans.flat_map(|plan| &plan.features).map(String::as_str)
+    }
+
     /// Whether organizations of this tier may use the feature.
     pub fn offers(&self, tier: &str, feature: &str) -> bool {
         self.find(tier)

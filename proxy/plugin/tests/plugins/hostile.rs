@@ -139,6 +139,19 @@ async fn a_looping_guest_leaves_its_thread_to_others() {
 }
 
 #[tokio::test]
+async fn a_looping_guest_is_stopped_after_a_rest_as_well() {
+    let stage = Stage::new();
+    stage.install("evil", &EVIL, EVIL_MANIFEST);
+    let detector = stage.open().await.detector("evil").unwrap();
+    // Long enough for the epoch's thread to fall asleep.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(
+        ask(&detector, "loop").await,
+        Err(PluginError::Killed(KillReason::Deadline))
+    );
+}
+
+#[tokio::test]
 async fn a_dropped_call_leaves_nothing_behind() {
     let stage = Stage::new();
     stage.install("evil", &EVIL, &patient(EVIL_MANIFEST));

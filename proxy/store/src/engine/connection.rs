@@ -38,6 +38,9 @@ macro_rules! args {
 }
 pub(crate) use args;
 
+/// Rows of one statement, the most first: few texts to prepare, few trips to the server.
+pub(crate) const ROWS_PER_STATEMENT: [usize; 3] = [64, 8, 1];
+
 /// Both engines differ only in the type of the connection.
 macro_rules! on_either {
     ($cx:expr, $sql:expr, $args:expr, $run:ident, $writer:expr) => {
@@ -115,6 +118,24 @@ impl Connection {
                 Either::Postgres(rows) => rows.into_iter().map(Row::Postgres).collect(),
             },
         )
+    }
+
+    /// Runs a statement over values, some at a time; `sql` is given their placeholders.
+    pub(crate) async fn rows_over(
+        &mut self,
+        mut values: Vec<Arg>,
+        sql: impl Fn(&str) -> String,
+    ) -> Result<Vec<Row>, StoreError> {
+        let mut found = Vec::new();
+        for size in ROWS_PER_STATEMENT {
+            while values.len() >= size {
+                let rest = values.split_off(size);
+                let places: Vec<String> = (1..=size).map(|place| format!("${place}")).collect();
+                found.extend(self.rows_of(sql(&places.join(", ")), values).await?);
+                values = rest;
+            }
+        }
+        Ok(found)
     }
 
     /// As [`Self::rows`], for a query that was put together from texts of this crate.

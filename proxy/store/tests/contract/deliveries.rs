@@ -8,7 +8,7 @@ use svc_core::webhook::AttemptError;
 use svc_store::outbox::{self, Ask, Attempt, Done, Due, LEASE_MS, Lane, Lease, Next, Trigger};
 use svc_store::page::Page;
 use svc_store::seal::Content;
-use svc_store::webhook_delivery::{self, Delivery, Filter, Status};
+use svc_store::webhook_delivery::{self, Detailed, Filter, Status};
 use svc_store::webhook_endpoint::{self, Disabled, Endpoint, NewSecret};
 use svc_store::webhook_replay::{self, Call, Intent, Reason, Replay, Wanted};
 use svc_store::{Store, TransactionError, audit, org_key};
@@ -96,7 +96,7 @@ fn done(lease: &Lease, ended_at: Timestamp, next: Next) -> Done {
     }
 }
 
-async fn delivery(store: &Store, lease: &Lease) -> (Delivery, Vec<webhook_delivery::Logged>) {
+async fn delivery(store: &Store, lease: &Lease) -> Detailed {
     let found = webhook_delivery::find(store, &lease.org_id, lease.mode, &lease.delivery_id).await;
     found.unwrap().unwrap()
 }
@@ -118,7 +118,11 @@ async fn statuses(store: &Store, endpoint: &Endpoint) -> Vec<Status> {
     let org = &endpoint.org_id;
     let listed = webhook_delivery::list(store, org, Mode::Live, &filter, &page()).await;
     let rows = listed.unwrap().rows;
-    rows.into_iter().map(|row| row.status).collect()
+    for (row, attempts) in &rows {
+        let found = webhook_delivery::find(store, org, Mode::Live, &row.id).await;
+        assert_eq!(&found.unwrap().unwrap().1, attempts);
+    }
+    rows.into_iter().map(|(row, _)| row.status).collect()
 }
 
 async fn read(store: &Store, endpoint: &Endpoint) -> Endpoint {
