@@ -32,9 +32,21 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         None => return,
     };
     match field {
+        // `name = html` is a variable, unless it is a name after all.
+        Field::Name | Field::PerhapsName if is_unquoted_word(text, start, value) => {}
         Field::Name => name(value, start, SCORE, findings),
         Field::PerhapsName => {
             if is_person(value) {
+                name(value, start, PERHAPS_SCORE, findings);
+            }
+        }
+        Field::Person => {
+            if is_person(value) || is_unheard_of(value) {
+                name(value, start, PERHAPS_SCORE, findings);
+            }
+        }
+        Field::PartOfName => {
+            if is_part_of_name(value) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
@@ -84,7 +96,8 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
             .count()
             > 1
         && !value.contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
-        && !is_nobody(value);
+        && !is_nobody(value)
+        && !is_code(value);
     if is_name {
         findings.push(Finding::new(NAME, start, start + value.len(), score));
     }
@@ -95,10 +108,26 @@ fn whole(value: &str, start: usize, most_bytes: usize, kind: usize, findings: &m
     let is_said = value.len() <= most_bytes
         && value.len() > 2
         && !value.contains(['{', '}', '<', '@'])
-        && !is_nobody(value);
+        && !is_nobody(value)
+        && !is_code(value);
     if is_said {
         findings.push(Finding::new(kind, start, start + value.len(), SCORE));
     }
+}
+
+/// A word in small letters that stands behind a `=` without quotes, and that no list of names has.
+fn is_unquoted_word(text: &str, start: usize, value: &str) -> bool {
+    let head = text.get(..start).unwrap_or_default().trim_end_matches(' ');
+    head.ends_with('=')
+        && value.bytes().all(|byte| byte.is_ascii_lowercase())
+        && !look_up(Hash::new().over(value)).is_name()
+}
+
+/// What a program puts in the place of a value: `params.get(`, `self.name`.
+fn is_code(value: &str) -> bool {
+    let is_path =
+        |pair: &[u8]| matches!(pair, [b'.', next] if next.is_ascii_lowercase() || *next == b'_');
+    value.ends_with('(') || value.as_bytes().windows(2).any(is_path)
 }
 
 /// Two to four words written as names, one of which the lists know; or one that is a name nearly always.
@@ -116,6 +145,23 @@ fn is_person(value: &str) -> bool {
         words += 1;
     }
     known && (2..=MAX_WORDS).contains(&words) || sure && words == 1
+}
+
+/// Two to four words with a capital each, none of which is a word of the language.
+fn is_unheard_of(value: &str) -> bool {
+    let words = || value.split([' ', ',']).filter(|word| !word.is_empty());
+    (2..=4).contains(&words().count()) && words().all(is_part_of_name)
+}
+
+/// A word with a capital that is a name, or no word of the language: `Obi`, `Young`, `O'Neil`, `Smith-Jones`.
+fn is_part_of_name(word: &str) -> bool {
+    let is_spelt = word
+        .chars()
+        .all(|sign| sign.is_alphabetic() || matches!(sign, '\'' | '-' | '.' | '\u{2019}'));
+    let class = look_up(Hash::new().over(word.trim_matches('.')));
+    is_spelt
+        && word.chars().next().is_some_and(char::is_uppercase)
+        && (class.is_name() || class.is_unknown())
 }
 
 /// What stands where a name does and is nobody's.

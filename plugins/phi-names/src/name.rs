@@ -11,7 +11,7 @@ use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
 
 use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
-use listed::{alone, listed, reversed, with_degree, with_initial};
+use listed::{alone, described, listed, reversed, with_degree, with_initial};
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
@@ -32,6 +32,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| listed(sentence, at))
         .or_else(|| with_initial(sentence, at))
         .or_else(|| with_degree(sentence, at))
+        .or_else(|| described(sentence, at))
         .or_else(|| alone(sentence, at))
 }
 

@@ -41,6 +41,9 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
     if sentence.writing == Writing::Uncased && !is_told() {
         return None;
     }
+    if let Some(found) = find_county(sentence, at).or_else(|| find_labelled_city(sentence, at)) {
+        return Some(found);
+    }
     (0..MAX_CITY_WORDS).rev().find_map(|more| {
         let last = at + more;
         let class = phrase(sentence, at, last)?;
@@ -57,6 +60,54 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         let found = Finding::new(kind, first.start, end, score).contextual();
         Some((found, last + 1))
     })
+}
+
+/// `Sangamon County`, `San Diego County`.
+fn find_county(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    let is_named = |token: &Token| {
+        token.shape == Shape::Capital
+            && matches!(
+                token.role,
+                None | Some(Role::Particle | Role::State | Role::Direction)
+            )
+            && !(token.class.is_common() && token.class.is_word() && !token.class.is_city())
+    };
+    if sentence.writing == Writing::Uncased || !is_named(first) {
+        return None;
+    }
+    for last in at + 1..=at + MAX_CITY_WORDS {
+        let next = sentence
+            .token(last)
+            .filter(|_| sentence.gap(last - 1) == b" ")?;
+        if ["County", "Parish"].contains(&next.text(sentence.text)) {
+            let found = Finding::new(LOCATION, first.start, next.end, 750).contextual();
+            return Some((found, last + 1));
+        }
+        if !is_named(next) {
+            return None;
+        }
+    }
+    None
+}
+
+/// `City: Riverton`.
+fn find_labelled_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let label = sentence.before(at)?.text(sentence.text);
+    let is_label = ["city", "town", "county", "hometown", "birthplace"]
+        .iter()
+        .any(|word| label.eq_ignore_ascii_case(word));
+    let token = sentence.token(at)?;
+    let is_place = token.class.is_city() || token.class.is_unknown() || token.class.is_name();
+    if !is_label
+        || !matches!(sentence.gap(at - 1), b": " | b":")
+        || !token.is_capital()
+        || !is_place
+    {
+        return None;
+    }
+    let found = Finding::new(LOCATION, token.start, token.end, 750).contextual();
+    Some((found, at + 1))
 }
 
 /// What the lists say about the tokens `first..=last` together.

@@ -242,7 +242,13 @@ fn mentions(
             Writing::Cased => token.is_capital(),
             Writing::Uncased => !token.class.is_word(),
         };
-        if !is_written || token.is_glued || known.binary_search(&token.hash.value()).is_err() {
+        // Haste writes them small: `delgado wants surgery`.
+        let is_known = if is_written {
+            known.binary_search(&token.hash.value()).is_ok()
+        } else {
+            is_small_mention(sentence, token, known)
+        };
+        if !is_known || token.is_glued {
             continue;
         }
         while let Some(finding) = findings.get(*next).filter(|_| *next < rules_end)
@@ -255,6 +261,18 @@ fn mentions(
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }
+}
+
+/// Whether a word in small letters is one of the known names, and no word of the language.
+fn is_small_mention(sentence: &Sentence<'_>, token: &Token, known: &[u64]) -> bool {
+    const MIN_BYTES: usize = 4;
+    token.shape == Shape::Lower
+        && token.role.is_none()
+        && token.len() >= MIN_BYTES
+        && known
+            .binary_search(&Hash::new().over(token.text(sentence.text)).value())
+            .is_ok()
+        && !token.class_of(sentence.text).is_word()
 }
 
 #[cfg(test)]

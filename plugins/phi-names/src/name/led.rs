@@ -109,10 +109,12 @@ pub(super) fn behind_person(
     let gap = sentence.gap(at);
     let is_labelled = matches!(
         gap,
-        b": " | b":" | b" : " | b":  " | b":\t" | b" - " | b"# "
+        b": " | b":" | b" : " | b":  " | b":\t" | b" - " | b"# " | b":** " | b"**: " | b":* "
     );
+    // `Pt. Rodriguez`.
+    let is_shortened = gap == b". " && sentence.token(at).is_some_and(|word| word.len() == 2);
     let is_listed = gap == b", ";
-    if !is_labelled && !is_listed && !matches!(gap, b" " | b"  ") {
+    if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
         // `Name is Jane`.
         return None;
     }
@@ -133,7 +135,18 @@ pub(super) fn behind_person(
             return None;
         }
     }
-    if is_blocked(token) || token.shape == Shape::Number || token.is_glued {
+    // `Baby girl Alvarez`.
+    let is_child = |token: &Token| {
+        let word = token.text(sentence.text);
+        word.eq_ignore_ascii_case("girl") || word.eq_ignore_ascii_case("boy")
+    };
+    if is_child(token) && sentence.gap(first) == b" " {
+        first += 1;
+        token = sentence.token(first)?;
+    }
+    // What a sign makes a label is no name: `Subject: RE: …`.
+    let is_label = sentence.sign(first) == b':';
+    if is_blocked(token) || is_label || token.shape == Shape::Number || token.is_glued {
         return None;
     }
     let is_strong = is_labelled || strength == Strength::Strong && first == at + 1;
@@ -161,6 +174,14 @@ pub(super) fn behind_person(
         return None;
     }
     let end = name_end(sentence, first);
+    let is_name = sentence
+        .token(at)
+        .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("name"));
+    let end = if is_name {
+        small_names_end(sentence, first, end)
+    } else {
+        end
+    };
     let end = reversed(sentence, first).map_or(end, |(_, reversed)| reversed.max(end));
     let is_patient = sentence
         .token(at)
@@ -243,18 +264,58 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         return None;
     }
     let class = token.class_of(sentence.text);
+    let says_name = [b"name is".as_slice(), b"name's", b"name:"]
+        .iter()
+        .any(|words| {
+            head.len() >= words.len()
+                && head
+                    .as_bytes()
+                    .get(head.len() - words.len()..)
+                    .is_some_and(|tail| tail.eq_ignore_ascii_case(words))
+        });
     let fits = match sentence.writing {
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
-        _ => class.is_given() && class.is_sure(),
+        _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
     };
     if !fits {
         return None;
     }
     let end = name_end(sentence, at);
+    let end = if says_name {
+        small_names_end(sentence, at, end)
+    } else {
+        end
+    };
     Some((
         finding(sentence, at, end, score(sentence, at))?.contextual(),
         end,
     ))
+}
+
+/// Where a name in small letters ends whose first words end at `end`: `my name is tyrone washington`.
+fn small_names_end(sentence: &Sentence<'_>, first: usize, mut end: usize) -> usize {
+    /// Words of such a name.
+    const MOST: usize = 3;
+    while end < first + MOST
+        && sentence.is_joined_to(end - 1)
+        && sentence
+            .token(end)
+            .is_some_and(|next| is_small_name(sentence, next))
+    {
+        end += 1;
+    }
+    end
+}
+
+/// A word in small letters that is a name, or no word of the language.
+fn is_small_name(sentence: &Sentence<'_>, token: &Token) -> bool {
+    let class = token.class_of(sentence.text);
+    token.shape == Shape::Lower
+        && token.len() > 1
+        && !token.is_glued
+        && (class.is_unknown() && token.role.is_none()
+            || class.is_name() && !class.is_word()
+            || class.is_surname() && token.is(Role::State))
 }
 
 /// Whether an introduction may end with the word: most words need no closer look.

@@ -18,7 +18,14 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
     let are_capital = last.is_capital() && first.is_capital();
     let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
-    if sentence.gap(at) != b", " && !(sentence.gap(at) == b"," && are_shouted) || !are_capital {
+    // `DOE,JANE` and `DOE^JANE` come from interfaces, `Doe,Jane,1961` from a table without labels.
+    let is_between = match sentence.gap(at) {
+        b", " => true,
+        b"," => are_shouted || sentence.is_first(at) && sentence.gap(at + 1) == b",",
+        b"^" => true,
+        _ => false,
+    };
+    if !is_between || !are_capital {
         return None;
     }
     let is_surname = last.class.is_surname() || last.class.is_unknown();
@@ -40,6 +47,10 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         || is_eponym(sentence, at)
     {
         return None;
+    }
+    // Cells of a table stay cells: the given name is found by itself.
+    if sentence.gap(at) == b"," && !are_shouted {
+        return Some((finding(sentence, at, at + 1, PAIR_SCORE)?, at + 1));
     }
     let mut end = at + 2;
     while sentence.is_joined_to(end - 1)
@@ -167,6 +178,67 @@ pub(super) fn with_degree(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
         last + 1,
     ))
 }
+
+/// `Nkechi Okonjo is a 54 yo F`: words with a capital that no list has, and of which something is said that is said of
+/// people alone.
+pub(super) fn described(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let may_be_name = |token: &Token| {
+        token.shape == Shape::Capital
+            && token.role.is_none()
+            && (token.class.is_unknown() || token.class.is_name() && !token.class.is_common())
+    };
+    if sentence.writing == Writing::Uncased || !sentence.token(at).is_some_and(may_be_name) {
+        return None;
+    }
+    let mut last = at;
+    while last + 1 < at + MAX_WORDS
+        && sentence.is_joined_to(last)
+        && sentence
+            .token(last + 1)
+            .is_some_and(|next| may_be_name(next) || last > at && next.shape == Shape::Capital)
+    {
+        last += 1;
+    }
+    let word = |ahead: usize| {
+        let token = sentence.token(last + ahead)?;
+        (sentence.gap(last + ahead - 1) == b" ").then(|| token.text(sentence.text))
+    };
+    let is_said_of_people = match (word(1)?, word(2)) {
+        ("is" | "was", Some("a" | "an")) => sentence
+            .token(last + 3)
+            .is_some_and(|token| token.shape == Shape::Number),
+        ("was", Some(done)) => PATIENTS_ARE.contains(&done),
+        (does, _) => PATIENTS_DO.contains(&does),
+    };
+    if last == at || !is_said_of_people || is_eponym(sentence, at) {
+        return None;
+    }
+    Some((finding(sentence, at, last + 1, GIVEN_SCORE)?, last + 1))
+}
+
+/// What is done with people.
+const PATIENTS_ARE: [&str; 9] = [
+    "admitted",
+    "seen",
+    "discharged",
+    "born",
+    "transferred",
+    "brought",
+    "examined",
+    "evaluated",
+    "hospitalized",
+];
+/// What people do.
+const PATIENTS_DO: [&str; 8] = [
+    "presents",
+    "presented",
+    "states",
+    "complains",
+    "endorses",
+    "denies",
+    "reports",
+    "says",
+];
 
 /// One word that is a name nearly always.
 pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {

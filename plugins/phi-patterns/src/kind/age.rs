@@ -66,6 +66,42 @@ const AGE_BEFORE: &[&str] = &[
     "grandfather is",
     "my mom is",
     "my dad is",
+    "im",
+    "grandma is",
+    "grandpa is",
+    "husband is",
+    "wife is",
+    "brother is",
+    "sister is",
+    "aunt is",
+    "uncle is",
+    "died at",
+    "passed at",
+    "passed away at",
+    "age/sex:",
+    "sex/age:",
+    "pt is",
+    "client is",
+    "resident is",
+];
+/// Those whose age may stand behind a comma or in brackets: `my mother, 92, fell`, `her dad (93)`.
+const KIN: &[&str] = &[
+    "mother",
+    "father",
+    "mom",
+    "dad",
+    "grandmother",
+    "grandfather",
+    "grandma",
+    "grandpa",
+    "husband",
+    "wife",
+    "brother",
+    "sister",
+    "aunt",
+    "uncle",
+    "patient",
+    "pt",
 ];
 /// What a number behind one of those words may count instead.
 const UNITS: &[&str] = &[
@@ -115,6 +151,7 @@ const SUBJECT_BEHIND: &[&str] = &[
     "pmh",
     "s/p",
     "w/",
+    "w",
     "here",
     "admitted",
     "h/o",
@@ -141,7 +178,9 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let behind = after(text, end);
     let score = if begins_with(behind, AGE_BEHIND) {
         950
-    } else if is_decade(text, start, end) {
+    } else if is_short_form(text, end) {
+        900
+    } else if is_aside(text, start, end) || is_decade(text, start, end) {
         800
     } else if is_sex_behind(behind)
         && !ends_with(before(text, start), &["temp", "t", "temperature", "of"])
@@ -149,7 +188,7 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         750
     } else if ends_with(before(text, start), AGE_BEFORE)
         && !begins_with(behind, UNITS)
-        && !is_word(byte(text, end))
+        && (!is_word(byte(text, end)) || begins_with(behind, &["y", "yr", "yrs", "years"]))
         && !matches!(
             (byte(text, end), byte(text, end + 1)),
             (b'.' | b',' | b'-' | b'/', b'0'..=b'9')
@@ -162,29 +201,55 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     Some(Finding::new(AGE_OVER_89, start, end, score).contextual())
 }
 
+/// `92yM`, `96 y F`, `94y/oF`, `95/M`, `93yr female`.
+fn is_short_form(text: &[u8], end: usize) -> bool {
+    let rest = text.get(end..).unwrap_or_default();
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    let years: [&[u8]; 6] = [b"y/o", b"yrs", b"yr", b"yo", b"y", b"/"];
+    let Some(years) = years.iter().find(|years| crate::text::starts(rest, years)) else {
+        return false;
+    };
+    let rest = rest.get(years.len()..).unwrap_or_default();
+    let rest = match rest {
+        [b' ' | b'/', rest @ ..] if *years != b"/" => rest,
+        _ => rest,
+    };
+    begins_with(rest, &["f", "m", "female", "male", "woman", "man"])
+        && !rest.first().is_some_and(u8::is_ascii_whitespace)
+}
+
+/// `my mother, 92, fell`.
+fn is_aside(text: &[u8], start: usize, end: usize) -> bool {
+    let near = before(text, start);
+    let head = match (near, byte(text, end)) {
+        ([head @ .., b',', b' '], b',') | ([head @ .., b' ', b'('], b')') => head,
+        _ => return false,
+    };
+    ends_with(head, KIN)
+}
+
 /// `in her 90s`.
 fn is_decade(text: &[u8], start: usize, end: usize) -> bool {
     let behind = text.get(end..).unwrap_or_default();
     let is_plural = (begins_with(behind, &["s"]) && byte(text, end) == b's')
         || behind.starts_with(b"'s") && !is_word(byte(text, end + 2));
     is_plural
-        && ends_with(
-            before(text, start),
-            &[
-                "in her", "in his", "in their", "in the", "in my", "into her", "into his", "mid",
-                "late", "early", "mid-",
-            ],
-        )
+        && ends_with(before(text, start), DECADE_BEFORE)
         && ends_with(
             text.get(start..end).unwrap_or_default(),
             &["90", "100", "110"],
         )
 }
 
+const DECADE_BEFORE: &[&str] = &[
+    "in her", "in his", "in their", "in the", "in my", "into her", "into his", "mid", "late",
+    "early", "mid-",
+];
+
 /// `92F with`, `94 M presents`.
 fn is_sex_behind(behind: &[u8]) -> bool {
     let behind = behind.strip_prefix(b" ").unwrap_or(behind);
-    let is_sex = matches!(byte(behind, 0), b'F' | b'M') && !is_word(byte(behind, 1));
+    let is_sex = matches!(byte(behind, 0), b'F' | b'M' | b'f' | b'm') && !is_word(byte(behind, 1));
     is_sex && (begins_with(behind.get(1..).unwrap_or_default(), SUBJECT_BEHIND))
 }
 
@@ -192,8 +257,12 @@ const ONES: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ];
 
-/// From the word `ninety` or `hundred`, spelt out: `ninety-two year old`.
+/// From the word `ninety`, `nineties` or `hundred`, spelt out: `ninety-two year old`, `in her nineties`.
 pub fn find_spelt(text: &[u8], start: usize, word_end: usize) -> Option<Finding> {
+    if text.get(start..word_end)?.eq_ignore_ascii_case(b"nineties") {
+        let is_age = ends_with(before(text, start), DECADE_BEFORE);
+        return is_age.then_some(Finding::new(AGE_OVER_89, start, word_end, 800).contextual());
+    }
     let is_hundred = text.get(start..word_end)?.eq_ignore_ascii_case(b"hundred");
     let mut end = word_end;
     let rest = text.get(end..)?;

@@ -27,10 +27,16 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
+        return packed(numbers, at).or_else(|| of_birth(numbers, at));
+    }
+    if gap == Gap::Dash && is_packed_time(numbers, at) {
         return packed(numbers, at);
     }
     if numbers.gap(at + 1) == gap {
         return triple(numbers, at).map(|score| finding(at + 2, score));
+    }
+    if let Some(last) = range(numbers, at) {
+        return Some(finding(last, 600).contextual());
     }
     if is_tight(numbers, at + 1) || is_word(byte(numbers.text, numbers.group(at + 1).end)) {
         return None;
@@ -85,10 +91,100 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
     }
 }
 
-/// `20240314` and `20240314083000`, as interfaces write them.
+/// The last group of `2/28-3/4`, where the words say that it is a span of days.
+fn range(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    let is_range = numbers.gap(at) == Gap::Slash
+        && numbers.gap(at + 1) == Gap::Dash
+        && numbers.gap(at + 2) == Gap::Slash
+        && !is_tight(numbers, at + 3)
+        && !is_word(byte(numbers.text, numbers.group(at + 3).end));
+    let is_pair = |at: usize| {
+        let lengths = numbers.group(at).len() <= 2 && numbers.group(at + 1).len() <= 2;
+        let (month, day) = (numbers.value(at), numbers.value(at + 1));
+        lengths && month.is_some_and(is_month) && day.is_some_and(is_day)
+    };
+    let is_said = || {
+        let near = before(numbers.text, numbers.group(at).start);
+        !has(near, said::MEASURE_BEFORE)
+    };
+    (is_range && is_pair(at) && is_pair(at + 2) && is_said()).then_some(at + 3)
+}
+
+/// Labels of the day of birth, behind which any six or eight digits are one.
+const BIRTH_WORDS: &[&str] = &[
+    "dob",
+    "d.o.b",
+    "date of birth",
+    "birthdate",
+    "birth date",
+    "birthday",
+    "bday",
+    "born",
+];
+
+/// `DOB: 03041961`, `DOB 03 04 1961`, `DOB: 3 / 4 / 61`.
+fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    let (text, group) = (numbers.text, numbers.group(at));
+    if is_word(byte_before(text, group.start)) || group.len() > 8 {
+        return None;
+    }
+    let near = before(text, group.start);
+    let near = near.get(near.len().saturating_sub(20)..)?;
+    if !has(near, BIRTH_WORDS) {
+        return None;
+    }
+    let finding = |end: usize| Some(Finding::new(DATE, group.start, end, 800).contextual());
+    let fits =
+        |month: u32, day: u32| is_month(month) && is_day(day) || is_month(day) && is_day(month);
+    let value = numbers.value(at)?;
+    match group.len() {
+        8 if fits(value / 1_000_000, value / 10_000 % 100) && YEARS.contains(&(value % 10_000)) => {
+            return finding(group.end);
+        }
+        6 if fits(value / 10_000, value / 100 % 100) => return finding(group.end),
+        1 | 2 => {}
+        _ => return None,
+    }
+    // Apart by spaces, perhaps with a slash between them.
+    let mut end = group.end;
+    for most in [2, 4] {
+        let rest = text.get(end..)?;
+        let gap = rest
+            .iter()
+            .take(3)
+            .take_while(|byte| b" /-.".contains(byte))
+            .count();
+        let digits = rest
+            .iter()
+            .skip(gap)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        if gap == 0 || !(1..=most).contains(&digits) || digits == 3 {
+            return None;
+        }
+        end += gap + digits;
+    }
+    (!is_word(byte(text, end))).then(|| finding(end)).flatten()
+}
+
+/// Whether `202403041123-0500` goes on with its zone.
+fn is_packed_time(numbers: &Numbers<'_>, at: usize) -> bool {
+    matches!(numbers.group(at).len(), 12 | 14)
+        && numbers.group(at + 1).len() == 4
+        && !is_tight(numbers, at + 1)
+}
+
+/// `20240314`, `20240314083000` and `20240314T083000Z`, as interfaces write them.
 fn packed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let group = numbers.group(at);
-    if !matches!(group.len(), 8 | 12 | 14) || !numbers.stands_alone(at, at) {
+    let tail = byte(numbers.text, group.end);
+    let is_followed_by_time = group.len() == 8
+        && matches!(tail, b'T' | b't')
+        && byte(numbers.text, group.end + 1).is_ascii_digit()
+        && !is_word(byte_before(numbers.text, group.start));
+    let stands_alone =
+        is_followed_by_time || is_packed_time(numbers, at) || numbers.stands_alone(at, at);
+    if !matches!(group.len(), 8 | 12 | 14) || !stands_alone {
         return None;
     }
     let digits = numbers.text.get(group.start..group.end)?;

@@ -7,14 +7,15 @@ use crate::text::{byte, byte_before, is_word, starts};
 use crate::trigger::{Form, TRIGGERS, Trigger};
 
 /// What may stand between a label and its code.
-const FILLERS: [&str; 22] = [
+const FILLERS: [&str; 31] = [
     "number", "numbers", "num", "no", "nr", "id", "ids", "code", "is", "was", "are", "value", "of",
-    "as", "listed", "on", "file", "ending", "in", "the", "reads", "string",
+    "as", "listed", "on", "file", "ending", "in", "the", "reads", "string", "for", "this",
+    "patient", "pt", "her", "his", "my", "their", "ref",
 ];
 /// Bytes between a label and its code.
-const MAX_FILLER_BYTES: usize = 28;
+const MAX_FILLER_BYTES: usize = 36;
 /// Bytes of the longest code.
-const MAX_CODE_BYTES: usize = 40;
+const MAX_CODE_BYTES: usize = 48;
 /// Further codes of a list behind one label.
 const MAX_LISTED: usize = 16;
 /// Digits that a code behind a word of every day has, where no sign stands between.
@@ -31,7 +32,10 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         Trigger::Word(kind, form) => (kind, form, true),
         Trigger::Month | Trigger::Url | Trigger::Ninety => return None,
     };
-    if byte_before(text, at) == b'@' {
+    // `70 mg/dL` is a measure.
+    if matches!(byte_before(text, at), b'@' | b'/') && is_word_of_every_day
+        || byte_before(text, at) == b'@'
+    {
         return None;
     }
     let gap = Gap::behind(text, label_end);
@@ -200,7 +204,11 @@ impl Gap {
             if let Some(word) = word {
                 gap.end += word.len();
                 gap.is_said = true;
-            } else if b":#=\"'>|".contains(&sign) {
+            } else if let Some(aside) = aside_len(rest) {
+                gap.end += aside;
+                gap.has_sign |= sign == b'<';
+                gap.is_said |= sign == b'<';
+            } else if b":#=\"'>|`?".contains(&sign) {
                 gap.end += 1;
                 gap.has_sign = true;
                 gap.is_said = true;
@@ -216,6 +224,25 @@ impl Gap {
         }
         gap
     }
+}
+
+/// Bytes of a tag, or of words in brackets, that stand between a label and its code: `MRN</td><td>12345`,
+/// `MRN (Mercy): 12345`.
+fn aside_len(rest: &[u8]) -> Option<usize> {
+    const MAX_BYTES: usize = 24;
+    let close = match byte(rest, 0) {
+        b'<' => b'>',
+        b'(' => b')',
+        _ => return None,
+    };
+    let end = rest
+        .iter()
+        .take(MAX_BYTES)
+        .position(|byte| *byte == close)?;
+    let inside = rest.get(1..end)?;
+    let is_aside =
+        !inside.iter().any(u8::is_ascii_digit) && inside.iter().any(u8::is_ascii_alphabetic);
+    is_aside.then_some(end + 1)
 }
 
 /// Where a code of the form ends that begins at `start`; nothing where none does.
@@ -271,7 +298,12 @@ fn with_card_groups(rest: &[u8], mut len: usize) -> usize {
 
 /// `ABC 123 456` and `1234 5678` are one code: short groups behind the first, of digits or of capitals with digits.
 fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
-    let groups = if form == Form::Plate { 1 } else { 3 };
+    // An IBAN has up to eight, a driver's licence five.
+    let groups = match (form, byte(rest, 0).is_ascii_alphabetic()) {
+        (Form::Plate, _) => 1,
+        (_, true) => 8,
+        (_, false) => 3,
+    };
     for _ in 0..groups {
         let group: &[u8] = rest.get(len + 1..).unwrap_or_default();
         let size = group

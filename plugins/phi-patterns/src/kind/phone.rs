@@ -2,7 +2,9 @@
 
 use super::{FAX, Finding, PHONE};
 use crate::number::{Gap, Numbers};
-use crate::text::{after, before, begins_with, byte, byte_before, has, is_word, last_of};
+use crate::text::{
+    after, before, begins_with, byte, byte_before, ends_with, has, is_word, last_of,
+};
 
 const FAX_WORDS: &[&str] = &["fax", "fax#", "facsimile", "efax", "telefax"];
 const PHONE_WORDS: &[&str] = &[
@@ -30,6 +32,28 @@ const PHONE_WORDS: &[&str] = &[
     "whatsapp",
     "sms",
     "number",
+];
+/// Words right before seven digits that are a telephone number.
+const SEVEN_BEFORE: &[&str] = &[
+    "phone",
+    "phone:",
+    "telephone",
+    "telephone:",
+    "tel",
+    "tel:",
+    "cell",
+    "cell:",
+    "mobile",
+    "mobile:",
+    "call",
+    "phone number",
+    "phone number:",
+    "phone number is",
+    "fax",
+    "fax:",
+    "phone is",
+    "cell is",
+    "dial",
 ];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
@@ -101,6 +125,11 @@ fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     } else {
         at
     };
+    // `(312)4427188`.
+    let is_bracketed = numbers.has_lengths(first, &[3, 7]) && numbers.gap(first) == Gap::Bracket;
+    if is_bracketed && numbers.stands_alone_after(first + 1) {
+        return Some((first + 1, 850));
+    }
     if !numbers.has_lengths(first, &[3, 3, 4]) {
         return None;
     }
@@ -134,6 +163,16 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
         numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {
         return Some((at + 1, 750));
+    }
+    let is_split =
+        numbers.has_lengths(at, &[3, 7]) && matches!(numbers.gap(at), Gap::Dash | Gap::Space);
+    if is_split && numbers.stands_alone_after(at + 1) {
+        return Some((at + 1, 750));
+    }
+    let is_seven = numbers.group(at).len() == 7
+        && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE);
+    if is_seven && numbers.stands_alone_after(at) {
+        return Some((at, 700));
     }
     let is_plain = matches!(numbers.group(at).len(), 10 | 11);
     if is_plain && numbers.stands_alone_after(at) {

@@ -1,5 +1,5 @@
 //! Medicare beneficiary identifiers: eleven characters in a fixed order of letters and digits, perhaps with dashes
-//! behind the fourth and the seventh (CMS, Medicare Beneficiary Identifier format).
+//! or spaces behind the fourth and the seventh (CMS, Medicare Beneficiary Identifier format).
 
 use super::{Finding, HEALTH_PLAN_ID};
 use crate::text::{byte, is_word};
@@ -15,7 +15,7 @@ pub fn find(text: &[u8], start: usize, end: usize) -> Option<Finding> {
     let mut at = start;
     for (index, expected) in FORMAT.iter().enumerate() {
         if matches!(index, 4 | 7) && end - start == 4 {
-            if byte(text, at) != b'-' {
+            if !matches!(byte(text, at), b'-' | b' ') {
                 return None;
             }
             at += 1;

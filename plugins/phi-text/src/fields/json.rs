@@ -10,7 +10,7 @@ const MAX_ITEMS: usize = 64;
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
-    let mut hint: Option<(usize, usize)> = None;
+    let mut hint = Hint::default();
     let mut at = 0;
     while let Some(quote) = next_quote(text, at) {
         let Some((start, end, after)) = string(text, quote) else {
@@ -40,13 +40,7 @@ fn next_quote(text: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Visits the value at `at`; gives the place to go on from.
-fn value(
-    text: &[u8],
-    key: &[u8],
-    at: usize,
-    hint: &mut Option<(usize, usize)>,
-    visit: &mut Visit<'_>,
-) -> usize {
+fn value(text: &[u8], key: &[u8], at: usize, hint: &mut Hint, visit: &mut Visit<'_>) -> usize {
     if let Some((start, end, after)) = string(text, at) {
         hinted(text, key, start, end, hint, visit);
         return after;
@@ -73,22 +67,45 @@ fn hinted(
     key: &[u8],
     start: usize,
     end: usize,
-    hint: &mut Option<(usize, usize)>,
+    hint: &mut Hint,
     visit: &mut Visit<'_>,
 ) {
     if start == end {
         return;
     }
     match key {
-        b"system" | b"code" | b"type" => *hint = Some((start, end)),
+        b"system" => hint.system = Some((start, end)),
+        b"code" | b"type" => hint.meaning = Some((start, end)),
+        // `{"type": {"text": "MRN"}, "value": …}`; prose stands under the same key.
+        b"text" if end - start <= MAX_LABEL_BYTES => hint.meaning = Some((start, end)),
         b"value" | b"valueString" => {
-            if let Some(label) = hint.take().and_then(|(start, end)| text.get(start..end)) {
-                visit(last_step(label), start, end);
+            let hint = std::mem::take(hint);
+            for (from, to) in [hint.meaning, hint.system].into_iter().flatten() {
+                visit(
+                    last_step(text.get(from..to).unwrap_or_default()),
+                    start,
+                    end,
+                );
+            }
+        }
+        // `{"reference": "Patient/44712239"}`.
+        b"reference" => {
+            let value = text.get(start..end).unwrap_or_default();
+            if let Some(slash) = value.iter().rposition(|byte| *byte == b'/') {
+                let kind = value.get(..slash).unwrap_or_default();
+                visit(last_step(kind), start + slash + 1, end);
             }
         }
         _ => {}
     }
     visit(key, start, end);
+}
+
+/// What was said lately of the value that may follow, and where.
+#[derive(Default)]
+struct Hint {
+    system: Option<(usize, usize)>,
+    meaning: Option<(usize, usize)>,
 }
 
 /// The last step of a URL or a URN, which is what it is about: `…/sid/us-ssn`.

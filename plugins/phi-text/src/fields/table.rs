@@ -7,7 +7,7 @@ use crate::text::{byte, starts};
 /// Columns of one table; those behind it have no label.
 const MAX_COLUMNS: usize = 48;
 /// Fewest columns that make a table of lines.
-const MIN_COLUMNS: usize = 3;
+const MIN_COLUMNS: usize = 2;
 
 /// Bytes of one tuple of values; a longer one is not read, so that a lost quote costs little.
 const MAX_TUPLE_BYTES: usize = 8 * 1024;
@@ -117,7 +117,7 @@ const TABLE_SIGNS: [u8; 256] = {
 };
 
 /// Separators in a line of the smallest table.
-const MIN_SEPARATORS: u16 = 2;
+const MIN_SEPARATORS: u16 = 1;
 
 /// A line of labels with lines of as many cells below it, until one has not as many.
 fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {

@@ -71,8 +71,28 @@ pub fn leave_in_fixed_text(
     };
     findings.retain(|finding| {
         let is_fixed = tools.contains(&finding.segment) || is_in_address(scan, finding);
-        !is_fixed || !may_hold(&finding.kind) || is_denied(finding)
+        !is_fixed
+            || !may_hold(&finding.kind)
+            || is_denied(finding)
+            || is_behind_birth(scan, finding)
     });
+}
+
+/// Bytes that a word about birth may stand before what it is about.
+const NEAR_BYTES: usize = 24;
+
+/// `born 03/04/1961` is about somebody, whatever kinds a definition may hold.
+fn is_behind_birth(scan: &TextScan, finding: &Finding) -> bool {
+    let Some(segment) = scan.segments().get(finding.segment) else {
+        return false;
+    };
+    let from = finding.start.saturating_sub(NEAR_BYTES).max(segment.start);
+    let near = scan.text().as_bytes().get(from..finding.start);
+    let near = near.unwrap_or_default().to_ascii_lowercase();
+    ["born", "dob", "birth"].iter().any(|word| {
+        let mut parts = near.windows(word.len());
+        parts.any(|part| part == word.as_bytes())
+    })
 }
 
 /// Where the first finding inside `tools` is: `tools[0]/input_schema/properties/x/description`. A key that

@@ -2,7 +2,7 @@
 
 use super::said::MEASURE_AFTER;
 use super::{DATE, Finding, YEARS, is_day};
-use crate::text::{after, begins_with, byte, byte_before, is_word, starts};
+use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word, starts};
 
 /// From the name of a month: `March 14, 2024`, `14 Mar 2024`, `the 14th of March`, `14-MAR-2024`, `March 2024`.
 pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
@@ -16,6 +16,9 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     } else {
         day_after(text, name_end)
     };
+    // In the next line only a whole date is one: a list may begin there.
+    let day_end =
+        day_end.filter(|end| byte(text, name_end) != b'\n' || year_after(text, *end).is_some());
     let year_end = year_after(text, day_end.unwrap_or(name_end));
     let end = year_end.or(day_end).unwrap_or(name_end);
     // `14th of` tells as well as a year.
@@ -61,11 +64,52 @@ fn month_end(text: &[u8], at: usize) -> Option<usize> {
     Some(at + len + usize::from(byte(rest, len) == b'.' && len < 5))
 }
 
-/// `may` and `march` in small letters are verbs more often than months.
+/// `may` and `march` in small letters are verbs more often than months, where nothing before says otherwise.
 fn is_common_word(text: &[u8], at: usize, name_end: usize) -> bool {
     let word = text.get(at..name_end).unwrap_or_default();
-    matches!(word, b"may" | b"march" | b"mar" | b"dec")
+    matches!(word, b"may" | b"march" | b"mar" | b"dec") && !ends_with(before(text, at), DAY_BEFORE)
 }
+
+/// What leads to a day.
+const DAY_BEFORE: &[&str] = &[
+    "on",
+    "since",
+    "until",
+    "till",
+    "by",
+    "before",
+    "after",
+    "from",
+    "to",
+    "of",
+    "around",
+    "about",
+    "is",
+    "was",
+    "born",
+    "fell",
+    "surgery",
+    "appt",
+    "appointment",
+    "visit",
+    "seen",
+    "admitted",
+    "discharged",
+    "died",
+    "due",
+    "scheduled",
+    "dated",
+    "for",
+    "through",
+    "thru",
+    "last",
+    "next",
+    "this",
+    "dob",
+    "birthday",
+    "started",
+    "started:",
+];
 
 /// Where a day before the month begins: `14 `, `14th of `, `14-`.
 fn day_before(text: &[u8], at: usize) -> Option<usize> {
@@ -109,6 +153,19 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
         .get(rest.len() - digits..)?
         .iter()
         .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    // `Feb 28-Mar 4`: the day belongs to the month before it.
+    let behind_month = spaces == 0 && {
+        let head = before(text, start).trim_ascii_end();
+        let letters = head
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        letters >= 3 && month_end(head, head.len() - letters).is_some()
+    };
+    if behind_month {
+        return None;
+    }
     let lead = byte_before(text, start);
     let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
     (is_day(value) && stands_alone).then_some(start)
@@ -176,7 +233,7 @@ fn year_after(text: &[u8], from: usize) -> Option<usize> {
     let mut gap = rest
         .iter()
         .take(3)
-        .take_while(|byte| b" ,-/".contains(byte))
+        .take_while(|byte| b" ,-/\n".contains(byte))
         .count();
     if starts(rest.get(gap..)?, b"of ") {
         gap += 3;
@@ -206,7 +263,7 @@ fn gap_len(rest: &[u8]) -> Option<usize> {
     let len = rest
         .iter()
         .take(2)
-        .take_while(|byte| b" -/".contains(byte))
+        .take_while(|byte| b" -/\n".contains(byte))
         .count();
     (len > 0).then_some(len)
 }

@@ -1,7 +1,7 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
 use crate::number::Numbers;
-use crate::text::{after, before, begins_with, has};
+use crate::text::{after, before, begins_with, byte, has};
 
 /// Whether the words around say that a bare `3/4` is a date, and none says that it is something else.
 pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
@@ -12,7 +12,18 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
         .rsplit(|byte| b".;\n".contains(byte))
         .next()
         .unwrap_or(near);
-    has(clause, DATE_WORDS) && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
+    let is_about_a_day = || has(clause, DATE_WORDS) || is_heading(numbers, at, near);
+    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
+}
+
+/// `3/1: admitted` at the beginning of a line or sentence.
+fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    let end = numbers.group(at + 1).end;
+    let is_first = matches!(
+        near.trim_ascii_end().last(),
+        None | Some(b'.' | b';' | b'\n')
+    ) || matches!(near.last(), Some(b'\n'));
+    is_first && byte(numbers.text, end) == b':' && byte(numbers.text, end + 1) == b' '
 }
 
 /// Words that make a bare `3/4` a date.
@@ -53,12 +64,59 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "thru",
     "before",
     "after",
+    // What is done on a day.
+    "mri",
+    "ct",
+    "cxr",
+    "xray",
+    "x-ray",
+    "echo",
+    "ekg",
+    "ecg",
+    "eeg",
+    "egd",
+    "ultrasound",
+    "colonoscopy",
+    "endoscopy",
+    "biopsy",
+    "cath",
+    "lab",
+    "labs",
+    "draw",
+    "drawn",
+    "culture",
+    "cultures",
+    "f/u",
+    "followup",
+    "follow-up",
+    "placed",
+    "removed",
+    "pulled",
+    "inserted",
+    "extubated",
+    "intubated",
+    "transferred",
+    "transfused",
+    "lkw",
+    "onset",
+    "last dose",
+    "bday",
+    "expired",
+    "died",
+    "deceased",
+    "fell",
+    "d/c",
+    "dc'd",
+    "consult",
+    "clinic",
+    "fever",
 ];
 /// Words that make it a measurement, a score or a grade.
-const MEASURE_BEFORE: &[&str] = &[
+pub(super) const MEASURE_BEFORE: &[&str] = &[
     "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale",
     "rated", "bp", "pressure", "ratio", "stage", "vision", "acuity", "motor", "power", "gcs",
-    "apgar", "apgars", "mg", "dose", "type",
+    "apgar", "apgars", "mg", "dose of", "type", "pulse", "edema", "muscle", "reflex", "biceps",
+    "patellar", "heart", "ef", "tab", "tabs", "d5",
 ];
 pub(super) const MEASURE_AFTER: &[&str] = &[
     "murmur",
@@ -104,4 +162,14 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "units",
     "pm",
     "am",
+    "ns",
+    "normal saline",
+    "pitting",
+    "edema",
+    "teaspoon",
+    "tsp",
+    "pack",
+    "ppd",
+    "pills",
+    "pill",
 ];

@@ -65,6 +65,7 @@ const ESCAPE: u32 = 32;
 /// No plain text.
 const STRANGE: u32 = 40;
 const UNDERSCORE: u32 = 48;
+const LINE: u32 = 56;
 
 /// Bytes that are looked at together.
 const CHUNK: usize = 8;
@@ -85,6 +86,7 @@ const fn classes() -> [u64; 256] {
             b'0'..=b'9' => 1 << WORD | 1 << RUN | 1 << DIGIT,
             b'_' => 1 << RUN | 1 << UNDERSCORE,
             b'+' | b'/' | b'-' => 1 << RUN,
+            b'\n' => 1 << LINE,
             b'%' | b'&' | b'\\' | b'=' => 1 << ESCAPE,
             0..=8 | 14..=27 | 127..=255 => 1 << STRANGE,
             _ => 0,
@@ -125,11 +127,11 @@ fn glance(text: &[u8]) -> Glance {
         let left = lanes >> 1 & !FIRST | before << (CHUNK - 1) & FIRST;
         before = lanes & LAST;
         mixed |= lane(lanes, TWIN) & lane(left, DIGIT) | lane(lanes, DIGIT) & lane(left, TWIN);
-        // A digit beside a letter, or behind a sign that numbers and words are joined by.
+        // A digit beside a letter, or behind a sign that numbers and words are joined by; such a sign at a line's end.
         let digits = (lane(lanes, DIGIT), lane(left, DIGIT));
         let letters = (lane(lanes, WORD) & !digits.0, lane(left, WORD) & !digits.1);
         let sign = lane(left, RUN) & !lane(left, WORD);
-        joined |= digits.0 & (letters.1 | sign) | letters.0 & digits.1;
+        joined |= digits.0 & (letters.1 | sign) | letters.0 & digits.1 | lane(lanes, LINE) & sign;
         let begun = lane(lanes, WORD) & !lane(left, WORD);
         let inside = lane(lanes, WORD) & lane(left, WORD);
         // Words that begin with no longer word between them: up to its second byte, and again behind its last one.
@@ -224,6 +226,7 @@ mod tests {
             ("DOB1980", "joints"),
             ("a 5000now, 8 letters on", "joints"),
             ("visit-1980", "joints"),
+            ("wrap-\nped", "joints"),
             ("1980/visit-", ""),
             ("seen for hypertension", "escapes"),
             ("abcdefghijk", ""),

@@ -1,6 +1,9 @@
-//! Words and numbers that file names, code and haste join: `Maria_Lopez_536-22-1234.pdf`, `DOB1980-02-29`.
+//! Words and numbers that file names, code and haste join: `Maria_Lopez_536-22-1234.pdf`, `DOB1980-02-29`, `2/28/24-3/4/24`,
+//! a number that a sign touches or the end of a line divides.
 
 use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
 
 use super::rewrite::{Rewrite, Rewriter};
 
@@ -20,7 +23,21 @@ pub(super) fn part(text: &str) -> Option<Rewrite> {
             at = at.max(rewriter.done());
             continue;
         }
+        if !byte.is_ascii() {
+            let sign = text.get(at..).and_then(|rest| rest.chars().next());
+            let end = at + sign.map_or(1, char::len_utf8);
+            if sign.is_some_and(|sign| !sign.is_alphanumeric() && !is_combining_mark(sign))
+                && (is_digit(bytes.get(end).copied())
+                    || is_digit(at.checked_sub(1).and_then(|at| bytes.get(at).copied())))
+            {
+                rewriter.replace(at..end, " ");
+            }
+            at = end;
+            continue;
+        }
         match byte {
+            // A number goes on in the next line.
+            b'-' if is_wrapped(bytes, at) => rewriter.replace(at + 1..at + 2, ""),
             b'_' => underscore(bytes, at, &mut rewriter),
             b'.' if rewriter.done() > 0 && is_file_end(bytes, at + 1) => {
                 rewriter.replace(at..at + 1, " ")
@@ -43,9 +60,21 @@ fn underscore(bytes: &[u8], at: usize, rewriter: &mut Rewriter<'_>) {
     if !begins_number && is_plain(left) && is_plain(right) && !is_in_file_name(bytes, at) {
         return;
     }
-    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-    let is_inside = is_digit(left.last()) && is_digit(right.first()) && !begins_number;
+    let is_inside =
+        is_digit(left.last().copied()) && is_digit(right.first().copied()) && !begins_number;
     rewriter.replace(at..at + 1, if is_inside { "-" } else { " " });
+}
+
+fn is_digit(byte: Option<u8>) -> bool {
+    byte.is_some_and(|byte| byte.is_ascii_digit())
+}
+
+/// `412-55-` at the end of a line, and `8890` in the next.
+fn is_wrapped(bytes: &[u8], dash: usize) -> bool {
+    let around = dash
+        .checked_sub(1)
+        .and_then(|from| bytes.get(from..dash + 3));
+    matches!(around, Some([left, b'-', b'\n', right]) if left.is_ascii_digit() && right.is_ascii_digit())
 }
 
 /// Digits that make a word of small letters more than a numbered one, `line_2`.
@@ -132,6 +161,10 @@ fn set_apart(text: &str, number: Range<usize>, rewriter: &mut Rewriter<'_>) {
     let goes_on = second.is_some_and(|letter| letter.is_ascii_digit());
     match next {
         Some('_') => rewriter.replace(number.end..number.end + 1, " "),
+        // From one date to another.
+        Some('-' | '/') if shaped_end(bytes, number.end + 1).is_some() => {
+            rewriter.replace(number.end..number.end + 1, " ");
+        }
         // A time may follow: `2024-03-14T08:00`.
         Some('T' | 't') if goes_on => {}
         Some(letter) if letter.is_alphabetic() => {
@@ -257,6 +290,12 @@ mod tests {
             ("IMG_20240314_083000.jpg", "IMG 20240314 083000 jpg"),
             ("maria_lopez.pdf, seen", "maria lopez pdf, seen"),
             ("12345_67", "12345-67"),
+            ("02/28/2024-03/04/2024", "02/28/2024 03/04/2024"),
+            ("2024-02-28/2024-03-04", "2024-02-28 2024-03-04"),
+            ("20240228-20240304", "20240228 20240304"),
+            ("3/4/24\u{2192}3/11/24", "3/4/24 3/11/24"),
+            ("SSN:\u{2705}412-55-8890", "SSN: 412-55-8890"),
+            ("412-55-\n8890", "412-55-8890"),
             ("mrn_4411223", "mrn 4411223"),
             ("patient_name=Priya_Nair", "patient_name=Priya Nair"),
             ("é_é", "é é"),

@@ -84,7 +84,7 @@ impl Reading {
         self.views.last().map(|view| view.segment)
     }
 
-    /// Adds the end of one segment and the start of the next as one text, where no white space is between.
+    /// Adds the end of one segment and the start of the next as one text, where no line ends between.
     pub(super) fn push_seam(
         &mut self,
         text: &str,
@@ -103,7 +103,7 @@ impl Reading {
             .min(right.end);
         let tail = text.get(from..left.end).unwrap_or_default();
         let head = text.get(right.start..to).unwrap_or_default();
-        if tail.ends_with(char::is_whitespace) || head.starts_with(char::is_whitespace) {
+        if tail.ends_with('\n') || head.starts_with('\n') {
             return;
         }
         self.begin(*right);
