@@ -152,9 +152,15 @@ async fn parent_of(call: &Call, id: &str, child: &Writable) -> Result<Agent, Fau
             "is not an active agent of this organization",
         )
     })?;
+    within(child, &parent)?;
+    Ok(parent)
+}
+
+/// Whether an agent is granted no more than the one it acts for.
+fn within(child: &Writable, parent: &Agent) -> Result<(), Fault> {
     let granted = grants(&parent.writable.scope_grants)?;
     match grant::first_beyond(&grants(&child.scope_grants)?, &granted) {
-        None => Ok(parent),
+        None => Ok(()),
         Some(at) => Err(invalid(
             format!("scope_grants[{at}]"),
             "goes further than the parent agent's grants",
@@ -241,6 +247,12 @@ fn locked(
             let next = decide(&call, &mut agent).map_err(refused)?;
             let (happened, is_change) = match &next {
                 Next::Updated(_) => {
+                    if let Some(parent) = &agent.parent_agent_id {
+                        let (organization, mode) = (&caller.organization_id, caller.mode);
+                        let parent = agent::lock(&mut tx, organization, mode, parent).await?;
+                        let parent = parent.ok_or_else(|| refused(missing()))?;
+                        within(&agent.writable, &parent).map_err(refused)?;
+                    }
                     agent::update(&mut tx, &agent, call.now).await?;
                     ("updated", true)
                 }

@@ -29,6 +29,7 @@ use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
+use svc_pipeline::upkeep::Pulse;
 use svc_pipeline::upstream::{ChosenBy, Connector};
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
@@ -241,6 +242,7 @@ async fn build(
             heartbeat_interval: Duration::from_millis(configuration.limits.heartbeat_ms),
         },
         replica_id: moment::id(IdKind::Bare),
+        pulse: Pulse::default(),
         background: background.handle().clone(),
     }))
 }

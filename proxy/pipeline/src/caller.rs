@@ -282,6 +282,7 @@ impl From<agent_credential::Verdict> for Caller {
             credential,
             issuer: _,
             agent,
+            ancestors,
             delegating_user,
             organization,
             caps: _,
@@ -289,10 +290,11 @@ impl From<agent_credential::Verdict> for Caller {
         } = verdict;
         // Grants that cannot be read grant nothing.
         let stored = |grants| grant::stored(grants).unwrap_or_default();
-        let grants = grant::narrowed(
-            &stored(&credential.scope_grants),
-            &stored(&agent.writable.scope_grants),
-        );
+        let grants = std::iter::once(&agent)
+            .chain(&ancestors)
+            .fold(stored(&credential.scope_grants), |grants, agent| {
+                grant::narrowed(&grants, &stored(&agent.writable.scope_grants))
+            });
         let mut scopes: Vec<Scope> = Vec::new();
         for grant in &grants {
             if !scopes.contains(&grant.scope) {

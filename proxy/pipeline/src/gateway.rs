@@ -23,6 +23,7 @@ use crate::phi::results::Results;
 use crate::policy::watch::Policies;
 use crate::provider::Providers;
 use crate::strangers::Strangers;
+use crate::upkeep::Pulse;
 use crate::upstream::{Connector, Deadlines};
 
 /// Numbers that the operator may set (`config/gateway.toml`).
@@ -79,6 +80,7 @@ pub struct Gateway {
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.
     pub replica_id: String,
+    pub pulse: Pulse,
     /// The runtime that outlives the listeners: settling runs here, where no disconnect reaches it.
     pub background: Handle,
 }

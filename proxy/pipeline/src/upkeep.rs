@@ -2,8 +2,9 @@
 //! failing authentications, the sealing of the audit log, and the end of what is kept for a time only.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use svc_store::{
     StoreError, idempotency, oauth_authorization, recovery, replica, retention, session,
 };
@@ -15,6 +16,7 @@ use crate::{limiter, moment, recomputation, sealer};
 
 /// A replica that has not been heard of for this long is dead; its open intents may be closed.
 const LEASE_MS: i64 = 15_000;
+const LEASE: Duration = Duration::from_millis(LEASE_MS as u64);
 /// Three chances to renew within one lease.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 const RECOVER_EVERY: Duration = Duration::from_secs(5);
@@ -67,10 +69,41 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// When this replica last renewed its lease, and from when on it may take others for dead.
+#[derive(Default)]
+pub struct Pulse(Mutex<Beat>);
+
+#[derive(Default)]
+struct Beat {
+    renewed: Option<Instant>,
+    may_recover_from: Option<Instant>,
+}
+
+impl Pulse {
+    /// The lease was renewed. Where it had run out, the store may have been away from every replica: the others get
+    /// their chance to renew theirs.
+    fn beats(&self, now: Instant) {
+        let mut beat = self.0.lock();
+        let had_run_out = |last: Instant| now.saturating_duration_since(last) >= LEASE;
+        if beat.renewed.is_some_and(had_run_out) {
+            beat.may_recover_from = Some(now + LEASE);
+        }
+        beat.renewed = Some(now);
+    }
+
+    /// Whether this replica is alive itself, and has been for as long as it takes others to say the same.
+    fn may_recover(&self, now: Instant) -> bool {
+        let beat = self.0.lock();
+        let is_alive = |last: Instant| now.saturating_duration_since(last) < LEASE;
+        beat.renewed.is_some_and(is_alive) && beat.may_recover_from.is_none_or(|from| now >= from)
+    }
+}
+
 async fn renew(gateway: &Gateway) -> Result<(), StoreError> {
-    let now = moment::now();
+    let (asked, now) = (Instant::now(), moment::now());
     let lease_until = now.plus_ms(LEASE_MS);
     replica::heartbeat(&gateway.store, &gateway.replica_id, now, lease_until).await?;
+    gateway.pulse.beats(asked);
     let alive = replica::count_alive(&gateway.store, now).await?;
     gateway.limiter.knows_replicas(alive);
     let alive = i64::try_from(alive).unwrap_or(i64::MAX);
@@ -113,7 +146,7 @@ const LAST_SETTLEMENT_CHECKS: u32 = 500;
 const LAST_SETTLEMENT_PAUSE: Duration = Duration::from_millis(10);
 
 async fn recover(gateway: &Gateway) {
-    loop {
+    while gateway.pulse.may_recover(Instant::now()) {
         match recovery::recover_abandoned(&gateway.store, moment::now()).await {
             Ok(recovered) => {
                 if recovered.abandoned > 0 || recovered.released > 0 {
@@ -238,4 +271,29 @@ where
             work(Arc::clone(&working)).await;
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_was_away_lets_others_come_back_first() {
+        let pulse = Pulse::default();
+        let start = Instant::now();
+        assert!(!pulse.may_recover(start));
+        pulse.beats(start);
+        // What was left open before the start is closed at once.
+        assert!(pulse.may_recover(start));
+        pulse.beats(start + RENEW_EVERY);
+        assert!(pulse.may_recover(start + RENEW_EVERY));
+        let back = start + RENEW_EVERY + LEASE;
+        assert!(!pulse.may_recover(back));
+        pulse.beats(back);
+        assert!(!pulse.may_recover(back));
+        pulse.beats(back + RENEW_EVERY);
+        assert!(!pulse.may_recover(back + RENEW_EVERY));
+        pulse.beats(back + LEASE - RENEW_EVERY);
+        assert!(pulse.may_recover(back + LEASE));
+    }
 }

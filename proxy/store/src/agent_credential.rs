@@ -105,6 +105,14 @@ impl Status {
     }
 }
 
+impl Verdict {
+    /// When its agent was archived, or else one that it acts for.
+    pub fn archived_at(&self) -> Option<Timestamp> {
+        let mut agents = std::iter::once(&self.agent).chain(&self.ancestors);
+        agents.find_map(|agent| agent.archived_at)
+    }
+}
+
 impl AgentCredential {
     pub fn status(&self, agent_archived_at: Option<Timestamp>, now: Timestamp) -> Status {
         if self.revoked_at.is_some() {
@@ -134,6 +142,8 @@ pub struct Verdict {
     pub credential: AgentCredential,
     pub issuer: Issuer,
     pub agent: Agent,
+    /// The agents that it acts for, the nearest first: nobody hands on more than they have, nor longer than they last.
+    pub ancestors: Vec<Agent>,
     /// The user who answers for it.
     pub delegating_user: Option<DelegatingUser>,
     pub organization: Organization,
@@ -249,7 +259,7 @@ pub async fn revoke_issued(
     row.as_ref().map(digest).transpose()
 }
 
-/// The digests by which the credentials of an agent are cached.
+/// The digests by which the credentials of an agent, and of all that act for it, are cached.
 ///
 /// # Errors
 /// Those of the database.
@@ -258,8 +268,10 @@ pub async fn digests(
     agent_id: &str,
     now: Timestamp,
 ) -> Result<Vec<[u8; 32]>, StoreError> {
-    let sql = "SELECT digest FROM agent_credentials \
-               WHERE agent_id = $1 AND revoked_at IS NULL AND expires_at > $2";
+    let sql = "WITH RECURSIVE family (id) AS (SELECT id FROM agents WHERE id = $1 UNION \
+               SELECT a.id FROM agents a JOIN family f ON a.parent_agent_id = f.id) \
+               SELECT digest FROM agent_credentials \
+               WHERE agent_id IN (SELECT id FROM family) AND revoked_at IS NULL AND expires_at > $2";
     let rows = tx.cx.rows(sql, args![agent_id, now]).await?;
     rows.iter().map(digest).collect()
 }
@@ -355,6 +367,13 @@ pub async fn find_by_digest(
                 let sql = "SELECT * FROM agents WHERE id = $1";
                 let agent = cx.row(sql, args![&credential.agent_id]).await?;
                 let agent = agent::from_row(&agent.ok_or(StoreError::Missing("agent"))?)?;
+                let mut ancestors: Vec<Agent> = Vec::new();
+                let above = |agent: &Agent| agent.parent_agent_id.clone();
+                while let Some(parent) = above(ancestors.last().unwrap_or(&agent)) {
+                    let parent = cx.row(sql, args![parent]).await?;
+                    let parent = agent::from_row(&parent.ok_or(StoreError::Missing("agent"))?)?;
+                    ancestors.push(parent);
+                }
                 let user = user::read(cx, &credential.org_id, &credential.delegated_by).await?;
                 let sql = concat!(
                     "SELECT ",
@@ -368,17 +387,25 @@ pub async fn find_by_digest(
                 let caps = budget::read_caps(cx, &credential.org_id, credential.mode).await?;
                 let baa = baa::read_standing(cx, &credential.org_id, now).await?;
                 let issued = (credential, issuer);
-                Ok(Some((issued, agent, user, organization, caps, baa)))
+                Ok(Some((
+                    issued,
+                    (agent, ancestors),
+                    user,
+                    organization,
+                    caps,
+                    baa,
+                )))
             })
         })
         .await?;
-    let Some(((credential, issuer), agent, user, stored, caps, baa)) = found else {
+    let Some(((credential, issuer), (agent, ancestors), user, stored, caps, baa)) = found else {
         return Ok(None);
     };
     Ok(Some(Verdict {
         credential,
         issuer,
         agent,
+        ancestors,
         delegating_user: user.map(|user| DelegatingUser {
             id: user.id,
             role: user.role,

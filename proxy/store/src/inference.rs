@@ -41,8 +41,11 @@ pub struct Settlement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     Done,
-    /// The request has its terminal row; nothing was changed.
+    /// This settlement is recorded already; nothing was changed.
     AlreadySettled,
+    /// The request has another terminal row: recovery took this replica for dead. Nothing was changed, and nothing of
+    /// the run is billed or kept.
+    ClosedByRecovery,
     /// Nothing was changed, because the turn cannot be stored. Settle again without it, or load the
     /// conversation and build the turn anew.
     TurnRefused(TurnRefusal),
@@ -159,11 +162,29 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         .write(|cx| Box::pin(async move { record(cx, end).await }))
         .await;
     match settled {
-        Err(error) if audit::is_there(&error) => Ok(Settled::AlreadySettled),
+        Err(error) if audit::is_there(&error) => ended_by(store, settlement).await,
         Err(StoreError::Moved) => Ok(Settled::TurnRefused(TurnRefusal::Moved)),
         Err(StoreError::Missing(GONE)) => Ok(Settled::TurnRefused(TurnRefusal::Gone)),
         other => other,
     }
+}
+
+/// Whose terminal row a request has.
+async fn ended_by(store: &Store, settlement: &Settlement) -> Result<Settled, StoreError> {
+    let Settlement {
+        request_id,
+        org_id,
+        mode,
+        terminal,
+        ..
+    } = settlement;
+    let rows = audit::by_request(store, org_id, *mode, request_id).await?;
+    let is_own = rows.iter().any(|row| row["id"] == terminal.id.as_str());
+    Ok(if is_own {
+        Settled::AlreadySettled
+    } else {
+        Settled::ClosedByRecovery
+    })
 }
 
 /// A settlement whose turn is sealed.

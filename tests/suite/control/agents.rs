@@ -16,6 +16,7 @@ on_both_engines! {
     the_cap_of_credentials_holds_under_a_race,
     grants_only_get_narrower,
     a_credential_speaks_within_its_grant,
+    nobody_hands_on_more_than_they_have_or_longer,
     a_credential_without_a_user_owns_no_conversation,
     bad_credentials_are_told_apart,
     limits_of_a_credential_hold,
@@ -260,6 +261,64 @@ async fn a_credential_speaks_within_its_grant(world: &World) {
         );
         assert_eq!(error["details"]["reason"], "agent_credential_not_allowed");
     }
+}
+
+async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
+    let key = world.organization().key;
+    let key = key.as_str();
+    let chat = json!([{"scope": "ai:chat"}]);
+    let parent = agent(world, key, json!({"name": "Ward", "scope_grants": chat})).await;
+    let body = json!({"name": "Bed", "scope_grants": chat, "parent_agent_id": id(&parent)});
+    let child = agent(world, key, body).await;
+    let path = format!("/v1/agents/{}/credentials", id(&child));
+    let made = data(world, key, "POST", &path, json!({})).await;
+    let secret = made["credential"].as_str().unwrap();
+    let model = "alpha-sonnet-4-6";
+    let ask = || {
+        world
+            .gateway
+            .chat(secret, json!({"message": mark(), "model": model}))
+    };
+    assert_eq!(ask().await.status, 200);
+    // What the parent loses, the child has lost.
+    let narrow = json!([{"scope": "ai:chat", "constraints": {"models": ["alpha-haiku-4-5"]}}]);
+    let parent_path = format!("/v1/agents/{}", id(&parent));
+    let body = json!({"scope_grants": narrow});
+    data(world, key, "PATCH", &parent_path, body).await;
+    let refused = ask().await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["code"]),
+        (403, &json!("SCOPE_CONSTRAINT_VIOLATION"))
+    );
+    // And a change does not give it back.
+    let child_path = format!("/v1/agents/{}", id(&child));
+    let wide = json!({"scope_grants": chat});
+    let refused = call(world, key, "PATCH", &child_path, wide).await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["param"]),
+        (422, &json!("scope_grants[0]"))
+    );
+    data(
+        world,
+        key,
+        "PATCH",
+        &child_path,
+        json!({"scope_grants": narrow}),
+    )
+    .await;
+    data(
+        world,
+        key,
+        "POST",
+        &format!("{parent_path}/archive"),
+        json!({}),
+    )
+    .await;
+    let refused = ask().await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["code"]),
+        (401, &json!("AGENT_CREDENTIAL_REVOKED"))
+    );
 }
 
 async fn a_credential_without_a_user_owns_no_conversation(world: &World) {

@@ -342,7 +342,7 @@ async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
     if let Some(code) = code {
         return Err(Missed::Refused(code, "application_over"));
     }
-    match verdict.credential.status(verdict.agent.archived_at, now) {
+    match verdict.credential.status(verdict.archived_at(), now) {
         Status::Active => Ok(Caller::from(verdict)),
         Status::Expired => Err(Missed::Refused(Code::AgentCredentialExpired, "expired")),
         Status::Revoked => Err(Missed::Refused(Code::AgentCredentialRevoked, "revoked")),

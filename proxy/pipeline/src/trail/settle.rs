@@ -84,6 +84,10 @@ pub(super) async fn complete(
         Settled::TurnRefused(_) => Err(Fault::unavailable(
             "another turn of the conversation was stored meanwhile",
         )),
+        // What is neither billed nor kept is not told to be done.
+        Settled::ClosedByRecovery => Err(Fault::unavailable(
+            "the run was closed while this replica was taken for dead",
+        )),
     }
 }
 

@@ -179,7 +179,7 @@ async fn a_late_settlement_changes_nothing(db: TestDb) {
     open(&store, &org, "req_1").await;
     recovery::recover_abandoned(&store, NOW).await.unwrap();
     let settled = inference::settle(&store, &fixture::settlement(&org, "req_1", 5)).await;
-    assert_eq!(settled.unwrap(), Settled::AlreadySettled);
+    assert_eq!(settled.unwrap(), Settled::ClosedByRecovery);
     assert_eq!(sums(&store, &org).await, Sums::default());
 }
 
