@@ -50,12 +50,13 @@ pub(crate) fn update(mut call: Call) -> Deciding {
                     updated_at: Some(call.now),
                 };
                 budget::put_caps(&mut tx, organization, caller.mode, &after, call.now).await?;
-                let effect = Effect::new(
+                let mut effect = Effect::new(
                     "updated",
                     "budget",
                     organization,
                     record(&after, sums, &call),
                 );
+                effect.outdated.budget = true;
                 Ok(effect
                     .detail("before", numbers(&before))
                     .detail("after", numbers(&after)))

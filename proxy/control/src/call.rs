@@ -153,6 +153,8 @@ pub(crate) struct Outdated {
     /// Whether settings or agreements are others, which every caller of the organization is known with.
     pub(crate) organization: bool,
     pub(crate) bindings: bool,
+    /// Whether the budget has other caps.
+    pub(crate) budget: bool,
 }
 
 impl Effect {

@@ -126,16 +126,16 @@ fn cannot(unusable: Unusable) -> Fault {
     .detail("reason", unusable.word())
 }
 
-/// Whether a path is what it looks like: no dot segments, no empty ones, nothing encoded that a service might read
-/// as either.
+/// Whether a path is what it looks like: no dot segments, with parameters behind them or not, no empty ones, nothing
+/// encoded that a service might read as either.
 pub(crate) fn is_safe(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    let hides = ["%2e", "%2f", "%5c", "%00", "%25"];
+    let hides = ["%2e", "%2f", "%5c", "%00", "%25", "%3b"];
     let segments = || path.split('/').skip(1);
     path.bytes()
         .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
         && !hides.iter().any(|hidden| lower.contains(hidden))
-        && !segments().any(|segment| matches!(segment, "." | ".."))
+        && !segments().any(|segment| matches!(segment.split(';').next(), Some("." | "..")))
         && !path.contains("//")
 }
 
@@ -252,6 +252,9 @@ mod tests {
             "/../x",
             "/a/..",
             "/./x",
+            "/a/..;/x",
+            "/a/..;v=1/x",
+            "/a/..%3b/x",
             "/a//b",
             "//b",
             "/%2e%2e/x",

@@ -278,6 +278,7 @@ async fn forget(exchange: &Exchange, outdated: &Outdated) {
         credentials,
         organization,
         bindings,
+        budget,
     } = outdated;
     let callers = &exchange.gateway.callers;
     for digest in credentials {
@@ -288,6 +289,9 @@ async fn forget(exchange: &Exchange, outdated: &Outdated) {
     };
     if *organization {
         callers.forget_organization(&caller.organization_id).await;
+    }
+    if *budget {
+        exchange.gateway.rooms.forget(caller);
     }
     if *bindings {
         let known = &exchange.gateway.bindings;

@@ -87,6 +87,11 @@ impl Base {
         if text.chars().count() > MAX_URL_CHARS {
             return Err("must have at most 2048 characters");
         }
+        // Readers of addresses differ in what they make of these.
+        let is_plain = |sign: char| !sign.is_whitespace() && !sign.is_control() && sign != '\\';
+        if !text.chars().all(is_plain) {
+            return Err("must not hold white space, control characters or backslashes");
+        }
         let url = Url::parse(text).map_err(|_| "is not an absolute address")?;
         let tls = match (url.scheme(), rules.schemes) {
             ("https", _) => true,

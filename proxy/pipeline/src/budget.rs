@@ -79,6 +79,11 @@ impl Default for Rooms {
 }
 
 impl Rooms {
+    /// The budget of this caller's organization was changed here: the next request asks.
+    pub fn forget(&self, caller: &Caller) {
+        self.0.invalidate(&caller.buckets.organization);
+    }
+
     fn is_ample(&self, caller: &Caller, worst_case: Charge) -> bool {
         let fits = |amount: Micro, room: Micro| amount.0.saturating_mul(AMPLE) <= room.0;
         self.0

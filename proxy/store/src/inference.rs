@@ -2,6 +2,7 @@
 //! before the first upstream byte; its end with charge, budget and conversation; or its refusal. Every one may
 //! be repeated: what is recorded already is not recorded again.
 
+use serde_json::Value;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
@@ -10,6 +11,7 @@ use crate::budget::{self, HoldRequest, Reservation};
 use crate::conversation::{self, SealedTurn, Turn};
 use crate::engine::{Connection, args};
 use crate::ledger::{self, Entry};
+use crate::recovery::ABANDONED;
 use crate::{Store, StoreError};
 
 /// What [`open`] did.
@@ -169,7 +171,7 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
     }
 }
 
-/// Whose terminal row a request has.
+/// How a request ended that has its terminal row.
 async fn ended_by(store: &Store, settlement: &Settlement) -> Result<Settled, StoreError> {
     let Settlement {
         request_id,
@@ -179,11 +181,14 @@ async fn ended_by(store: &Store, settlement: &Settlement) -> Result<Settled, Sto
         ..
     } = settlement;
     let rows = audit::by_request(store, org_id, *mode, request_id).await?;
-    let is_own = rows.iter().any(|row| row["id"] == terminal.id.as_str());
-    Ok(if is_own {
-        Settled::AlreadySettled
-    } else {
+    let by_recovery = |row: &Value| {
+        let event = row["event"].as_str().unwrap_or_default();
+        event.ends_with(ABANDONED) && row["id"] != terminal.id.as_str()
+    };
+    Ok(if rows.iter().any(by_recovery) {
         Settled::ClosedByRecovery
+    } else {
+        Settled::AlreadySettled
     })
 }
 

@@ -25,6 +25,8 @@ pub struct Recovered {
     pub more: bool,
 }
 
+/// What the events of recovery's rows end with.
+pub(crate) const ABANDONED: &str = ".abandoned";
 /// Requests that one pass closes; each is a transaction of its own.
 const PASS_REQUESTS: u32 = 200;
 /// A replica that has been dead for a day and left nothing open is forgotten.
@@ -113,7 +115,7 @@ fn abandoned(intent: &Row, now: Timestamp) -> Result<Columns, StoreError> {
     let id = IdKind::Audit.make(now, rand::random());
     let requested: String = intent.get("event")?;
     let family = requested.split('.').next().unwrap_or_default();
-    let event = format!("{family}.abandoned");
+    let event = format!("{family}{ABANDONED}");
     let model: Option<String> = intent.get("model")?;
     let mut document: Value = intent.get("document")?;
     let outcome = json!({"result": Outcome::Unknown.word(), "status": null, "code": null});

@@ -158,6 +158,9 @@ async fn a_lowered_cap_blocks_the_next_request(world: &World) {
     let organization = world.organization();
     let key = &organization.key;
     let path = "/v1/usage/budget";
+    // What was left before is remembered for a while.
+    let ask = json!({"message": mark(), "stream": false});
+    assert_eq!(world.gateway.chat(key, ask).await.status, 200);
     let body = json!({"monthly_credit_cap": 0, "alert_thresholds": [0.25, 1]});
     let changed = call(world, key, "PATCH", path, body).await;
     let budget = changed.json()["data"].clone();

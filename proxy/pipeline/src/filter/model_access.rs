@@ -4,6 +4,7 @@ use futures_util::future::BoxFuture;
 use http::HeaderValue;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault, invalid};
+use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 
 use super::{Filter, eligibility};
@@ -52,7 +53,11 @@ impl Filter for ModelAccess {
                 announce(retirement, &mut exchange.headers);
             }
             if least_tokens(chat) > model.context_window_tokens {
-                return Err(invalid("messages", "cannot fit the model's context window"));
+                let at = match exchange.surface {
+                    Surface::Native => "message",
+                    Surface::Messages | Surface::ChatCompletions => "messages",
+                };
+                return Err(invalid(at, "cannot fit the model's context window"));
             }
             representable(chat, model)?;
             let max_tokens = capped(chat.max_tokens, caller.per_request_max_tokens, model);

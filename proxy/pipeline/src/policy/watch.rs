@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use notify::{RecursiveMode, Watcher};
@@ -18,6 +18,10 @@ use crate::phi;
 
 /// Editors write in several steps; a set is read once the folder has been still for this long.
 const STILL: Duration = Duration::from_millis(150);
+
+/// How often the folder is looked at without being told of a change: one that was replaced as a whole, or that a link
+/// leads to now, is another one than is watched.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Changes waiting to be looked at; one is as good as many.
 const PENDING_CHANGES: usize = 1;
@@ -114,12 +118,51 @@ impl Policies {
         watcher.watch(&self.folder, RecursiveMode::Recursive)?;
         let policies = Arc::clone(self);
         background.spawn(async move {
-            while changes.recv().await.is_some() {
-                while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {}
+            let mut seen = look(&policies.folder).await;
+            loop {
+                match tokio::time::timeout(LOOK_EVERY, changes.recv()).await {
+                    Ok(None) => return,
+                    Ok(Some(())) => {
+                        while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {
+                        }
+                        seen = look(&policies.folder).await;
+                    }
+                    Err(_) => {
+                        let now = look(&policies.folder).await;
+                        if now == std::mem::replace(&mut seen, now.clone()) {
+                            continue;
+                        }
+                    }
+                }
                 policies.reload(&store, &plugins, &metrics).await;
             }
         });
         Ok(watcher)
+    }
+}
+
+/// Path, size and time of change of every file; empty for a folder that cannot be read.
+type Seen = Vec<(PathBuf, u64, Option<SystemTime>)>;
+
+async fn look(folder: &Path) -> Seen {
+    let folder = folder.to_owned();
+    let looking = tokio::task::spawn_blocking(move || {
+        let mut seen = Vec::new();
+        collect(&folder, &mut seen);
+        seen.sort();
+        seen
+    });
+    looking.await.unwrap_or_default()
+}
+
+fn collect(folder: &Path, seen: &mut Seen) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for path in entries.map(|entry| entry.path()) {
+        match std::fs::metadata(&path) {
+            Ok(facts) if facts.is_dir() => collect(&path, seen),
+            Ok(facts) => seen.push((path, facts.len(), facts.modified().ok())),
+            Err(_) => {}
+        }
     }
 }
 
