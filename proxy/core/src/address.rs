@@ -88,9 +88,9 @@ impl Base {
             return Err("must have at most 2048 characters");
         }
         // Readers of addresses differ in what they make of these.
-        let is_plain = |sign: char| !sign.is_whitespace() && !sign.is_control() && sign != '\\';
+        let is_plain = |sign: char| !sign.is_control() && sign != '\\';
         if !text.chars().all(is_plain) {
-            return Err("must not hold white space, control characters or backslashes");
+            return Err("must not hold control characters or backslashes");
         }
         let url = Url::parse(text).map_err(|_| "is not an absolute address")?;
         let tls = match (url.scheme(), rules.schemes) {
@@ -358,6 +358,8 @@ mod tests {
         assert_eq!(path, "/");
         for url in [
             "https://hooks.example.org/#x",
+            "https://hooks.example.org/x\r\nX-Inj: y",
+            "https://hooks.example.org\\@10.0.0.1/",
             "https://u:p@hooks.example.org/",
             "https://10.0.0.1/?x",
             "http://hooks.example.org/",
