@@ -67,6 +67,10 @@ def fit_body(body: dict) -> None:
     if isinstance(body.get("scope_grants"), list):
         # Each scope once.
         body["scope_grants"] = list({grant["scope"]: grant for grant in body["scope_grants"]}.values())
+        for grant in body["scope_grants"]:
+            constraints = grant.get("constraints")
+            if isinstance(constraints, dict) and constraints.get("models"):
+                constraints["models"] = list(MODELS)
     # Public, as above; and `*` stands alone, each name once.
     if "url" in body:
         body["url"] = "https://hooks.example.org/in"

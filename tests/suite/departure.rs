@@ -112,6 +112,10 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
     let sql = "SELECT event FROM audit WHERE org_id = $1 AND phase = 'terminal'";
     let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
     assert_eq!(rows.len(), 2, "{rows:?}");
+    // Nobody left: it was the gateway that broke them off.
+    for row in &rows {
+        assert_eq!(row["event"], "inference.failed", "{rows:?}");
+    }
     books::check(&world.gateway.database, &organization.id).await;
 }
 

@@ -53,6 +53,7 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
         address_of(session),
         &gate.limits,
         &gate.trusted_proxies,
+        &gate.lifecycle.cut_off,
     );
     let mut intake = Intake::new(session, gate.limits.body_deadline);
     let mut downstream = Downstream::new(session, pace, gate.limits.write);

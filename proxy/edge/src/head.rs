@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, Version};
 use pingora::http::RequestHeader;
 use pingora::protocols::http::ServerSession;
 use svc_core::fault::{Fault, invalid};
-use svc_pipeline::request::RequestHead;
+use svc_pipeline::request::{CutOff, RequestHead};
 
 use crate::options::{Limits, Network};
 
@@ -24,6 +24,7 @@ pub(crate) fn build(
     socket: IpAddr,
     limits: &Limits,
     trusted: &[Network],
+    cut_off: &CutOff,
 ) -> Result<RequestHead, Box<Fault>> {
     let header = session.req_header();
     if size(session, header) > limits.header_bytes {
@@ -63,6 +64,7 @@ pub(crate) fn build(
         headers,
         client,
         received: Instant::now(),
+        cut_off: cut_off.clone(),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use pingora::server::ShutdownWatch;
+use svc_pipeline::request::CutOff;
 use tokio::sync::{mpsc, watch};
 
 use crate::metrics::EdgeMetrics;
@@ -82,6 +83,7 @@ pub(crate) struct Lifecycle {
     admin_stop: watch::Sender<bool>,
     wishes: mpsc::Sender<Wish>,
     metrics: EdgeMetrics,
+    pub(crate) cut_off: CutOff,
 }
 
 /// 4: each kind of wish once, and one to spare; more would say nothing new.
@@ -99,6 +101,7 @@ impl Lifecycle {
             admin_stop: watch::Sender::new(false),
             wishes,
             metrics,
+            cut_off: CutOff::default(),
         };
         (lifecycle, receiver)
     }
@@ -116,6 +119,9 @@ impl Lifecycle {
 
     pub(crate) fn enter(&self, phase: Phase) {
         tracing::info!(?phase, "edge phase");
+        if phase == Phase::Ending {
+            self.cut_off.begin();
+        }
         self.phase.send_replace(phase);
     }
 

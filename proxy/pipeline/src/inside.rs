@@ -293,6 +293,7 @@ fn inner(
         headers,
         client: outer.head.client,
         received: Instant::now(),
+        cut_off: outer.head.cut_off.clone(),
     };
     let surface = route.surface(&head.headers);
     let request_id = moment::id(IdKind::Request);

@@ -1,6 +1,8 @@
 //! A request as the edge hands it over: head first, body on demand.
 
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -19,6 +21,22 @@ pub struct RequestHead {
     pub client: IpAddr,
     /// When the head was complete; durations count from here.
     pub received: Instant,
+    pub cut_off: CutOff,
+}
+
+/// Whether the gateway breaks off what is still open because its time to leave is over. One for all requests of an
+/// edge, which says so before it drops them: who is dropped without it was left by its client.
+#[derive(Clone, Debug, Default)]
+pub struct CutOff(Arc<AtomicBool>);
+
+impl CutOff {
+    pub fn begin(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// Why a body did not arrive whole.

@@ -31,7 +31,7 @@ use crate::moment;
 use crate::phi::Scan;
 use crate::policy::models::{Model, ProviderKind};
 use crate::policy::pipelines::Route;
-use crate::request::RequestHead;
+use crate::request::{CutOff, RequestHead};
 
 /// How far an exchange has come; decides which rows a way out writes (contract 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +150,7 @@ pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,
     record: Box<Record>,
+    cut_off: CutOff,
 }
 
 /// What rows say of the path: that of the route, with the ids that were sent. Whatever else stood in their places may
@@ -211,6 +212,7 @@ impl Trail {
             gateway,
             stage: Stage::Anonymous,
             record: Box::new(record),
+            cut_off: head.cut_off.clone(),
         }
     }
 
@@ -460,6 +462,8 @@ impl Drop for Trail {
         }
         let (ending, status, code) = if std::thread::panicking() {
             (Ending::Failed, 500, Some(Code::InternalError))
+        } else if self.cut_off.has_begun() {
+            (Ending::Failed, 503, Some(Code::InferenceUnavailable))
         } else {
             (Ending::Cancelled, CLIENT_CLOSED_REQUEST, None)
         };

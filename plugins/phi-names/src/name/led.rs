@@ -253,26 +253,14 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         "calls herself",
     ]
     .iter()
-    .any(|words| {
-        head.len() >= words.len()
-            && head
-                .as_bytes()
-                .get(head.len() - words.len()..)
-                .is_some_and(|tail| tail.eq_ignore_ascii_case(words.as_bytes()))
-    });
+    .any(|words| ends_with(head, words));
     if !is_introduced || before.shape == Shape::Number {
         return None;
     }
     let class = token.class_of(sentence.text);
-    let says_name = [b"name is".as_slice(), b"name's", b"name:"]
+    let says_name = ["name is", "name's", "name:"]
         .iter()
-        .any(|words| {
-            head.len() >= words.len()
-                && head
-                    .as_bytes()
-                    .get(head.len() - words.len()..)
-                    .is_some_and(|tail| tail.eq_ignore_ascii_case(words))
-        });
+        .any(|words| ends_with(head, words));
     let fits = match sentence.writing {
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
         _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
@@ -290,6 +278,12 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         finding(sentence, at, end, score(sentence, at))?.contextual(),
         end,
     ))
+}
+
+fn ends_with(head: &str, words: &str) -> bool {
+    let tail = head.len().checked_sub(words.len());
+    let tail = tail.and_then(|at| head.as_bytes().get(at..));
+    tail.is_some_and(|tail| tail.eq_ignore_ascii_case(words.as_bytes()))
 }
 
 /// Where a name in small letters ends whose first words end at `end`: `my name is tyrone washington`.
