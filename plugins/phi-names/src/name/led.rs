@@ -159,7 +159,11 @@ pub(super) fn behind_person(
                     && !is_blocked(next)
             }) && sentence.is_joined_to(first);
             let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
+            let is_somebody = token.shape == Shape::Capital
+                && token.class.is_unknown()
+                && leads_to_one_name(sentence, at, is_labelled);
             known
+                || is_somebody
                 || is_strong && pair && !token.class.is_common()
                 || is_strong && token.class.is_unknown() && pair
         }
@@ -278,6 +282,16 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         finding(sentence, at, end, score(sentence, at))?.contextual(),
         end,
     ))
+}
+
+/// `PCP: Achebe`, `née Kowalska`: labels behind which nothing but a name stands.
+fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> bool {
+    let is_one_of = |words: &[&str]| {
+        let label = sentence.token(at).map(|token| token.text(sentence.text));
+        label.is_some_and(|label| words.iter().any(|word| label.eq_ignore_ascii_case(word)))
+    };
+    is_one_of(&["née", "nee", "surname"])
+        || is_labelled && is_one_of(&["pcp", "surgeon", "attending"])
 }
 
 fn ends_with(head: &str, words: &str) -> bool {

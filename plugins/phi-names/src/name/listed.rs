@@ -131,10 +131,22 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         last += 1;
     }
     let surname = sentence.token(last)?;
+    // `A. Whitcombe, MD`, `seen by A. Whitcombe`.
+    let is_somebody = || {
+        let has_degree = sentence.token(last + 1).is_some_and(|next| {
+            next.is(Role::Credential) && matches!(sentence.gap(last), b", " | b" ")
+        });
+        let word = |back: usize| {
+            let token = sentence.token(at.checked_sub(back)?)?;
+            Some(token.text(sentence.text))
+        };
+        let is_by = word(1) == Some("by")
+            && word(2).is_some_and(|done| DONE_BY.iter().any(|one| done.eq_ignore_ascii_case(one)));
+        surname.class.is_unknown() && (has_degree || is_by)
+    };
     let fits = matches!(sentence.gap(last - 1), b". " | b".")
         && surname.shape == Shape::Capital
-        && surname.class.is_surname()
-        && surname.class.is_sure()
+        && (surname.class.is_surname() && surname.class.is_sure() || is_somebody())
         && !is_blocked(surname)
         && !is_eponym(sentence, last);
     if !fits {
@@ -143,6 +155,19 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     let end = name_end(sentence, last);
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
 }
+
+/// What is done by somebody, and by no bacterium: `caused by E. coli`.
+const DONE_BY: [&str; 9] = [
+    "seen",
+    "signed",
+    "read",
+    "reviewed",
+    "dictated",
+    "examined",
+    "performed",
+    "referred",
+    "evaluated",
+];
 
 /// `Jane Smith, MD`: the degree makes a name of the capitals before it.
 pub(super) fn with_degree(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {

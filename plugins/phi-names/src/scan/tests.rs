@@ -338,6 +338,10 @@ fn samples_of_definitions_are_nobody() {
 fn names_as_charts_have_them() {
     finds::<Names>(&[
         ("Pt. Rodriguez is stable", &["NAME:Rodriguez"]),
+        ("PCP: Achebe", &["NAME:Achebe"]),
+        ("Jane née Kowalska", &["NAME:Jane", "NAME:Kowalska"]),
+        ("A. Whitcombe, MD", &["NAME:A. Whitcombe"]),
+        ("Seen by A. Whitcombe today", &["NAME:A. Whitcombe"]),
         ("Baby boy Henderson", &["NAME:Henderson"]),
         ("Baby Girl Alvarez Apgars 8/9", &["NAME:Alvarez"]),
         (
@@ -377,6 +381,9 @@ fn names_as_charts_have_them() {
     ]);
     leaves_alone::<Names>(&[
         "my name is not important",
+        "Attending: unavailable",
+        "caused by E. Coli and by S. Aureus",
+        "infection by K. Pneumoniae or C. Difficile",
         "Subject: RE: discharge",
         "the County hospital",
         "{\"first\":\"Second\",\"last\":\"Third\"}",
