@@ -33,9 +33,8 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         Trigger::Month | Trigger::Url | Trigger::Ninety => return None,
     };
     // `70 mg/dL` is a measure.
-    if matches!(byte_before(text, at), b'@' | b'/') && is_word_of_every_day
-        || byte_before(text, at) == b'@'
-    {
+    let head = byte_before(text, at);
+    if head == b'@' || head == b'/' && is_word_of_every_day {
         return None;
     }
     let gap = Gap::behind(text, label_end);

@@ -81,7 +81,7 @@ pub fn leave_in_fixed_text(
 /// Bytes that a word about birth may stand before what it is about.
 const NEAR_BYTES: usize = 24;
 
-/// `born 03/04/1961` is about somebody, whatever kinds a definition may hold.
+/// `born 03/04/1961` is about somebody, whatever kinds fixed text may hold.
 fn is_behind_birth(scan: &TextScan, finding: &Finding) -> bool {
     let Some(segment) = scan.segments().get(finding.segment) else {
         return false;

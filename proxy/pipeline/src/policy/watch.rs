@@ -129,9 +129,10 @@ impl Policies {
                     }
                     Err(_) => {
                         let now = look(&policies.folder).await;
-                        if now == std::mem::replace(&mut seen, now.clone()) {
+                        if now == seen {
                             continue;
                         }
+                        seen = now;
                     }
                 }
                 policies.reload(&store, &plugins, &metrics).await;

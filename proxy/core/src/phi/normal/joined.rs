@@ -11,6 +11,8 @@ use super::rewrite::{Rewrite, Rewriter};
 pub(super) fn part(text: &str) -> Option<Rewrite> {
     let bytes = text.as_bytes();
     let mut rewriter = Rewriter::new(text);
+    // Where the run of words ends that was looked at last, and whether it is the name of a file.
+    let mut run = (0, false);
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         if byte.is_ascii_digit() {
@@ -38,7 +40,12 @@ pub(super) fn part(text: &str) -> Option<Rewrite> {
         match byte {
             // A number goes on in the next line.
             b'-' if is_wrapped(bytes, at) => rewriter.replace(at + 1..at + 2, ""),
-            b'_' => underscore(bytes, at, &mut rewriter),
+            b'_' => {
+                if at >= run.0 {
+                    run = run_of_words(bytes, at);
+                }
+                underscore(bytes, at, run.1, &mut rewriter);
+            }
             b'.' if rewriter.done() > 0 && is_file_end(bytes, at + 1) => {
                 rewriter.replace(at..at + 1, " ")
             }
@@ -50,14 +57,14 @@ pub(super) fn part(text: &str) -> Option<Rewrite> {
 }
 
 /// An underscore beside a word is a space, inside a number a dash. Between words of small letters it stays: so are
-/// keys and variables written, and no names.
-fn underscore(bytes: &[u8], at: usize, rewriter: &mut Rewriter<'_>) {
+/// keys and variables written, and no names but those of files.
+fn underscore(bytes: &[u8], at: usize, is_in_file_name: bool, rewriter: &mut Rewriter<'_>) {
     let (left, right) = (word_before(bytes, at), word_behind(bytes, at + 1));
     if left.is_empty() && right.is_empty() {
         return;
     }
     let begins_number = shaped_end(bytes, at + 1).is_some();
-    if !begins_number && is_plain(left) && is_plain(right) && !is_in_file_name(bytes, at) {
+    if !begins_number && is_plain(left) && is_plain(right) && !is_in_file_name {
         return;
     }
     let is_inside =
@@ -108,19 +115,19 @@ fn word_behind(bytes: &[u8], start: usize) -> &[u8] {
     rest.get(..length).unwrap_or_default()
 }
 
-/// Whether the words from `at` on end as the name of a file does.
-fn is_in_file_name(bytes: &[u8], at: usize) -> bool {
+/// Where the words from `at` on end that dashes and underscores join, and whether they end as the name of a file does.
+fn run_of_words(bytes: &[u8], at: usize) -> (usize, bool) {
     let rest = bytes.get(at..).unwrap_or_default();
     let length = rest
         .iter()
-        .take(MAX_FILE_NAME_BYTES)
         .take_while(|byte| is_of_word(**byte) || matches!(byte, b'_' | b'-'))
         .count();
-    rest.get(length) == Some(&b'.') && is_file_end(bytes, at + length + 1)
+    let end = at + length;
+    (
+        end,
+        bytes.get(end) == Some(&b'.') && is_file_end(bytes, end + 1),
+    )
 }
-
-/// Of most file systems.
-const MAX_FILE_NAME_BYTES: usize = 255;
 
 /// What names of files end with.
 const FILE_ENDS: [&[u8]; 16] = [

@@ -168,7 +168,7 @@ fn what_holds_no_text_is_no_blob() {
         "4111111111111111",
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "550e8400-e29b-41d4-a716-446655440000",
-        "sk-live-abcdefghijklmnop",
+        "sk_live_abcdefghijklmnop",
         "getPatientByIdentifier",
         "hypertension/hyperlipidemia",
     ] {
