@@ -255,12 +255,13 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
+    let is_told = is_told_address(sentence, at);
     let mut last = at;
     let mut words = 0;
     while words < MAX_STREET_WORDS && matches!(sentence.gap(last), b" " | b". " | b"  ") {
         let next = sentence.token(last + 1)?;
         last += 1;
-        if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last) {
+        if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last, is_told) {
             let end = unit_end(sentence, last);
             let stop = sentence.token(end - 1)?.end;
             return Some((
@@ -271,6 +272,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         let is_ordinal = next.shape == Shape::Number;
         let is_lower_word = next.shape == Shape::Lower
             && sentence.writing == Writing::Cased
+            && !is_told
             && !next.is(Role::Street);
         if is_lower_word
             || is_ordinal && words > 1
@@ -292,32 +294,58 @@ fn ends_street(token: &Token, text: &str) -> bool {
             .any(|short| token.text(text).eq_ignore_ascii_case(short))
 }
 
+/// Whether somebody is said to live where the number at the token is, which is then an address in small letters too:
+/// `Address: 412 elm street`, `lives at 412 elm street`.
+fn is_told_address(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_one_of = |token: Option<&Token>, words: &[&str]| {
+        let word = token.map_or("", |token| token.text(sentence.text));
+        words.iter().any(|known| word.eq_ignore_ascii_case(known))
+    };
+    let before = sentence.before(at);
+    if is_one_of(before, &["address", "addr", "residence"]) {
+        return matches!(sentence.gap(at - 1), b": " | b":" | b" is ");
+    }
+    let says = at.checked_sub(2).and_then(|says| sentence.token(says));
+    is_one_of(before, &["at", "on", "is"])
+        && is_one_of(
+            says,
+            &[
+                "live", "lives", "lived", "living", "reside", "resides", "residing", "address",
+                "stay", "stays", "staying",
+            ],
+        )
+}
+
 /// Short forms and words of every day end a street only where the rest looks like one.
-fn is_street(sentence: &Sentence<'_>, first: usize, last: usize) -> bool {
+fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) -> bool {
     let Some(street) = sentence.token(last) else {
         return false;
     };
     if sentence.writing == Writing::Cased {
-        return street.is_capital()
+        let is_written = street.is_capital()
             || sentence
                 .token(last - 1)
                 .is_some_and(|word| word.is_capital());
+        if is_written || !is_told {
+            return is_written;
+        }
     }
     let word = street.text(sentence.text);
-    let is_plain = [
-        "street",
-        "avenue",
-        "ave",
-        "blvd",
-        "boulevard",
-        "road",
-        "lane",
-        "drive",
-        "parkway",
-        "rd",
-    ]
-    .iter()
-    .any(|plain| word.eq_ignore_ascii_case(plain));
+    let is_plain = is_told
+        || [
+            "street",
+            "avenue",
+            "ave",
+            "blvd",
+            "boulevard",
+            "road",
+            "lane",
+            "drive",
+            "parkway",
+            "rd",
+        ]
+        .iter()
+        .any(|plain| word.eq_ignore_ascii_case(plain));
     // `2 in the road` is none: between number and street stand names.
     let are_names = (first + 1..last).all(|at| {
         sentence.token(at).is_some_and(|token| {

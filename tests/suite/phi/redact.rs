@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use svc_tests::fake::mark;
 use svc_tests::gateway::chat;
 use svc_tests::sse::{self, Events};
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 use super::{PLANTED, core};
@@ -18,6 +19,7 @@ on_sqlite! {
     every_kind_is_replaced_and_restored,
     every_position_is_guarded,
     numbers_are_guarded_too,
+    an_answer_is_read_with_its_question,
     placeholders_split_over_events_are_restored,
     placeholders_of_the_callers_own_are_no_keys,
     the_header_counts_kinds_before_the_first_byte,
@@ -163,6 +165,32 @@ async fn numbers_are_guarded_too(world: &World) {
     );
     let sent = world.fake.received(&second).await["body"].to_string();
     assert!(!sent.contains("4539148803436467"), "{sent}");
+}
+
+async fn an_answer_is_read_with_its_question(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let body = json!({"model": "alpha-sonnet-4-6", "max_tokens": 64, "messages": [
+        {"role": "user", "content": mark},
+        {"role": "assistant", "content": "Welcome! **What is your MRN?**"},
+        {"role": "user", "content": "It's 4471223, I think."},
+        {"role": "assistant", "content": "Please tell me your name, date of birth and member ID."},
+        {"role": "user", "content": [{"type": "text", "text": "Zofia Kaczmarek, 3/4/61, 88213004"}]},
+        {"role": "assistant", "content": "How many tablets?"},
+        {"role": "user", "content": "4471224"},
+    ]});
+    let request = Request::new("POST", "/v1/messages")
+        .bearer(&organization.key)
+        .json(&body);
+    assert_eq!(world.gateway.answer(&request).await.status, 200);
+    let sent = world.fake.received(&mark).await["body"].to_string();
+    for text in [
+        "It's [MRN_1], I think.",
+        "[NAME_1], [DATE_1], [HEALTH_PLAN_ID_1]",
+        "4471224",
+    ] {
+        assert!(sent.contains(text), "{text}: {sent}");
+    }
 }
 
 async fn a_conversation_keeps_its_placeholders(world: &World) {

@@ -179,6 +179,14 @@ fn places() {
             &["ADDRESS:12 Main St", "LOCATION:Boston"],
         ),
         ("4821 Maple Ave", &["ADDRESS:4821 Maple Ave"]),
+        (
+            "What is the address: 412 elm street",
+            &["ADDRESS:412 elm street"],
+        ),
+        (
+            "She lives at 412 elm st, apt 3",
+            &["ADDRESS:412 elm st, apt 3"],
+        ),
         ("P.O. Box 1187", &["ADDRESS:P.O. Box 1187"]),
         ("1200 5th Avenue NW", &["ADDRESS:1200 5th Avenue NW"]),
         ("zip code 60614", &["LOCATION:60614"]),

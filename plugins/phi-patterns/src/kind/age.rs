@@ -2,7 +2,7 @@
 
 use super::{AGE_OVER_89, Finding};
 use crate::number::Numbers;
-use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word};
+use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
 
 /// Ages that are told; nobody is older.
 const AGES: std::ops::RangeInclusive<u32> = 90..=125;
@@ -180,7 +180,10 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         950
     } else if is_short_form(text, end) {
         900
-    } else if is_aside(text, start, end) || is_decade(text, start, end) {
+    } else if is_aside(text, start, end)
+        || is_decade(text, start, end)
+        || is_asked(text, start) && !begins_with(behind, UNITS)
+    {
         800
     } else if is_sex_behind(behind)
         && !ends_with(before(text, start), &["temp", "t", "temperature", "of"])
@@ -226,6 +229,12 @@ fn is_aside(text: &[u8], start: usize, end: usize) -> bool {
         _ => return false,
     };
     ends_with(head, KIN)
+}
+
+/// `How old are you? 93`.
+fn is_asked(text: &[u8], start: usize) -> bool {
+    let head = before(text, start).trim_ascii_end();
+    matches!(byte_before(head, head.len()), b'?' | b':') && has(head, &["how old"])
 }
 
 /// `in her 90s`.

@@ -38,7 +38,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         return None;
     }
     let gap = Gap::behind(text, label_end);
-    let end = code_end(text, gap.end, form)?;
+    let end = code_end(text, gap.end, form).or_else(|| groups_end(text, gap.end, form))?;
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS {
@@ -172,6 +172,35 @@ pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &
     } else {
         finding
     }
+}
+
+/// Where a number ends that is said in groups: `MRN: 44 71 223`.
+fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
+    /// Digits of a group, and of all of them.
+    const GROUP: std::ops::RangeInclusive<usize> = 2..=3;
+    const ALL: std::ops::RangeInclusive<usize> = 6..=12;
+    let mut end = start;
+    let (mut all, mut groups) = (0, 0);
+    loop {
+        let digits = digits_len(text, end);
+        if !GROUP.contains(&digits) {
+            return None;
+        }
+        (all, groups, end) = (all + digits, groups + 1, end + digits);
+        if !matches!(byte(text, end), b' ' | b'-') || !byte(text, end + 1).is_ascii_digit() {
+            break;
+        }
+        end += 1;
+    }
+    // Two are a measure and another one, a slash a date or a pressure.
+    let is_number = matches!(form, Form::Code | Form::Mixed) && groups > 2 && ALL.contains(&all);
+    let tail = byte(text, end);
+    (is_number && !is_word(tail) && !matches!(tail, b'/' | b'%')).then_some(end)
+}
+
+fn digits_len(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// What stands between a label and its code.

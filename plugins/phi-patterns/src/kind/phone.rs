@@ -169,10 +169,17 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     if is_split && numbers.stands_alone_after(at + 1) {
         return Some((at + 1, 750));
     }
-    let is_seven = numbers.group(at).len() == 7
-        && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE);
-    if is_seven && numbers.stands_alone_after(at) {
-        return Some((at, 700));
+    // Seven digits without a sign between them are told by the word right before.
+    let is_apart = numbers.has_lengths(at, &[3, 4]) && numbers.gap(at) == Gap::Space;
+    let seven_end = if is_apart && byte(numbers.text, numbers.group(at).start) != b'0' {
+        Some(at + 1)
+    } else {
+        (numbers.group(at).len() == 7).then_some(at)
+    };
+    if let Some(last) = seven_end.filter(|last| numbers.stands_alone_after(*last))
+        && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE)
+    {
+        return Some((last, 700));
     }
     let is_plain = matches!(numbers.group(at).len(), 10 | 11);
     if is_plain && numbers.stands_alone_after(at) {

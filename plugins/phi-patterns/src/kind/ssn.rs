@@ -33,7 +33,7 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             let is_valid = is_valid(value / 1_000_000, value / 10_000 % 100, value % 10_000);
             Some(found(if is_valid { 850 } else { SLIP_SCORE }))
         }
-        4 if has(before(text, start), LAST_FOUR) && is_labelled() => Some(found(800)),
+        4 if is_labelled() && is_last_four(text, start) => Some(found(800)),
         4 => masked(numbers, at),
         _ => None,
     }
@@ -78,6 +78,7 @@ fn stands_alone(numbers: &Numbers<'_>, from: usize, to: usize) -> bool {
     numbers.stands_alone(from, to)
 }
 
+/// What says that four digits are the end of a number.
 const LAST_FOUR: &[&str] = &[
     "last 4",
     "last four",
@@ -87,6 +88,14 @@ const LAST_FOUR: &[&str] = &[
     "ends in",
     "ends with",
 ];
+
+/// `the last four digits of your social security number: 1234`.
+fn is_last_four(text: &[u8], start: usize) -> bool {
+    /// More words stand between than near a label.
+    const BYTES: usize = 80;
+    let before = text.get(start.saturating_sub(BYTES)..start);
+    has(before.unwrap_or_default(), LAST_FOUR)
+}
 
 /// The digits of `xxx-xx-1234` and `***-**-1234`.
 fn masked(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {

@@ -32,6 +32,10 @@ fn social_security_numbers() {
         ("his ssn is 219 09 9999", &["SSN:219 09 9999"]),
         ("social security: 219099999", &["SSN:219099999"]),
         ("ssn last four 9999", &["SSN:9999"]),
+        (
+            "the last four of your social security number: 9999",
+            &["SSN:9999"],
+        ),
         ("ssn xxx-xx-9999", &["SSN:9999"]),
         ("SSN: 987-65-4321", &["SSN:987-65-4321"]),
         ("ITIN 912-78-1234", &["OTHER_ID:912-78-1234"]),
@@ -72,6 +76,7 @@ fn telephone_and_fax_numbers() {
         ("+44 20 7946 0958", &["PHONE:+44 20 7946 0958"]),
         ("cell 2125550142", &["PHONE:2125550142"]),
         ("phone 555-0142", &["PHONE:555-0142"]),
+        ("a good phone number: 555 0142", &["PHONE:555 0142"]),
         ("Fax: 212-555-0143", &["FAX:212-555-0143"]),
         (
             "Fax 212-555-0143, phone 212-555-0142",
@@ -124,6 +129,7 @@ fn record_numbers() {
     finds::<Patterns>(&[
         ("MRN: 00482913", &["MRN:00482913"]),
         ("MRN#482913", &["MRN:482913"]),
+        ("your record, MRN: 48 29 13", &["MRN:48 29 13"]),
         ("MRN00482913", &["MRN:00482913"]),
         ("medical record number is A-482913", &["MRN:A-482913"]),
         ("{\"medicalRecordNumber\": \"482913\"}", &["MRN:482913"]),
@@ -226,6 +232,7 @@ fn ages_above_89() {
         ("92 y/o F", &["AGE_OVER_89:92"]),
         ("94yo female", &["AGE_OVER_89:94"]),
         ("age: 101", &["AGE_OVER_89:101"]),
+        ("How old is your mother? 93", &["AGE_OVER_89:93"]),
         ("she is 93 and frail", &["AGE_OVER_89:93"]),
         ("95F with pneumonia", &["AGE_OVER_89:95"]),
         ("in her 90s", &["AGE_OVER_89:90"]),

@@ -7,6 +7,7 @@
 //! goes as a whole.
 
 mod address;
+mod answer;
 mod bidi;
 mod blob;
 mod calm;
@@ -18,6 +19,7 @@ mod rewrite;
 mod spaced;
 mod twin;
 
+pub(super) use answer::{answered, answers};
 use calm::Doubts;
 pub(super) use rewrite::{Rewrite, Rewriter};
 

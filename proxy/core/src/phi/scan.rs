@@ -39,6 +39,19 @@ pub(super) struct Piece {
     pub(super) source: Range<usize>,
 }
 
+/// Part of a segment: its position, and bytes of its text.
+type Stretch = (usize, Range<usize>);
+
+/// What is read beside the text as it stands.
+#[derive(Default)]
+struct Aside {
+    disguised: Vec<(usize, Readings)>,
+    /// Segments that readers join.
+    seams: Vec<(usize, usize)>,
+    /// Questions, and what answers them.
+    answers: Vec<(Stretch, Stretch)>,
+}
+
 /// Between two segments: no word, number or line of one runs into the next.
 const SEPARATOR: char = '\n';
 
@@ -47,9 +60,9 @@ impl TextScan {
     /// rewriting are one walk.
     pub fn of(chat: &mut ChatRequest) -> Self {
         let mut scan = Self::default();
-        let mut disguised = Vec::new();
-        let mut seams = Vec::new();
+        let mut aside = Aside::default();
         let mut last_part = None;
+        let mut last_said: Option<usize> = None;
         visit(chat, &mut |spot, text| {
             let at = scan.segments.len();
             if spot.is_tool_definition() {
@@ -61,12 +74,22 @@ impl TextScan {
             match spot.joint {
                 Joint::Apart => {}
                 Joint::First => last_part = Some(at),
-                Joint::Next => seams.extend(last_part.replace(at).map(|before| (before, at))),
+                Joint::Next => aside
+                    .seams
+                    .extend(last_part.replace(at).map(|before| (before, at))),
             }
-            scan.take(text, spot.origin, spot.form, &mut disguised);
+            scan.take(text, spot.origin, spot.form, &mut aside);
+            let is_said = matches!(spot.origin, Origin::UserText | Origin::AssistantText);
+            if is_said
+                && spot.joint != Joint::Apart
+                && let Some(before) = last_said.replace(at)
+                && spot.joint == Joint::First
+            {
+                aside.answers.extend(scan.answered(before, at));
+            }
             None
         });
-        scan.read(disguised, &seams);
+        scan.read(aside);
         scan
     }
 
@@ -76,21 +99,15 @@ impl TextScan {
         origin: Origin,
     ) -> Self {
         let mut scan = Self::default();
-        let mut disguised = Vec::new();
+        let mut aside = Aside::default();
         for (text, form) in texts {
-            scan.take(&text, origin, form, &mut disguised);
+            scan.take(&text, origin, form, &mut aside);
         }
-        scan.read(disguised, &[]);
+        scan.read(aside);
         scan
     }
 
-    fn take(
-        &mut self,
-        text: &str,
-        origin: Origin,
-        form: Form,
-        disguised: &mut Vec<(usize, Readings)>,
-    ) {
+    fn take(&mut self, text: &str, origin: Origin, form: Form, aside: &mut Aside) {
         if !self.text.is_empty() {
             self.text.push(SEPARATOR);
         }
@@ -102,7 +119,13 @@ impl TextScan {
             Form::Text | Form::Key | Form::Identifier => normal::readings(text),
         };
         if readings.folded.is_some() || readings.decoded.is_some() {
-            disguised.push((self.segments.len(), readings));
+            aside.disguised.push((self.segments.len(), readings));
+        }
+        if form == Form::Text {
+            let at = self.segments.len();
+            let answers =
+                normal::answers(text).map(|answer| ((at, answer.question), (at, answer.answer)));
+            aside.answers.extend(answers);
         }
         self.segments.push(Segment {
             start,
@@ -112,14 +135,30 @@ impl TextScan {
         });
     }
 
+    /// What the turn in segment `at` answers of what the other side said in segment `before`.
+    fn answered(&self, before: usize, at: usize) -> impl Iterator<Item = (Stretch, Stretch)> {
+        let origin = |at: usize| self.segments.get(at).map(|segment| segment.origin);
+        let is_other = origin(before) != origin(at);
+        let said = |at| {
+            self.segment_text(at)
+                .filter(|_| is_other)
+                .unwrap_or_default()
+        };
+        let answers = normal::answered(said(before), said(at)).into_iter();
+        answers.map(move |answer| ((before, answer.question), (at, answer.answer)))
+    }
+
     /// Builds what detectors read, where that is not the text itself.
-    fn read(&mut self, disguised: Vec<(usize, Readings)>, seams: &[(usize, usize)]) {
-        if disguised.is_empty() && seams.is_empty() {
+    fn read(&mut self, aside: Aside) {
+        if aside.disguised.is_empty() && aside.seams.is_empty() && aside.answers.is_empty() {
             return;
         }
-        let mut reading = Reading::of(&self.text, &self.segments, disguised);
-        for (before, at) in seams {
-            reading.push_seam(&self.text, &self.segments, *before, *at);
+        let mut reading = Reading::of(&self.text, &self.segments, aside.disguised);
+        for (before, at) in aside.seams {
+            reading.push_seam(&self.text, &self.segments, before, at);
+        }
+        for (question, answer) in aside.answers {
+            reading.push_answer(&self.text, &self.segments, question, answer);
         }
         self.reading = Some(reading);
     }

@@ -1,11 +1,12 @@
 //! What detectors read in the place of a text that is disguised or divided.
 //!
 //! First comes each segment, folded where it needs that; then the segments that hold something encoded once
-//! more, decoded, each value behind its key; then the seams of texts that a reader joins.
+//! more, decoded, each value behind its key; then the seams of texts that a reader joins; then questions with
+//! their answers, as a form has a field and its value.
 
 use std::ops::Range;
 
-use super::{Piece, SEPARATOR, Segment};
+use super::{Piece, SEPARATOR, Segment, Stretch};
 use crate::phi::normal::{Readings, Rewrite, readings};
 use crate::phi::visit::Form;
 
@@ -18,7 +19,7 @@ pub(super) struct Reading {
     text: String,
     /// As detectors are told them.
     segments: Vec<Segment>,
-    /// Where it comes from, in order; a seam has two.
+    /// Where it comes from, in order; a seam has two, and so has an answer.
     views: Vec<View>,
     /// Which of `views` are decoded ones.
     decoded: Range<usize>,
@@ -30,7 +31,7 @@ struct View {
     end: usize,
     /// Position in the scan's segments.
     segment: usize,
-    /// Where in that segment it begins; not 0 in a seam alone.
+    /// Where in that segment it begins; not 0 in seams and answers alone.
     skipped: usize,
     /// Nothing where the segment reads as it is written.
     rewrite: Option<Rewrite>,
@@ -109,6 +110,33 @@ impl Reading {
         self.begin(*right);
         self.push(tail, before, from - left.start, readings(tail).folded);
         self.push(head, behind, 0, readings(head).folded);
+    }
+
+    /// Adds a question and its answer as one text, with what stands between a field's name and its value.
+    pub(super) fn push_answer(
+        &mut self,
+        text: &str,
+        segments: &[Segment],
+        question: Stretch,
+        answer: Stretch,
+    ) {
+        let (Some(asks), Some(answers)) = (segments.get(question.0), segments.get(answer.0)) else {
+            return;
+        };
+        let of = |segment: &Segment, part: &Range<usize>| {
+            text.get(segment.start + part.start..segment.start + part.end)
+                .unwrap_or_default()
+        };
+        let (asked, answered) = (of(asks, &question.1), of(answers, &answer.1));
+        self.begin(*answers);
+        self.push(asked, question.0, question.1.start, readings(asked).folded);
+        self.text.push_str(": ");
+        self.push(
+            answered,
+            answer.0,
+            answer.1.start,
+            readings(answered).folded,
+        );
     }
 
     pub(super) fn parts(&self) -> (&str, &[Segment]) {
