@@ -1,7 +1,7 @@
 //! Names that something before them leads to: a title, what the person is, a greeting, an introduction.
 
 use super::eponym::is_eponym;
-use super::listed::{listed, reversed};
+use super::listed::{is_small_noun, listed, reversed};
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -172,7 +172,11 @@ pub(super) fn behind_person(
             let class = token.class_of(sentence.text);
             class.is_given() && class.is_sure() && token.len() > 2
         }
-        Writing::Uncased => token.class.is_sure() && (token.class.is_given() || is_strong),
+        Writing::Uncased => {
+            token.class.is_sure()
+                && (token.class.is_given() || is_strong)
+                && !is_small_noun(sentence, first)
+        }
     };
     if !fits || is_eponym(sentence, first) {
         return None;

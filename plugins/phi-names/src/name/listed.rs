@@ -276,7 +276,11 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
         Writing::Cased => token.shape == Shape::Capital,
         Writing::Uncased => class.is_given() && token.len() > 3,
     };
-    if !is_written || token.role.is_some() || is_inside_of_title(sentence, at) {
+    if !is_written
+        || token.role.is_some()
+        || is_inside_of_title(sentence, at)
+        || is_small_noun(sentence, at)
+    {
         return None;
     }
     // A word of one language is a name in another: given names alone count where they are no city.
@@ -294,6 +298,18 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
     };
     let end = name_end(sentence, at);
     Some((finding(sentence, at, end, score)?, end))
+}
+
+/// `her walker`, in a text without capitals: a surname does not stand there.
+pub(super) fn is_small_noun(sentence: &Sentence<'_>, at: usize) -> bool {
+    const DETERMINERS: [&str; 6] = ["a", "an", "the", "her", "his", "using"];
+    let is_surname = sentence
+        .token(at)
+        .is_some_and(|token| token.class.is_surname());
+    let before = sentence.before(at).filter(|_| !sentence.is_first(at));
+    sentence.writing == Writing::Uncased
+        && is_surname
+        && before.is_some_and(|before| DETERMINERS.contains(&before.text(sentence.text)))
 }
 
 /// A capital between other capitals is part of a heading or of a product more often than a name.

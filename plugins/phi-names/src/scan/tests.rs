@@ -16,6 +16,7 @@ fn names_behind_titles_and_labels() {
         ),
         ("Mrs. O'Brien is here", &["NAME:O'Brien"]),
         ("hello mr . smith", &["NAME:smith"]),
+        ("mr walker uses a walker", &["NAME:walker"]),
         ("Patient Name: DOE, JANE Q", &["NAME:DOE, JANE Q"]),
         ("his wife Margaret came", &["NAME:Margaret"]),
         ("Hi Jane, thank you", &["NAME:Jane"]),
@@ -38,6 +39,8 @@ fn names_behind_titles_and_labels() {
         "hello , how are you",
         "nurse will call",
         "miss a dose",
+        "i have a runny nose",
+        "she needs her walker at home",
         "Dear Sir or Madam",
     ]);
 }

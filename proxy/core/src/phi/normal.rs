@@ -18,10 +18,12 @@ mod look_alike;
 mod rewrite;
 mod spaced;
 mod twin;
+mod wrap;
 
 pub(super) use answer::{answered, answers};
 use calm::Doubts;
 pub(super) use rewrite::{Rewrite, Rewriter};
+pub(super) use wrap::wraps;
 
 /// Encodings that are opened inside one another (architecture, section 4).
 pub(super) const MAX_DEPTH: usize = 2;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::Origin;
 use super::merge::Finding;
-use super::normal::{self, Readings};
+use super::normal::{self, Readings, Rewrite};
 use super::visit::{Form, Joint, visit};
 use crate::chat::ChatRequest;
 use reading::Reading;
@@ -48,8 +48,23 @@ struct Aside {
     disguised: Vec<(usize, Readings)>,
     /// Segments that readers join.
     seams: Vec<(usize, usize)>,
+    /// What is around the breaks of full lines, as one line.
+    wraps: Vec<(Stretch, Rewrite)>,
     /// Questions, and what answers them.
     answers: Vec<(Stretch, Stretch)>,
+}
+
+impl Aside {
+    /// Adds what is read beside the text of segment `at` of a request. A reply arrives in pieces, and what is found in it
+    /// must not depend on where they end.
+    fn add(&mut self, at: usize, text: &str) {
+        let wraps = normal::wraps(text);
+        self.wraps
+            .extend(wraps.map(|(around, line)| ((at, around), line)));
+        let answers = normal::answers(text);
+        self.answers
+            .extend(answers.map(|answer| ((at, answer.question), (at, answer.answer))));
+    }
 }
 
 /// Between two segments: no word, number or line of one runs into the next.
@@ -79,6 +94,9 @@ impl TextScan {
                     .extend(last_part.replace(at).map(|before| (before, at))),
             }
             scan.take(text, spot.origin, spot.form, &mut aside);
+            if spot.form == Form::Text {
+                aside.add(at, text);
+            }
             let is_said = matches!(spot.origin, Origin::UserText | Origin::AssistantText);
             if is_said
                 && spot.joint != Joint::Apart
@@ -121,12 +139,6 @@ impl TextScan {
         if readings.folded.is_some() || readings.decoded.is_some() {
             aside.disguised.push((self.segments.len(), readings));
         }
-        if form == Form::Text {
-            let at = self.segments.len();
-            let answers =
-                normal::answers(text).map(|answer| ((at, answer.question), (at, answer.answer)));
-            aside.answers.extend(answers);
-        }
         self.segments.push(Segment {
             start,
             end: self.text.len(),
@@ -150,14 +162,23 @@ impl TextScan {
 
     /// Builds what detectors read, where that is not the text itself.
     fn read(&mut self, aside: Aside) {
-        if aside.disguised.is_empty() && aside.seams.is_empty() && aside.answers.is_empty() {
+        let Aside {
+            disguised,
+            seams,
+            wraps,
+            answers,
+        } = aside;
+        if disguised.is_empty() && seams.is_empty() && wraps.is_empty() && answers.is_empty() {
             return;
         }
-        let mut reading = Reading::of(&self.text, &self.segments, aside.disguised);
-        for (before, at) in aside.seams {
+        let mut reading = Reading::of(&self.text, &self.segments, disguised);
+        for (before, at) in seams {
             reading.push_seam(&self.text, &self.segments, before, at);
         }
-        for (question, answer) in aside.answers {
+        for (around, rewrite) in wraps {
+            reading.push_wrap(&self.segments, around, rewrite);
+        }
+        for (question, answer) in answers {
             reading.push_answer(&self.text, &self.segments, question, answer);
         }
         self.reading = Some(reading);

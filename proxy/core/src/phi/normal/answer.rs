@@ -191,17 +191,18 @@ fn question_before(text: &str, mark: usize) -> Option<Range<usize>> {
         .then_some(start..end)
 }
 
-/// Where the sentence begins that ends at `end`, or the first word of it that is read.
+/// Where the sentence begins that ends at `end`, or the part of it that is read.
 fn sentence_start(text: &str, end: usize) -> usize {
     let least = text.floor_char_boundary(end.saturating_sub(MAX_BYTES));
     let tail = text.get(least..end).unwrap_or_default();
     let begins = tail.rfind(['\n', '?', '!']).map_or(0, |at| at + 1);
     let begins = begins.max(tail.rfind(". ").map_or(0, |at| at + 2));
-    match tail.find(char::is_whitespace) {
-        // The first word may be cut off.
-        Some(space) if begins == 0 && least > 0 => least + space,
-        _ => least + begins,
+    if begins > 0 || least == 0 {
+        return least + begins;
     }
+    // Of a longer one the last clause: what is cut off elsewhere reads as something else.
+    let clause = tail.rfind(", ").map(|at| at + 2);
+    least + clause.or(tail.find(' ')).unwrap_or(tail.len())
 }
 
 fn ends_with_word(text: &str, word: &str) -> bool {
@@ -371,6 +372,8 @@ mod tests {
                 "Zofia K, 3/4/61 and 4471223"
             ]
         );
+        let clauses = format!("{}is it cough, runny nose, or your MRN?", "so, ".repeat(20));
+        assert_eq!(read(&clauses, "4471223").unwrap().0, "or your MRN");
         let long = "word ".repeat(40);
         let (question, answer) = read(&format!("{long}please: MRN?"), &long).unwrap();
         assert!(

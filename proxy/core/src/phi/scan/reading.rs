@@ -1,8 +1,8 @@
 //! What detectors read in the place of a text that is disguised or divided.
 //!
 //! First comes each segment, folded where it needs that; then the segments that hold something encoded once
-//! more, decoded, each value behind its key; then the seams of texts that a reader joins; then questions with
-//! their answers, as a form has a field and its value.
+//! more, decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the
+//! breaks of full lines; then questions with their answers, as a form has a field and its value.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) struct Reading {
     text: String,
     /// As detectors are told them.
     segments: Vec<Segment>,
-    /// Where it comes from, in order; a seam has two, and so has an answer.
+    /// Where it comes from, in order; a seam has two.
     views: Vec<View>,
     /// Which of `views` are decoded ones.
     decoded: Range<usize>,
@@ -31,7 +31,7 @@ struct View {
     end: usize,
     /// Position in the scan's segments.
     segment: usize,
-    /// Where in that segment it begins; not 0 in seams and answers alone.
+    /// Where in that segment it begins; 0 for all of it.
     skipped: usize,
     /// Nothing where the segment reads as it is written.
     rewrite: Option<Rewrite>,
@@ -112,7 +112,16 @@ impl Reading {
         self.push(head, behind, 0, readings(head).folded);
     }
 
-    /// Adds a question and its answer as one text, with what stands between a field's name and its value.
+    /// Adds what is around a break as one line.
+    pub(super) fn push_wrap(&mut self, segments: &[Segment], around: Stretch, line: Rewrite) {
+        if let Some(segment) = segments.get(around.0) {
+            self.begin(*segment);
+            self.push("", around.0, around.1.start, Some(line));
+        }
+    }
+
+    /// Adds an answer behind its question, with what stands between a field's name and its value. The question is
+    /// there for the answer alone: it comes from no segment, so nothing is found in it a second time.
     pub(super) fn push_answer(
         &mut self,
         text: &str,
@@ -124,19 +133,17 @@ impl Reading {
             return;
         };
         let of = |segment: &Segment, part: &Range<usize>| {
-            text.get(segment.start + part.start..segment.start + part.end)
-                .unwrap_or_default()
+            let part = segment.start + part.start..segment.start + part.end;
+            text.get(part).unwrap_or_default()
         };
         let (asked, answered) = (of(asks, &question.1), of(answers, &answer.1));
         self.begin(*answers);
-        self.push(asked, question.0, question.1.start, readings(asked).folded);
+        let folded = readings(asked).folded;
+        self.text
+            .push_str(folded.as_ref().map_or(asked, Rewrite::text));
         self.text.push_str(": ");
-        self.push(
-            answered,
-            answer.0,
-            answer.1.start,
-            readings(answered).folded,
-        );
+        let folded = readings(answered).folded;
+        self.push(answered, answer.0, answer.1.start, folded);
     }
 
     pub(super) fn parts(&self) -> (&str, &[Segment]) {
