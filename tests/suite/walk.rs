@@ -84,7 +84,7 @@ async fn app(world: &World, organization: &Organization) -> String {
     let id = made["data"]["id"].as_str().expect("an app").to_owned();
     let path = format!("/v1/apps/{id}/entities/{ENTITY}");
     let put = request(find("PUT", &path), &path).bearer(&organization.key);
-    assert_eq!(world.gateway.answer(&put).await.status, 200);
+    assert_eq!(world.gateway.answer(&put).await.status, 201);
     id
 }
 

@@ -4,6 +4,7 @@
 mod eponym;
 mod led;
 mod listed;
+mod told;
 
 use crate::kind::{Finding, NAME};
 use crate::sentence::Sentence;
@@ -12,6 +13,7 @@ use crate::vocabulary::Role;
 
 use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
+use told::before_facts;
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
@@ -33,6 +35,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| with_initial(sentence, at))
         .or_else(|| with_degree(sentence, at))
         .or_else(|| described(sentence, at))
+        .or_else(|| before_facts(sentence, at))
         .or_else(|| alone(sentence, at))
 }
 

@@ -67,6 +67,8 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("pcp", Person), ("midwife", Person), ("interpreter", Person), ("witness", Person), ("roommate", Person), ("neighbor", Person),
     ("friend", Person), ("teacher", Person), ("boss", Person), ("employer", Person), ("coworker", Person), ("contact", Person),
     ("subject", Person), ("veteran", Person), ("infant", Person), ("baby", Person), ("née", Person), ("nee", Person), ("surname", Person), ("signed", Person), ("by", Person), ("cc", Person),
+    ("radiologist", Person), ("pathologist", Person), ("anesthesiologist", Person), ("hospitalist", Person),
+    ("prescriber", Person), ("claimant", Person), ("insured", Person), ("subscriber", Person), ("guarantor", Person),
     ("specialist", Person), ("podiatrist", Person), ("gynecologist", Person), ("obstetrician", Person), ("urologist", Person),
     ("called", Person), ("nicknamed", Person), ("counselor", Person), ("psychologist", Person), ("technician", Person),
 
@@ -105,6 +107,9 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("exercises", Medical), ("contractions", Medical), ("hicks", Medical), ("barre", Medical), ("johnson's", Stop),
     ("anomaly", Medical), ("tetralogy", Medical), ("triad", Medical), ("tetrad", Medical), ("fasciitis", Medical), ("hoax", Stop),
     ("coma", Medical), ("tool", Medical), ("questionnaire", Medical), ("inventory", Medical), ("scan", Medical), ("suture", Medical),
+    ("tests", Medical), ("clamps", Medical), ("drains", Medical), ("tubes", Medical), ("catheters", Medical),
+    ("retractors", Medical), ("splint", Medical), ("splints", Medical), ("blade", Medical), ("tear", Medical),
+    ("nodule", Medical), ("nodules", Medical), ("valve", Medical), ("protein", Medical), ("hematuria", Medical),
     ("retractor", Medical), ("elevator", Medical), ("hook", Medical), ("needle", Medical), ("wire", Medical), ("pin", Medical),
     ("bodies", Medical), ("cells", Medical), ("cell", Medical), ("corpuscles", Medical), ("glands", Medical), ("gland", Medical),
     ("duct", Medical), ("canal", Medical), ("ligament", Medical), ("pupil", Medical), ("nystagmus", Medical), ("lines", Medical),

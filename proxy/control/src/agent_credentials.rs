@@ -27,7 +27,6 @@ const MAX_RUNTIME_USER_CHARS: usize = 128;
 
 pub(crate) fn list(mut call: Call) -> Answering {
     Box::pin(async move {
-        let agent = agents::find(&call).await?;
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
@@ -35,6 +34,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let page = query.page(PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
+        let agent = agents::find(&call).await?;
         let store = &call.gateway.store;
         let found = agent_credential::list(store, &agent, &status, &page, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;

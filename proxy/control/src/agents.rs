@@ -91,16 +91,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         call.query.end(&mut problems);
         let mut fields = Fields::top(std::mem::take(&mut call.body));
         fields.require("name", &mut problems);
-        let mut writable = Writable {
-            name: String::new(),
-            description: None,
-            default_model: None,
-            allowed_models: None,
-            scope_grants: json!([]),
-            max_active_credentials: DEFAULT_MAX_CREDENTIALS,
-            default_expiry_hours: DEFAULT_EXPIRY_HOURS,
-            metadata: std::collections::BTreeMap::new(),
-        };
+        let mut writable = blank();
         let parent = fields.string("parent_agent_id", &mut problems);
         merge(&mut writable, &mut fields, &call, &mut problems);
         fields.end_strictly(&mut problems);
@@ -139,6 +130,20 @@ pub(crate) fn create(mut call: Call) -> Deciding {
     })
 }
 
+/// A new agent of which nothing was said.
+fn blank() -> Writable {
+    Writable {
+        name: String::new(),
+        description: None,
+        default_model: None,
+        allowed_models: None,
+        scope_grants: json!([]),
+        max_active_credentials: DEFAULT_MAX_CREDENTIALS,
+        default_expiry_hours: DEFAULT_EXPIRY_HOURS,
+        metadata: std::collections::BTreeMap::new(),
+    }
+}
+
 /// The agent that a new one acts for; nobody hands on more than they have.
 async fn parent_of(call: &Call, id: &str, child: &Writable) -> Result<Agent, Fault> {
     let caller = &call.caller;
@@ -175,16 +180,20 @@ pub(crate) fn grants(stored: &Value) -> Result<Vec<grant::Grant>, Fault> {
 
 pub(crate) fn update(mut call: Call) -> Deciding {
     Box::pin(async move {
-        let before = find(&call).await?;
+        let before = find(&call).await;
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let body = std::mem::take(&mut call.body);
-        // Read once for its problems; applied to the row as it is in the transaction.
-        let mut draft = before.writable.clone();
+        // Read once for its problems, which come before whether the agent is there (contract 2); applied to the row as it
+        // is in the transaction.
+        let mut draft = before
+            .as_ref()
+            .map_or_else(|_| blank(), |before| before.writable.clone());
         let mut fields = Fields::top(body.clone());
         merge(&mut draft, &mut fields, &call, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
+        let before = before?;
         let changed: Vec<Value> = body.keys().map(|key| Value::from(key.clone())).collect();
         locked(call, before.id, move |call, agent| {
             let mut problems = Problems::default();
@@ -246,8 +255,11 @@ fn locked(
             let mut agent = found.ok_or_else(|| refused(missing()))?;
             let next = decide(&call, &mut agent).map_err(refused)?;
             let (happened, is_change) = match &next {
-                Next::Updated(_) => {
-                    if let Some(parent) = &agent.parent_agent_id {
+                Next::Updated(fields) => {
+                    // What an agent was granted before its parent had less counts for no more than the parent has.
+                    if fields.iter().any(|field| field == "scope_grants")
+                        && let Some(parent) = &agent.parent_agent_id
+                    {
                         let (organization, mode) = (&caller.organization_id, caller.mode);
                         let parent = agent::lock(&mut tx, organization, mode, parent).await?;
                         let parent = parent.ok_or_else(|| refused(missing()))?;
@@ -330,12 +342,7 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
     match fields.take_or_null("metadata") {
         None => {}
         Some(Value::Null) => writable.metadata.clear(),
-        Some(value) => {
-            let mut one = Fields::top([("metadata".to_owned(), value)].into_iter().collect());
-            if let Some(metadata) = input::metadata(&mut one, "metadata", problems) {
-                writable.metadata = metadata;
-            }
-        }
+        Some(value) => input::merge_metadata(&mut writable.metadata, value, "metadata", problems),
     }
 }
 

@@ -202,20 +202,23 @@ impl Wanted {
 }
 
 fn scopes(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Scope>> {
-    let words = input::texts(fields.take("scopes")?, "scopes", problems)?;
+    let words = fields.array("scopes", problems)?;
     if words.is_empty() {
         problems.add("scopes", "must not be empty");
         return None;
     }
     let mut scopes = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
-        match Scope::parse(word) {
-            None => problems.add(format!("scopes[{at}]"), "unknown scope"),
-            Some(scope) if scopes.contains(&scope) => {
-                problems.add(format!("scopes[{at}]"), "is named twice");
+        let problem = match word.as_str().map(Scope::parse) {
+            None => "must be a string",
+            Some(None) => "unknown scope",
+            Some(Some(scope)) if scopes.contains(&scope) => "is named twice",
+            Some(Some(scope)) => {
+                scopes.push(scope);
+                continue;
             }
-            Some(scope) => scopes.push(scope),
-        }
+        };
+        problems.add(format!("scopes[{at}]"), problem);
     }
     Some(scopes)
 }

@@ -106,12 +106,12 @@ fn thresholds(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Micro>
     let key = "alert_thresholds";
     let items = match fields.take_or_null(key)? {
         Value::Null => return Some(Vec::new()),
-        Value::Array(items) if items.len() <= MAX_THRESHOLDS => items,
+        Value::Array(items) if (1..=MAX_THRESHOLDS).contains(&items.len()) => items,
         _ => {
-            problems.add(
-                key,
-                format!("must be an array of at most {MAX_THRESHOLDS} numbers"),
+            let problem = format!(
+                "must be an array of 1 to {MAX_THRESHOLDS} numbers, or null for the default"
             );
+            problems.add(key, problem);
             return None;
         }
     };

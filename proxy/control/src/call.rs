@@ -173,10 +173,11 @@ impl Effect {
     }
 
     pub(crate) fn created(kind: &str, id: &str, data: Value) -> Self {
-        Self {
-            status: StatusCode::CREATED,
-            ..Self::new("created", kind, id, data)
-        }
+        Self::new("created", kind, id, data).with_status(StatusCode::CREATED)
+    }
+
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
     }
 
     pub(crate) fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use http::StatusCode;
 use serde_json::{Value, json};
 use svc_core::entity::{Change as SchemaChange, Schema, is_key};
 use svc_core::fault::{Fault, Problems, invalid};
@@ -125,7 +126,8 @@ async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Res
             }
             entity::insert(&mut tx, &entity).await?;
             announce(&mut tx, &entity, &changes, entity.created_at).await?;
-            Ok(effect("created", &entity, changes.len()))
+            let made = effect("created", &entity, changes.len());
+            Ok(made.with_status(StatusCode::CREATED))
         })
     }))
 }

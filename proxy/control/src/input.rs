@@ -126,40 +126,44 @@ pub(crate) fn texts(value: Value, path: &str, problems: &mut Problems) -> Option
     is_whole.then_some(texts)
 }
 
-/// At most 50 pairs of texts.
-pub(crate) fn metadata(
-    fields: &mut Fields,
-    key: &str,
+/// Takes pairs of texts over into the metadata of a record, of which it may have 50: a null takes a pair out, what is not
+/// named stays.
+pub(crate) fn merge_metadata(
+    metadata: &mut BTreeMap<String, String>,
+    value: Value,
+    path: &str,
     problems: &mut Problems,
-) -> Option<BTreeMap<String, String>> {
-    let path = fields.path_to(key);
-    let pairs = fields.object(key, problems)?;
-    if pairs.len() > MAX_METADATA_PAIRS {
-        problems.add(
-            &path,
-            format!("must have at most {MAX_METADATA_PAIRS} pairs"),
-        );
-        return None;
-    }
-    let mut metadata = BTreeMap::new();
+) {
+    let Value::Object(pairs) = value else {
+        problems.add(path, "must be an object");
+        return;
+    };
     for (at, (name, value)) in pairs.into_iter().enumerate() {
         if !(1..=MAX_METADATA_KEY_CHARS).contains(&name.chars().count()) {
             problems.add(
-                &path,
+                path,
                 format!("key {at} must have 1 to {MAX_METADATA_KEY_CHARS} characters"),
             );
             continue;
         }
         match value {
+            Value::Null => {
+                metadata.remove(&name);
+            }
             Value::String(text) if text.chars().count() <= MAX_METADATA_VALUE_CHARS => {
                 metadata.insert(name, text);
             }
             Value::String(_) => problems.add(
-                &path,
+                path,
                 format!("value {at} must have at most {MAX_METADATA_VALUE_CHARS} characters"),
             ),
-            _ => problems.add(&path, format!("value {at} must be a string")),
+            _ => problems.add(path, format!("value {at} must be a string or null")),
         }
     }
-    Some(metadata)
+    if metadata.len() > MAX_METADATA_PAIRS {
+        problems.add(
+            path,
+            format!("must have at most {MAX_METADATA_PAIRS} pairs"),
+        );
+    }
 }

@@ -92,8 +92,22 @@ pub(crate) fn update(mut call: Call) -> Deciding {
     })
 }
 
+/// What has a value always.
+const NEVER_NULL: [&str; 9] = [
+    "name",
+    "phi_mode",
+    "phi_restore",
+    "ai_paused",
+    "premium_models_enabled",
+    "per_request_max_tokens",
+    "features",
+    "webhook_payload",
+    "retention",
+];
+
 /// Takes over what was sent.
 fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &mut Problems) {
+    fields.refuse_nulls(&NEVER_NULL, problems);
     if let Some(name) = input::text(fields, "name", 1..=MAX_NAME_CHARS, problems) {
         settings.name = name;
     }
@@ -140,6 +154,7 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
     if let Some(retention) = fields.take("retention")
         && let Some(mut retention) = Fields::of(retention, "retention", problems)
     {
+        retention.refuse_nulls(&["conversation_days", "audit_days"], problems);
         let days = input::whole(&mut retention, "conversation_days", 1..=MAX_DAYS, problems);
         settings.conversation_days = days.unwrap_or(settings.conversation_days);
         let days = input::whole(

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, datetime};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 
 /// Milliseconds since the Unix epoch, UTC. Never read from a clock here.
@@ -10,6 +13,7 @@ pub struct Timestamp(pub i64);
 
 pub const MS_PER_SECOND: i64 = 1_000;
 pub const MS_PER_DAY: i64 = 86_400_000;
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 impl Timestamp {
     pub const fn unix_seconds(self) -> i64 {
@@ -47,11 +51,15 @@ impl Timestamp {
         }
     }
 
-    /// Reads RFC 3339 with any offset.
+    /// Reads RFC 3339 with any offset, up to the end of the year 9999 (UTC): what has no end often ends then, which is
+    /// past jiff's last instant.
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>()
-            .ok()
-            .map(|at| Self(at.as_millisecond()))
+        let pieces = Pieces::parse(text).ok()?;
+        let local = pieces.date().to_datetime(pieces.time()?);
+        let ahead = i64::from(pieces.to_numeric_offset()?.seconds()) * MS_PER_SECOND;
+        let ms = local.duration_since(EPOCH).as_millis();
+        let at = Self(i64::try_from(ms).ok()?.checked_sub(ahead)?);
+        at.civil().map(|_| at)
     }
 
     /// IMF-fixdate of RFC 9110, for HTTP headers.
@@ -67,6 +75,11 @@ impl Timestamp {
         format!("{}+00:00", text.trim_end_matches('Z'))
     }
 
+    /// The day and time of UTC; nothing outside of the years -9999 to 9999.
+    fn civil(self) -> Option<DateTime> {
+        EPOCH.checked_add(SignedDuration::from_millis(self.0)).ok()
+    }
+
     fn zoned(self) -> jiff::Zoned {
         self.instant().to_zoned(TimeZone::UTC)
     }
@@ -79,7 +92,7 @@ impl Timestamp {
 /// RFC 3339, UTC, milliseconds, `Z` (contract 1.2).
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.instant())
+        write!(f, "{:.3}Z", self.civil().unwrap_or(EPOCH))
     }
 }
 
@@ -101,6 +114,27 @@ mod tests {
             Timestamp::parse("2026-11-20T21:09:00.123+01:00"),
             Some(Timestamp(1_795_205_340_123))
         );
+    }
+
+    #[test]
+    fn the_last_moments_of_the_calendar_are_times() {
+        for (text, shown) in [
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000Z"),
+            ("9999-12-31T23:59:59.999-00:00", "9999-12-31T23:59:59.999Z"),
+            ("9999-12-31T23:00:00+05:00", "9999-12-31T18:00:00.000Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
+        ] {
+            let read = Timestamp::parse(text).map(|at| at.to_string());
+            assert_eq!(read.as_deref(), Some(shown), "{text}");
+        }
+        for text in [
+            "9999-12-31T23:59:59-05:00",
+            "2026-11-20T20:09:00",
+            "2026-11-20",
+            "2026-02-30T00:00:00Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
     }
 
     #[test]

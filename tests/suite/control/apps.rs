@@ -89,7 +89,7 @@ async fn a_schema_is_made_changed_and_left_alone(world: &World) {
     let fields =
         json!([{"key": "mrn", "type": "string", "required": true, "max_length": 32, "phi": true}]);
     let answer = call(world, key, "PUT", &path, json!({"fields": fields})).await;
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.status, 201, "{}", answer.text());
     let made = answer.json()["data"].clone();
     assert_eq!(
         (&made["key"], &made["schema_version"]),

@@ -38,12 +38,8 @@ async fn every_operation_keeps_its_shape_in_every_version(world: &World) {
             let request = request_with(operation, &place, page).bearer(&organization.key);
             let request = request.header("Svc-Version", version.word());
             let answer = world.gateway.answer(&request).await;
-            assert_eq!(
-                vec![answer.status],
-                operation.successes(),
-                "{}",
-                answer.text()
-            );
+            let is_expected = operation.successes().contains(&answer.status);
+            assert!(is_expected, "{}", answer.text());
             assert_eq!(answer.header("svc-version"), Some(version.word()));
             let name = format!("version/{version}/{}.txt", file(operation));
             golden::compare(&name, &golden::answer(&masked(answer, takes_pages)));

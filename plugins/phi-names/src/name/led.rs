@@ -2,6 +2,7 @@
 
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
+use super::told::labelled;
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -117,6 +118,12 @@ pub(super) fn behind_person(
     if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
         // `Name is Jane`.
         return None;
+    }
+    if is_labelled
+        && leads_to_people(sentence, at)
+        && let Some(found) = labelled(sentence, at)
+    {
+        return Some(found);
     }
     let mut first = at + 1;
     let mut token = sentence.token(first)?;
@@ -294,8 +301,42 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
         let label = sentence.token(at).map(|token| token.text(sentence.text));
         label.is_some_and(|label| words.iter().any(|word| label.eq_ignore_ascii_case(word)))
     };
-    is_one_of(&["née", "nee", "surname"])
-        || is_labelled && is_one_of(&["pcp", "surgeon", "attending"])
+    let is_kin = || sentence.token(at).is_some_and(|token| token.is(Role::Kin));
+    // `Patient Szymborska denies pain`, but `Patient Portal`.
+    let is_followed = || {
+        let behind = sentence.token(at + 2);
+        sentence.gap(at + 1) == b" " && behind.is_some_and(|next| next.shape == Shape::Lower)
+    };
+    is_one_of(&["née", "nee", "surname", "baby", "infant"])
+        || is_kin()
+        || is_labelled && is_one_of(&ONE_NAME)
+        || !is_labelled && is_one_of(&["patient", "pt"]) && is_followed()
+}
+
+/// Labels behind which one word is a name.
+const ONE_NAME: [&str; 15] = [
+    "pcp",
+    "surgeon",
+    "attending",
+    "caregiver",
+    "guardian",
+    "radiologist",
+    "pathologist",
+    "anesthesiologist",
+    "hospitalist",
+    "prescriber",
+    "claimant",
+    "insured",
+    "subscriber",
+    "guarantor",
+    "dentist",
+];
+
+/// Whether the label leads to people, and not to what is written about or done by them.
+fn leads_to_people(sentence: &Sentence<'_>, at: usize) -> bool {
+    let label = sentence.token(at).map(|token| token.text(sentence.text));
+    let others = ["subject", "called", "by", "attention", "contact", "partner"];
+    label.is_some_and(|label| !others.iter().any(|other| label.eq_ignore_ascii_case(other)))
 }
 
 fn ends_with(head: &str, words: &str) -> bool {

@@ -142,7 +142,9 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         };
         let is_by = word(1) == Some("by")
             && word(2).is_some_and(|done| DONE_BY.iter().any(|one| done.eq_ignore_ascii_case(one)));
-        surname.class.is_unknown() && (has_degree || is_by)
+        let is_name =
+            surname.class.is_unknown() || surname.class.is_surname() && !surname.class.is_word();
+        is_name && (has_degree || is_by)
     };
     let fits = matches!(sentence.gap(last - 1), b". " | b".")
         && surname.shape == Shape::Capital

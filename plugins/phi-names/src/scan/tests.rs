@@ -46,6 +46,61 @@ fn names_behind_titles_and_labels() {
 }
 
 #[test]
+fn names_that_only_what_is_around_tells() {
+    finds::<Names>(&[
+        (
+            "PATIENT: OYELARAN, BABATUNDE",
+            &["NAME:OYELARAN, BABATUNDE"],
+        ),
+        ("NAME: OKONKWO,CHIDINMA DOB", &["NAME:OKONKWO,CHIDINMA"]),
+        (
+            "Patient: Oyelaran, Babatunde T",
+            &["NAME:Oyelaran, Babatunde T"],
+        ),
+        ("Patient Name: Will Long", &["NAME:Will Long"]),
+        ("Name: Grace Park", &["NAME:Grace Park"]),
+        ("PATIENT: BROWN, ROSE", &["NAME:BROWN, ROSE"]),
+        ("Patient Szymborska denies pain.", &["NAME:Szymborska"]),
+        ("my husband Chidi will come", &["NAME:Chidi"]),
+        ("Baby Boy Oyelowo", &["NAME:Oyelowo"]),
+        ("Radiologist: Oyelaran", &["NAME:Oyelaran"]),
+        ("read by T. Lindqvist", &["NAME:T. Lindqvist"]),
+        (
+            "OYELARAN, BABATUNDE (MRN 4471882)",
+            &["NAME:OYELARAN, BABATUNDE"],
+        ),
+        (
+            "Babatunde Oyelaran DOB: 1/2/1970",
+            &["NAME:Babatunde Oyelaran"],
+        ),
+        (
+            "babatunde oyelaran dob 1/2/1970",
+            &["NAME:babatunde oyelaran"],
+        ),
+        (
+            "Oyelaran, Babatunde 54 y.o. male",
+            &["NAME:Oyelaran, Babatunde"],
+        ),
+        ("bed 12 is Garcia, 67F", &["NAME:Garcia"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "Patient Portal access is down",
+        "Patient: Denies Pain",
+        "PATIENT: AFEBRILE, NORMOTENSIVE",
+        "pt: afebrile, normotensive",
+        "patient: will go home",
+        "Name: Required Field",
+        "Mother: Breast Cancer at 52",
+        "Father: Hypertension, Diabetes",
+        "Insured: Self",
+        "Boston, 67F",
+        "Kelly clamps and Penrose drains",
+        "Patient: Accutane for my pimples.",
+        "Patient: Augmentin, Detroal LA and more",
+    ]);
+}
+
+#[test]
 fn names_of_the_lists() {
     finds::<Names>(&[
         ("Jane Doe is 45", &["NAME:Jane Doe"]),

@@ -332,6 +332,14 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
         (_, true) => 8,
         (_, false) => 3,
     };
+    // `XEA 884410023`: letters of their own stand before all of the digits.
+    let is_prefix = (2..=4).contains(&len)
+        && rest
+            .get(..len)
+            .unwrap_or_default()
+            .iter()
+            .all(u8::is_ascii_uppercase);
+    let most = if is_prefix { 10 } else { 6 };
     for _ in 0..groups {
         let group: &[u8] = rest.get(len + 1..).unwrap_or_default();
         let size = group
@@ -342,7 +350,7 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
         let tail = byte(group, size);
         let goes_on = matches!(byte(rest, len), b' ')
             && len > 0
-            && (2..=6).contains(&size)
+            && (2..=most).contains(&size)
             && has_digit
             && !is_word(tail)
             && !matches!(tail, b'/' | b'.' | b'%' | b'-')

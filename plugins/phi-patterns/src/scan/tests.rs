@@ -128,6 +128,11 @@ fn addresses() {
 fn record_numbers() {
     finds::<Patterns>(&[
         ("MRN: 00482913", &["MRN:00482913"]),
+        ("Member ID XEA 884410023", &["HEALTH_PLAN_ID:XEA 884410023"]),
+        (
+            "adm 11/01 for sepsis, RTC 11/18",
+            &["DATE:11/01", "DATE:11/18"],
+        ),
         ("MRN#482913", &["MRN:482913"]),
         ("your record, MRN: 48 29 13", &["MRN:48 29 13"]),
         ("MRN00482913", &["MRN:00482913"]),

@@ -68,6 +68,16 @@ impl Fields {
         self.rest.shift_remove(key)
     }
 
+    /// Takes out the nulls of these fields, of which none can be cleared.
+    pub fn refuse_nulls(&mut self, keys: &[&str], problems: &mut Problems) {
+        for key in keys {
+            if self.is_null(key) {
+                self.rest.shift_remove(*key);
+                problems.add(join(&self.path, key), "must not be null");
+            }
+        }
+    }
+
     pub fn string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
         match self.take(key)? {
             Value::String(text) => Some(text),

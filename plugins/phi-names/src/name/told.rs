@@ -1,0 +1,187 @@
+//! Names of words that no list has, or that are words of every day: what stands before or behind tells.
+
+use super::eponym::is_eponym;
+use super::{MAX_WORDS, finding, name_end};
+use crate::kind::Finding;
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+const TOLD_SCORE: u16 = 850;
+
+/// Bytes of a word that no list has, where capitals tell nothing: shorter ones are abbreviations.
+const MIN_UNKNOWN_BYTES: usize = 4;
+
+/// `Patient Name: Will Long`, `PATIENT: OYELARAN, BABATUNDE`: two words of a name behind the label at `at`.
+pub(super) fn labelled(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = at + 1;
+    let (one, two) = (sentence.token(first)?, sentence.token(first + 1)?);
+    if !is_written(sentence, one) || !is_written(sentence, two) || is_eponym(sentence, first) {
+        return None;
+    }
+    let may_be = |token| may_be_name(sentence, token);
+    let (given, surname) = (one.class_of(sentence.text), two.class_of(sentence.text));
+    // `Name: Grace Park`.
+    let is_name = sentence.writing == Writing::Cased
+        && sentence
+            .token(at)
+            .is_some_and(|label| label.text(sentence.text).eq_ignore_ascii_case("name"));
+    let is_person = match sentence.gap(first) {
+        b", " | b"," | b"^" => {
+            may_be(one) && may_be(two) || given.is_surname() && surname.is_given()
+        }
+        b" " | b"  " => {
+            let third = sentence.token(first + 2).filter(|third| {
+                sentence.is_joined_to(first + 1) && third.is_capital() && third.role.is_none()
+            });
+            may_be(one) && may_be(two)
+                || given.is_given() && (surname.is_surname() || is_name) && third.is_none()
+        }
+        _ => false,
+    };
+    // In transcripts the label is who speaks: `Patient: Augmentin, Detroal and two more`.
+    let goes_on = sentence.writing == Writing::Cased
+        && is_said_by(sentence, at)
+        && sentence.is_joined_to(first + 1)
+        && !has_label_behind(sentence, first + 2)
+        && sentence
+            .token(first + 2)
+            .is_some_and(|next| next.shape != Shape::Initial);
+    let cased = sentence.writing == Writing::Cased;
+    // Small words of every day are a sentence: `patient: will go home`.
+    let is_small =
+        |token: &Token| token.shape == Shape::Lower && token.class_of(sentence.text).is_word();
+    if !is_person || goes_on || !cased && (is_small(one) || is_small(two)) {
+        return None;
+    }
+    let mut end = (first + 2).max(name_end(sentence, first));
+    while sentence.is_joined_to(end - 1)
+        && sentence
+            .token(end)
+            .is_some_and(|token| token.shape == Shape::Initial)
+    {
+        end += 1;
+    }
+    Some((finding(sentence, first, end, TOLD_SCORE)?.contextual(), end))
+}
+
+/// `Babatunde Oyelaran DOB 1/2/1970`, `OYELARAN, BABATUNDE (MRN 4471882)`, `Garcia, 67F`: what is said of people alone
+/// stands right behind.
+pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    let may_be = |token: &&Token| is_written(sentence, token) && may_be_name(sentence, token);
+    if !may_be(&first) || is_eponym(sentence, at) {
+        return None;
+    }
+    let is_reversed = matches!(sentence.gap(at), b", " | b",");
+    let mut end = at + 1;
+    while end < at + MAX_WORDS
+        && (sentence.is_joined_to(end - 1) || is_reversed && end == at + 1)
+        && sentence
+            .token(end)
+            .is_some_and(|next| may_be(&next) || end > at + 1 && next.shape == Shape::Initial)
+    {
+        end += 1;
+    }
+    let is_told = if end > at + 1 {
+        has_label_behind(sentence, end) || age_behind(sentence, end).is_some()
+    } else {
+        // One word has to be a surname, and the age to have a sex.
+        first.class.is_surname()
+            && !first.class.is_word()
+            && (first.class.is_sure() || !first.class.is_city())
+            && !first.class.is_big_city()
+            && age_behind(sentence, end) == Some(true)
+    };
+    if !is_told {
+        return None;
+    }
+    Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
+}
+
+/// Whether the label is one that speakers have.
+fn is_said_by(sentence: &Sentence<'_>, at: usize) -> bool {
+    let label = sentence.token(at).map(|token| token.text(sentence.text));
+    label.is_some_and(|label| {
+        ["patient", "pt", "client", "nurse"]
+            .iter()
+            .any(|one| label.eq_ignore_ascii_case(one))
+    })
+}
+
+/// A word that may be part of a name and is no other word.
+fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
+    let class = token.class_of(sentence.text);
+    let is_long = token.len() >= MIN_UNKNOWN_BYTES
+        || sentence.writing == Writing::Cased && token.shape == Shape::Capital;
+    let is_new = class.is_unknown() && is_long && !ends_as_findings_do(token.text(sentence.text));
+    token.role.is_none_or(|role| role == Role::Particle)
+        && (is_new || class.is_name() && (class.is_sure() || !class.is_word()))
+}
+
+/// `afebrile, normotensive`: what is said of patients is in no list either.
+fn ends_as_findings_do(word: &str) -> bool {
+    const ENDS: [&str; 13] = [
+        "ive", "ile", "ous", "ated", "ized", "itis", "osis", "emia", "uria", "tic", "ical", "ing",
+        "less",
+    ];
+    ENDS.iter().any(|end| {
+        let tail = word
+            .len()
+            .checked_sub(end.len())
+            .and_then(|at| word.as_bytes().get(at..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
+    })
+}
+
+/// Written as a name is in such a text.
+fn is_written(sentence: &Sentence<'_>, token: &Token) -> bool {
+    let fits = match sentence.writing {
+        Writing::Cased => token.is_capital(),
+        Writing::Uncased => token.shape != Shape::Number && token.shape != Shape::Initial,
+    };
+    fits && !token.is_glued && token.len() > 1
+}
+
+/// Whether what a person alone has stands right behind the name that ends before `end`.
+fn has_label_behind(sentence: &Sentence<'_>, end: usize) -> bool {
+    let is_near = matches!(
+        sentence.gap(end - 1),
+        b" " | b"  " | b", " | b" (" | b": " | b" - " | b"; " | b" | "
+    );
+    let label = sentence.token(end).map(|token| token.text(sentence.text));
+    is_near
+        && label.is_some_and(|label| {
+            ["dob", "mrn", "born"]
+                .iter()
+                .any(|one| label.eq_ignore_ascii_case(one))
+        })
+}
+
+/// Whether an age stands right behind, and then whether it has a sex: `54 y.o. male`, `67F`, `(55 M)`.
+fn age_behind(sentence: &Sentence<'_>, end: usize) -> Option<bool> {
+    let is_near = matches!(sentence.gap(end - 1), b" " | b", " | b" (");
+    let number = sentence
+        .token(end)
+        .filter(|token| is_near && token.shape == Shape::Number)?;
+    let rest = sentence.text.get(number.start..)?;
+    let digits = rest.len()
+        - rest
+            .trim_start_matches(|sign: char| sign.is_ascii_digit())
+            .len();
+    let behind = rest.get(digits..)?;
+    let behind = behind.strip_prefix([' ', '-']).unwrap_or(behind);
+    let word = behind.get(
+        ..behind
+            .find(|sign: char| !sign.is_ascii_alphabetic())
+            .unwrap_or(behind.len()),
+    )?;
+    let is_one_of = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
+    if !(1..=3).contains(&digits) {
+        None
+    } else if ["M", "F", "yoM", "yoF", "yM", "yF"].contains(&word) {
+        Some(true)
+    } else {
+        is_one_of(&["yo", "y", "year", "years", "yr", "yrs"]).then_some(false)
+    }
+}
