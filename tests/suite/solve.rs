@@ -18,6 +18,7 @@ on_both_engines! {
 on_sqlite! {
     what_cannot_be_is_a_result_with_its_conflicts,
     the_same_spec_gets_the_same_answer_in_any_order,
+    a_call_beyond_the_limit_is_audited,
     other_scopes_are_refused_without_a_solve,
     switches_of_the_organization_come_before_the_solver,
     a_body_beyond_its_limit_is_refused,
@@ -167,9 +168,22 @@ async fn other_scopes_are_refused_without_a_solve(world: &World) {
         (answer.status, &answer.json()["error"]["code"]),
         (403, &json!("MISSING_SCOPE"))
     );
-    let sql = "SELECT id FROM audit WHERE org_id = $1 AND event = 'workflow.solve_completed'";
-    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
-    assert!(rows.is_empty());
+    let (row, details) = row(world, &answer).await;
+    assert_eq!(
+        (&row["result"], &row["org_id"]),
+        (&json!("denied"), &json!(organization.id))
+    );
+    assert_eq!(details["solver_status"], "rejected");
+}
+
+async fn a_call_beyond_the_limit_is_audited(world: &World) {
+    let organization = world.organization_with(&["--per-minute", "1"]);
+    assert_eq!(solve(world, &organization, &roster()).await.status, 200);
+    let answer = solve(world, &organization, &roster()).await;
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    let (row, details) = row(world, &answer).await;
+    assert_eq!(row["result"], "denied");
+    assert_eq!(details["solver_status"], "rejected");
 }
 
 async fn switches_of_the_organization_come_before_the_solver(world: &World) {

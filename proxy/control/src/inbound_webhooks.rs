@@ -145,6 +145,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let mut fields = Fields::top(std::mem::take(&mut call.body));
+        fields.refuse_nulls(&["name", "status", MAPPING], &mut problems);
         let wanted = Wanted::read(&mut fields, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;

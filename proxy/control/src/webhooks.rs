@@ -304,6 +304,7 @@ impl Changes {
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let mut fields = Fields::top(std::mem::take(&mut call.body));
+        fields.refuse_nulls(&["url", "events", "status"], &mut problems);
         let longest = 0..=MAX_DESCRIPTION_CHARS;
         let changes = Self {
             url: url(call, &mut fields, &mut problems),

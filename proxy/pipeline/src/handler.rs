@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
 use crate::response::Response;
+use crate::trail::Operation;
 
 /// One way to end an exchange.
 pub trait Handler: Send + Sync {
@@ -21,6 +22,11 @@ pub trait Handler: Send + Sync {
 
     /// Facts that the filters of every route with this handler must have given.
     fn needs(&self) -> &'static [Fact];
+
+    /// What it does that has audit rows and asks nothing of a model; its needs tell the rest.
+    fn operation(&self) -> Option<Operation> {
+        None
+    }
 
     /// Answers. Faults are rendered by [`Exchange::refuse`], so that audit and surface see them.
     fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response>;

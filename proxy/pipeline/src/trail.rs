@@ -57,6 +57,8 @@ pub enum Operation {
     TokenCount,
     /// Changes or reads something that its one audit row speaks of (contract 14.2); the word is the row's family.
     Control(&'static str),
+    /// Solves a spec: one audit row of one event, whatever the end (contract 14.2).
+    Solve,
     /// Asks nothing of a model, and has no rows.
     Read,
 }
@@ -67,6 +69,7 @@ impl Operation {
             Self::Inference => "inference",
             Self::TokenCount => "token_count",
             Self::Control(family) => family,
+            Self::Solve => "workflow",
             Self::Read => "read",
         }
     }
@@ -396,7 +399,10 @@ impl Trail {
     }
 
     fn has_one_row(&self) -> bool {
-        matches!(self.record.operation, Operation::Control(_))
+        matches!(
+            self.record.operation,
+            Operation::Control(_) | Operation::Solve
+        )
     }
 }
 

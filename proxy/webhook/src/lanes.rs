@@ -219,7 +219,7 @@ impl Lanes {
         lane.is_slow = pace != Pace::Quick;
         lane.window = match pace {
             Pace::Failed => 1,
-            Pace::Slow => lane.window,
+            Pace::Slow => lane.window.saturating_add(1).min(lane.max_in_flight),
             Pace::Quick => lane.window.saturating_mul(2).min(lane.max_in_flight),
         };
         self.refill(id);

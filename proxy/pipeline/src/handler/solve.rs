@@ -28,7 +28,7 @@ use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
 use crate::response::Response;
-use crate::trail::Entry;
+use crate::trail::{Entry, Operation};
 
 pub(super) struct Solve;
 
@@ -46,9 +46,15 @@ impl Handler for Solve {
         ]
     }
 
+    fn operation(&self) -> Option<Operation> {
+        Some(Operation::Solve)
+    }
+
     fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             let mut minutes = Minutes::begin(&exchange);
+            // From here on the row is the minutes' matter.
+            exchange.trail.written();
             let solved = match solve(&mut exchange, &mut minutes).await {
                 Ok(Outcome::Solved(solved)) => Ok(solved),
                 Ok(Outcome::Again(stored)) => {

@@ -113,6 +113,9 @@ impl Route {
         if let Some(family) = self.audited_as {
             return Operation::Control(family);
         }
+        if let Some(operation) = self.handler.operation() {
+            return operation;
+        }
         let needs = self.handler.needs();
         match (
             needs.contains(&Fact::Intent),

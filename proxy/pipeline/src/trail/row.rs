@@ -10,7 +10,7 @@ use svc_core::version::ApiVersion;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
 use svc_store::ledger::BilledTo;
 
-use super::{Ending, Record};
+use super::{Ending, Operation, Record};
 use crate::caller::Caller;
 use crate::moment;
 
@@ -90,11 +90,18 @@ pub(super) fn terminal(
 
 /// The one row of a request that was refused at steps 5 to 8 of the order of checks.
 pub(super) fn denied(record: &Record, at: Timestamp, end: End) -> Row {
-    ended(
-        row(record, Phase::Single, "denied", at, common(record)),
-        end,
-    )
+    let mut details = common(record);
+    let happened = if record.operation == Operation::Solve {
+        details.insert("solver_status".into(), Value::from("rejected"));
+        SOLVED
+    } else {
+        "denied"
+    };
+    ended(row(record, Phase::Single, happened, at, details), end)
 }
+
+/// What the one row of a solve is called, however it ended.
+const SOLVED: &str = "solve_completed";
 
 /// What the row of a control-plane request says beside who asked.
 pub struct Entry {
