@@ -45,8 +45,14 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
+        Field::Somebody => {
+            if is_person(value) || is_unheard_of(value) || is_one_unheard_of(value) {
+                name(value, start, PERHAPS_SCORE, findings);
+            }
+        }
         Field::PartOfName => {
-            if is_part_of_name(value) {
+            // `Pa Houa` is one given name.
+            if value.len() <= MAX_NAME_BYTES && value.split(' ').all(is_part_of_name) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
@@ -151,6 +157,14 @@ fn is_person(value: &str) -> bool {
 fn is_unheard_of(value: &str) -> bool {
     let words = || value.split([' ', ',']).filter(|word| !word.is_empty());
     (2..=4).contains(&words().count()) && words().all(is_part_of_name)
+}
+
+/// One word with a capital that is no word of the language, and longer than abbreviations are.
+fn is_one_unheard_of(value: &str) -> bool {
+    const MIN_BYTES: usize = 4;
+    value.len() >= MIN_BYTES
+        && is_part_of_name(value)
+        && !look_up(Hash::new().over(value)).is_word()
 }
 
 /// A word with a capital that is a name, or no word of the language: `Obi`, `Young`, `O'Neil`, `Smith-Jones`.

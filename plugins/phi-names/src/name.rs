@@ -13,7 +13,7 @@ use crate::vocabulary::Role;
 
 use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
-use told::before_facts;
+use told::{before_facts, speaking, spoken_with};
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
@@ -36,6 +36,8 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| with_degree(sentence, at))
         .or_else(|| described(sentence, at))
         .or_else(|| before_facts(sentence, at))
+        .or_else(|| spoken_with(sentence, at))
+        .or_else(|| speaking(sentence, at))
         .or_else(|| alone(sentence, at))
 }
 
@@ -52,6 +54,8 @@ fn led(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, us
         Role::Person => behind_person(sentence, at, Strength::of_person(token, sentence.text)),
         Role::Kin => behind_person(sentence, at, Strength::Weak),
         Role::Greeting => behind_greeting(sentence, at),
+        // `RN: Okafor`.
+        Role::Credential => behind_person(sentence, at, Strength::Weak),
         _ => None,
     }
 }
@@ -67,8 +71,8 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
             Some(Role::Suffix) => true,
             Some(Role::Particle) => sentence.token(end + 1).is_some_and(|next| {
                 sentence.is_joined_to(end)
-                    && (next.is_capital() || next.is(Role::Particle))
-                    && next.class.is_name()
+                    && (next.is(Role::Particle)
+                        || next.is_capital() && (next.class.is_name() || next.class.is_unknown()))
             }),
             Some(Role::Credential | Role::Facility | Role::Medical | Role::Title) => false,
             Some(

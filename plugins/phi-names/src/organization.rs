@@ -12,7 +12,10 @@ const MAX_WORDS: usize = 5;
 /// The organization whose name ends with the token, and the first token behind it.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if !token.is(Role::Facility) || token.is_glued {
+    if let Some(found) = of_chain(sentence, at) {
+        return Some(found);
+    }
+    if !token.is(Role::Facility) && !ends_as_home(sentence, at) || token.is_glued {
         return None;
     }
     // `Mercy Health System`: the last of several.
@@ -42,6 +45,65 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         Finding::new(ORGANIZATION, start, stop, 750).contextual(),
         end,
     ))
+}
+
+/// Chains whose places are named behind them.
+const CHAINS: [&str; 8] = [
+    "UPMC",
+    "DaVita",
+    "Fresenius",
+    "Kaiser",
+    "Banner",
+    "Providence",
+    "Ascension",
+    "Sutter",
+];
+
+/// `DaVita Northgate`, `UPMC Shadyside`: a place that no list of words has behind the name of a chain.
+fn of_chain(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let chain = sentence.token(at)?;
+    let place = sentence.token(at + 1)?;
+    let fits = CHAINS.contains(&chain.text(sentence.text))
+        && sentence.gap(at) == b" "
+        && place.shape == Shape::Capital
+        && place.role.is_none()
+        && !place.class.is_word()
+        && !chain.is_glued;
+    if !fits {
+        return None;
+    }
+    let mut end = at + 2;
+    while end < at + MAX_WORDS
+        && sentence.is_joined_to(end - 1)
+        && sentence
+            .token(end)
+            .is_some_and(|next| next.is_capital() && next.class.is_city())
+    {
+        end += 1;
+    }
+    let found = Finding::new(ORGANIZATION, chain.start, sentence.token(end - 1)?.end, 750);
+    Some((found.contextual(), end))
+}
+
+/// `Aspen Ridge Assisted Living`, `Kramer Funeral Home`: two words that say together what it is, at the second one.
+fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
+    const HOMES: [(&str, &str); 6] = [
+        ("assisted", "living"),
+        ("senior", "living"),
+        ("memory", "care"),
+        ("kidney", "care"),
+        ("funeral", "home"),
+        ("group", "home"),
+    ];
+    let is = |at: Option<usize>, word: &str| {
+        at.and_then(|at| sentence.token(at))
+            .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
+    };
+    let is_capital = sentence.token(at).is_some_and(Token::is_capital);
+    is_capital
+        && HOMES.iter().any(|(first, second)| {
+            is(Some(at), second) && is(at.checked_sub(1), first) && sentence.gap(at - 1) == b" "
+        })
 }
 
 /// The first token of the name: capitals back from the facility, of which one says whose it is.
@@ -111,7 +173,13 @@ fn is_naming(token: &Token) -> bool {
 fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     let before = at.checked_sub(1)?;
     let token = sentence.token(before)?;
-    let is_near = matches!(sentence.gap(before), b" " | b"'s ");
+    // `ST. LUKE'S REGIONAL MEDICAL CENTER`, `lakeside general hospital`.
+    let (before, token) = match back_over_kinds(sentence, before) {
+        Some(first) if first < before => (first, sentence.token(first)?),
+        _ => (before, token),
+    };
+    let is_many = before + 1 < at;
+    let is_near = matches!(sentence.gap(before), b" " | b"'s " | b"'S ");
     let facility = sentence.token(at)?.text(sentence.text);
     let is_plain = [
         "hospital",
@@ -122,7 +190,8 @@ fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
         "infirmary",
     ]
     .iter()
-    .any(|word| facility.eq_ignore_ascii_case(word));
+    .any(|word| facility.eq_ignore_ascii_case(word))
+        || is_many && facility.eq_ignore_ascii_case("center");
     if !is_near || !is_plain || token.role.is_some() {
         return None;
     }
@@ -140,6 +209,32 @@ fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     let class = token.class;
     let is_known = class.is_sure() || class.is_big_city();
     (is_known && !class.is_word()).then_some(before)
+}
+
+/// The token before all words that say what kind of facility it is, from the token at `at` backwards.
+fn back_over_kinds(sentence: &Sentence<'_>, mut at: usize) -> Option<usize> {
+    const KINDS: [&str; 9] = [
+        "regional",
+        "medical",
+        "general",
+        "community",
+        "memorial",
+        "health",
+        "university",
+        "county",
+        "childrens",
+    ];
+    for _ in 0..MAX_WORDS {
+        let word = sentence.token(at)?.text(sentence.text);
+        if !KINDS.iter().any(|kind| word.eq_ignore_ascii_case(kind)) {
+            return Some(at);
+        }
+        at = at.checked_sub(1)?;
+        if !matches!(sentence.gap(at), b" " | b"'s " | b"'S ") {
+            return None;
+        }
+    }
+    None
 }
 
 /// The first token behind `of Boston`, where the name goes on so.

@@ -241,7 +241,7 @@ pub fn find_zip(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> 
 /// The street that begins with the number at the token: `12 N Main St Apt 4`, or a post office box.
 pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if let Some(found) = find_box(sentence, at) {
+    if let Some(found) = find_box(sentence, at).or_else(|| find_route(sentence, at)) {
         return Some(found);
     }
     if token.shape != Shape::Number || token.is_glued {
@@ -264,10 +264,8 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last, is_told) {
             let end = unit_end(sentence, last);
             let stop = sentence.token(end - 1)?.end;
-            return Some((
-                Finding::new(ADDRESS, token.start, stop, 850).contextual(),
-                end,
-            ));
+            let start = number_start(sentence, at);
+            return Some((Finding::new(ADDRESS, start, stop, 850).contextual(), end));
         }
         let is_ordinal = next.shape == Shape::Number;
         let is_lower_word = next.shape == Shape::Lower
@@ -283,13 +281,77 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         }
         words += 1;
     }
-    None
+    is_told.then(|| unnamed_street(sentence, at)).flatten()
+}
+
+/// Where `94-1021` begins, whose second part is the token at `at`.
+fn number_start(sentence: &Sentence<'_>, at: usize) -> usize {
+    let start = sentence.token(at).map_or(0, |token| token.start);
+    let before = sentence.before(at).filter(|before| {
+        before.shape == Shape::Number && before.len() <= 3 && sentence.gap(at - 1) == b"-"
+    });
+    before.map_or(start, |before| before.start)
+}
+
+/// `3311 S Lamar`, where the text says that an address follows: a street without a word that says so.
+fn unnamed_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    /// Words of such a street.
+    const MOST: usize = 4;
+    let is_part = |token: &Token| {
+        token.is_capital() && !token.is(Role::Medical) && !token.is(Role::Person)
+            || token.is(Role::Direction)
+            || token.shape == Shape::Initial
+    };
+    let mut end = at + 1;
+    while end <= at + MOST
+        && matches!(sentence.gap(end - 1), b" " | b". ")
+        && sentence.token(end).is_some_and(is_part)
+    {
+        end += 1;
+    }
+    let last = sentence.token(end - 1)?;
+    if end == at + 1 || sentence.writing == Writing::Uncased || last.len() < 3 {
+        return None;
+    }
+    let stop = unit_end(sentence, end - 1);
+    let found = Finding::new(
+        ADDRESS,
+        number_start(sentence, at),
+        sentence.token(stop - 1)?.end,
+        800,
+    );
+    Some((found.contextual(), stop))
+}
+
+/// `RR 2 Box 118`, `HC 61 Box 22`: routes of the post in the country (USPS Publication 28, 25).
+fn find_route(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let route = sentence.token(at)?;
+    let is_route = ["rr", "hc", "hcr"]
+        .iter()
+        .any(|word| route.text(sentence.text).eq_ignore_ascii_case(word));
+    let is_number = |token: &Token| token.shape == Shape::Number && token.len() <= 5;
+    let fits = is_route
+        && sentence.token(at + 1).is_some_and(is_number)
+        && sentence
+            .token(at + 2)
+            .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("box"))
+        && sentence.token(at + 3).is_some_and(is_number)
+        && (at..at + 3).all(|at| matches!(sentence.gap(at), b" " | b", "));
+    let found = || {
+        Finding::new(
+            ADDRESS,
+            route.start,
+            sentence.token(at + 3).map_or(0, |box_| box_.end),
+            850,
+        )
+    };
+    fits.then(|| (found().contextual(), at + 4))
 }
 
 /// `St` and `Dr` are saints and doctors in front of a name.
 fn ends_street(token: &Token, text: &str) -> bool {
     token.is(Role::Street)
-        || ["st", "dr"]
+        || ["st", "dr", "ter"]
             .iter()
             .any(|short| token.text(text).eq_ignore_ascii_case(short))
 }
@@ -332,6 +394,7 @@ fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) 
     }
     let word = street.text(sentence.text);
     let is_plain = is_told
+        || unit_end(sentence, last) > last + 1
         || [
             "street",
             "avenue",

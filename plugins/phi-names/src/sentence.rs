@@ -43,7 +43,7 @@ impl<'t> Sentence<'t> {
     pub fn is_next_to(&self, at: usize) -> bool {
         matches!(
             self.gap(at),
-            b" " | b"  " | b". " | b" . " | b"." | b"\xc2\xa0"
+            b" " | b"  " | b". " | b".  " | b" . " | b"." | b"\xc2\xa0"
         )
     }
 

@@ -12,6 +12,7 @@ pub mod licence;
 pub mod network;
 pub mod phone;
 pub mod plan;
+pub mod read_out;
 pub mod spoken;
 pub mod ssn;
 pub mod url;

@@ -33,6 +33,8 @@ pub struct Numbers<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
     Dash,
+    /// A dash with a space on both sides, which what is apart has as well.
+    WideDash,
     Dot,
     Slash,
     Space,
@@ -90,6 +92,7 @@ impl<'a> Numbers<'a> {
             .get(self.group(index).end..self.group(index + 1).start)
         {
             Some(b"-") => Gap::Dash,
+            Some(b" - ") => Gap::WideDash,
             Some(b".") => Gap::Dot,
             Some(b"/") => Gap::Slash,
             Some(b" ") => Gap::Space,
@@ -151,6 +154,8 @@ fn digits_end(text: &[u8], at: usize) -> usize {
 fn separator_len(text: &[u8], at: usize) -> usize {
     let len = match (byte(text, at), byte(text, at + 1)) {
         (b')', b' ' | b'-') => 2,
+        // `404 - 555 - 0182`.
+        (b' ', b'-') if byte(text, at + 2) == b' ' => 3,
         (b'-' | b'.' | b'/' | b' ' | b')', _) => 1,
         _ => return 0,
     };

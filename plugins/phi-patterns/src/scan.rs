@@ -218,6 +218,7 @@ fn triggered(
             take(found, findings)
         }
         Trigger::Url => take(kind::url::find(text, at, label_end), findings),
+        Trigger::Mail => take(kind::email::find_said(text, at, label_end), findings),
         Trigger::Ninety => take(kind::age::find_spelt(text, at, label_end), findings),
         Trigger::Label(..) | Trigger::Word(..) => {
             // A label goes on in small letters only where it is a longer word.

@@ -3,8 +3,8 @@
 use phi_text::label::Labels;
 
 use crate::kind::{
-    ACCOUNT_NUMBER, BIOMETRIC_ID, CREDIT_CARD, DEVICE_ID, FAX, HEALTH_PLAN_ID, LICENSE_NUMBER, MRN,
-    OTHER_ID, PHONE, SSN, VEHICLE_ID,
+    ACCOUNT_NUMBER, BIOMETRIC_ID, CREDIT_CARD, DATE, DEVICE_ID, FAX, HEALTH_PLAN_ID,
+    LICENSE_NUMBER, MRN, OTHER_ID, PHONE, SSN, VEHICLE_ID,
 };
 
 /// What a word or a label is the sign of.
@@ -19,6 +19,8 @@ pub enum Trigger {
     Url,
     /// A number that is written as a word.
     Ninety,
+    /// The end of an address that is said: `dot com`.
+    Mail,
 }
 
 /// What the code behind a label looks like.
@@ -28,6 +30,8 @@ pub enum Form {
     Code,
     /// Letters and digits, groups apart by spaces or dashes.
     Mixed,
+    /// As [`Form::Mixed`], what no count or measure looks like: letters first, or six digits.
+    Distinct,
     /// Nine digits.
     Nine,
     /// A registration plate.
@@ -38,13 +42,15 @@ pub enum Form {
     Dial,
     /// Four to nineteen digits of a card.
     Card,
+    /// Words of digits, this many or more: in digits other finders find it.
+    Said(usize),
 }
 
-use Form::{Card, Code, Dial, Handle, Mixed, Nine, Plate};
-use Trigger::{Label, Month, Ninety, Url, Word};
+use Form::{Card, Code, Dial, Distinct, Handle, Mixed, Nine, Plate, Said};
+use Trigger::{Label, Mail, Month, Ninety, Url, Word};
 
 /// Slots for twice as many labels as there are.
-const SLOTS: usize = 1024;
+const SLOTS: usize = 2048;
 
 /// Small letters, words apart by a space.
 #[rustfmt::skip]
@@ -55,6 +61,16 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("jul", Month), ("aug", Month), ("sep", Month), ("sept", Month), ("oct", Month), ("nov", Month), ("dec", Month),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
     ("ninety", Ninety), ("nineties", Ninety), ("hundred", Ninety),
+    ("dot com", Mail), ("dot org", Mail), ("dot net", Mail), ("dot edu", Mail), ("dot gov", Mail),
+
+    ("date of birth", Label(DATE, Said(3))), ("birth date", Label(DATE, Said(3))), ("birthdate", Label(DATE, Said(3))),
+    ("dob", Label(DATE, Said(3))), ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
+    ("phone", Label(PHONE, Said(7))), ("phone number", Label(PHONE, Said(7))), ("telephone", Label(PHONE, Said(7))), ("cell", Label(PHONE, Said(7))),
+    ("cell phone", Label(PHONE, Said(7))), ("cell number", Label(PHONE, Said(7))), ("mobile", Label(PHONE, Said(7))), ("number", Label(PHONE, Said(7))),
+    ("callback", Label(PHONE, Said(7))), ("callback number", Label(PHONE, Said(7))), ("call back number", Label(PHONE, Said(7))),
+    ("fax", Label(FAX, Said(7))), ("fax number", Label(FAX, Said(7))),
+    ("ssn", Label(SSN, Said(4))), ("social", Label(SSN, Said(4))), ("social security", Label(SSN, Said(4))), ("social security number", Label(SSN, Said(4))),
+    ("zip", Label(OTHER_ID, Said(5))), ("zip code", Label(OTHER_ID, Said(5))),
 
     ("medical record number", Label(MRN, Code)), ("medical record no", Label(MRN, Code)),
     ("medical record num", Label(MRN, Code)), ("medical record", Label(MRN, Code)), ("medical rec", Label(MRN, Code)),
@@ -76,7 +92,8 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("empi", Label(MRN, Code)), ("mpi", Label(MRN, Code)), ("enterprise id", Label(MRN, Code)),
     ("mrn number", Label(MRN, Code)), ("mrn no", Label(MRN, Code)), ("mrn id", Label(MRN, Code)), ("hosp#", Label(MRN, Code)),
     ("hosp no", Label(MRN, Code)), ("hosp number", Label(MRN, Code)),
-    ("nhs number", Label(MRN, Mixed)), ("nhs no", Label(MRN, Mixed)), ("uhid", Label(MRN, Code)),
+    ("mr", Word(MRN, Code)), ("hrn", Word(MRN, Code)), ("crn", Word(MRN, Code)), ("u#", Label(MRN, Code)),
+    ("unit#", Label(MRN, Code)), ("nhs number", Label(MRN, Mixed)), ("nhs no", Label(MRN, Mixed)), ("uhid", Label(MRN, Code)),
 
     ("mbi", Label(HEALTH_PLAN_ID, Mixed)), ("medicare", Word(HEALTH_PLAN_ID, Mixed)),
     ("medicare number", Label(HEALTH_PLAN_ID, Mixed)), ("medicare id", Label(HEALTH_PLAN_ID, Mixed)),
@@ -117,7 +134,8 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("blue cross", Word(HEALTH_PLAN_ID, Mixed)), ("blue shield", Word(HEALTH_PLAN_ID, Mixed)), ("cigna", Word(HEALTH_PLAN_ID, Mixed)),
     ("humana", Word(HEALTH_PLAN_ID, Mixed)), ("kaiser", Word(HEALTH_PLAN_ID, Mixed)), ("tricare", Word(HEALTH_PLAN_ID, Mixed)),
     ("uhc", Word(HEALTH_PLAN_ID, Mixed)), ("unitedhealthcare", Word(HEALTH_PLAN_ID, Mixed)),
-    ("coverage id", Label(HEALTH_PLAN_ID, Mixed)),
+    ("coverage id", Label(HEALTH_PLAN_ID, Mixed)), ("group", Word(HEALTH_PLAN_ID, Distinct)), ("grp", Word(HEALTH_PLAN_ID, Distinct)),
+    ("cin", Word(HEALTH_PLAN_ID, Distinct)), ("medi cal", Word(HEALTH_PLAN_ID, Mixed)),
 
     ("account", Word(ACCOUNT_NUMBER, Mixed)), ("account number", Label(ACCOUNT_NUMBER, Mixed)),
     ("account no", Label(ACCOUNT_NUMBER, Mixed)), ("account num", Label(ACCOUNT_NUMBER, Mixed)),
@@ -139,7 +157,10 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("billing account number", Label(ACCOUNT_NUMBER, Mixed)), ("billing id", Label(ACCOUNT_NUMBER, Mixed)),
     ("invoice", Word(ACCOUNT_NUMBER, Mixed)), ("invoice number", Label(ACCOUNT_NUMBER, Mixed)),
     ("invoice no", Label(ACCOUNT_NUMBER, Mixed)), ("invoice#", Label(ACCOUNT_NUMBER, Mixed)),
-    ("statement number", Label(ACCOUNT_NUMBER, Mixed)),
+    ("statement number", Label(ACCOUNT_NUMBER, Mixed)), ("check#", Label(ACCOUNT_NUMBER, Mixed)),
+    ("check number", Label(ACCOUNT_NUMBER, Mixed)), ("check no", Label(ACCOUNT_NUMBER, Mixed)), ("eft", Word(ACCOUNT_NUMBER, Distinct)),
+    ("visa ending", Label(CREDIT_CARD, Card)), ("mastercard ending", Label(CREDIT_CARD, Card)), ("amex ending", Label(CREDIT_CARD, Card)),
+    ("mc ending", Label(CREDIT_CARD, Card)), ("mc ending in", Label(CREDIT_CARD, Card)),
     ("card ending in", Label(CREDIT_CARD, Card)), ("card ending", Label(CREDIT_CARD, Card)),
     ("card number", Label(CREDIT_CARD, Card)), ("card no", Label(CREDIT_CARD, Card)), ("card#", Label(CREDIT_CARD, Card)),
     ("credit card", Label(CREDIT_CARD, Card)), ("credit card number", Label(CREDIT_CARD, Card)),
@@ -195,7 +216,8 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("pacemaker serial number", Label(DEVICE_ID, Mixed)), ("pump serial", Label(DEVICE_ID, Mixed)),
     ("pump serial number", Label(DEVICE_ID, Mixed)), ("monitor serial", Label(DEVICE_ID, Mixed)),
     ("sensor serial", Label(DEVICE_ID, Mixed)), ("lead serial", Label(DEVICE_ID, Mixed)),
-    ("generator serial", Label(DEVICE_ID, Mixed)), ("equipment serial", Label(DEVICE_ID, Mixed)),
+    ("generator serial", Label(DEVICE_ID, Mixed)), ("ser no", Label(DEVICE_ID, Mixed)), ("ser#", Label(DEVICE_ID, Mixed)),
+    ("transmitter id", Label(DEVICE_ID, Mixed)), ("sensor id", Label(DEVICE_ID, Mixed)), ("microchip", Word(DEVICE_ID, Distinct)), ("equipment serial", Label(DEVICE_ID, Mixed)),
 
     ("accession", Word(OTHER_ID, Mixed)), ("accession number", Label(OTHER_ID, Mixed)),
     ("accession no", Label(OTHER_ID, Mixed)), ("accession#", Label(OTHER_ID, Mixed)), ("accession id", Label(OTHER_ID, Mixed)),
@@ -241,11 +263,24 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("inmate id", Label(OTHER_ID, Mixed)), ("inmate#", Label(OTHER_ID, Mixed)),
     ("inmate", Word(OTHER_ID, Mixed)), ("voter id", Label(OTHER_ID, Mixed)), ("pathology number", Label(OTHER_ID, Mixed)),
     ("surgical pathology number", Label(OTHER_ID, Mixed)), ("portal id", Label(OTHER_ID, Mixed)),
+    ("order number", Label(OTHER_ID, Mixed)), ("order no", Label(OTHER_ID, Mixed)), ("order id", Label(OTHER_ID, Mixed)),
+    ("order#", Label(OTHER_ID, Mixed)), ("order", Word(OTHER_ID, Distinct)), ("req#", Label(OTHER_ID, Mixed)),
+    ("requisition", Word(OTHER_ID, Distinct)), ("spec#", Label(OTHER_ID, Mixed)), ("case", Word(OTHER_ID, Distinct)),
+    ("reference", Word(OTHER_ID, Distinct)), ("ref", Word(OTHER_ID, Distinct)), ("ref#", Label(OTHER_ID, Distinct)),
+    ("auth", Word(OTHER_ID, Distinct)), ("authorization", Word(OTHER_ID, Distinct)), ("pa#", Label(OTHER_ID, Mixed)),
+    ("icn", Word(OTHER_ID, Distinct)), ("dcn", Word(OTHER_ID, Distinct)), ("tcn", Word(OTHER_ID, Distinct)),
+    ("enc#", Label(OTHER_ID, Mixed)), ("visit", Word(OTHER_ID, Distinct)), ("acc", Word(OTHER_ID, Distinct)), ("din", Word(OTHER_ID, Distinct)),
+    ("blood unit", Word(OTHER_ID, Distinct)), ("booking#", Label(OTHER_ID, Mixed)), ("booking number", Label(OTHER_ID, Mixed)),
+    ("doc#", Label(OTHER_ID, Mixed)), ("docket", Word(OTHER_ID, Distinct)), ("docket#", Label(OTHER_ID, Mixed)),
+    ("police report", Word(OTHER_ID, Distinct)), ("emp#", Label(OTHER_ID, Mixed)),
+    ("employee#", Label(OTHER_ID, Mixed)), ("ein", Word(OTHER_ID, Distinct)), ("fein", Word(OTHER_ID, Distinct)), ("tin", Word(OTHER_ID, Distinct)),
+    ("state id", Label(OTHER_ID, Mixed)), ("real id", Word(OTHER_ID, Distinct)), ("alien number", Label(OTHER_ID, Mixed)), ("id#", Label(OTHER_ID, Mixed)),
     ("tracking number", Label(OTHER_ID, Mixed)), ("user id", Label(OTHER_ID, Handle)), ("username", Label(OTHER_ID, Handle)),
     ("user name", Label(OTHER_ID, Handle)), ("login", Word(OTHER_ID, Handle)), ("login id", Label(OTHER_ID, Handle)),
     ("userid", Label(OTHER_ID, Handle)), ("user", Word(OTHER_ID, Handle)), ("screen name", Label(OTHER_ID, Handle)),
     ("handle", Word(OTHER_ID, Handle)), ("twitter", Word(OTHER_ID, Handle)), ("instagram", Word(OTHER_ID, Handle)),
-    ("skype", Word(OTHER_ID, Handle)), ("portal login", Label(OTHER_ID, Handle)), ("portal username", Label(OTHER_ID, Handle)),
+    ("skype", Word(OTHER_ID, Handle)), ("facebook", Word(OTHER_ID, Handle)), ("venmo", Word(OTHER_ID, Handle)), ("snapchat", Word(OTHER_ID, Handle)),
+    ("tiktok", Word(OTHER_ID, Handle)), ("ig", Word(OTHER_ID, Handle)), ("cash app", Word(OTHER_ID, Handle)), ("portal login", Label(OTHER_ID, Handle)), ("portal username", Label(OTHER_ID, Handle)),
 
     ("fingerprint", Word(BIOMETRIC_ID, Mixed)), ("fingerprint id", Label(BIOMETRIC_ID, Mixed)),
     ("fingerprint template", Label(BIOMETRIC_ID, Mixed)), ("fingerprint hash", Label(BIOMETRIC_ID, Mixed)),

@@ -298,27 +298,29 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
         Given::Null => writable.description = None,
         Given::Value(text) => writable.description = Some(text),
     }
+    let mut are_good = true;
     match fields.take_or_null("allowed_models") {
         None => {}
         Some(Value::Null) => writable.allowed_models = None,
         Some(value) => {
-            if let Some(models) = input::texts(value, "allowed_models", problems) {
-                for (at, model) in models.iter().enumerate() {
-                    known_model(model, &format!("allowed_models[{at}]"), call, problems);
-                }
-                writable.allowed_models = Some(models);
-            }
+            let unknown = |_: &[String], model: &str| unknown_model(model, call);
+            let models = input::texts(value, "allowed_models", problems, unknown);
+            are_good = models.is_some();
+            writable.allowed_models = models.or(writable.allowed_models.take());
         }
     }
     match input::text_or_null(fields, "default_model", 1..=MAX_NAME_CHARS, problems) {
         Given::Absent => {}
         Given::Null => writable.default_model = None,
         Given::Value(model) => {
-            known_model(&model, "default_model", call, problems);
+            if let Some(problem) = unknown_model(&model, call) {
+                problems.add("default_model", problem);
+            }
             writable.default_model = Some(model);
         }
     }
     if let (Some(model), Some(allowed)) = (&writable.default_model, &writable.allowed_models)
+        && are_good
         && !allowed.contains(model)
     {
         problems.add("default_model", "is not among allowed_models");
@@ -330,8 +332,10 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
             if let Some(grants) = grant::read(value, "scope_grants", problems) {
                 for (at, grant) in grants.iter().enumerate() {
                     for (place, model) in grant.constraints.models.iter().flatten().enumerate() {
-                        let path = format!("scope_grants[{at}].constraints.models[{place}]");
-                        known_model(model, &path, call, problems);
+                        if let Some(problem) = unknown_model(model, call) {
+                            let path = format!("scope_grants[{at}].constraints.models[{place}]");
+                            problems.add(path, problem);
+                        }
                     }
                 }
                 writable.scope_grants = grant::to_json(&grants);
@@ -374,10 +378,9 @@ fn merge_numbers(writable: &mut Writable, fields: &mut Fields, problems: &mut Pr
     }
 }
 
-fn known_model(model: &str, path: &str, call: &Call, problems: &mut Problems) {
-    if call.policy.catalogue.find(model).is_none() {
-        problems.add(path, "is not a model of the catalogue");
-    }
+fn unknown_model(model: &str, call: &Call) -> Option<String> {
+    let is_unknown = call.policy.catalogue.find(model).is_none();
+    is_unknown.then(|| "is not a model of the catalogue".to_owned())
 }
 
 /// One agent is an array of one (spec).

@@ -155,27 +155,17 @@ impl Wanted {
 }
 
 fn paths(value: Value, problems: &mut Problems) -> Option<Vec<String>> {
-    let paths = input::texts(value, "allowed_paths", problems)?;
+    let wrong = |_: &[String], path: &str| {
+        let plain = path.strip_suffix("/*").unwrap_or(path);
+        let is_plain =
+            path.starts_with('/') && !plain.contains(['*', '?', '#', '%']) && egress::is_safe(path);
+        input::other_length(path, 0..=MAX_PATH_CHARS).or_else(|| {
+            (!is_plain).then(|| "must be a plain path such as /fhir/Patient or /fhir/*".to_owned())
+        })
+    };
+    let paths = input::texts(value, "allowed_paths", problems, wrong)?;
     if !(1..=MAX_PATHS).contains(&paths.len()) {
         problems.add("allowed_paths", format!("must hold 1 to {MAX_PATHS} paths"));
-    }
-    for (at, path) in paths.iter().enumerate() {
-        let place = format!("allowed_paths[{at}]");
-        let plain = path.strip_suffix("/*").unwrap_or(path);
-        if path.chars().count() > MAX_PATH_CHARS {
-            problems.add(
-                place,
-                format!("must have at most {MAX_PATH_CHARS} characters"),
-            );
-        } else if !path.starts_with('/')
-            || plain.contains(['*', '?', '#', '%'])
-            || !egress::is_safe(path)
-        {
-            problems.add(
-                place,
-                "must be a plain path such as /fhir/Patient or /fhir/*",
-            );
-        }
     }
     Some(paths)
 }

@@ -61,10 +61,10 @@ fn check_length(
     range: std::ops::RangeInclusive<usize>,
     problems: &mut Problems,
 ) -> bool {
-    let is_fitting = range.contains(&text.chars().count());
-    if !is_fitting {
-        let (least, most) = (range.start(), range.end());
-        problems.add(path, format!("must have {least} to {most} characters"));
+    let problem = other_length(text, range);
+    let is_fitting = problem.is_none();
+    if let Some(problem) = problem {
+        problems.add(path, problem);
     }
     is_fitting
 }
@@ -107,23 +107,49 @@ pub(crate) fn whole_or_null(
     }
 }
 
-/// An array of texts.
-pub(crate) fn texts(value: Value, path: &str, problems: &mut Problems) -> Option<Vec<String>> {
+/// An array of texts. `wrong` says what is wrong with one, given the ones before it.
+pub(crate) fn texts(
+    value: Value,
+    path: &str,
+    problems: &mut Problems,
+    wrong: impl Fn(&[String], &str) -> Option<String>,
+) -> Option<Vec<String>> {
     let Value::Array(items) = value else {
         problems.add(path, "must be an array of strings");
         return None;
     };
     let mut texts = Vec::with_capacity(items.len());
-    let mut is_whole = true;
+    let mut is_good = true;
     for (at, item) in items.into_iter().enumerate() {
-        if let Value::String(text) = item {
-            texts.push(text);
-        } else {
-            problems.add(format!("{path}[{at}]"), "must be a string");
-            is_whole = false;
+        let problem = match item {
+            Value::String(text) => {
+                let problem = wrong(&texts, &text);
+                texts.push(text);
+                problem
+            }
+            _ => Some("must be a string".to_owned()),
+        };
+        if let Some(problem) = problem {
+            problems.add(format!("{path}[{at}]"), problem);
+            is_good = false;
         }
     }
-    is_whole.then_some(texts)
+    is_good.then_some(texts)
+}
+
+/// What is wrong with a text that was named before.
+pub(crate) fn repeated(before: &[String], text: &str) -> Option<String> {
+    let is_repeated = before.iter().any(|other| other == text);
+    is_repeated.then(|| "is named twice".to_owned())
+}
+
+/// What is wrong with a text of another length, in characters.
+pub(crate) fn other_length(text: &str, range: std::ops::RangeInclusive<usize>) -> Option<String> {
+    let (least, most) = (range.start(), range.end());
+    (!range.contains(&text.chars().count())).then(|| match least {
+        0 => format!("must have at most {most} characters"),
+        _ => format!("must have {least} to {most} characters"),
+    })
 }
 
 /// Takes pairs of texts over into the metadata of a record, of which it may have 50: a null takes a pair out, what is not

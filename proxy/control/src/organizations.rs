@@ -121,16 +121,12 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
         settings.ai_paused = paused;
     }
     if let Some(models) = fields.take("premium_models_enabled")
-        && let Some(models) = input::texts(models, "premium_models_enabled", problems)
+        && let Some(models) =
+            input::texts(models, "premium_models_enabled", problems, |_, model| {
+                let is_unknown = call.policy.catalogue.find(model).is_none();
+                is_unknown.then(|| "is not a model of the catalogue".to_owned())
+            })
     {
-        for (at, model) in models.iter().enumerate() {
-            if call.policy.catalogue.find(model).is_none() {
-                problems.add(
-                    format!("premium_models_enabled[{at}]"),
-                    "is not a model of the catalogue",
-                );
-            }
-        }
         settings.premium_models = models;
     }
     match input::text_or_null(

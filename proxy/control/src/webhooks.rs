@@ -395,29 +395,26 @@ fn url(call: &Call, fields: &mut Fields, problems: &mut Problems) -> Option<Stri
 
 /// Known names, each once, or `*` alone.
 fn events(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
-    let events = input::texts(fields.take("events")?, "events", problems)?;
-    if events == [EVERY_EVENT] {
-        return Some(events);
-    }
+    let value = fields.take("events")?;
+    let is_alone = value.as_array().is_some_and(|events| events.len() == 1);
+    let wrong = |before: &[String], event: &str| {
+        let problem = if event == EVERY_EVENT && !is_alone {
+            "must stand alone"
+        } else if event != EVERY_EVENT && EventName::parse(event).is_none() {
+            "is not a known event"
+        } else if before.iter().any(|other| other == event) {
+            "must not be repeated"
+        } else {
+            return None;
+        };
+        Some(problem.to_owned())
+    };
+    let events = input::texts(value, "events", problems, wrong)?;
     if events.is_empty() {
         problems.add("events", "must hold at least one event");
         return None;
     }
-    let mut is_good = true;
-    for (at, event) in events.iter().enumerate() {
-        let problem = if event == EVERY_EVENT {
-            "must stand alone"
-        } else if EventName::parse(event).is_none() {
-            "is not a known event"
-        } else if events.iter().take(at).any(|other| other == event) {
-            "must not be repeated"
-        } else {
-            continue;
-        };
-        problems.add(format!("events[{at}]"), problem);
-        is_good = false;
-    }
-    is_good.then_some(events)
+    Some(events)
 }
 
 fn app_id(fields: &mut Fields, problems: &mut Problems) -> Given<String> {
@@ -436,7 +433,9 @@ fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String
     let keys = match fields.take_or_null("entity_keys") {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
-        Some(value) => input::texts(value, "entity_keys", problems),
+        Some(value) => input::texts(value, "entity_keys", problems, |_, key| {
+            input::other_length(key, 1..=MAX_ENTITY_KEY_CHARS)
+        }),
     };
     let Some(keys) = keys else {
         return Given::Absent;
@@ -446,19 +445,7 @@ fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String
         problems.add("entity_keys", problem);
         return Given::Absent;
     }
-    let mut is_good = true;
-    for (at, key) in keys.iter().enumerate() {
-        if !(1..=MAX_ENTITY_KEY_CHARS).contains(&key.chars().count()) {
-            let problem = format!("must have 1 to {MAX_ENTITY_KEY_CHARS} characters");
-            problems.add(format!("entity_keys[{at}]"), problem);
-            is_good = false;
-        }
-    }
-    if is_good {
-        Given::Value(keys)
-    } else {
-        Given::Absent
-    }
+    Given::Value(keys)
 }
 
 /// The endpoint as contract 15.1 shows it.

@@ -23,7 +23,7 @@ use svc_pipeline::{moment, recomputation};
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
-use svc_store::{Store, organization};
+use svc_store::{Store, StoreError, organization};
 use tokio::runtime::Handle;
 
 use crate::configuration::Configuration;
@@ -264,6 +264,7 @@ pub(crate) async fn bootstrap(
     options: &Bootstrap,
 ) -> anyhow::Result<Created> {
     let now = moment::now();
+    let name = user::name(&options.name)?;
     let policies = match options.models {
         Models::Standard if options.no_baa => None,
         _ => Some(policies(configuration)?),
@@ -281,7 +282,7 @@ pub(crate) async fn bootstrap(
         _ => None,
     };
     let request = bootstrap::Bootstrap {
-        name: options.name.clone(),
+        name: name.clone(),
         plan_tier: options.plan.clone(),
         phi_mode: match options.phi_mode {
             Phi::Redact => PhiMode::Redact,
@@ -305,11 +306,12 @@ pub(crate) async fn bootstrap(
         owner_email: options.email.as_deref().map(user::email).transpose()?,
         now,
     };
-    let created = bootstrap::bootstrap(store, &request)
-        .await
-        .context("creating the organization")?;
+    let created = match bootstrap::bootstrap(store, &request).await {
+        Err(StoreError::Exists { .. }) => bail!("somebody has this address already"),
+        created => created.context("creating the organization")?,
+    };
     if let Some(template) = template {
-        agreement::accept(store, &created, &options.name, template, now).await?;
+        agreement::accept(store, &created, &name, template, now).await?;
     }
     let owner = svc_store::user::find(store, &created.organization_id, &created.user_id).await;
     let owner = owner.context("reading the owner")?;

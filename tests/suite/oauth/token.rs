@@ -29,6 +29,7 @@ async fn a_code_becomes_a_credential_of_the_agent(world: &World) {
     let answer = scene.redeem(world, &code).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
     assert!(answer.header("svc-version").is_none());
     let body = answer.json();
     let token = text(&body, "access_token");

@@ -1,7 +1,7 @@
 //! Words that are a name and mean a disease, a sign or an instrument: `Parkinson's disease`, `Foley catheter`.
 
 use crate::sentence::Sentence;
-use crate::token::Token;
+use crate::token::{Shape, Token};
 use crate::vocabulary::{ROLES, Role};
 
 /// `Parkinson's disease`, `Foley catheter`, `Guillain-Barre syndrome`.
@@ -9,9 +9,14 @@ pub(super) fn is_eponym(sentence: &Sentence<'_>, at: usize) -> bool {
     let Some(token) = sentence.token(at) else {
         return false;
     };
-    if token.is(Role::Eponym) {
-        return true;
-    }
+    token.is(Role::Eponym) || is_of_a_thing(sentence, at)
+}
+
+/// As above, for a word that stands beside a given name: `Ann Fowler` is somebody, `Ann Fowler position` is none.
+pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
+    let Some(token) = sentence.token(at) else {
+        return false;
+    };
     let word = token.text(sentence.text);
     if word.contains('-')
         && word
@@ -29,6 +34,28 @@ pub(super) fn is_eponym(sentence: &Sentence<'_>, at: usize) -> bool {
                 b" " | b"'s " | b"\xe2\x80\x99s " | b"-" | b"s "
             )
     };
-    is_medical(at + 1)
+    // `a Miller 2 blade`.
+    let is_sized = sentence
+        .token(at + 1)
+        .is_some_and(|size| size.shape == Shape::Number && size.len() == 1)
+        && is_medical(at + 2);
+    let is_frank = word == "Frank"
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| FRANK.contains(&next.text(sentence.text)));
+    is_sized
+        || is_frank
+        || is_medical(at + 1)
         || sentence.token(at + 1).is_some_and(Token::is_capital) && is_medical(at + 2)
 }
+
+/// What is frank, which is no Frank's.
+const FRANK: [&str; 7] = [
+    "blood",
+    "bleeding",
+    "melena",
+    "stool",
+    "sputum",
+    "discussion",
+    "conversation",
+];

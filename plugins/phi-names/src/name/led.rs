@@ -26,12 +26,14 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     if !sentence.is_next_to(at) {
         return None;
     }
-    let first = sentence.token(at + 1)?;
+    // `Dr. van der Merwe`.
+    let particles = particles(sentence, at + 1);
+    let first = sentence.token(at + 1 + particles)?;
     // `Dr. Smith` and `doctor smith`, but `doctor will` and `the doctor said`.
     let is_spelt = title.len() > 3;
     let fits = if first.shape == Shape::Initial {
         sentence
-            .token(at + 2)
+            .token(at + particles + 2)
             .is_some_and(|next| next.is_capital() && !next.class.is_common())
             || !is_spelt
     } else if first.is_capital() && sentence.writing == Writing::Cased {
@@ -47,11 +49,23 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     if !fits {
         return None;
     }
-    let end = name_end(sentence, at + 1);
+    let end = name_end(sentence, at + 1 + particles);
     Some((
         finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
         end,
     ))
+}
+
+/// How many particles in small letters stand from `at` on, before the rest of a name.
+fn particles(sentence: &Sentence<'_>, at: usize) -> usize {
+    /// Of `de la` and `van der`.
+    const MOST: usize = 2;
+    (at..at + MOST)
+        .take_while(|at| {
+            let is_one = |token: &Token| token.is(Role::Particle) && token.shape == Shape::Lower;
+            sentence.token(*at).is_some_and(is_one) && sentence.is_joined_to(*at)
+        })
+        .count()
 }
 
 /// Small letters, or all capitals: the lists decide.
@@ -70,6 +84,24 @@ fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bo
             && (token.class.is_surname() || token.class.is_unknown())
             && token.len() > 2
         || token.class.is_name() && !token.class.is_word()
+}
+
+/// What stands between a label and its value: a sign with white space or emphasis around it, the border of a cell, a
+/// tab, or dots that lead to it.
+fn is_label_gap(gap: &[u8]) -> bool {
+    let is_around = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'_');
+    let begin = gap.iter().position(|byte| !is_around(byte));
+    let Some(begin) = begin else {
+        return gap.contains(&b'\t');
+    };
+    let end = gap.iter().rposition(|byte| !is_around(byte));
+    let sign = end.and_then(|end| gap.get(begin..=end)).unwrap_or_default();
+    match sign {
+        b":" | b"|" | b"=" | b":**" | b":</b>" => true,
+        b"-" => gap == b" - ",
+        b"#" => gap == b"# ",
+        _ => sign.len() >= 4 && sign.iter().all(|byte| *byte == b'.'),
+    }
 }
 
 /// How much the word before says that a name follows.
@@ -108,13 +140,15 @@ pub(super) fn behind_person(
     strength: Strength,
 ) -> Option<(Finding, usize)> {
     let gap = sentence.gap(at);
-    let is_labelled = matches!(
-        gap,
-        b": " | b":" | b" : " | b":  " | b":\t" | b" - " | b"# " | b":** " | b"**: " | b":* "
-    );
+    let is_labelled = is_label_gap(gap);
     // `Pt. Rodriguez`.
     let is_shortened = gap == b". " && sentence.token(at).is_some_and(|word| word.len() == 2);
     let is_listed = gap == b", ";
+    // `md: MarkdownIt` is no degree.
+    let degree = sentence.token(at).filter(|word| word.is(Role::Credential));
+    if degree.is_some_and(|degree| !is_labelled || degree.shape != Shape::Upper) {
+        return None;
+    }
     if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
         // `Name is Jane`.
         return None;
@@ -153,7 +187,22 @@ pub(super) fn behind_person(
     }
     // What a sign makes a label is no name: `Subject: RE: …`.
     let is_label = sentence.sign(first) == b':';
-    if is_blocked(token) || is_label || token.shape == Shape::Number || token.is_glued {
+    let is_of_patient = sentence.token(at).is_some_and(|word| {
+        ["patient", "pt"]
+            .iter()
+            .any(|one| word.text(sentence.text).eq_ignore_ascii_case(one))
+    });
+    // `Pt Washington, seen`, but `patient Washington DC`.
+    let is_surname_of_patient = is_of_patient
+        && token.is(Role::State)
+        && token.class.is_surname()
+        && token.shape == Shape::Capital
+        && !sentence.token(first + 1).is_some_and(Token::is_capital);
+    if is_blocked(token) && !is_surname_of_patient
+        || is_label
+        || token.shape == Shape::Number
+        || token.is_glued
+    {
         return None;
     }
     let is_strong = is_labelled || strength == Strength::Strong && first == at + 1;
@@ -167,10 +216,18 @@ pub(super) fn behind_person(
             }) && sentence.is_joined_to(first);
             let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
             let is_somebody = token.shape == Shape::Capital
+                && !matches!(sentence.sign(first), b'(' | b'<' | b'&')
                 && token.class.is_unknown()
                 && leads_to_one_name(sentence, at, is_labelled);
+            // `Spouse: Lars`.
+            let is_kin = is_labelled
+                && token.class.is_given()
+                && sentence.token(at).is_some_and(|word| word.is(Role::Kin))
+                && !sentence.is_joined_to(first);
             known
+                || is_surname_of_patient
                 || is_somebody
+                || is_kin
                 || is_strong && pair && !token.class.is_common()
                 || is_strong && token.class.is_unknown() && pair
         }
@@ -180,8 +237,10 @@ pub(super) fn behind_person(
             class.is_given() && class.is_sure() && token.len() > 2
         }
         Writing::Uncased => {
-            token.class.is_sure()
-                && (token.class.is_given() || is_strong)
+            // `next patient is svetlana`.
+            let is_given =
+                is_of_patient && first > at + 1 && token.class.is_given() && !token.class.is_word();
+            (token.class.is_sure() && (token.class.is_given() || is_strong) || is_given)
                 && !is_small_noun(sentence, first)
         }
     };
@@ -192,7 +251,8 @@ pub(super) fn behind_person(
     let is_name = sentence
         .token(at)
         .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("name"));
-    let end = if is_name {
+    let is_small_patient = is_of_patient && first > at + 1 && sentence.writing == Writing::Uncased;
+    let end = if is_name || is_small_patient {
         small_names_end(sentence, first, end)
     } else {
         end
@@ -305,7 +365,9 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
     // `Patient Szymborska denies pain`, but `Patient Portal`.
     let is_followed = || {
         let behind = sentence.token(at + 2);
-        sentence.gap(at + 1) == b" " && behind.is_some_and(|next| next.shape == Shape::Lower)
+        let is_given_a_drug = |next: &Token| DONE_WITH_DRUGS.contains(&next.text(sentence.text));
+        sentence.gap(at + 1) == b" "
+            && behind.is_some_and(|next| next.shape == Shape::Lower && !is_given_a_drug(next))
     };
     is_one_of(&["née", "nee", "surname", "baby", "infant"])
         || is_kin()
@@ -313,8 +375,33 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
         || !is_labelled && is_one_of(&["patient", "pt"]) && is_followed()
 }
 
+/// What is done with a drug: `Pt Zosyn started`.
+const DONE_WITH_DRUGS: [&str; 9] = [
+    "started",
+    "stopped",
+    "held",
+    "given",
+    "dosed",
+    "drip",
+    "gtt",
+    "level",
+    "increased",
+];
+
 /// Labels behind which one word is a name.
-const ONE_NAME: [&str; 15] = [
+const ONE_NAME: [&str; 27] = [
+    "rn",
+    "lpn",
+    "md",
+    "np",
+    "crna",
+    "nurse",
+    "technologist",
+    "technician",
+    "referring",
+    "ordering",
+    "therapist",
+    "midwife",
     "pcp",
     "surgeon",
     "attending",

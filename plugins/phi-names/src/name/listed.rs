@@ -1,7 +1,7 @@
 //! Names that are names by themselves: words of the lists in pairs, beside initials, before a degree, and alone where
 //! the word is a name nearly always.
 
-use super::eponym::is_eponym;
+use super::eponym::{is_eponym, is_of_a_thing};
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -44,7 +44,8 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         || is_list
         || is_blocked(last)
         || is_blocked(first)
-        || is_eponym(sentence, at)
+        || first.is(Role::Eponym)
+        || is_of_a_thing(sentence, at)
     {
         return None;
     }
@@ -88,10 +89,15 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     {
         return None;
     }
-    if is_eponym(sentence, at) || is_eponym(sentence, last) {
+    let (one, two) = (given.class, surname.class);
+    let is_thing = if one.is_given() && one.is_sure() {
+        is_of_a_thing(sentence, last)
+    } else {
+        is_eponym(sentence, last)
+    };
+    if is_eponym(sentence, at) || is_thing {
         return None;
     }
-    let (one, two) = (given.class, surname.class);
     let is_stopped = given.role.is_some_and(|role| role != Role::Particle);
     let fits = match sentence.writing {
         Writing::Cased => {
@@ -212,7 +218,10 @@ pub(super) fn described(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
     let may_be_name = |token: &Token| {
         token.shape == Shape::Capital
             && token.role.is_none()
-            && (token.class.is_unknown() || token.class.is_name() && !token.class.is_common())
+            && !token.class.is_common()
+            && (token.class.is_unknown()
+                || token.class.is_name()
+                || token.class.is_city() && !token.class.is_word())
     };
     if sentence.writing == Writing::Uncased || !sentence.token(at).is_some_and(may_be_name) {
         return None;
@@ -237,10 +246,29 @@ pub(super) fn described(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
         ("was", Some(done)) => PATIENTS_ARE.contains(&done),
         (does, _) => PATIENTS_DO.contains(&does),
     };
-    if last == at || !is_said_of_people || is_eponym(sentence, at) {
+    // One word where age and sex are said: `Whitehorse is a 61 yo M`.
+    let is_somebody = || {
+        last > at
+            || matches!(word(1), Some("is" | "was"))
+                && matches!(word(2), Some("a" | "an"))
+                && has_sex_behind(sentence, last + 3)
+    };
+    if !is_said_of_people || !is_somebody() || is_eponym(sentence, at) {
         return None;
     }
     Some((finding(sentence, at, last + 1, GIVEN_SCORE)?, last + 1))
+}
+
+/// `61 yo M`, `61-year-old male`: whether a sex stands within the words behind the number at `at`.
+fn has_sex_behind(sentence: &Sentence<'_>, at: usize) -> bool {
+    /// Of `year-old` and `y o`.
+    const WORDS: usize = 4;
+    const SEXES: [&str; 8] = ["M", "F", "male", "female", "man", "woman", "boy", "girl"];
+    (at + 1..=at + WORDS).any(|at| {
+        sentence
+            .token(at)
+            .is_some_and(|token| SEXES.contains(&token.text(sentence.text)))
+    })
 }
 
 /// What is done with people.

@@ -1,6 +1,6 @@
 //! Names of words that no list has, or that are words of every day: what stands before or behind tells.
 
-use super::eponym::is_eponym;
+use super::eponym::{is_eponym, is_of_a_thing};
 use super::{MAX_WORDS, finding, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -16,7 +16,7 @@ const MIN_UNKNOWN_BYTES: usize = 4;
 pub(super) fn labelled(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = at + 1;
     let (one, two) = (sentence.token(first)?, sentence.token(first + 1)?);
-    if !is_written(sentence, one) || !is_written(sentence, two) || is_eponym(sentence, first) {
+    if !is_written(sentence, one) || !is_written(sentence, two) || is_of_a_thing(sentence, first) {
         return None;
     }
     let may_be = |token| may_be_name(sentence, token);
@@ -83,7 +83,9 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     {
         end += 1;
     }
-    let is_told = if end > at + 1 {
+    let is_told = if has_kin_behind(sentence, end) {
+        true
+    } else if end > at + 1 {
         has_label_behind(sentence, end) || age_behind(sentence, end).is_some()
     } else {
         // One word has to be a surname, and the age to have a sex.
@@ -98,6 +100,50 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     }
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
+
+/// `Discussed with Okafor`, where no department is meant.
+pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let name = sentence
+        .token(at)
+        .filter(|name| name.shape == Shape::Capital)?;
+    let word = |back: usize| {
+        let token = sentence.token(at.checked_sub(back)?)?;
+        Some(token.text(sentence.text))
+    };
+    let is_with =
+        matches!(word(1), Some("with" | "w")) && matches!(sentence.gap(at - 1), b" " | b"/ ");
+    let is_said =
+        || word(2).is_some_and(|said| SPOKEN.iter().any(|one| said.eq_ignore_ascii_case(one)));
+    let text = name.text(sentence.text);
+    let is_department = || {
+        DEPARTMENTS.iter().any(|head| {
+            let start = text.as_bytes().get(..head.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(head.as_bytes()))
+        })
+    };
+    if !is_with || !is_said() || !may_be_name(sentence, name) || name.is_glued || is_department() {
+        return None;
+    }
+    let end = name_end(sentence, at);
+    Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
+}
+
+/// What is done with somebody by speaking.
+const SPOKEN: [&str; 7] = [
+    "discussed",
+    "spoke",
+    "spoken",
+    "talked",
+    "conferred",
+    "staffed",
+    "d",
+];
+/// How departments begin, in full and as they are shortened.
+const DEPARTMENTS: [&str; 24] = [
+    "anes", "card", "derm", "endo", "gastro", "gyn", "hem", "hosp", "infect", "interv", "neph",
+    "neuro", "onc", "opht", "ortho", "path", "ped", "pharm", "psych", "pulm", "rad", "rheum",
+    "surg", "uro",
+];
 
 /// Whether the label is one that speakers have.
 fn is_said_by(sentence: &Sentence<'_>, at: usize) -> bool {
@@ -115,7 +161,9 @@ fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
     let is_long = token.len() >= MIN_UNKNOWN_BYTES
         || sentence.writing == Writing::Cased && token.shape == Shape::Capital;
     let is_new = class.is_unknown() && is_long && !ends_as_findings_do(token.text(sentence.text));
-    token.role.is_none_or(|role| role == Role::Particle)
+    token
+        .role
+        .is_none_or(|role| matches!(role, Role::Particle | Role::Eponym))
         && (is_new || class.is_name() && (class.is_sure() || !class.is_word()))
 }
 
@@ -156,6 +204,33 @@ fn has_label_behind(sentence: &Sentence<'_>, end: usize) -> bool {
                 .iter()
                 .any(|one| label.eq_ignore_ascii_case(one))
         })
+}
+
+/// `Sefa (brother)`.
+fn has_kin_behind(sentence: &Sentence<'_>, end: usize) -> bool {
+    sentence.gap(end - 1) == b" ("
+        && sentence.token(end).is_some_and(|kin| kin.is(Role::Kin))
+        && sentence.sign(end) == b')'
+}
+
+/// `[7:02 PM] Dele Oyelaran: ok`: who speaks in a conversation that was copied.
+pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    let before = sentence.before(at)?;
+    let is_time = before.shape == Shape::Number
+        || matches!(before.text(sentence.text), "AM" | "PM" | "am" | "pm");
+    if !is_time
+        || sentence.gap(at - 1) != b"] "
+        || !is_written(sentence, first)
+        || !may_be_name(sentence, first)
+    {
+        return None;
+    }
+    let end = name_end(sentence, at);
+    if sentence.sign(end - 1) != b':' {
+        return None;
+    }
+    Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
 
 /// Whether an age stands right behind, and then whether it has a sex: `54 y.o. male`, `67F`, `(55 M)`.

@@ -34,6 +34,10 @@ const AGE_BEHIND: &[&str] = &[
     "y.o.",
     "yrs of age",
     "-years-old",
+    "th birthday",
+    "st birthday",
+    "nd birthday",
+    "rd birthday",
 ];
 const AGE_BEFORE: &[&str] = &[
     "age",
@@ -64,8 +68,14 @@ const AGE_BEFORE: &[&str] = &[
     "father is",
     "grandmother is",
     "grandfather is",
-    "my mom is",
-    "my dad is",
+    "mom is",
+    "dad is",
+    "i'll be",
+    "she'll be",
+    "he'll be",
+    "i will be",
+    "she will be",
+    "he will be",
     "im",
     "grandma is",
     "grandpa is",
@@ -75,9 +85,6 @@ const AGE_BEFORE: &[&str] = &[
     "sister is",
     "aunt is",
     "uncle is",
-    "died at",
-    "passed at",
-    "passed away at",
     "age/sex:",
     "sex/age:",
     "pt is",
@@ -103,6 +110,18 @@ const KIN: &[&str] = &[
     "patient",
     "pt",
 ];
+/// What is said between one of them and the age.
+const FATES: &[&str] = &[
+    "d.",
+    "died",
+    "deceased",
+    "alive",
+    "living",
+    "died at",
+    "deceased at",
+];
+/// Deeds that somebody does at an age, which are no measures: `died at 91 in Skokie`.
+const LAST_DEEDS: &[&str] = &["died at", "passed at", "passed away at", "deceased at"];
 /// What a number behind one of those words may count instead.
 const UNITS: &[&str] = &[
     "%",
@@ -169,6 +188,10 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if !matches!(group.len(), 2 | 3) || !AGES.contains(&numbers.value(at)?) {
         return None;
     }
+    let finding = |score: u16| Some(Finding::new(AGE_OVER_89, start, end, score).contextual());
+    if is_behind_sex(text, start, end) {
+        return finding(750);
+    }
     let head = byte_before(text, start);
     if is_word(head)
         || matches!(head, b'_' | b'$' | b'.' | b'/' | b'-') && is_word(byte_before(text, start - 1))
@@ -178,16 +201,17 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let behind = after(text, end);
     let score = if begins_with(behind, AGE_BEHIND) {
         950
-    } else if is_short_form(text, end) {
+    } else if is_short_form(text, end) || is_coded(text, start, end) {
         900
     } else if is_aside(text, start, end)
+        || is_appended(text, start, end)
+        || is_fate(text, start, behind)
+        || is_years(text, start, behind)
         || is_decade(text, start, end)
         || is_asked(text, start) && !begins_with(behind, UNITS)
     {
         800
-    } else if is_sex_behind(behind)
-        && !ends_with(before(text, start), &["temp", "t", "temperature", "of"])
-    {
+    } else if is_sex_behind(behind) && !ends_with(before(text, start), NO_PERSON_BEFORE) {
         750
     } else if ends_with(before(text, start), AGE_BEFORE)
         && !begins_with(behind, UNITS)
@@ -201,7 +225,112 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(Finding::new(AGE_OVER_89, start, end, score).contextual())
+    finding(score)
+}
+
+/// What a number with `F` or `M` behind it is besides.
+const NO_PERSON_BEFORE: &[&str] = &[
+    "temp",
+    "t",
+    "temperature",
+    "of",
+    "tmax",
+    "temp:",
+    "t:",
+    "to",
+    "at",
+];
+
+/// `F/93 with`: as sex and age stand in a list of patients.
+fn is_behind_sex(text: &[u8], start: usize, end: usize) -> bool {
+    let head = before(text, start);
+    let is_sex = matches!(head, [.., b'F' | b'M', b'/']);
+    is_sex
+        && !is_word(byte_before(head, head.len() - 2))
+        && !is_word(byte(text, end))
+        && !matches!(byte(text, end), b'/' | b'%' | b'.')
+}
+
+/// `[094Y]`, an age as DICOM writes it (PS3.5, value representation AS).
+fn is_coded(text: &[u8], start: usize, end: usize) -> bool {
+    end - start == 3
+        && byte_before(text, start) == b'['
+        && byte(text, end) == b'Y'
+        && !is_word(byte(text, end + 1))
+}
+
+/// `Ms. Lee (94) was`, `Vandenberghe, 97, of`.
+fn is_appended(text: &[u8], start: usize, end: usize) -> bool {
+    let near = before(text, start);
+    match (near, byte(text, end)) {
+        ([head @ .., b' ', b'('], b')') => {
+            // The title stands one or two words before the bracket.
+            let mut words = head.rsplit(|byte| *byte == b' ').take(3);
+            words.any(|word| begins_with(word, &["mr", "mrs", "ms", "miss"]))
+        }
+        ([head @ .., b',', b' '], b',') => {
+            let name = head.rsplit(|byte| *byte == b' ').next().unwrap_or(head);
+            let is_name = byte(name, 0).is_ascii_uppercase()
+                && name.len() > 2
+                && name
+                    .iter()
+                    .all(|byte| is_word(*byte) && !byte.is_ascii_digit());
+            is_name && begins_with(after(text, end + 1), SAID_OF_SOMEBODY)
+        }
+        _ => false,
+    }
+}
+
+const SAID_OF_SOMEBODY: &[&str] = &[
+    "of",
+    "who",
+    "was",
+    "is",
+    "died",
+    "passed",
+    "has",
+    "lives",
+    "presents",
+    "presented",
+    "male",
+    "female",
+];
+
+/// `died at 91 in Skokie`, `father d. 93`.
+fn is_fate(text: &[u8], start: usize, behind: &[u8]) -> bool {
+    let near = before(text, start).trim_ascii_end();
+    let is_measure = begins_with(
+        behind,
+        &["%", "percent", "days", "weeks", "months", "hours"],
+    );
+    if is_measure {
+        return false;
+    }
+    ends_with(near, LAST_DEEDS)
+        || FATES.iter().any(|fate| {
+            let len = near.len().saturating_sub(fate.len());
+            ends_with(near, &[fate]) && ends_with(near.get(..len).unwrap_or_default(), KIN)
+        })
+}
+
+/// `95 yrs`, where nothing says that it is a while.
+fn is_years(text: &[u8], start: usize, behind: &[u8]) -> bool {
+    let Some(rest) = ["yrs", "yr"].iter().find_map(|years| {
+        begins_with(behind, &[years]).then(|| behind.trim_ascii_start().get(years.len()..))?
+    }) else {
+        return false;
+    };
+    !begins_with(
+        rest,
+        &[
+            "ago", "of", "later", "since", "prior", "before", "after", ".",
+        ],
+    ) && !ends_with(
+        before(text, start),
+        &[
+            "for", "in", "over", "the", "past", "last", "within", "after", "than", "x",
+        ],
+    )
 }
 
 /// `92yM`, `96 y F`, `94y/oF`, `95/M`, `93yr female`.
@@ -257,9 +386,14 @@ const DECADE_BEFORE: &[&str] = &[
 
 /// `92F with`, `94 M presents`.
 fn is_sex_behind(behind: &[u8]) -> bool {
+    let is_shouted = matches!(byte(behind, 0), b'F' | b'M');
     let behind = behind.strip_prefix(b" ").unwrap_or(behind);
     let is_sex = matches!(byte(behind, 0), b'F' | b'M' | b'f' | b'm') && !is_word(byte(behind, 1));
-    is_sex && (begins_with(behind.get(1..).unwrap_or_default(), SUBJECT_BEHIND))
+    let rest = behind.get(1..).unwrap_or_default();
+    // `94F UTI`: in a list of patients the reason follows in capitals.
+    let is_reason = is_shouted
+        && matches!(rest, [b' ', a, b, ..] if a.is_ascii_uppercase() && b.is_ascii_uppercase());
+    is_sex && (is_reason || begins_with(rest, SUBJECT_BEHIND))
 }
 
 const ONES: &[&str] = &[

@@ -2,13 +2,14 @@
 //! are spelt out in `spoken`.
 
 mod named;
+mod ordinal;
 mod said;
 
 pub use named::find_named;
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte, byte_before, has, is_word};
+use crate::text::{before, byte, byte_before, ends_with, has, is_word};
 
 use said::{DATE_WORDS, is_said};
 
@@ -27,13 +28,18 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
-        return packed(numbers, at).or_else(|| of_birth(numbers, at));
+        return packed(numbers, at)
+            .or_else(|| of_birth(numbers, at))
+            .or_else(|| ordinal::find(numbers, at));
     }
     if gap == Gap::Dash && is_packed_time(numbers, at) {
         return packed(numbers, at);
     }
     if numbers.gap(at + 1) == gap {
         return triple(numbers, at).map(|score| finding(at + 2, score));
+    }
+    if let Some(last) = days(numbers, at) {
+        return Some(finding(last, 850));
     }
     if let Some(last) = range(numbers, at) {
         return Some(finding(last, 600).contextual());
@@ -77,7 +83,8 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
     ) {
         (4, 1 | 2, 1 | 2) => (YEARS.contains(&a) && is_month_and_day(b, c)).then_some(950),
         (1 | 2, 1 | 2, 4) => (YEARS.contains(&c)
-            && (is_month_and_day(a, b) || is_month_and_day(b, a)))
+            && (is_month_and_day(a, b) || is_month_and_day(b, a))
+            && !is_version(numbers, at))
         .then_some(950),
         (1 | 2, 1 | 2, 2) if is_month_and_day(a, b) || is_month_and_day(b, a) => {
             match numbers.gap(at) {
@@ -89,6 +96,28 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
         }
         _ => None,
     }
+}
+
+/// `Version 10.4.2026`.
+fn is_version(numbers: &Numbers<'_>, at: usize) -> bool {
+    numbers.gap(at) == Gap::Dot
+        && ends_with(
+            before(numbers.text, numbers.group(at).start),
+            &["version", "version:", "ver", "ver.", "release", "build"],
+        )
+}
+
+/// The last group of `10/14-17/2025`.
+fn days(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    let gaps = (numbers.gap(at), numbers.gap(at + 1), numbers.gap(at + 2));
+    let is_span = gaps == (Gap::Slash, Gap::Dash, Gap::Slash)
+        && numbers.group(at).len() <= 2
+        && is_month(numbers.value(at)?)
+        && is_day(numbers.value(at + 1)?)
+        && is_day(numbers.value(at + 2)?)
+        && numbers.group(at + 3).len() == 4
+        && YEARS.contains(&numbers.value(at + 3)?);
+    (is_span && numbers.stands_alone(at, at + 3)).then_some(at + 3)
 }
 
 /// The last group of `2/28-3/4`, where the words say that it is a span of days.

@@ -1,6 +1,7 @@
 //! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
 
 use super::licence::is_npi;
+use super::read_out;
 use super::{DEVICE_ID, FAX, Finding, LICENSE_NUMBER, PHONE, SSN};
 use crate::number::Numbers;
 use crate::text::{byte, byte_before, is_word, starts};
@@ -30,7 +31,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let (kind, form, is_word_of_every_day) = match trigger {
         Trigger::Label(kind, form) => (kind, form, false),
         Trigger::Word(kind, form) => (kind, form, true),
-        Trigger::Month | Trigger::Url | Trigger::Ninety => return None,
+        Trigger::Month | Trigger::Url | Trigger::Ninety | Trigger::Mail => return None,
     };
     // `70 mg/dL` is a measure.
     let head = byte_before(text, at);
@@ -38,10 +39,22 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         return None;
     }
     let gap = Gap::behind(text, label_end);
+    // What a word of every day ends a line with is not told by the next one.
+    let is_below = || {
+        let between = text.get(label_end..gap.end).unwrap_or_default();
+        form == Form::Distinct && !gap.is_said && between.contains(&b'\n')
+    };
+    if is_tag(text, gap.end) || is_below() {
+        return None;
+    }
+    if let Some(end) = said_end(text, gap.end, form) {
+        return Some(Finding::new(kind, gap.end, end, LABEL_SCORE).contextual());
+    }
     let end = code_end(text, gap.end, form).or_else(|| groups_end(text, gap.end, form))?;
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS {
+    let is_plate = form == Form::Plate && is_registration(code);
+    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS && !is_plate {
         return None;
     }
     // `chart 2024` and `MRN in 2024` are about a year.
@@ -156,6 +169,7 @@ pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return Some(Finding::new(FAX, group.start, group.end, BEHIND_SCORE).contextual());
     }
     match TRIGGERS.longest_at(text, label)? {
+        (_, Trigger::Label(_, Form::Said(_)) | Trigger::Word(_, Form::Distinct)) => None,
         (_, Trigger::Label(kind, _) | Trigger::Word(kind, _)) => {
             Some(Finding::new(*kind, group.start, group.end, BEHIND_SCORE).contextual())
         }
@@ -193,7 +207,9 @@ fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
         end += 1;
     }
     // Two are a measure and another one, a slash a date or a pressure.
-    let is_number = matches!(form, Form::Code | Form::Mixed) && groups > 2 && ALL.contains(&all);
+    let is_number = matches!(form, Form::Code | Form::Mixed | Form::Distinct)
+        && groups > 2
+        && ALL.contains(&all);
     let tail = byte(text, end);
     (is_number && !is_word(tail) && !matches!(tail, b'/' | b'%')).then_some(end)
 }
@@ -201,6 +217,19 @@ fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
 fn digits_len(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Where a number ends that is said in words. Codes of an institution have five digits or more.
+fn said_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
+    const LEAST: usize = 5;
+    let least = match form {
+        Form::Said(least) => least,
+        Form::Code | Form::Mixed | Form::Nine => LEAST,
+        _ => return None,
+    };
+    byte(text, start)
+        .is_ascii_alphabetic()
+        .then(|| read_out::end(text, start, least))?
 }
 
 /// What stands between a label and its code.
@@ -236,11 +265,11 @@ impl Gap {
                 gap.end += aside;
                 gap.has_sign |= sign == b'<';
                 gap.is_said |= sign == b'<';
-            } else if b":#=\"'>|`?".contains(&sign) {
+            } else if b":#=\"'>|`?".contains(&sign) || is_handle_sign(text, gap.end) {
                 gap.end += 1;
                 gap.has_sign = true;
                 gap.is_said = true;
-            } else if b" -_.()[]*\t\\,@".contains(&sign) {
+            } else if b" -_.()[]*\t\\,".contains(&sign) {
                 gap.end += 1;
             } else if matches!(sign, b'\n' | b'\r') && !closed_line {
                 // A code may stand on the line below its label.
@@ -252,6 +281,11 @@ impl Gap {
         }
         gap
     }
+}
+
+/// The `@` of `Instagram @nkem.obiora`, which `user@host` has not.
+fn is_handle_sign(text: &[u8], at: usize) -> bool {
+    byte(text, at) == b'@' && byte_before(text, at) == b' '
 }
 
 /// Bytes of a tag, or of words in brackets, that stand between a label and its code: `MRN</td><td>12345`,
@@ -277,7 +311,8 @@ fn aside_len(rest: &[u8]) -> Option<usize> {
 pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
     let is_code: fn(u8) -> bool = match form {
-        Form::Code | Form::Mixed | Form::Plate => {
+        Form::Said(_) => return None,
+        Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
             |byte| byte.is_ascii_alphanumeric() || byte == b'-'
         }
         Form::Nine | Form::Card => |byte| byte.is_ascii_digit() || byte == b'-',
@@ -288,11 +323,14 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     while len > 0 && !byte(rest, len - 1).is_ascii_alphanumeric() {
         len -= 1;
     }
-    if matches!(form, Form::Mixed | Form::Plate) {
+    if matches!(form, Form::Mixed | Form::Distinct | Form::Plate) {
         len = with_groups(rest, len, form);
     }
     if form == Form::Card {
         len = with_card_groups(rest, len);
+    }
+    if form == Form::Mixed && byte(rest, len) == b':' {
+        len += run_behind_colon(rest, len);
     }
     let code = rest.get(..len)?;
     let tail = byte(rest, len);
@@ -304,6 +342,18 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
         return None;
     }
     fits(code, form).then_some(start + len)
+}
+
+/// `1103:C00214R`: bytes of the colon at `at` and of the code's other half.
+fn run_behind_colon(rest: &[u8], at: usize) -> usize {
+    let half = rest.get(at + 1..).unwrap_or_default();
+    let len = half
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        .count();
+    let digits = half.iter().take(len).filter(|byte| byte.is_ascii_digit());
+    let is_half = byte(half, 0).is_ascii_uppercase() && digits.count() >= 3;
+    if is_half { 1 + len } else { 0 }
 }
 
 /// The groups of a card, apart by spaces.
@@ -376,6 +426,13 @@ fn fits(code: &[u8], form: Form) -> bool {
             let is_shouted = !code.iter().any(u8::is_ascii_lowercase);
             digits >= 3 && digits + letters >= 4 && (is_shouted || digits * 2 >= letters)
         }
+        Form::Distinct => {
+            let is_shouted = !code.iter().any(u8::is_ascii_lowercase);
+            // `RFC 3986` is something else.
+            let least = if code.contains(&b' ') { 5 } else { 3 };
+            let is_lettered = is_shouted && digits >= least && byte(code, 0).is_ascii_uppercase();
+            is_lettered && letters <= digits || is_shouted && digits >= 6 && letters <= 2
+        }
         Form::Nine => digits == 9 && letters == 0,
         Form::Plate => {
             digits >= 1
@@ -385,7 +442,28 @@ fn fits(code: &[u8], form: Form) -> bool {
         Form::Handle => code.len() >= 3 && letters > 0,
         Form::Dial => (7..=15).contains(&digits),
         Form::Card => matches!(digits, 4 | 13..=19),
+        Form::Said(_) => false,
     }
+}
+
+/// `(0008,0050)`, the number of a field of DICOM, whose first digit is at `start`.
+fn is_tag(text: &[u8], start: usize) -> bool {
+    let tag = text.get(start..start + 10).unwrap_or_default();
+    let is_hex = |from: usize| {
+        tag.get(from..from + 4)
+            .is_some_and(|part| part.iter().all(u8::is_ascii_hexdigit))
+    };
+    byte_before(text, start) == b'('
+        && is_hex(0)
+        && is_hex(5)
+        && matches!(tag, [_, _, _, _, b',', .., b')'])
+}
+
+/// `KLM-482`, `8ABC123`: letters and digits enough for no part of a plate in a bone.
+fn is_registration(code: &[u8]) -> bool {
+    let letters = code.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+    letters >= 3 && digits >= 3
 }
 
 /// What stands where an account's name does and is nobody's.

@@ -58,6 +58,7 @@ const SEVEN_BEFORE: &[&str] = &[
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
     "npi", "mrn", "account", "acct", "order", "claim", "invoice", "lot", "ndc", "id", "upc", "nct",
+    "part", "serial", "ref", "cas", "isbn", "model",
 ];
 
 pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
@@ -80,7 +81,9 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let (last, score) = match head {
         b'+' => international(numbers, at)?,
-        _ => north_american(numbers, at).or_else(|| labelled(numbers, at))?,
+        _ => north_american(numbers, at)
+            .or_else(|| labelled(numbers, at))
+            .or_else(|| half_apart(numbers, at))?,
     };
     let end = extension_end(numbers.text, numbers.group(last).end);
     if is_word(byte(numbers.text, end)) {
@@ -135,17 +138,39 @@ fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     }
     let gaps = (numbers.gap(first), numbers.gap(first + 1));
     let is_apart = |gap: Gap| matches!(gap, Gap::Dash | Gap::Dot | Gap::Space | Gap::Bracket);
-    if !is_apart(gaps.0) || !is_apart(gaps.1) || !numbers.stands_alone_after(first + 2) {
+    let is_wide = gaps == (Gap::WideDash, Gap::WideDash);
+    let is_area_apart = is_apart(gaps.0) || is_wide || gaps == (Gap::Slash, Gap::Dash);
+    // `404-555-0182/0183`: two numbers, of which the second is what differs.
+    let is_pair =
+        numbers.gap(first + 2) == Gap::Slash && matches!(numbers.group(first + 3).len(), 1..=4);
+    let is_whole =
+        numbers.stands_alone_after(first + 2) || is_pair && numbers.stands_alone_after(first + 3);
+    if !is_area_apart || !(is_apart(gaps.1) || is_wide) || !is_whole {
         return None;
     }
     let is_valid = numbers.value(first)? >= 200 && numbers.value(first + 1)? >= 200;
     let score = match (is_valid, gaps) {
-        (true, (Gap::Space, Gap::Space)) => 800,
+        (true, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => 800,
         (true, _) => 900,
-        (false, (Gap::Space, Gap::Space)) => return labelled(numbers, at),
+        (false, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => {
+            return labelled(numbers, at);
+        }
         (false, _) => 650,
     };
-    Some((first + 2, score))
+    Some((first + 2 + usize::from(is_pair), score))
+}
+
+/// `404-5550182`.
+fn half_apart(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    /// The first seven digits that a subscriber has.
+    const SUBSCRIBERS: u32 = 200_0000;
+    let is_number = numbers.has_lengths(at, &[3, 7])
+        && numbers.gap(at) == Gap::Dash
+        && numbers.value(at)? >= 200
+        && numbers.value(at + 1)? >= SUBSCRIBERS;
+    let near = before(numbers.text, numbers.group(at).start);
+    (is_number && numbers.stands_alone_after(at + 1) && !has(near, OTHER_WORDS))
+        .then_some((at + 1, 700))
 }
 
 /// Seven or ten digits, or a number with a leading zero, where a word says that it is one.

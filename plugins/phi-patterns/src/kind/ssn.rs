@@ -23,6 +23,14 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if numbers.has_lengths(at, &[3, 2, 4]) && stands_alone(numbers, at, at + 2) {
         return dashed(numbers, at, is_labelled);
     }
+    // `219 099 999`, as it is read out.
+    let is_read_out = numbers.has_lengths(at, &[3, 3, 3])
+        && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
+        && numbers.gap(at + 1) == numbers.gap(at);
+    if is_read_out && stands_alone(numbers, at, at + 2) && is_labelled() {
+        let end = numbers.group(at + 2).end;
+        return Some(Finding::new(SSN, start, end, SLIP_SCORE).contextual());
+    }
     if !stands_alone(numbers, at, at) {
         return masked(numbers, at);
     }

@@ -7,6 +7,8 @@ use detector_kit::{Detector, Segment, SegmentOrigin};
 use super::*;
 use crate::{Patterns, Plugin};
 
+mod charts;
+
 #[test]
 fn a_number_in_the_name_of_a_tool_is_found() {
     let text = "ssn_536-22-8714";
@@ -30,6 +32,8 @@ fn social_security_numbers() {
         ("SSN 219-09-9999.", &["SSN:219-09-9999"]),
         ("(219-09-9999)", &["SSN:219-09-9999"]),
         ("his ssn is 219 09 9999", &["SSN:219 09 9999"]),
+        ("SSN: 219 099 999", &["SSN:219 099 999"]),
+        ("last 4 SSN 7781", &["SSN:7781"]),
         ("social security: 219099999", &["SSN:219099999"]),
         ("ssn last four 9999", &["SSN:9999"]),
         (
@@ -114,10 +118,22 @@ fn addresses() {
             "josé@correo.es, b@c.de",
             &["EMAIL:josé@correo.es", "EMAIL:b@c.de"],
         ),
+        ("it is nkem.o @ gmail.com.", &["EMAIL:nkem.o @ gmail.com"]),
+        (
+            "email is jane dot doe at gmail dot com",
+            &["EMAIL:jane dot doe at gmail dot com"],
+        ),
+        (
+            "nkem.o AT gmail DOT com",
+            &["EMAIL:nkem.o AT gmail DOT com"],
+        ),
     ]);
     leaves_alone::<Patterns>(&[
         "meet @ noon",
         "user@host",
+        "look at amazon dot com",
+        "find us at lakeside dot org",
+        "2 @ 3.5",
         "@handle.name",
         "a@b..com",
         "5 mg @ 8.30",
@@ -484,7 +500,7 @@ fn cards() {
     leaves_alone::<Patterns>(&[
         "4111 1111 1111 1112",
         "1111 1111 1111 1117",
-        "order 9111111111111111",
+        "batch 9111111111111111",
     ]);
 }
 
@@ -514,102 +530,4 @@ fn any_bytes_are_survived() {
             );
         }
     }
-}
-
-/// What a reader who looked for leaks had found.
-#[test]
-fn dates_as_charts_have_them() {
-    finds::<Patterns>(&[
-        ("DOB: 03041961", &["DATE:03041961"]),
-        ("date of birth: 03041961", &["DATE:03041961"]),
-        ("DOB 030461", &["DATE:030461"]),
-        ("DOB 03 04 1961", &["DATE:03 04 1961"]),
-        ("DOB: 3 / 4 / 1961", &["DATE:3 / 4 / 1961"]),
-        ("admitted 2/28-3/4 for sepsis", &["DATE:2/28-3/4"]),
-        ("Feb 28-Mar 4, 2024", &["DATE:Feb 28", "DATE:Mar 4, 2024"]),
-        ("DTSTART:20240304T140000Z", &["DATE:20240304"]),
-        ("at 202403041123-0500", &["DATE:202403041123"]),
-        ("MRI 3/2: neg", &["DATE:3/2"]),
-        ("f/u 3/11 at 2:30", &["DATE:3/11"]),
-        ("labs 3/2: Na 138", &["DATE:3/2"]),
-        ("Foley placed 3/1, removed 3/3", &["DATE:3/1", "DATE:3/3"]),
-        ("last dose 3/2 0800", &["DATE:3/2"]),
-        ("3/1: admitted. 3/2: to OR.", &["DATE:3/1", "DATE:3/2"]),
-        ("on march 4 she fell", &["DATE:march 4"]),
-        ("appt is march 4", &["DATE:march 4"]),
-        ("on may 5 she left", &["DATE:may 5"]),
-        ("DOB: March\n4, 1961", &["DATE:March\n4, 1961"]),
-    ]);
-    leaves_alone::<Patterns>(&[
-        "seen in March\n1. Take one",
-        "echo: 3/6 murmur",
-        "D5 1/2 NS started",
-        "pulses 2/4",
-        "they may 2 to 3 times",
-        "DTRs 2/4 in clinic",
-        "gave 03041961 units",
-    ]);
-}
-
-#[test]
-fn ages_as_charts_have_them() {
-    finds::<Patterns>(&[
-        ("91F w CHF", &["AGE_OVER_89:91"]),
-        ("93f here with hip fx", &["AGE_OVER_89:93"]),
-        ("92yM with afib", &["AGE_OVER_89:92"]),
-        ("pt 96 y F", &["AGE_OVER_89:96"]),
-        ("94y/oF", &["AGE_OVER_89:94"]),
-        ("Age/Sex: 95/F", &["AGE_OVER_89:95"]),
-        ("Age: 95y", &["AGE_OVER_89:95"]),
-        ("my mother, 92, fell", &["AGE_OVER_89:92"]),
-        ("her dad (93)", &["AGE_OVER_89:93"]),
-        ("in her nineties", &["AGE_OVER_89:nineties"]),
-        ("im 93 and i take metoprolol", &["AGE_OVER_89:93"]),
-    ]);
-    leaves_alone::<Patterns>(&[
-        "temp 98 F with chills",
-        "95/min",
-        "the nineties",
-        "O2 sat 95, stable",
-        "glucose 95 mg/dL",
-    ]);
-}
-
-#[test]
-fn codes_behind_what_stands_between() {
-    finds::<Patterns>(&[
-        ("MRN: `44712239`", &["MRN:44712239"]),
-        ("<td>MRN</td><td>44712239</td>", &["MRN:44712239"]),
-        ("<b>MRN:</b> 44712239", &["MRN:44712239"]),
-        ("MRN (Mercy): 44712239", &["MRN:44712239"]),
-        ("the MRN for this pt is 44712239", &["MRN:44712239"]),
-        ("{\"mrnNumber\":\"44712239\"}", &["MRN:44712239"]),
-        ("Hosp # 44712239", &["MRN:44712239"]),
-        (
-            "{\"identifier\":[{\"type\":{\"text\":\"MRN\"},\"value\":\"44712239\"}]}",
-            &["MRN:44712239"],
-        ),
-        (
-            "{\"subject\":{\"reference\":\"Patient/44712239\"}}",
-            &["MRN:44712239"],
-        ),
-        (
-            "IBAN DE89 3704 0044 0532 0130 00",
-            &["ACCOUNT_NUMBER:DE89 3704 0044 0532 0130 00"],
-        ),
-        ("medicare 1EG4 TE5 MK73", &["HEALTH_PLAN_ID:1EG4 TE5 MK73"]),
-        ("BCBS XWJ882213441", &["HEALTH_PLAN_ID:XWJ882213441"]),
-        ("Ins ID: XWJ8821", &["HEALTH_PLAN_ID:XWJ8821"]),
-        ("voice print VP882213", &["BIOMETRIC_ID:VP882213"]),
-        ("call (312)4427188", &["PHONE:(312)4427188"]),
-        ("call 312-4427188", &["PHONE:312-4427188"]),
-        ("phone 4427188", &["PHONE:4427188"]),
-        ("{\"phones\":[\"7345550101\"]}", &["PHONE:7345550101"]),
-    ]);
-    leaves_alone::<Patterns>(&[
-        "OBX|1|NM|2345-7^Glucose^LN||188|mg/dL|70-99|H|||F",
-        "Glucose | 188 | mg/dL | 70-99 | H",
-        "Hgb 13.2 g/dL 120-160",
-        "humana announced 2024 results",
-    ]);
 }

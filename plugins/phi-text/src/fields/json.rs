@@ -45,6 +45,9 @@ fn value(text: &[u8], key: &[u8], at: usize, hint: &mut Hint, visit: &mut Visit<
         hinted(text, key, start, end, hint, visit);
         return after;
     }
+    if matches!(byte(text, at), b'[' | b'{') {
+        hint.is_about_a_person = PERSONS.contains(&key);
+    }
     if byte(text, at) == b'[' {
         return array(text, key, at + 1, visit);
     }
@@ -77,6 +80,7 @@ fn hinted(
         b"system" => hint.system = Some((start, end)),
         b"code" | b"type" => hint.meaning = Some((start, end)),
         // `{"type": {"text": "MRN"}, "value": …}`; prose stands under the same key.
+        b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
         b"text" if end - start <= MAX_LABEL_BYTES => hint.meaning = Some((start, end)),
         b"value" | b"valueString" => {
             let hint = std::mem::take(hint);
@@ -106,7 +110,32 @@ fn hinted(
 struct Hint {
     system: Option<(usize, usize)>,
     meaning: Option<(usize, usize)>,
+    /// Whether the object that was opened last is a person's name or refers to a person.
+    is_about_a_person: bool,
 }
+
+/// The label of what a person is called.
+const PERSON: &[u8] = b"person";
+/// Keys of objects whose `text` or `display` is a person's name (FHIR R4, `HumanName` and references).
+const PERSONS: [&[u8]; 17] = [
+    b"name",
+    b"subject",
+    b"patient",
+    b"performer",
+    b"author",
+    b"individual",
+    b"actor",
+    b"member",
+    b"requester",
+    b"recorder",
+    b"asserter",
+    b"practitioner",
+    b"provider",
+    b"generalPractitioner",
+    b"beneficiary",
+    b"subscriber",
+    b"attester",
+];
 
 /// The last step of a URL or a URN, which is what it is about: `…/sid/us-ssn`.
 fn last_step(system: &[u8]) -> &[u8] {

@@ -1,6 +1,7 @@
-//! `key=value`, `key='a value'` and `<key>value</key>`: logs, addresses of the web, SQL conditions, XML.
+//! `key=value`, `key='a value'`, `<key>value</key>`, and pages, where the label stands in an element of its own:
+//! `<th>Key</th><td>value</td>`, `<b>Key:</b> value`. Logs, addresses of the web, SQL conditions, XML, HTML.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label, trimmed};
 use crate::chunk;
 use crate::text::{byte, byte_before};
 
@@ -79,7 +80,14 @@ fn element(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     let Some(open) = head.iter().rposition(|byte| *byte == b'<') else {
         return;
     };
+    let before = head.get(..open).unwrap_or_default();
     let name = head.get(open + 1..).unwrap_or_default();
+    if let Some(name) = name.strip_prefix(b"/") {
+        if LABEL_ELEMENTS.contains(&name) {
+            behind_label(text, before, at + 1, visit);
+        }
+        return;
+    }
     let name = name.split(|byte| *byte == b' ').next().unwrap_or(name);
     // Without its namespace.
     let name = name.rsplit(|byte| *byte == b':').next().unwrap_or(name);
@@ -97,5 +105,53 @@ fn element(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     };
     if len > 0 && byte(text, start + len + 1) == b'/' {
         visit(name, start, start + len);
+        if matches!(name, b"td" | b"dd")
+            && let Some(label) = label_cell(before)
+        {
+            visit(label, start, start + len);
+        }
     }
+}
+
+/// Elements of prose that a label stands in.
+const LABEL_ELEMENTS: [&[u8]; 5] = [b"b", b"strong", b"em", b"span", b"label"];
+/// Words of a value that stands behind a label in prose; more are a sentence.
+const MAX_WORDS: usize = 5;
+
+/// The value behind `<b>Key:</b>`, up to the next element or the end of its line.
+fn behind_label(text: &[u8], before: &[u8], from: usize, visit: &mut Visit<'_>) {
+    let label = before.rsplit(|byte| *byte == b'>').next().unwrap_or(before);
+    let rest = text.get(from..).unwrap_or_default();
+    let (label, start) = match (label.strip_suffix(b":"), rest.strip_prefix(b":")) {
+        (Some(label), _) => (label, from),
+        (None, Some(_)) => (label, from + 1),
+        (None, None) => return,
+    };
+    let rest = text.get(start..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take(MAX_VALUE_BYTES)
+        .position(|byte| matches!(byte, b'<' | b'\n'))
+        .unwrap_or(rest.len());
+    let value = rest.get(..len).unwrap_or_default();
+    let words = value
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    if is_label(label)
+        && (1..=MAX_WORDS).contains(&words.count())
+        && let Some((start, end)) = trimmed(text, start, start + len)
+    {
+        visit(label, start, end);
+    }
+}
+
+/// The text of the cell that ends where `before` does: `<th>Key</th>`.
+fn label_cell(before: &[u8]) -> Option<&[u8]> {
+    let before = before.trim_ascii_end();
+    let cell = [&b"</th>"[..], b"</td>", b"</dt>"]
+        .iter()
+        .find_map(|end| before.strip_suffix(*end))?;
+    let label = cell.rsplit(|byte| *byte == b'>').next()?.trim_ascii();
+    let label = label.strip_suffix(b":").unwrap_or(label);
+    is_label(label).then_some(label)
 }

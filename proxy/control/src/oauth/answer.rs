@@ -1,6 +1,8 @@
 //! Answers of the endpoints that applications call, in the words of RFC 6749, 5.2: not the native envelope.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, PRAGMA, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use svc_core::fault::{Code, Fault};
@@ -161,5 +163,7 @@ fn unstored(
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+    // A page redeems its code here itself. What it shows stands in the form, and never in a cookie.
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     exchange.respond(status, headers, Body::Full(body.to_string().into()))
 }

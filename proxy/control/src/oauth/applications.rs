@@ -358,13 +358,7 @@ fn required_text(fields: &mut Fields, key: &str, problems: &mut Problems) -> Opt
 /// A list of distinct texts that a null does not clear.
 fn list_of(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Vec<String>> {
     let value = fields.take_or_null(key)?;
-    let texts = input::texts(value, key, problems)?;
-    for (at, text) in texts.iter().enumerate() {
-        if texts.iter().take(at).any(|other| other == text) {
-            problems.add(format!("{key}[{at}]"), "is named twice");
-        }
-    }
-    Some(texts)
+    input::texts(value, key, problems, input::repeated)
 }
 
 /// The application as contract 16.1 shows it.

@@ -101,16 +101,13 @@ fn read_body(call: &mut Call) -> Result<(Wanted, Intent), Fault> {
 }
 
 fn ids(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
-    let ids = input::texts(fields.take("delivery_ids")?, "delivery_ids", problems)?;
+    let ids = fields.take("delivery_ids")?;
+    let ids = input::texts(ids, "delivery_ids", problems, |_, id| {
+        input::other_length(id, 0..=MAX_ID_CHARS)
+    })?;
     if !(1..=MAX_IDS).contains(&ids.len()) {
         problems.add("delivery_ids", format!("must hold 1 to {MAX_IDS} ids"));
         return None;
-    }
-    for (at, id) in ids.iter().enumerate() {
-        if id.chars().count() > MAX_ID_CHARS {
-            let problem = format!("must have at most {MAX_ID_CHARS} characters");
-            problems.add(format!("delivery_ids[{at}]"), problem);
-        }
     }
     Some(ids)
 }
@@ -141,18 +138,18 @@ fn statuses(fields: &mut Fields, problems: &mut Problems) -> Vec<Status> {
     let Some(value) = fields.take("status") else {
         return USUAL.to_vec();
     };
-    let words = input::texts(value, &path, problems).unwrap_or_default();
-    let mut statuses = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
-        match Status::parse(word) {
-            Some(status) => statuses.push(status),
-            None => problems.add(format!("{path}[{at}]"), "is not a known status"),
-        }
-    }
-    if words.is_empty() {
+    let words = input::texts(value, &path, problems, |_, word| {
+        let is_unknown = Status::parse(word).is_none();
+        is_unknown.then(|| "is not a known status".to_owned())
+    });
+    let statuses = words
+        .iter()
+        .flatten()
+        .filter_map(|word| Status::parse(word));
+    if words.as_ref().is_some_and(Vec::is_empty) {
         problems.add(path, "must hold at least one status");
     }
-    statuses
+    statuses.collect()
 }
 
 /// What a call came to, as contract 15.3 shows it.

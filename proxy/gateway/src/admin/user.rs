@@ -48,7 +48,7 @@ pub(crate) struct Reset {
     remove_totp: bool,
 }
 
-/// Longest name of a person, in characters (contract 1.2).
+/// Longest name of a person or an organization, in characters (contract 1.2).
 const MAX_NAME_CHARS: usize = 100;
 
 /// An address of `--email`.
@@ -58,6 +58,15 @@ pub(super) fn email(text: &str) -> anyhow::Result<String> {
         bail!("--email is not an address");
     }
     Ok(plain)
+}
+
+/// A name of `--name`.
+pub(super) fn name(text: &str) -> anyhow::Result<String> {
+    let name = text.trim();
+    if !(1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
+        bail!("--name must have 1 to {MAX_NAME_CHARS} characters");
+    }
+    Ok(name.to_owned())
 }
 
 /// # Errors
@@ -76,16 +85,16 @@ pub(super) async fn create(
     } = options;
     known(store, &organization).await?;
     let email = self::email(&email)?;
-    let name = name.unwrap_or_else(|| email.clone());
-    if !(1..=MAX_NAME_CHARS).contains(&name.trim().chars().count()) {
-        bail!("--name must have 1 to {MAX_NAME_CHARS} characters");
-    }
+    let name = match name {
+        Some(name) => self::name(&name)?,
+        None => email.clone(),
+    };
     let now = moment::now();
     let user = User {
         id: moment::id(IdKind::User),
         org_id: organization,
         email,
-        name: name.trim().to_owned(),
+        name,
         role: Role::parse(&role).context("--role is not a role")?,
         suspended: false,
         mfa_enabled: false,

@@ -19,7 +19,11 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     // In the next line only a whole date is one: a list may begin there.
     let day_end =
         day_end.filter(|end| byte(text, name_end) != b'\n' || year_after(text, *end).is_some());
-    let year_end = year_after(text, day_end.unwrap_or(name_end));
+    let day_end = day_end.map(|end| more_days(text, end));
+    let year_end = match day_start {
+        Some(start) => year_after(text, name_end).or_else(|| short_year(text, start, at, name_end)),
+        None => year_after(text, day_end.unwrap_or(name_end)),
+    };
     let end = year_end.or(day_end).unwrap_or(name_end);
     // `14th of` tells as well as a year.
     let is_spelt = day_start
@@ -217,6 +221,50 @@ fn range_end(rest: &[u8], end: usize) -> usize {
         .take_while(|byte| byte.is_ascii_digit())
         .count();
     if digits <= 2 { end + 1 + digits } else { end }
+}
+
+/// Where the last day of `14, 15 and 16` ends; `end` where there is one alone.
+fn more_days(text: &[u8], mut end: usize) -> usize {
+    loop {
+        let rest = text.get(end..).unwrap_or_default();
+        let signs: [&[u8]; 4] = [b", and ", b" and ", b" & ", b", "];
+        let Some(sign) = signs.iter().find(|sign| starts(rest, sign)) else {
+            return end;
+        };
+        let day = rest.get(sign.len()..).unwrap_or_default();
+        let digits = day.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let tail = (byte(day, digits), byte(day, digits + 1));
+        let value = day
+            .iter()
+            .take(digits)
+            .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+        // What is counted, or a time, stands there as well: `Oct 14, 3 pills`.
+        let ends = matches!(tail, (b'.' | b';' | b')' | b'\n' | 0, _))
+            && !(tail.0 == b'.' && tail.1.is_ascii_digit())
+            || matches!(tail, (b',', b' '))
+            || starts(day.get(digits..).unwrap_or_default(), b" and ");
+        if !(1..=2).contains(&digits) || !is_day(value) || !ends {
+            return end;
+        }
+        end += sign.len() + digits;
+    }
+}
+
+/// Where the year of `14OCT25` and `14 Oct 25` ends; behind a space only where nothing is counted by it.
+fn short_year(text: &[u8], day: usize, at: usize, name_end: usize) -> Option<usize> {
+    let rest = text.get(name_end..)?;
+    let gap = usize::from(byte(rest, 0) == b' ');
+    let is_glued = gap == 0 && byte_before(text, at).is_ascii_digit();
+    let is_apart = gap == 1 && byte_before(text, at) == b' ' && at - day <= 3;
+    let year = rest.get(gap..)?;
+    let digits = year.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let tail = (byte(year, digits), byte(year, digits + 1));
+    let is_counted = tail.0 == b' ' && is_word(tail.1) || tail.0 == b'%';
+    let goes_on = is_word(tail.0)
+        || matches!(tail.0, b':' | b'/' | b'-')
+        || tail.0 == b'.' && tail.1.is_ascii_digit();
+    (digits == 2 && !goes_on && (is_glued || is_apart && !is_counted))
+        .then_some(name_end + gap + digits)
 }
 
 fn is_ordinal(text: &[u8], end: usize) -> bool {

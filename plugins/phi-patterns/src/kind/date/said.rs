@@ -1,6 +1,6 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
-use crate::number::Numbers;
+use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, has};
 
 /// Whether the words around say that a bare `3/4` is a date, and none says that it is something else.
@@ -12,18 +12,54 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
         .rsplit(|byte| b".;\n".contains(byte))
         .next()
         .unwrap_or(near);
-    let is_about_a_day = || has(clause, DATE_WORDS) || is_heading(numbers, at, near);
+    let is_about_a_day = || {
+        has(clause, DATE_WORDS)
+            || is_heading(numbers, at, near)
+            || is_timed(numbers, at)
+            || is_aside(numbers, at, near)
+    };
     is_about_a_day() && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
 }
 
-/// `3/1: admitted` at the beginning of a line or sentence.
+/// `3/1: admitted` at the beginning of a line or sentence; `11/3 pt fell` at that of a line.
 fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    let text = numbers.text;
     let end = numbers.group(at + 1).end;
-    let is_first = matches!(
-        near.trim_ascii_end().last(),
-        None | Some(b'.' | b';' | b'\n')
-    ) || matches!(near.last(), Some(b'\n'));
-    is_first && byte(numbers.text, end) == b':' && byte(numbers.text, end + 1) == b' '
+    let begins_line = near.is_empty() || matches!(near.last(), Some(b'\n'));
+    let begins_sentence = matches!(near.trim_ascii_end().last(), Some(b'.' | b';' | b'\n'));
+    let is_titled = byte(text, end) == b':' && byte(text, end + 1) == b' ';
+    // `3/4 cup` is a fraction.
+    let is_first_word = || {
+        let behind = text.get(end..).unwrap_or_default();
+        let word = behind.strip_prefix(b" - ").or(behind.strip_prefix(b" "));
+        is_improper(numbers, at) && word.is_some_and(|word| byte(word, 0).is_ascii_alphabetic())
+    };
+    (begins_line || begins_sentence) && is_titled || begins_line && is_first_word()
+}
+
+/// `11/3 0900`: a time of day behind it.
+fn is_timed(numbers: &Numbers<'_>, at: usize) -> bool {
+    let time = numbers.group(at + 2);
+    let is_clock = |time: u32| time / 100 < 24 && time % 100 < 60;
+    time.len() == 4
+        && numbers.gap(at + 1) == Gap::Space
+        && numbers.gap(at + 2) == Gap::None
+        && byte(numbers.text, time.start) <= b'2'
+        && numbers.value(at + 2).is_some_and(is_clock)
+}
+
+/// `(11/2)`, `[11/3]`, which is no fraction.
+fn is_aside(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    let is_closed = matches!(byte(numbers.text, numbers.group(at + 1).end), b')' | b']');
+    is_closed && matches!(near.last(), Some(b'(' | b'[')) && is_improper(numbers, at)
+}
+
+/// `11/3`: more than the whole, as no score and no part of something is.
+fn is_improper(numbers: &Numbers<'_>, at: usize) -> bool {
+    /// Ratios are smaller: `2/1`, `4/3`.
+    const RATIOS: u32 = 4;
+    let (first, second) = (numbers.value(at), numbers.value(at + 1));
+    first > second && first > Some(RATIOS)
 }
 
 /// Words that make a bare `3/4` a date.
@@ -110,6 +146,23 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "consult",
     "clinic",
     "fever",
+    "week of",
+    "as of",
+    "called",
+    "shot",
+    "vaccine",
+    "vaccinated",
+    "booster",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "picc",
+    "foley",
+    "lbm",
+    "tte",
+    "s/p",
+    "dc",
     "adm",
     "rtc",
     "bcx",

@@ -1,0 +1,46 @@
+//! Days without a month: `Tuesday the 4th`, `on the 14th.`
+
+use super::{DATE, Finding, is_day};
+use crate::number::Numbers;
+use crate::text::{before, byte, byte_before, ends_with, is_word, starts};
+
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+/// Ribs, nerves and vertebrae have smaller numbers.
+const BEYOND_BODIES: u32 = 13;
+
+pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    let (text, group) = (numbers.text, numbers.group(at));
+    let value = numbers.value(at).filter(|value| is_day(*value))?;
+    let rest = text.get(group.end..)?;
+    let is_ordinal = ["st", "nd", "rd", "th"]
+        .iter()
+        .any(|ending| starts(rest, ending.as_bytes()));
+    if group.len() > 2 || !is_ordinal || is_word(byte(rest, 2)) {
+        return None;
+    }
+    let end = group.end + 2;
+    let head = before(text, group.start).strip_suffix(b"the ")?;
+    let head = head.trim_ascii_end();
+    let head = head.strip_suffix(b",").unwrap_or(head);
+    if let Some(day) = WEEKDAYS.iter().find(|day| ends_with(head, &[day])) {
+        let start = group.start - before(text, group.start).len() + head.len() - day.len();
+        return Some(Finding::new(DATE, start, end, 850));
+    }
+    let ends_clause = matches!(
+        byte(text, end),
+        0 | b'.' | b',' | b';' | b'?' | b'!' | b'\n'
+    );
+    let is_day_of_month = value >= BEYOND_BODIES
+        && ends_clause
+        && ends_with(head, &["on"])
+        && byte_before(text, group.start) == b' ';
+    is_day_of_month.then_some(Finding::new(DATE, group.start, end, 650).contextual())
+}
