@@ -225,6 +225,7 @@ fn bootstrap_refuses_what_it_does_not_know() {
         &["--credits", "many"],
         &["--credits", "-5"],
         &["--colour", "red"],
+        &["--name", " "],
     ] {
         let output = run(
             &gateway,
@@ -237,6 +238,12 @@ fn bootstrap_refuses_what_it_does_not_know() {
         );
         assert!(output.stdout.is_empty(), "{options:?}");
     }
+    // The second owner of one address.
+    let twice = ["admin", "bootstrap", "--json", "--email", "o@example.org"];
+    assert!(run(&gateway, &twice).status.success());
+    let output = run(&gateway, &twice);
+    assert!(!output.status.success());
+    assert!(program::text(&output.stderr).contains("somebody has this address already"));
 }
 
 /// Beside a running gateway, effective with the next request.

@@ -99,12 +99,13 @@ async fn every_problem_of_a_request_is_told() {
     for (path, body, fields) in [
         (
             "/v1/webhooks",
-            json!({"url": "ftp://x", "events": ["record.made", "*"], "app_id": "x", "entity_keys": [],
+            json!({"url": "ftp://x", "events": ["record.made", "*", 5], "app_id": "x", "entity_keys": [],
                    "max_in_flight": 51, "extra": 1}),
             &[
                 "url",
                 "events[0]",
                 "events[1]",
+                "events[2]",
                 "app_id",
                 "entity_keys",
                 "max_in_flight",
