@@ -202,25 +202,21 @@ impl Wanted {
 }
 
 fn scopes(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Scope>> {
-    let words = fields.array("scopes", problems)?;
+    let words = input::texts(
+        fields.take("scopes")?,
+        "scopes",
+        problems,
+        |before, word| {
+            let is_unknown = Scope::parse(word).is_none();
+            let unknown = is_unknown.then(|| "unknown scope".to_owned());
+            unknown.or_else(|| input::repeated(before, word))
+        },
+    )?;
     if words.is_empty() {
         problems.add("scopes", "must not be empty");
         return None;
     }
-    let mut scopes = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
-        let problem = match word.as_str().map(Scope::parse) {
-            None => "must be a string",
-            Some(None) => "unknown scope",
-            Some(Some(scope)) if scopes.contains(&scope) => "is named twice",
-            Some(Some(scope)) => {
-                scopes.push(scope);
-                continue;
-            }
-        };
-        problems.add(format!("scopes[{at}]"), problem);
-    }
-    Some(scopes)
+    Some(words.iter().filter_map(|word| Scope::parse(word)).collect())
 }
 
 fn expiry(fields: &mut Fields, now: Timestamp, problems: &mut Problems) -> Option<Timestamp> {

@@ -12,7 +12,7 @@ pub(super) fn is_eponym(sentence: &Sentence<'_>, at: usize) -> bool {
     token.is(Role::Eponym) || is_of_a_thing(sentence, at)
 }
 
-/// As above, for a word that stands beside a given name: `Ann Fowler` is somebody, `Ann Fowler position` is none.
+/// As above, for a word that stands beside a given name: `Susan Fowler` is somebody, `Susan Fowler position` is none.
 pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
     let Some(token) = sentence.token(at) else {
         return false;

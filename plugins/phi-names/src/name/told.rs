@@ -157,7 +157,7 @@ fn is_said_by(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// A word that may be part of a name and is no other word.
 fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
-    let class = token.class_of(sentence.text);
+    let class = token.class;
     let is_long = token.len() >= MIN_UNKNOWN_BYTES
         || sentence.writing == Writing::Cased && token.shape == Shape::Capital;
     let is_new = class.is_unknown() && is_long && !ends_as_findings_do(token.text(sentence.text));

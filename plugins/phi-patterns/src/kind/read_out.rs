@@ -3,7 +3,7 @@
 
 use crate::text::{byte, is_word, starts};
 
-/// Words of a digit, and of two; the longer one of those with one beginning first.
+/// Words of a digit, and of two.
 const WORDS: [&str; 31] = [
     "zero",
     "oh",
@@ -60,7 +60,6 @@ pub fn end(text: &[u8], start: usize, least: usize) -> Option<usize> {
         };
         at = next;
     }
-    // What has a unit is a measure, however it is labelled.
     end.filter(|_| count >= least)
 }
 
