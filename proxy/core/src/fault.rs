@@ -426,6 +426,11 @@ impl Problems {
         self.found.is_empty()
     }
 
+    /// How many were noted so far.
+    pub fn len(&self) -> usize {
+        self.found.len()
+    }
+
     /// As [`Problems::into_result`] on the compat surfaces, where 400 `UNSUPPORTED_PARAMETER` by name comes
     /// first for whatever is foreign (wire.md 3).
     ///

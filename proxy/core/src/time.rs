@@ -69,6 +69,14 @@ impl Timestamp {
             .to_string()
     }
 
+    /// Reads what [`Self::http_date`] writes.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let at = jiff::fmt::rfc2822::DateTimeParser::new()
+            .parse_timestamp(text)
+            .ok()?;
+        Some(Self(at.as_millisecond()))
+    }
+
     /// RFC 3339 with a numeric offset, as webhook bodies have it (contract 1.2).
     pub fn with_offset(self) -> String {
         let text = self.to_string();
@@ -99,6 +107,16 @@ impl fmt::Display for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn http_dates_are_written_and_read() {
+        let at = Timestamp(1_445_412_480_000);
+        assert_eq!(at.http_date(), "Wed, 21 Oct 2015 07:28:00 GMT");
+        assert_eq!(Timestamp::parse_http_date(&at.http_date()), Some(at));
+        for text in ["", "7", "Wed, 21 Oct 2015", "soon"] {
+            assert_eq!(Timestamp::parse_http_date(text), None);
+        }
+    }
 
     #[test]
     fn shows_milliseconds_and_z() {

@@ -9,7 +9,7 @@ use super::kind::Kind;
 use super::merge::Finding;
 use super::scan::TextScan;
 use super::visit::{Form, visit};
-use crate::chat::ChatRequest;
+use crate::chat::{ChatRequest, Part};
 use crate::fault::{Code, Fault};
 
 /// Locations named in one refusal; the counts say how many findings there are.
@@ -119,7 +119,8 @@ pub fn first_in_tools(
     param
 }
 
-/// The places of findings, each once, in order, at most [`MAX_LOCATIONS`].
+/// The places of findings, each once, in order, at most [`MAX_LOCATIONS`]. A message that is one text has no parts to
+/// tell apart: `messages[2].content`.
 pub fn locations(chat: &mut ChatRequest, findings: &[Finding]) -> Vec<String> {
     let mut segments = findings.iter().map(|finding| finding.segment).peekable();
     let mut named: Vec<String> = Vec::new();
@@ -138,5 +139,14 @@ pub fn locations(chat: &mut ChatRequest, findings: &[Finding]) -> Vec<String> {
         }
         None
     });
+    for (turn, message) in chat.messages.iter().enumerate() {
+        if matches!(message.content.as_slice(), [Part::Text { .. }]) {
+            let content = format!("messages[{turn}].content");
+            let only_part = format!("{content}[0]");
+            for name in named.iter_mut().filter(|name| **name == only_part) {
+                name.clone_from(&content);
+            }
+        }
+    }
     named
 }

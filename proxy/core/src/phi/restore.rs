@@ -6,6 +6,7 @@
 
 mod address;
 pub(super) mod json;
+mod prose;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use address::AddressWatch;
 use json::{JsonReader, Unit};
+use prose::ProseReader;
 
 use super::map::PlaceholderMap;
 use super::token::{Inside, Step};
@@ -51,7 +53,7 @@ impl RestoreTable {
 /// How the text of a channel is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// Text or reasoning.
+    /// Text or reasoning. Values go in as they are, and escaped into the strings of JSON that it holds.
     Prose,
     /// The JSON text of a tool call's arguments: only strings in it hold placeholders, and values go in
     /// escaped.
@@ -61,7 +63,7 @@ pub enum Channel {
 /// Restores one channel of one reply.
 pub struct Restorer {
     table: Arc<RestoreTable>,
-    json: Option<JsonReader>,
+    reader: Reader,
     address: AddressWatch,
     state: State,
     /// The candidate as it arrived, and as it reads.
@@ -70,6 +72,34 @@ pub struct Restorer {
     inside: Inside,
     restored: u64,
     drifted: u64,
+}
+
+enum Reader {
+    Prose(ProseReader),
+    Json(JsonReader),
+}
+
+impl Reader {
+    fn push(&mut self, letter: char) -> Unit {
+        match self {
+            Self::Prose(reader) => reader.push(letter),
+            Self::Json(reader) => reader.push(letter),
+        }
+    }
+
+    fn in_string(&self) -> bool {
+        match self {
+            Self::Prose(reader) => reader.in_string(),
+            Self::Json(reader) => reader.in_string(),
+        }
+    }
+
+    fn finish(&mut self) -> String {
+        match self {
+            Self::Prose(reader) => reader.finish(),
+            Self::Json(reader) => reader.finish(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,9 +117,9 @@ impl Restorer {
     pub fn new(table: Arc<RestoreTable>, channel: Channel) -> Self {
         Self {
             table,
-            json: match channel {
-                Channel::Prose => None,
-                Channel::Json => Some(JsonReader::default()),
+            reader: match channel {
+                Channel::Prose => Reader::Prose(ProseReader::default()),
+                Channel::Json => Reader::Json(JsonReader::default()),
             },
             address: AddressWatch::default(),
             state: State::Outside,
@@ -108,15 +138,20 @@ impl Restorer {
         }
         let mut out = String::with_capacity(self.held.len() + piece.len());
         for letter in piece.chars() {
-            let unit = self
-                .json
-                .as_mut()
-                .map_or(Unit::Plain, |reader| reader.push(letter));
-            match unit {
+            match self.reader.push(letter) {
                 Unit::Partial => {}
                 Unit::Plain => {
                     let mut raw = [0; 4];
                     self.letter(letter, letter.encode_utf8(&mut raw), &mut out);
+                }
+                // No escape of JSON, but one of Markdown, as prose has it.
+                Unit::Escaped {
+                    reads: reads @ ('[' | ']'),
+                    raw,
+                } if raw.len() == 2 && matches!(self.reader, Reader::Prose(_)) => {
+                    self.letter('\\', "\\", &mut out);
+                    let mut utf8 = [0; 4];
+                    self.letter(reads, reads.encode_utf8(&mut utf8), &mut out);
                 }
                 Unit::Escaped { reads, raw } => self.letter(reads, &raw, &mut out),
                 Unit::Structure => {
@@ -133,9 +168,7 @@ impl Restorer {
     pub fn finish(&mut self) -> String {
         let mut out = String::new();
         self.release(&mut out);
-        if let Some(reader) = &mut self.json {
-            out.push_str(&reader.finish());
-        }
+        out.push_str(&self.reader.finish());
         out
     }
 
@@ -209,9 +242,10 @@ impl Restorer {
         if !escaped {
             out.push_str(self.held.get(..backslash_bytes).unwrap_or_default());
         }
-        match self.json {
-            None => out.push_str(value),
-            Some(_) => json::escape_into(value, out),
+        if self.reader.in_string() {
+            json::escape_into(value, out);
+        } else {
+            out.push_str(value);
         }
         self.restored += 1;
         let is_exact = self.held_reads.strip_prefix('[') == Some(self.inside.canonical());

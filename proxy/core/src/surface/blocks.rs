@@ -196,10 +196,11 @@ fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Op
         "base64" => {
             let media_type = source.required_string("media_type", problems);
             let data = source.required_string("data", problems)?;
-            let Ok(data) = STANDARD.decode(data.as_bytes()) else {
-                problems.add(join(path, "data"), "is not base64");
+            let data = STANDARD.decode(data.as_bytes()).unwrap_or_default();
+            if data.is_empty() {
+                problems.add(join(path, "data"), "must be base64 data");
                 return None;
-            };
+            }
             media_type.map(|media_type| Media::Inline {
                 media_type,
                 data: data.into(),
@@ -298,8 +299,9 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     let name = fields.required_string("name", problems);
     let description = fields.string("description", problems);
     let schema = fields.object("input_schema", problems);
-    if schema.is_none() {
-        problems.add(join(path, "input_schema"), "is required");
+    match &schema {
+        Some(schema) => check_schema(schema, &join(path, "input_schema"), problems),
+        None => problems.add(join(path, "input_schema"), "is required"),
     }
     let strict = fields.boolean("strict", problems);
     let cache_mark = decode_mark(&mut fields, problems);
@@ -323,6 +325,13 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
         strict,
         cache_mark,
     })
+}
+
+/// Arguments are an object with every provider kind, and each refuses a schema that does not say so.
+pub(super) fn check_schema(schema: &Map<String, Value>, path: &str, problems: &mut Problems) {
+    if schema.get("type") != Some(&json!("object")) {
+        problems.add(join(path, "type"), "must be object");
+    }
 }
 
 /// What [`tool_name_is_valid`] asks for, in words.
@@ -463,6 +472,7 @@ mod tests {
                 "m[0].text",
                 "m[1].type",
                 "m[2].y",
+                "tools[0].input_schema.type",
                 "tools[0].name",
                 "tools[1].input_schema"
             ]

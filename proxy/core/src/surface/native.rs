@@ -61,10 +61,12 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         fields.take("tool_choice").map_or((None, None), |value| {
             blocks::decode_tool_choice(value, "tool_choice", &tools, &mut problems)
         });
+    let found = problems.len();
     let results = fields
         .take("tool_results")
         .map(|value| tool_results(value, &mut problems))
         .unwrap_or_default();
+    let has_no_results = results.is_empty() && problems.len() == found;
 
     if let Some(unknown) = fields.unknown().next() {
         return Err(Fault::new(
@@ -73,10 +75,10 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         )
         .at(unknown));
     }
-    // A message of the wrong type is one problem, not two.
+    // A message of the wrong type is one problem, not two; so are results that cannot be read.
     let is_blank = |text: &str| text.trim().is_empty();
     let says_nothing = message.as_deref().map_or(!has_message, is_blank);
-    if results.is_empty() && says_nothing {
+    if has_no_results && says_nothing {
         problems.add("message", "is required");
     }
     if !results.is_empty() && conversation.is_none() {
@@ -134,8 +136,11 @@ pub fn place(chat: &ChatRequest, location: &str) -> String {
     }
     let this_turn = || {
         let turn = chat.messages.len().checked_sub(1)?;
-        let rest = location.strip_prefix(&format!("messages[{turn}].content["))?;
-        let at: usize = rest.split(']').next()?.parse().ok()?;
+        let rest = location.strip_prefix(&format!("messages[{turn}].content"))?;
+        let at: usize = match rest.strip_prefix('[') {
+            Some(rest) => rest.split(']').next()?.parse().ok()?,
+            None => 0,
+        };
         Some(match chat.messages.get(turn)?.content.get(at)? {
             Part::ToolResult(_) => format!("tool_results[{at}].content"),
             _ => "message".to_owned(),
@@ -428,6 +433,14 @@ mod tests {
             paths,
             ["message", "stream", "max_tokens", "conversation_id"]
         );
+    }
+
+    #[test]
+    fn results_that_cannot_be_read_are_one_problem() {
+        let fault = refused(r#"{"tool_results":[7]}"#);
+        assert!(fault.details.keys().eq(["tool_results[0]"]));
+        let fault = refused(r#"{"tool_results":[]}"#);
+        assert!(fault.details.keys().eq(["message"]));
     }
 
     #[test]

@@ -11,6 +11,8 @@ const FAILURES_TO_OPEN: u32 = 5;
 const OPEN_FOR: Duration = Duration::from_secs(10);
 /// A trial that never reports (its caller left) does not keep the circuit open for ever.
 const TRIAL_LASTS: Duration = Duration::from_secs(30);
+/// A trial has usually answered by then.
+const TRIAL_ANSWERS: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -62,19 +64,27 @@ impl Default for Breaker {
 
 impl Breaker {
     /// Whether a call may be made now. In a half-open circuit the first to ask gets the trial.
-    pub(super) fn admits(&self, now: Instant) -> bool {
+    ///
+    /// # Errors
+    /// How long it is until asking again can help.
+    pub(super) fn admit(&self, now: Instant) -> Result<(), Duration> {
         let mut state = self.state.lock();
         match *state {
-            State::Closed { .. } => true,
-            State::Open { since } if now.duration_since(since) < OPEN_FOR => false,
-            State::HalfOpen { trial_since } if now.duration_since(trial_since) < TRIAL_LASTS => {
-                false
+            State::Closed { .. } => return Ok(()),
+            State::Open { since } => {
+                let waited = now.duration_since(since);
+                if waited < OPEN_FOR {
+                    return Err(OPEN_FOR - waited);
+                }
             }
-            State::Open { .. } | State::HalfOpen { .. } => {
-                *state = State::HalfOpen { trial_since: now };
-                true
+            State::HalfOpen { trial_since } => {
+                if now.duration_since(trial_since) < TRIAL_LASTS {
+                    return Err(TRIAL_ANSWERS);
+                }
             }
         }
+        *state = State::HalfOpen { trial_since: now };
+        Ok(())
     }
 
     pub(super) fn report(&self, health: Health, now: Instant) {
@@ -110,7 +120,7 @@ mod tests {
     fn opened(now: Instant) -> Breaker {
         let breaker = Breaker::default();
         for _ in 0..FAILURES_TO_OPEN {
-            assert!(breaker.admits(now));
+            assert_eq!(breaker.admit(now), Ok(()));
             breaker.report(Health::Failing, now);
         }
         breaker
@@ -127,7 +137,7 @@ mod tests {
             breaker.report(Health::Refusing, now);
         }
         assert_eq!(breaker.circuit(), Circuit::Closed);
-        assert!(!opened(now).admits(now));
+        assert_eq!(opened(now).admit(now), Err(OPEN_FOR));
     }
 
     #[test]
@@ -135,14 +145,16 @@ mod tests {
         let now = Instant::now();
         let breaker = opened(now);
         let later = now + OPEN_FOR;
-        assert!(breaker.admits(later));
-        assert!(!breaker.admits(later));
+        let second = Duration::from_secs(1);
+        assert_eq!(breaker.admit(later - second), Err(second));
+        assert_eq!(breaker.admit(later), Ok(()));
+        assert_eq!(breaker.admit(later), Err(TRIAL_ANSWERS));
         breaker.report(Health::Failing, later);
-        assert!(!breaker.admits(later));
+        assert_eq!(breaker.admit(later), Err(OPEN_FOR));
         let again = later + OPEN_FOR;
-        assert!(breaker.admits(again));
+        assert_eq!(breaker.admit(again), Ok(()));
         breaker.report(Health::Sound, again);
-        assert!(breaker.admits(again) && breaker.admits(again));
+        assert_eq!([breaker.admit(again), breaker.admit(again)], [Ok(()); 2]);
     }
 
     #[test]
@@ -150,7 +162,7 @@ mod tests {
         let now = Instant::now();
         let breaker = opened(now);
         let trial = now + OPEN_FOR;
-        assert!(breaker.admits(trial));
-        assert!(breaker.admits(trial + TRIAL_LASTS));
+        assert_eq!(breaker.admit(trial), Ok(()));
+        assert_eq!(breaker.admit(trial + TRIAL_LASTS), Ok(()));
     }
 }

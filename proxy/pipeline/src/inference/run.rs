@@ -4,12 +4,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
+use svc_core::time::Timestamp;
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd, UpstreamRequest};
 use svc_store::ledger::BilledTo;
 use tokio::runtime::Handle;
@@ -17,6 +18,7 @@ use tokio::runtime::Handle;
 use super::breaker::Health;
 use super::failure::Failure;
 use crate::metrics::Metrics;
+use crate::moment;
 use crate::provider::Provider;
 use crate::upstream::{
     Connector, InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError,
@@ -81,14 +83,14 @@ pub(super) async fn on_a_route<T>(
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
 ) -> Result<T, Fault> {
     let mut last: Option<Fault> = None;
+    let mut open: Option<(Duration, &Route)> = None;
     for route in &call.routes {
         let (breaker, observed) = (&route.provider.breaker, &route.provider.observed);
         let asked = Instant::now();
-        if !breaker.admits(asked) {
-            let name = &route.provider.target.name;
-            last.get_or_insert_with(|| {
-                Fault::unavailable(format_args!("the circuit of provider {name} is open"))
-            });
+        if let Err(wait) = breaker.admit(asked) {
+            if open.is_none_or(|(soonest, _)| wait < soonest) {
+                open = Some((wait, route));
+            }
             continue;
         }
         match attempt(call, route).await {
@@ -103,14 +105,21 @@ pub(super) async fn on_a_route<T>(
                 breaker.report(health, now);
                 observed.attempt(health, Some(&fault), now.duration_since(asked), now);
                 if !fault.retryable {
-                    return Err(last.unwrap_or(fault));
+                    return Err(last.or_else(|| open.map(open_circuit)).unwrap_or(fault));
                 }
                 tracing::warn!(provider = &*route.provider.target.name, %fault, "a route to a model failed");
                 last = Some(fault);
             }
         }
     }
+    let last = last.or_else(|| open.map(open_circuit));
     Err(last.unwrap_or_else(|| Fault::internal("a call without a route")))
+}
+
+fn open_circuit((wait, route): (Duration, &Route)) -> Fault {
+    let name = &route.provider.target.name;
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    Fault::unavailable(format_args!("the circuit of provider {name} is open")).retry_after(seconds)
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure> {
@@ -177,7 +186,19 @@ pub(super) async fn send(
         .overhead_seconds
         .observe(overhead.as_secs_f64());
     let sending = call.connector.send(Arc::clone(&provider.target), outbound);
-    Ok(sending.await?)
+    let mut answer = sending.await?;
+    wait_in_seconds(&mut answer.headers);
+    Ok(answer)
+}
+
+/// A driver has no clock: a `Retry-After` that is a date (RFC 9110, 10.2.3) becomes the seconds until then.
+fn wait_in_seconds(headers: &mut HeaderMap) {
+    if let Some(value) = headers.get_mut(RETRY_AFTER)
+        && let Some(then) = value.to_str().ok().and_then(Timestamp::parse_http_date)
+    {
+        let wait_ms = u64::try_from(then.0 - moment::now().0).unwrap_or_default();
+        *value = HeaderValue::from(wait_ms.div_ceil(1_000));
+    }
 }
 
 /// Headers of ours that no driver needs to think of. An encoded answer would only be decoded again.

@@ -1,6 +1,9 @@
 //! JSON text read character by character, only as far as restoring needs it: where strings are, and what
 //! their escapes mean. It does not validate.
 
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
 use crate::phi::normal::{Rewrite, Rewriter};
 
 /// What one more character of the text gives.
@@ -81,6 +84,11 @@ impl JsonReader {
         }
     }
 
+    /// Whether this place is within a string.
+    pub(super) fn in_string(&self) -> bool {
+        self.state != State::Outside
+    }
+
     /// The end of the text: an escape sequence that never became complete.
     pub(in crate::phi) fn finish(&mut self) -> String {
         std::mem::take(&mut self.escape)
@@ -149,9 +157,14 @@ pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
     rewriter.finish()
 }
 
-/// Appends text as it stands inside a JSON string.
+/// Appends text as it stands inside a JSON string. What stands so already came out of one, and goes in as it is.
 pub(in crate::phi) fn escape_into(text: &str, out: &mut String) {
-    let quoted = serde_json::Value::from(text).to_string();
+    let quoted = format!("\"{text}\"");
+    if serde_json::from_str::<IgnoredAny>(&quoted).is_ok() {
+        out.push_str(text);
+        return;
+    }
+    let quoted = Value::from(text).to_string();
     out.push_str(
         quoted
             .strip_prefix('"')

@@ -120,7 +120,7 @@ fn a_blocked_request_hears_kinds_counts_and_places_only() {
         json!({
             "entity_types": ["NAME", "SSN"],
             "counts": {"NAME": 5, "SSN": 1},
-            "locations": ["metadata", "messages[0].content[1].arguments", "messages[1].content[0]"],
+            "locations": ["metadata", "messages[0].content[1].arguments", "messages[1].content"],
         })
     );
 }

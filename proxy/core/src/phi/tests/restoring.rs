@@ -158,6 +158,44 @@ fn arguments_stay_json() {
 }
 
 #[test]
+fn json_in_a_reply_stays_json() {
+    let object = r#"{"who":"[NAME_1]","list":["[SSN_1]","\[NAME_1\]"],"id":[SSN_1],"u":"https:\/\/e\/[SSN_1]"}"#;
+    let restored = r#"{"who":"J\"o\\e","list":["123-45-6789","J\"o\\e"],"id":123-45-6789,"u":"https:\/\/e\/[SSN_1]"}"#;
+    for (before, after) in [
+        ("", ""),
+        (" \n", "\n\n\"[NAME_1]\""),
+        ("Here:\n```json\n", "\n```\n\"[NAME_1]\""),
+        ("[", ",{}]"),
+        ("[NAME_1] has { ", " \"[NAME_1]\" }"),
+    ] {
+        let plain = |text: &str| text.replace("[NAME_1]", "J\"o\\e");
+        assert_eq!(
+            prose(&format!("{before}{object}{after}")),
+            format!("{}{restored}{}", plain(before), plain(after))
+        );
+    }
+    assert_eq!(prose("[\n \"[NAME_1]\"]"), "[\n \"J\\\"o\\\\e\"]");
+    // What the reply never closes ends with its fence.
+    assert_eq!(
+        prose("```\n{\"a\": 1,\n```\n\"[NAME_1]\""),
+        "```\n{\"a\": 1,\n```\n\"J\"o\\e\""
+    );
+    assert_eq!(prose("{\"a\": \"x\\u00"), "{\"a\": \"x\\u00");
+}
+
+#[test]
+fn what_came_out_of_json_goes_into_json_as_it_is() {
+    let mut map = PlaceholderMap::default();
+    let date = r"03\/04\/1961";
+    masked(date, &[("DOB", date)], &mut map);
+    let text = r#"{"born":"[DOB_1]"}"#;
+    for channel in [Channel::Prose, Channel::Json] {
+        let (restored, _) = restore(text, &table(&map), channel);
+        assert_eq!(restored, r#"{"born":"03\/04\/1961"}"#);
+    }
+}
+
+#[test]
 fn values_of_the_system_prompt_come_back_only_to_a_caller_who_has_them() {
     let values = [
         ("NAME", "Dr. Who"),
@@ -325,8 +363,17 @@ fn reply() -> impl Strategy<Value = String> {
         Just("[HEALTH_PLAN"),
         Just(":"),
         Just("{"),
+        Just("{\""),
+        Just("}"),
+        Just("`"),
     ];
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+/// Whether no JSON begins in a text.
+fn is_plain(text: &str) -> bool {
+    text.match_indices(['{', '['])
+        .all(|(at, _)| !text[at + 1..].trim_ascii_start().starts_with('"'))
 }
 
 proptest! {
@@ -357,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn valid_arguments_stay_valid(strings in prop::collection::vec(reply(), 1..4)) {
+    fn valid_arguments_stay_valid(strings in prop::collection::vec(reply().prop_filter("plain", |text| is_plain(text)), 1..4)) {
         let text = json!({"a": strings}).to_string();
         let restored: serde_json::Value = serde_json::from_str(&in_json(&text)).unwrap();
         let expected: Vec<String> = strings.iter().map(|text| prose(text)).collect();

@@ -231,13 +231,18 @@ fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
     let mut function = Fields::of(function, &join(path, "function"), problems)?;
     let name = function.required_string("name", problems);
     let description = function.string("description", problems);
-    let parameters = function.object("parameters", problems);
+    // Left out or empty, it is a tool without arguments.
+    let parameters = function
+        .object("parameters", problems)
+        .filter(|schema| !schema.is_empty());
+    if let Some(schema) = &parameters {
+        blocks::check_schema(schema, &function.path_to("parameters"), problems);
+    }
     let strict = function.boolean("strict", problems);
     function.end(problems);
     Some(Tool {
         name: name?,
         description,
-        // Left out, it is a tool without arguments.
         input_schema: parameters.map_or_else(blocks::empty_schema, Value::Object),
         strict,
         cache_mark: None,

@@ -30,6 +30,11 @@ fn refused(fields: Value) -> (Code, String) {
     (fault.code, fault.param.unwrap_or_default())
 }
 
+fn problems(fields: Value) -> Vec<String> {
+    let fault = decode(&body(fields)).err().unwrap();
+    fault.details.keys().cloned().collect()
+}
+
 fn invalid_at(param: &str) -> (Code, String) {
     (Code::ValidationFailed, param.to_owned())
 }
@@ -206,6 +211,28 @@ fn content_is_required_where_there_is_nothing_else() {
 }
 
 #[test]
+fn what_cannot_be_read_is_one_problem() {
+    for (item, at) in [
+        (
+            json!({"role": "developer", "content": "a"}),
+            "messages[0].role",
+        ),
+        (json!({"role": "user"}), "messages[0].content"),
+        (json!({"role": "user", "content": 7}), "messages[0].content"),
+        (
+            json!({"role": "user", "content": [{"type": "text", "text": 7}]}),
+            "messages[0].content[0].text",
+        ),
+        (
+            json!({"role": "tool", "content": "a"}),
+            "messages[0].tool_call_id",
+        ),
+    ] {
+        assert_eq!(problems(messages(json!([item]))), [at]);
+    }
+}
+
+#[test]
 fn a_tool_round_becomes_one_user_turn() {
     let chat = read(json!({"tools": tool(), "messages": [
         {"role": "user", "content": "q"},
@@ -362,11 +389,23 @@ fn tools_and_choices() {
         read(json!({"tools": tool(), "tool_choice": "required", "parallel_tool_calls": false}));
     assert!(chat.tools[0].strict == Some(true) && chat.tool_choice == Some(ToolChoice::Required));
     assert_eq!(chat.parallel_tool_calls, Some(false));
-    let bare = json!([{"type": "function", "function": {"name": "f"}}]);
-    assert_eq!(
-        read(json!({"tools": bare})).tools[0].input_schema,
-        json!({"type": "object"})
-    );
+    for bare in [
+        json!({"name": "f"}),
+        json!({"name": "f", "parameters": {}}),
+        json!({"name": "f", "parameters": null}),
+    ] {
+        let tools = json!([{"type": "function", "function": bare}]);
+        let schema = &read(json!({"tools": tools})).tools[0].input_schema;
+        assert_eq!(*schema, json!({"type": "object"}));
+    }
+    for parameters in [json!({"properties": {}}), json!({"type": "array"})] {
+        let function = json!({"name": "f", "parameters": parameters});
+        let tools = json!([{"type": "function", "function": function}]);
+        assert_eq!(
+            refused(json!({"tools": tools})),
+            invalid_at("tools[0].function.parameters.type")
+        );
+    }
     let named = json!({"type": "function", "function": {"name": "f"}});
     let chat = read(json!({"tools": tool(), "tool_choice": named}));
     assert!(chat.tool_choice == Some(ToolChoice::Named("f".into())));

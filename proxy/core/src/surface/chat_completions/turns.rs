@@ -14,57 +14,63 @@ use crate::surface::turns::{Purpose, Turn, into_messages, says_nothing};
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, Vec<Message>) {
     let mut system = Vec::new();
     let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
+    let mut are_whole = true;
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("messages[{at}]");
-        let Some(mut fields) = Fields::of(item, &path, problems) else {
+        let found = problems.len();
+        let turn = turn(at, item, &mut system, problems);
+        let is_whole = problems.len() == found;
+        are_whole &= is_whole;
+        let Some(turn) = turn else {
             continue;
         };
-        let role = fields.required_string("role", problems);
-        let name = fields.string("name", problems);
-        if role.as_deref() != Some("assistant") && fields.take("tool_calls").is_some() {
-            problems.add(join(&path, "tool_calls"), "is for assistant messages only");
+        // An assistant turn without content says nothing and may.
+        if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
+            problems.add(format!("messages[{at}].content"), "must not be blank");
         }
-        if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
-            problems.add(join(&path, "tool_call_id"), "is for tool messages only");
-        }
-        let (role, content) = match role.as_deref() {
-            Some("system") => {
-                let mut parts = required(&mut fields, text_part, problems);
-                system.append(&mut parts);
-                fields.end(problems);
-                continue;
-            }
-            Some("user") => {
-                let parts = required(&mut fields, user_part, problems);
-                if says_nothing(&parts) {
-                    problems.add(join(&path, "content"), "must not be blank");
-                }
-                (Role::User, parts)
-            }
-            Some("assistant") => (Role::Assistant, assistant(&mut fields, problems)),
-            Some("tool") => (Role::User, tool(&mut fields, problems)),
-            // `developer` is no role of this surface (wire.md 2, point 21).
-            Some(_) => {
-                problems.add(
-                    join(&path, "role"),
-                    "must be system, user, assistant or tool",
-                );
-                continue;
-            }
-            None => continue,
-        };
-        fields.end(problems);
-        let message = Message {
-            role,
-            content,
-            name,
-        };
-        turns.push(Turn { at, message });
+        turns.push(turn);
     }
-    (
-        system,
-        merge_results(into_messages(turns, Purpose::Reply, problems)),
-    )
+    let messages = into_messages(turns, are_whole, Purpose::Reply, problems);
+    (system, merge_results(messages))
+}
+
+/// One entry of `messages`; what is for the system prompt goes there.
+fn turn(at: usize, item: Value, system: &mut Vec<Part>, problems: &mut Problems) -> Option<Turn> {
+    let path = format!("messages[{at}]");
+    let mut fields = Fields::of(item, &path, problems)?;
+    let role = fields.required_string("role", problems);
+    let name = fields.string("name", problems);
+    if role.as_deref() != Some("assistant") && fields.take("tool_calls").is_some() {
+        problems.add(join(&path, "tool_calls"), "is for assistant messages only");
+    }
+    if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
+        problems.add(join(&path, "tool_call_id"), "is for tool messages only");
+    }
+    let (role, content) = match role.as_deref()? {
+        "system" => {
+            let mut parts = required(&mut fields, text_part, problems);
+            system.append(&mut parts);
+            fields.end(problems);
+            return None;
+        }
+        "user" => (Role::User, required(&mut fields, user_part, problems)),
+        "assistant" => (Role::Assistant, assistant(&mut fields, problems)),
+        "tool" => (Role::User, tool(&mut fields, problems)),
+        // `developer` is no role of this surface (wire.md 2, point 21).
+        _ => {
+            problems.add(
+                join(&path, "role"),
+                "must be system, user, assistant or tool",
+            );
+            return None;
+        }
+    };
+    fields.end(problems);
+    let message = Message {
+        role,
+        content,
+        name,
+    };
+    Some(Turn { at, message })
 }
 
 /// Tool messages in a row are one turn (wire.md 2, point 2). Their names are the tools', not an author's.
@@ -204,7 +210,7 @@ fn data_url(url: &str, path: &str, problems: &mut Problems) -> Option<Media> {
         let media_type = head.strip_suffix(";base64")?;
         let essence = media_type.split(';').next()?.to_ascii_lowercase();
         let data = STANDARD.decode(data).ok()?;
-        (!essence.is_empty()).then(|| Media::Inline {
+        (!essence.is_empty() && !data.is_empty()).then(|| Media::Inline {
             media_type: essence,
             data: data.into(),
         })

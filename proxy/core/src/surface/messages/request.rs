@@ -203,45 +203,59 @@ fn turns(
     problems: &mut Problems,
 ) -> Vec<Message> {
     let mut turns = Vec::with_capacity(items.len());
+    let mut are_whole = true;
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("messages[{at}]");
-        let Some(mut fields) = Fields::of(item, &path, problems) else {
+        let found = problems.len();
+        let turn = turn(at, item, version, system, problems);
+        let is_whole = problems.len() == found;
+        are_whole &= is_whole;
+        let Some(mut turn) = turn else {
             continue;
         };
-        let role = fields.required_string("role", problems);
-        let content_path = join(&path, "content");
-        let Some(content) = fields.take("content") else {
-            problems.add(content_path, "is required");
-            continue;
-        };
-        fields.end(problems);
-        let role = match role.as_deref() {
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("system") => {
-                system.append(&mut system_parts(content, &content_path, problems));
-                continue;
-            }
-            Some(_) => {
-                problems.add(join(&path, "role"), "must be user, assistant or system");
-                continue;
-            }
-            None => continue,
-        };
-        let mut content = blocks::decode_content(content, &content_path, problems);
-        check_places(role, &content, version, &content_path, problems);
-        drop_empty_text(&mut content);
-        if role == Role::User && says_nothing(&content) {
-            problems.add(content_path, "must not be blank");
+        drop_empty_text(&mut turn.message.content);
+        if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
+            problems.add(format!("messages[{at}].content"), "must not be blank");
         }
-        let message = Message {
-            role,
-            content,
-            name: None,
-        };
-        turns.push(Turn { at, message });
+        turns.push(turn);
     }
-    into_messages(turns, purpose, problems)
+    into_messages(turns, are_whole, purpose, problems)
+}
+
+/// One entry of `messages`; what is for the system prompt goes there.
+fn turn(
+    at: usize,
+    item: Value,
+    version: WireVersion,
+    system: &mut Vec<Part>,
+    problems: &mut Problems,
+) -> Option<Turn> {
+    let path = format!("messages[{at}]");
+    let mut fields = Fields::of(item, &path, problems)?;
+    let role = fields.required_string("role", problems);
+    let content_path = join(&path, "content");
+    fields.require("content", problems);
+    let content = fields.take("content");
+    fields.end(problems);
+    let role = match role.as_deref()? {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => {
+            system.append(&mut system_parts(content?, &content_path, problems));
+            return None;
+        }
+        _ => {
+            problems.add(join(&path, "role"), "must be user, assistant or system");
+            return None;
+        }
+    };
+    let content = blocks::decode_content(content?, &content_path, problems);
+    check_places(role, &content, version, &content_path, problems);
+    let message = Message {
+        role,
+        content,
+        name: None,
+    };
+    Some(Turn { at, message })
 }
 
 /// Which kind of block may stand in whose turn, and what calls may be named (wire.md 2, point 8).

@@ -30,6 +30,11 @@ fn refused(fields: Value) -> (Code, String) {
     (fault.code, fault.param.unwrap_or_default())
 }
 
+fn problems(fields: Value) -> Vec<String> {
+    let fault = decode(&body(fields), WireVersion::Classic).err().unwrap();
+    fault.details.keys().cloned().collect()
+}
+
 fn invalid_at(param: &str) -> (Code, String) {
     (Code::ValidationFailed, param.to_owned())
 }
@@ -524,5 +529,24 @@ fn a_blank_turn_asks_nothing() {
         json!([{"type": "text", "text": " "}]),
     ] {
         assert_eq!(refused(user(content)), invalid_at("messages[0].content"));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_one_problem() {
+    for (item, at) in [
+        (json!({"role": "tool", "content": "a"}), "messages[0].role"),
+        (json!({"role": "user"}), "messages[0].content"),
+        (json!({"role": "user", "content": 7}), "messages[0].content"),
+        (
+            json!({"role": "user", "content": [{"type": "text", "text": 7}]}),
+            "messages[0].content[0].text",
+        ),
+        (
+            json!({"role": "user", "content": [{"type": "tool_result"}]}),
+            "messages[0].content[0].tool_use_id",
+        ),
+    ] {
+        assert_eq!(problems(json!({"messages": [item]})), [at]);
     }
 }
