@@ -1,5 +1,7 @@
 //! Names and places that a format labels: JSON keys, columns, HL7 v2 and X12 positions.
 
+use std::borrow::Cow;
+
 use phi_text::fields;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION, PERHAPS_LOCATION};
@@ -31,28 +33,29 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
         None if is_nm1(label) => Field::Name,
         None => return,
     };
+    let said = &*unquoted(value);
     match field {
         // `name = html` is a variable, unless it is a name after all.
         Field::Name | Field::PerhapsName if is_unquoted_word(text, start, value) => {}
         Field::Name => name(value, start, SCORE, findings),
         Field::PerhapsName => {
-            if is_person(value) {
+            if is_person(said) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
         Field::Person => {
-            if is_person(value) || is_unheard_of(value) {
+            if is_person(said) || is_unheard_of(said) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
         Field::Somebody => {
-            if is_person(value) || is_unheard_of(value) || is_one_unheard_of(value) {
+            if is_person(said) || is_unheard_of(said) || is_one_unheard_of(said) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
         Field::PartOfName => {
             // `Pa Houa` is one given name.
-            if value.len() <= MAX_NAME_BYTES && value.split(' ').all(is_part_of_name) {
+            if value.len() <= MAX_NAME_BYTES && said.split(' ').all(is_part_of_name) {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
@@ -81,6 +84,16 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
     }
 }
 
+/// A value without the quotation marks that JSON escapes: `Maria \"Mia\" Lopez`.
+fn unquoted(value: &str) -> Cow<'_, str> {
+    const MARK: &str = "\\\"";
+    if value.contains(MARK) {
+        Cow::Owned(value.replace(MARK, ""))
+    } else {
+        Cow::Borrowed(value)
+    }
+}
+
 /// Names of X12: last, first and middle of an entity.
 fn is_nm1(label: &[u8]) -> bool {
     matches!(label, b"NM1-3" | b"NM1-4" | b"NM1-5")
@@ -101,7 +114,8 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
             .filter(|letter| letter.is_alphabetic())
             .count()
             > 1
-        && !value.contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
+        && !unquoted(value)
+            .contains(|sign: char| sign.is_ascii_digit() || "{}[]<>=_/\\".contains(sign))
         && !is_nobody(value)
         && !is_code(value);
     if is_name {

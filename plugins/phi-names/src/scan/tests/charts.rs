@@ -90,6 +90,10 @@ fn names_in_cells_and_keys() {
         ),
         ("first,last\nPa Houa,Vang", &["NAME:Pa Houa", "NAME:Vang"]),
         (
+            "{\"name\":\"Okoro \\\"Bo\\\" Adeyemi\"}",
+            &["NAME:Okoro \\\"Bo\\\" Adeyemi"],
+        ),
+        (
             "{\"guardianName\":\"Zawadi Mutombo\"}",
             &["NAME:Zawadi Mutombo"],
         ),
