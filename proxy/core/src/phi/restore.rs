@@ -13,8 +13,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use address::AddressWatch;
-use json::{JsonReader, Unit};
-use prose::ProseReader;
+use json::Unit;
+use prose::{JsonText, Prose};
 
 use super::map::PlaceholderMap;
 use super::token::{Inside, Step};
@@ -75,8 +75,8 @@ pub struct Restorer {
 }
 
 enum Reader {
-    Prose(ProseReader),
-    Json(JsonReader),
+    Prose(Prose),
+    Json(JsonText),
 }
 
 impl Reader {
@@ -87,10 +87,10 @@ impl Reader {
         }
     }
 
-    fn in_string(&self) -> bool {
+    fn strings(&self) -> usize {
         match self {
-            Self::Prose(reader) => reader.in_string(),
-            Self::Json(reader) => reader.in_string(),
+            Self::Prose(reader) => reader.strings(),
+            Self::Json(reader) => reader.strings(),
         }
     }
 
@@ -118,8 +118,8 @@ impl Restorer {
         Self {
             table,
             reader: match channel {
-                Channel::Prose => Reader::Prose(ProseReader::default()),
-                Channel::Json => Reader::Json(JsonReader::default()),
+                Channel::Prose => Reader::Prose(Prose::default()),
+                Channel::Json => Reader::Json(JsonText::default()),
             },
             address: AddressWatch::default(),
             state: State::Outside,
@@ -242,10 +242,13 @@ impl Restorer {
         if !escaped {
             out.push_str(self.held.get(..backslash_bytes).unwrap_or_default());
         }
-        if self.reader.in_string() {
-            json::escape_into(value, out);
-        } else {
-            out.push_str(value);
+        match self.reader.strings() {
+            0 => out.push_str(value),
+            1 => out.push_str(&json::escaped(value)),
+            strings => {
+                let value = json::escaped(value).into_owned();
+                out.push_str(&(1..strings).fold(value, |value, _| json::escape(&value)));
+            }
         }
         self.restored += 1;
         let is_exact = self.held_reads.strip_prefix('[') == Some(self.inside.canonical());

@@ -1,6 +1,8 @@
 //! JSON text read character by character, only as far as restoring needs it: where strings are, and what
 //! their escapes mean. It does not validate.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -157,18 +159,19 @@ pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
     rewriter.finish()
 }
 
-/// Appends text as it stands inside a JSON string. What stands so already came out of one, and goes in as it is.
-pub(in crate::phi) fn escape_into(text: &str, out: &mut String) {
+/// Text as it stands inside a JSON string. What stands so already came out of one, and stays as it is.
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let quoted = format!("\"{text}\"");
     if serde_json::from_str::<IgnoredAny>(&quoted).is_ok() {
-        out.push_str(text);
-        return;
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(escape(text))
     }
-    let quoted = Value::from(text).to_string();
-    out.push_str(
-        quoted
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
-            .unwrap_or_default(),
-    );
+}
+
+/// Text as it stands inside a JSON string.
+pub(super) fn escape(text: &str) -> String {
+    let mut quoted = Value::from(text).to_string();
+    quoted.pop();
+    quoted.split_off(1)
 }

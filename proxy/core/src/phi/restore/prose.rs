@@ -1,14 +1,25 @@
-//! Prose that may hold JSON: a reply in a schema, a fenced example, an object within a sentence.
+//! JSON and prose within each other: a reply in a schema, a fenced example, an object within a sentence, a document in
+//! a tool's argument.
 //!
-//! JSON begins at an opening bracket that a quotation mark follows, and ends with its last bracket. What stands
-//! in its strings is read as there, so that a value can go in escaped; everything else is plain text.
+//! In prose, JSON begins at an opening bracket that a quotation mark follows, and ends with its last bracket. What
+//! stands in its strings is read as there, so that a value can go in escaped; everything else is plain text. A string
+//! is prose again.
 
 use super::json::{JsonReader, Unit};
 
+/// JSON, whose strings are prose.
 #[derive(Default)]
-pub(super) struct ProseReader {
-    place: Place,
+pub(super) struct JsonText {
     json: JsonReader,
+    /// What the string says, from its first opening bracket on.
+    string: Option<Box<Prose>>,
+}
+
+/// Prose, which may hold JSON.
+#[derive(Default)]
+pub(super) struct Prose {
+    place: Place,
+    json: JsonText,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -21,7 +32,46 @@ enum Place {
     Json { depth: u32 },
 }
 
-impl ProseReader {
+impl JsonText {
+    pub(super) fn push(&mut self, letter: char) -> Unit {
+        let unit = self.json.push(letter);
+        match &unit {
+            Unit::Partial => {}
+            Unit::Plain => self.say(letter),
+            Unit::Escaped { reads, .. } => self.say(*reads),
+            Unit::Structure => self.string = None,
+        }
+        unit
+    }
+
+    /// How many strings this place is within, one in the other.
+    pub(super) fn strings(&self) -> usize {
+        if self.json.in_string() {
+            1 + self.string.as_ref().map_or(0, |string| string.strings())
+        } else {
+            0
+        }
+    }
+
+    /// The end of the text: an escape sequence that never became complete.
+    pub(super) fn finish(&mut self) -> String {
+        self.json.finish()
+    }
+
+    fn say(&mut self, letter: char) {
+        match &mut self.string {
+            Some(string) => {
+                string.push(letter);
+            }
+            None if matches!(letter, '{' | '[') => {
+                self.string.insert(Box::default()).push(letter);
+            }
+            None => {}
+        }
+    }
+}
+
+impl Prose {
     pub(super) fn push(&mut self, letter: char) -> Unit {
         match (self.place, letter) {
             (Place::Json { depth }, _) => return self.in_json(letter, depth),
@@ -33,12 +83,12 @@ impl ProseReader {
         Unit::Plain
     }
 
-    /// Whether this place is within a string of JSON.
-    pub(super) fn in_string(&self) -> bool {
-        self.json.in_string()
+    /// As [`JsonText::strings`].
+    pub(super) fn strings(&self) -> usize {
+        self.json.strings()
     }
 
-    /// The end of the text: an escape sequence that never became complete.
+    /// As [`JsonText::finish`].
     pub(super) fn finish(&mut self) -> String {
         self.json.finish()
     }

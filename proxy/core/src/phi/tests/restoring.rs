@@ -184,6 +184,19 @@ fn json_in_a_reply_stays_json() {
 }
 
 #[test]
+fn json_in_a_string_of_json_stays_json() {
+    let mut text = json!({"to": "[NAME_1]", "seen": ["[SSN_1]"]}).to_string();
+    let mut restored = json!({"to": "J\"o\\e", "seen": ["123-45-6789"]}).to_string();
+    for _ in 0..3 {
+        assert_eq!(prose(&text), restored);
+        assert_eq!(in_json(&text), restored);
+        text = json!({"document": format!("See: {text}, {{}}"), "by": "[NAME_1]"}).to_string();
+        restored =
+            json!({"document": format!("See: {restored}, {{}}"), "by": "J\"o\\e"}).to_string();
+    }
+}
+
+#[test]
 fn what_came_out_of_json_goes_into_json_as_it_is() {
     let mut map = PlaceholderMap::default();
     let date = r"03\/04\/1961";
