@@ -132,7 +132,7 @@ impl Exchange for Reply {
             return self.fail(protocol("not_a_message"), events);
         }
         self.start(Some(answer), events);
-        for (index, block) in (0..).zip(&answer.content) {
+        for (index, block) in (0..).zip(whole_blocks(answer)) {
             self.block_start(index, block, events);
             self.block_stop(index, events);
         }
@@ -290,6 +290,20 @@ impl Reply {
             cache_creation_input_tokens: self.usage.cache_creation,
             ext: Vec::new(),
         })
+    }
+}
+
+/// The blocks of an answer, but for a call at its end that was cut off: its input is what had come, and reads as if it
+/// were all.
+fn whole_blocks<'a, 'b>(answer: &'a Answer<'b>) -> &'a [AnswerBlock<'b>] {
+    let ends_well = |raw: &str| matches!(reason(raw), FinishReason::End | FinishReason::ToolCalls);
+    match answer.content.as_slice() {
+        [whole @ .., last]
+            if last.kind == "tool_use" && !answer.stop_reason.as_deref().is_some_and(ends_well) =>
+        {
+            whole
+        }
+        all => all,
     }
 }
 

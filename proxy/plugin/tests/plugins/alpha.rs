@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::HeaderValue;
-use serde_json::json;
+use serde_json::{Value, json};
 use svc_core::chat::{
     Document, Media, Part, ResponseFormat, Role, Sampling, ToolChoice, ToolResult,
 };
@@ -385,6 +385,34 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
         "stop_reason": "stop_sequence", "stop_sequence": "END",
         "usage": {"input_tokens": 9, "cache_read_input_tokens": 4, "output_tokens": 31},
     });
+    let mut expected = EVENTS[1..].to_vec();
+    expected.splice(6..8, ["delta 0 {\"q\":1}"]);
+    *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
+    assert_eq!(words_of(&answer).await, expected);
+}
+
+/// What was cut off shows what had come of its input, as if it were all.
+#[tokio::test]
+async fn a_call_that_is_cut_off_is_left_out() {
+    let said = async |reason: &str, last: Value| {
+        let answer = json!({
+            "type": "message", "id": "msg_1", "model": "model-a-1", "role": "assistant",
+            "content": [{"type": "tool_use", "id": "toolu_1", "name": "one", "input": {"q": 1}}, last],
+            "stop_reason": reason, "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": 31},
+        });
+        let words = words_of(&answer).await;
+        words.iter().filter(|word| word.starts_with("end")).count()
+    };
+    let call = || json!({"type": "tool_use", "id": "toolu_2", "name": "two", "input": {"q": "Os"}});
+    assert_eq!(said("tool_use", call()).await, 2);
+    assert_eq!(said("max_tokens", call()).await, 1);
+    assert_eq!(said("refusal", call()).await, 1);
+    let text = json!({"type": "text", "text": "so"});
+    assert_eq!(said("max_tokens", text).await, 1);
+}
+
+/// The events of an unstreamed answer.
+async fn words_of(answer: &Value) -> Vec<String> {
     let driver = driver().await;
     let mut run = run(&driver).await;
     assert_eq!(
@@ -398,10 +426,7 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
         Ok(())
     );
     assert_eq!(run.close(StreamEnd::Complete, &mut events).await, Ok(()));
-    let mut expected = EVENTS[1..].to_vec();
-    expected.splice(6..8, ["delta 0 {\"q\":1}"]);
-    *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
-    assert_eq!(words(&events), expected);
+    words(&events)
 }
 
 #[tokio::test]
