@@ -1,6 +1,6 @@
 //! Callers who leave, at every stage: the provider notices at once, and the books say `cancelled`.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use svc_tests::books;
@@ -8,6 +8,7 @@ use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, whole};
 use svc_tests::organization::Organization;
 use svc_tests::patience::eventually;
+use svc_tests::surfaces::{Form, MODELS, SURFACES};
 use svc_tests::world::World;
 
 use crate::engines::{on_both_engines, on_sqlite};
@@ -17,6 +18,7 @@ on_both_engines! {
     leaving_in_the_middle_of_a_stream_cancels_the_call,
     leaving_while_a_whole_reply_is_awaited_cancels_the_call,
     leaving_while_a_whole_reply_comes_cancels_the_call,
+    leaving_at_any_moment_leaves_nothing_held,
 }
 
 on_sqlite! { leaving_while_the_body_is_sent_calls_nobody }
@@ -79,6 +81,22 @@ async fn leaving_before_the_providers_head_cancels_the_call(world: &World) {
     world.fake.received(&mark).await;
     drop(connection);
     cancelled(world, &organization, &mark, now_us()).await;
+}
+
+/// Also while the intent is on its way to the store: whoever leaves then has a run that was opened.
+async fn leaving_at_any_moment_leaves_nothing_held(world: &World) {
+    let organization = world.organization_with(&["--per-minute", "1000000"]);
+    let key = &organization.key;
+    let (_, model) = MODELS[0];
+    for step in 0..40 {
+        for surface in SURFACES {
+            let body = surface.question(model, "so", Form::Whole);
+            let mut connection = world.gateway.connect().await;
+            connection.send(&surface.request(key, &body).bytes()).await;
+            tokio::time::sleep(Duration::from_micros(250 * step)).await;
+        }
+    }
+    books::check(&world.gateway.database, &organization.id).await;
 }
 
 async fn leaving_in_the_middle_of_a_stream_cancels_the_call(world: &World) {

@@ -1,6 +1,8 @@
 //! Conversations between the canonical chat and the store: turns are kept with placeholders in place, the
 //! placeholders' values sealed beside them (contract 21, Restoring).
 
+mod order;
+
 use serde_json::Value;
 use svc_core::chat::{ChatReply, Finish, Message, Part, Role, Usage};
 use svc_core::fault::Fault;
@@ -252,7 +254,7 @@ pub(crate) async fn load(
     }
     let placeholders = stored_placeholders(found.phi_map.as_ref())?;
     Ok(Some(Stored {
-        turns,
+        turns: order::in_order(turns),
         placeholders,
         handle: found.handle,
     }))

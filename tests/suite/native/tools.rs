@@ -11,6 +11,7 @@ on_both_engines! {
     a_tool_call_comes_as_one_event_with_whole_arguments,
     tool_results_continue_a_stored_conversation,
     every_open_call_needs_exactly_its_result,
+    results_that_come_twice_at_once_leave_a_conversation_that_goes_on,
     a_tool_choice_reaches_the_provider,
 }
 
@@ -166,6 +167,32 @@ async fn every_open_call_needs_exactly_its_result(world: &World) {
         world.gateway.chat(&organization.key, body).await.status,
         200
     );
+}
+
+/// As a client sends them that repeats itself after a time-out.
+async fn results_that_come_twice_at_once_leave_a_conversation_that_goes_on(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let (conversation, call) = with_open_call(world, key).await;
+    let slow = mark();
+    let order =
+        json!({"contains": slow, "times": 2, "delay_before_head_ms": 300, "text": "Sunny."});
+    world.fake.expect(order).await;
+    let body = json!({
+        "conversation_id": conversation, "tools": weather(),
+        "tool_results": [{"tool_call_id": call, "content": slow}],
+    });
+    let (first, second) = tokio::join!(
+        world.gateway.chat(key, body.clone()),
+        world.gateway.chat(key, body)
+    );
+    assert_eq!((first.status, second.status), (200, 200));
+    let last = mark();
+    let body = json!({"conversation_id": conversation, "message": last});
+    let answer = world.gateway.chat(key, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let messages = world.fake.received(&last).await["body"]["messages"].clone();
+    assert_eq!(messages.as_array().unwrap().len(), 5, "{messages:#}");
 }
 
 async fn a_tool_choice_reaches_the_provider(world: &World) {

@@ -6,7 +6,7 @@
 
 mod address;
 pub(super) mod json;
-mod prose;
+pub(super) mod prose;
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use address::AddressWatch;
 use json::Unit;
 use prose::{JsonText, Prose};
+use serde_json::Value;
 
 use super::map::PlaceholderMap;
 use super::token::{Inside, Step};
@@ -85,6 +86,10 @@ impl Reader {
             Self::Prose(reader) => reader.push(letter),
             Self::Json(reader) => reader.push(letter),
         }
+    }
+
+    fn is_bare_json(&self) -> bool {
+        matches!(self, Self::Prose(reader) if reader.is_bare_json())
     }
 
     fn strings(&self) -> usize {
@@ -243,6 +248,9 @@ impl Restorer {
             out.push_str(self.held.get(..backslash_bytes).unwrap_or_default());
         }
         match self.reader.strings() {
+            0 if self.reader.is_bare_json() && !json::is_value(value) => {
+                out.push_str(&Value::from(value).to_string());
+            }
             0 => out.push_str(value),
             1 => out.push_str(&json::escaped(value)),
             strings => {
@@ -250,10 +258,10 @@ impl Restorer {
                 out.push_str(&(1..strings).fold(value, |value, _| json::escape(&value)));
             }
         }
+        self.address.see_placeholder(value);
         self.restored += 1;
         let is_exact = self.held_reads.strip_prefix('[') == Some(self.inside.canonical());
         self.drifted += u64::from(!is_exact);
-        self.address.see_placeholder();
         self.forget();
         true
     }

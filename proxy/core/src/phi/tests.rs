@@ -107,3 +107,9 @@ fn table(map: &PlaceholderMap) -> Arc<RestoreTable> {
 fn unmasked(text: &str, map: &PlaceholderMap) -> String {
     restore(text, &table(map), Channel::Prose).0
 }
+
+/// Whether no JSON begins in a text, in whose strings and beside them values are written otherwise.
+fn holds_no_json(text: &str) -> bool {
+    text.match_indices(['{', '['])
+        .all(|(at, _)| !text[at + 1..].trim_ascii_start().starts_with('"'))
+}

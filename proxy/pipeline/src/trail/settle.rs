@@ -112,28 +112,33 @@ pub(super) async fn fail(
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
+    let end = End {
+        ending,
+        status,
+        code,
+    };
     let settling = background.spawn(tenant::in_name_of(tenant, async move {
-        // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
-        let charge = Charge {
-            credits: Micro::ZERO,
-            sonnet_equivalent_tokens: 0,
-            ..charge(&record)
-        };
-        let end = End {
-            ending,
-            status,
-            code,
-        };
-        let settlement = settlement(&record, end, charge, false)?;
-        observe(&gateway, &record, code.map_or("cancelled", Code::word));
-        settle_or_keep_trying(&gateway, settlement).await
+        fail_opened(&gateway, &record, end).await
     }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
 }
 
-/// A request that was refused after the rate limits and before its intent: both rows at once.
+async fn fail_opened(gateway: &Arc<Gateway>, record: &Record, end: End) -> Result<(), Fault> {
+    // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
+    let charge = Charge {
+        credits: Micro::ZERO,
+        sonnet_equivalent_tokens: 0,
+        ..charge(record)
+    };
+    let settlement = settlement(record, end, charge, false)?;
+    observe(gateway, record, end.code.map_or("cancelled", Code::word));
+    settle_or_keep_trying(gateway, settlement).await
+}
+
+/// A request that was refused after the rate limits and before its intent: both rows at once. One whose caller left
+/// while the intent was on its way to the store may have it: then it was opened, and ends as such.
 pub(super) async fn refuse(
     gateway: Arc<Gateway>,
     record: Record,
@@ -153,9 +158,11 @@ pub(super) async fn refuse(
         };
         let terminal = row::terminal(&record, now, end, Charge::default(), false);
         let written = inference::refuse(&gateway.store, &intent, &terminal).await;
-        written
-            .map(drop)
-            .map_err(|error| unwritten("audit rows of a refusal", &error))
+        if written.map_err(|error| unwritten("audit rows of a refusal", &error))? {
+            Ok(())
+        } else {
+            fail_opened(&gateway, &record, end).await
+        }
     }));
     settling
         .await

@@ -1,6 +1,7 @@
 //! A stretch of a reply between two cuts: scanned once, with what came before it, and then sent.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::phi::counts::Counts;
 use crate::phi::kind::Kind;
@@ -39,14 +40,17 @@ pub(super) struct Text {
     raw: String,
     /// What `raw` reads as, where it is the inside of a JSON string with escapes.
     unescaped: Option<Rewrite>,
+    /// Where numbers of JSON stand in `raw`. One that is PHI becomes a string.
+    numbers: Vec<Range<usize>>,
 }
 
 impl Text {
-    pub(super) fn prose(before: String, raw: String) -> Self {
+    pub(super) fn prose(before: String, raw: String, numbers: Vec<Range<usize>>) -> Self {
         Self {
             before,
             raw,
             unescaped: None,
+            numbers,
         }
     }
 
@@ -55,6 +59,7 @@ impl Text {
             before,
             unescaped: unescape(&raw),
             raw,
+            numbers: Vec::new(),
         }
     }
 
@@ -122,13 +127,13 @@ impl Unit {
         let mut out = String::new();
         let mut segment = self.context.len();
         for atom in &self.atoms {
-            let (raw, before_bytes, unescaped) = match atom {
+            let (raw, before_bytes, text) = match atom {
                 Atom::Fixed(text) => {
                     out.push_str(text);
                     continue;
                 }
                 Atom::Number(number) => (number, 0, None),
-                Atom::Text(text) => (&text.raw, text.before.len(), text.unescaped.as_ref()),
+                Atom::Text(text) => (&text.raw, text.before.len(), Some(text)),
             };
             let first = findings.partition_point(|finding| finding.segment < segment);
             let mine = findings
@@ -137,7 +142,7 @@ impl Unit {
                 .iter()
                 .take_while(|finding| finding.segment == segment);
             let from = scan.segments().get(segment).map_or(0, |at| at.start) + before_bytes;
-            let text = edited(raw, from, unescaped, scan, mine, edits);
+            let text = edited(raw, from, text, scan, mine, edits);
             match (atom, text) {
                 (Atom::Number(_), Some(text)) => {
                     out.push('"');
@@ -157,11 +162,13 @@ impl Unit {
 fn edited<'f>(
     raw: &str,
     from: usize,
-    unescaped: Option<&Rewrite>,
+    of: Option<&Text>,
     scan: &TextScan,
     findings: impl Iterator<Item = &'f Finding>,
     edits: &mut Edits<'_>,
 ) -> Option<String> {
+    let unescaped = of.and_then(|text| text.unescaped.as_ref());
+    let numbers = of.map_or(&[][..], |text| &text.numbers);
     let mut text = String::new();
     let mut done = 0;
     for finding in findings {
@@ -173,6 +180,9 @@ fn edited<'f>(
             Some(unescaped) => unescaped.source_of(inside),
             None => inside,
         };
+        let number_of_json = numbers
+            .iter()
+            .find(|number| number.start <= inside.start && inside.end <= number.end);
         let original = scan.text().get(finding.start..finding.end)?;
         let identity = scan.identity(&finding);
         let number = edits
@@ -181,9 +191,21 @@ fn edited<'f>(
         edits.counts.add(&finding.kind);
         let value = scan.value(&finding).to_owned();
         edits.values.push((finding.kind.clone(), value));
-        text.push_str(raw.get(done..inside.start)?);
-        text.push_str(&token::bracketed(&finding.kind, number));
-        done = inside.end;
+        let placeholder = token::bracketed(&finding.kind, number);
+        if let Some(place) = number_of_json {
+            // The first finding in it has replaced all of it.
+            if place.start >= done {
+                text.push_str(raw.get(done..place.start)?);
+                text.push('"');
+                text.push_str(&placeholder);
+                text.push('"');
+                done = place.end;
+            }
+        } else {
+            text.push_str(raw.get(done..inside.start)?);
+            text.push_str(&placeholder);
+            done = inside.end;
+        }
     }
     if done == 0 {
         return None;

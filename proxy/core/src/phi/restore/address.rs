@@ -61,13 +61,20 @@ impl AddressWatch {
         self.state != State::Free
     }
 
-    /// A placeholder was replaced: it counts as a word in brackets.
-    pub(super) fn see_placeholder(&mut self) {
-        self.before = ']';
-        self.after_word = true;
-        self.word.clear();
-        if self.domain == Domain::Dot {
-            self.domain = Domain::Complete;
+    /// A placeholder was replaced: it counts as a word in brackets, unless its value is an address, which goes on.
+    pub(super) fn see_placeholder(&mut self, value: &str) {
+        let domain = match self.domain {
+            Domain::Dot => Domain::Complete,
+            Domain::None | Domain::Complete => self.domain,
+        };
+        for letter in value.chars() {
+            self.see(letter);
+        }
+        if !self.inside() {
+            self.before = ']';
+            self.after_word = true;
+            self.word.clear();
+            self.domain = domain;
         }
     }
 

@@ -161,8 +161,7 @@ pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
 
 /// Text as it stands inside a JSON string. What stands so already came out of one, and stays as it is.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    let quoted = format!("\"{text}\"");
-    if serde_json::from_str::<IgnoredAny>(&quoted).is_ok() {
+    if is_value(&format!("\"{text}\"")) {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(escape(text))
@@ -174,4 +173,9 @@ pub(super) fn escape(text: &str) -> String {
     let mut quoted = Value::from(text).to_string();
     quoted.pop();
     quoted.split_off(1)
+}
+
+/// Whether a text is one value of JSON.
+pub(super) fn is_value(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

@@ -17,7 +17,7 @@ pub(super) struct JsonText {
 
 /// Prose, which may hold JSON.
 #[derive(Default)]
-pub(super) struct Prose {
+pub(in crate::phi) struct Prose {
     place: Place,
     json: JsonText,
 }
@@ -72,7 +72,7 @@ impl JsonText {
 }
 
 impl Prose {
-    pub(super) fn push(&mut self, letter: char) -> Unit {
+    pub(in crate::phi) fn push(&mut self, letter: char) -> Unit {
         match (self.place, letter) {
             (Place::Json { depth }, _) => return self.in_json(letter, depth),
             (_, '{' | '[') => self.place = Place::Bracket,
@@ -86,6 +86,11 @@ impl Prose {
     /// As [`JsonText::strings`].
     pub(super) fn strings(&self) -> usize {
         self.json.strings()
+    }
+
+    /// Whether this place is in JSON and in no string: a number stands there, or a mark.
+    pub(in crate::phi) fn is_bare_json(&self) -> bool {
+        matches!(self.place, Place::Json { .. }) && self.strings() == 0
     }
 
     /// As [`JsonText::finish`].

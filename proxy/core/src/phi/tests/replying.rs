@@ -233,6 +233,21 @@ fn the_model_cannot_take_a_number() {
 }
 
 #[test]
+fn a_number_of_json_in_prose_becomes_a_string() {
+    let text = "So: {\"n\": 4111222333.0, \"m\":[1,4111222333], \"s\": \"4111222333\"} 4111222333";
+    let expected =
+        "So: {\"n\": \"[PHONE_1]\", \"m\":[1,\"[PHONE_1]\"], \"s\": \"[PHONE_1]\"} [PHONE_1]";
+    assert_eq!(redacted(text, &mut PlaceholderMap::default()), expected);
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::new(&mut map);
+    let pieces: String = text
+        .chars()
+        .map(|letter| drive.text(letter.encode_utf8(&mut [0; 4])))
+        .collect();
+    assert_eq!(pieces + &joined(drive.finish()), expected);
+}
+
+#[test]
 fn arguments_stay_json_and_lose_new_values() {
     let mut map = PlaceholderMap::default();
     let text = json!({
