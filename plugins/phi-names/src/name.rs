@@ -91,6 +91,10 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
             break;
         }
         end += 1;
+        // Nothing of a name comes behind `Sr.`.
+        if token.is(Role::Suffix) {
+            break;
+        }
     }
     // `Smith, Jr.`
     if sentence.gap(end - 1) == b", "

@@ -64,7 +64,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("provider", Person), ("surgeon", Person), ("attending", Person), ("therapist", Person), ("pharmacist", Person),
     ("caregiver", Person), ("guardian", Person), ("named", Person), ("name", Person), ("attn", Person), ("attention", Person),
     ("oncologist", Person), ("cardiologist", Person), ("neurologist", Person), ("psychiatrist", Person), ("dentist", Person),
-    ("pcp", Person), ("midwife", Person), ("interpreter", Person), ("witness", Person), ("roommate", Person), ("neighbor", Person),
+    ("chaplain", Person), ("intensivist", Person), ("pcp", Person), ("midwife", Person), ("interpreter", Person), ("witness", Person), ("roommate", Person), ("neighbor", Person),
     ("friend", Person), ("teacher", Person), ("boss", Person), ("employer", Person), ("coworker", Person), ("contact", Person),
     ("subject", Person), ("veteran", Person), ("infant", Person), ("baby", Person), ("née", Person), ("nee", Person), ("surname", Person), ("signed", Person), ("by", Person), ("cc", Person),
     ("radiologist", Person), ("pathologist", Person), ("anesthesiologist", Person), ("hospitalist", Person),
@@ -81,6 +81,8 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("hi", Greeting), ("hello", Greeting), ("hey", Greeting), ("dear", Greeting), ("thanks", Greeting), ("regards", Greeting),
     ("sincerely", Greeting), ("cheers", Greeting), ("best", Greeting), ("hola", Greeting), ("bye", Greeting), ("welcome", Greeting),
 
+    ("pmhnp-bc", Credential), ("fnp-bc", Credential), ("fnp-c", Credential), ("agacnp-bc", Credential), ("acnp-bc", Credential),
+    ("agnp-c", Credential), ("cpnp-pc", Credential), ("rn-bc", Credential), ("ccc-slp", Credential),
     ("md", Credential), ("do", Stop), ("rn", Credential), ("np", Credential), ("pa", Credential), ("phd", Credential),
     ("dds", Credential), ("dmd", Credential), ("dpm", Credential), ("lpn", Credential), ("lcsw", Credential), ("pharmd", Credential),
     ("aprn", Credential), ("crna", Credential), ("facs", Credential), ("facc", Credential), ("mbbs", Credential), ("bsn", Credential),

@@ -67,6 +67,8 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("dob", Label(DATE, Said(3))), ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
     ("phone", Label(PHONE, Said(7))), ("phone number", Label(PHONE, Said(7))), ("telephone", Label(PHONE, Said(7))), ("cell", Label(PHONE, Said(7))),
     ("cell phone", Label(PHONE, Said(7))), ("cell number", Label(PHONE, Said(7))), ("mobile", Label(PHONE, Said(7))), ("number", Label(PHONE, Said(7))),
+    ("pager", Label(PHONE, Code)), ("pager number", Label(PHONE, Code)), ("pager no", Label(PHONE, Code)), ("beeper", Label(PHONE, Code)),
+    ("pager id", Label(PHONE, Code)),
     ("callback", Label(PHONE, Said(7))), ("callback number", Label(PHONE, Said(7))), ("call back number", Label(PHONE, Said(7))),
     ("fax", Label(FAX, Said(7))), ("fax number", Label(FAX, Said(7))),
     ("ssn", Label(SSN, Said(4))), ("social", Label(SSN, Said(4))), ("social security", Label(SSN, Said(4))), ("social security number", Label(SSN, Said(4))),

@@ -49,11 +49,31 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     if !fits {
         return None;
     }
-    let end = name_end(sentence, at + 1 + particles);
+    let mut end = name_end(sentence, at + 1 + particles);
+    // `DR. BJORN AASGAARD`.
+    if sentence.writing == Writing::Uncased
+        && end == at + 2 + particles
+        && first.shape == Shape::Upper
+        && sentence.is_joined_to(end - 1)
+        && sentence.token(end).is_some_and(is_unheard_of)
+    {
+        end += 1;
+    }
     Some((
         finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
         end,
     ))
+}
+
+/// A word in capitals that is none of the language, and longer than abbreviations are.
+pub(super) fn is_unheard_of(token: &Token) -> bool {
+    /// Letters of the longest abbreviations.
+    const SHORT: usize = 4;
+    token.shape == Shape::Upper
+        && token.len() > SHORT
+        && token.role.is_none()
+        && token.class.is_unknown()
+        && !token.is_glued
 }
 
 /// How many particles in small letters stand from `at` on, before the rest of a name.
@@ -146,7 +166,10 @@ pub(super) fn behind_person(
     let is_listed = gap == b", ";
     // `md: MarkdownIt` is no degree.
     let degree = sentence.token(at).filter(|word| word.is(Role::Credential));
-    if degree.is_some_and(|degree| !is_labelled || degree.shape != Shape::Upper) {
+    let is_nurse = |degree: &Token| gap == b" " && degree.text(sentence.text) == "RN";
+    if degree
+        .is_some_and(|degree| !is_labelled && !is_nurse(degree) || degree.shape != Shape::Upper)
+    {
         return None;
     }
     if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
@@ -219,15 +242,24 @@ pub(super) fn behind_person(
                 && !matches!(sentence.sign(first), b'(' | b'<' | b'&')
                 && token.class.is_unknown()
                 && leads_to_one_name(sentence, at, is_labelled);
-            // `Spouse: Lars`.
-            let is_kin = is_labelled
-                && token.class.is_given()
+            // `Spouse: Lars`, `spouse Ebenezer died`.
+            let does = || {
+                sentence.gap(first) == b" "
+                    && next.is_some_and(|next| next.shape == Shape::Lower)
+                    && !token.class.is_common()
+            };
+            let is_kin = token.class.is_given()
                 && sentence.token(at).is_some_and(|word| word.is(Role::Kin))
-                && !sentence.is_joined_to(first);
+                && (is_labelled && !sentence.is_joined_to(first) || !is_labelled && does());
             known
                 || is_surname_of_patient
                 || is_somebody
                 || is_kin
+                // `PCP: Grace Oyelaran`.
+                || is_labelled
+                    && pair
+                    && token.class.is_given()
+                    && next.is_some_and(|next| next.class.is_unknown())
                 || is_strong && pair && !token.class.is_common()
                 || is_strong && token.class.is_unknown() && pair
         }
@@ -362,18 +394,40 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
         label.is_some_and(|label| words.iter().any(|word| label.eq_ignore_ascii_case(word)))
     };
     let is_kin = || sentence.token(at).is_some_and(|token| token.is(Role::Kin));
-    // `Patient Szymborska denies pain`, but `Patient Portal`.
+    // `Patient Szymborska denies pain`, `Patient Chidi Okafor seen`, but `Patient Portal`.
     let is_followed = || {
-        let behind = sentence.token(at + 2);
+        let is_part = |next: &Token| {
+            next.shape == Shape::Capital
+                && next.role.is_none()
+                && (next.class.is_unknown() || next.class.is_surname() && !next.class.is_word())
+        };
+        let last = at + 1 + usize::from(sentence.token(at + 2).is_some_and(is_part));
         let is_given_a_drug = |next: &Token| DONE_WITH_DRUGS.contains(&next.text(sentence.text));
-        sentence.gap(at + 1) == b" "
-            && behind.is_some_and(|next| next.shape == Shape::Lower && !is_given_a_drug(next))
+        (at + 1..=last).all(|at| sentence.gap(at) == b" ")
+            && sentence
+                .token(last + 1)
+                .is_some_and(|next| next.shape == Shape::Lower && !is_given_a_drug(next))
     };
     is_one_of(&["née", "nee", "surname", "baby", "infant"])
         || is_kin()
         || is_labelled && is_one_of(&ONE_NAME)
-        || !is_labelled && is_one_of(&["patient", "pt"]) && is_followed()
+        || !is_labelled && is_one_of(&WHO_ACTS) && is_followed()
 }
+
+/// Whoever is said to do something: `hospitalist Mbeki who accepts`.
+const WHO_ACTS: [&str; 11] = [
+    "patient",
+    "pt",
+    "hospitalist",
+    "chaplain",
+    "nurse",
+    "midwife",
+    "intensivist",
+    "friend",
+    "neighbor",
+    "roommate",
+    "rn",
+];
 
 /// What is done with a drug: `Pt Zosyn started`.
 const DONE_WITH_DRUGS: [&str; 9] = [

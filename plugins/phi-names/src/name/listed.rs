@@ -2,6 +2,7 @@
 //! the word is a name nearly always.
 
 use super::eponym::{is_eponym, is_of_a_thing};
+use super::led::is_unheard_of;
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -16,7 +17,9 @@ const SURNAME_SCORE: u16 = 600;
 /// `Doe, Jane A.`
 pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
-    let are_capital = last.is_capital() && first.is_capital();
+    let is_slot = is_in_slot(sentence, at);
+    let is_initial = is_slot && first.shape == Shape::Initial;
+    let are_capital = last.is_capital() && (first.is_capital() || is_initial);
     let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
     // `DOE,JANE` and `DOE^JANE` come from interfaces, `Doe,Jane,1961` from a table without labels.
     let is_between = match sentence.gap(at) {
@@ -29,10 +32,13 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         return None;
     }
     let is_surname = last.class.is_surname() || last.class.is_unknown();
-    let fits = is_surname
-        && first.class.is_given()
+    let is_pair = first.class.is_given()
         && (last.class.is_sure() || first.class.is_sure())
         && !(last.class.is_common() && first.class.is_word());
+    let is_booked = is_slot
+        && !last.class.is_common()
+        && (is_initial || first.class.is_given() || first.class.is_unknown());
+    let fits = is_surname && (is_pair || is_booked);
     // `Boston, Virginia` and `Jackson, Tyler and Ross` are no person.
     let is_place = last.class.is_city() && first.is(Role::State);
     let is_list = sentence.gap(at + 1) == b", "
@@ -53,15 +59,41 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
     if sentence.gap(at) == b"," && !are_shouted {
         return Some((finding(sentence, at, at + 1, PAIR_SCORE)?, at + 1));
     }
+    // `DOE, JANE Q`, `Nguyen, Thi Bich Ngoc`.
+    let goes_on = |token: &Token| {
+        let is_given = token.is_capital()
+            && token.role.is_none()
+            && !token.is_glued
+            && (token.class.is_given() && !token.class.is_word()
+                || token.class.is_unknown() && token.shape == Shape::Capital);
+        token.shape == Shape::Initial || is_given || is_unheard_of(token)
+    };
     let mut end = at + 2;
-    while sentence.is_joined_to(end - 1)
-        && sentence
-            .token(end)
-            .is_some_and(|token| matches!(token.shape, Shape::Initial))
+    while end < at + MAX_WORDS
+        && sentence.is_joined_to(end - 1)
+        && sentence.token(end).is_some_and(goes_on)
     {
         end += 1;
     }
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `0800 Achebe, C`, `14:30 Achebe, Chidi`: whether the word stands behind the time that its line begins with.
+fn is_in_slot(sentence: &Sentence<'_>, at: usize) -> bool {
+    let Some(time) = at.checked_sub(1).and_then(|at| sentence.token(at)) else {
+        return false;
+    };
+    let head = sentence.text.get(..time.start).unwrap_or_default();
+    let line = head.rsplit('\n').next().unwrap_or_default();
+    let is_hour = |hour: &str| {
+        hour.strip_suffix(':').is_some_and(|hour| {
+            matches!(hour.len(), 1 | 2) && hour.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let text = time.text(sentence.text);
+    sentence.gap(at - 1) == b" "
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (line.is_empty() && text.len() == 4 || is_hour(line) && text.len() == 2)
 }
 
 /// `Jane Doe`, `JANE Q. DOE`, `jane doe`.

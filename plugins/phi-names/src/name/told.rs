@@ -101,7 +101,7 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
 
-/// `Discussed with Okafor`, where no department is meant.
+/// `Discussed with Okafor`, `spoke to Okafor`, where no department is meant.
 pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let name = sentence
         .token(at)
@@ -110,8 +110,12 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
         let token = sentence.token(at.checked_sub(back)?)?;
         Some(token.text(sentence.text))
     };
-    let is_with =
-        matches!(word(1), Some("with" | "w")) && matches!(sentence.gap(at - 1), b" " | b"/ ");
+    let is_to = || {
+        let to = ["spoke", "spoken", "talked", "speaking"];
+        word(1) == Some("to") && word(2).is_some_and(|said| to.contains(&said))
+    };
+    let is_with = (matches!(word(1), Some("with" | "w")) || is_to())
+        && matches!(sentence.gap(at - 1), b" " | b"/ ");
     let is_said =
         || word(2).is_some_and(|said| SPOKEN.iter().any(|one| said.eq_ignore_ascii_case(one)));
     let text = name.text(sentence.text);
@@ -129,7 +133,15 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
 }
 
 /// What is done with somebody by speaking.
-const SPOKEN: [&str; 7] = [
+const SPOKEN: [&str; 15] = [
+    "msg",
+    "message",
+    "voicemail",
+    "vm",
+    "verified",
+    "confirmed",
+    "rounded",
+    "speaking",
     "discussed",
     "spoke",
     "spoken",

@@ -93,8 +93,7 @@ const LAST_FOUR: &[&str] = &[
     "last-4",
     "ending in",
     "ending",
-    "ends in",
-    "ends with",
+    "ends",
 ];
 
 /// `the last four digits of your social security number: 1234`.

@@ -64,6 +64,35 @@ fn names_as_charts_have_them() {
 }
 
 #[test]
+fn names_behind_roles_and_times() {
+    finds::<Names>(&[
+        ("PCP: Grace Oyelaran, NP", &["NAME:Grace Oyelaran"]),
+        ("Patient Chidi Okafor seen", &["NAME:Chidi Okafor"]),
+        ("hospitalist Mbeki who accepts", &["NAME:Mbeki"]),
+        ("RN Delacroix at bedside", &["NAME:Delacroix"]),
+        ("Chaplain Obadiah visited", &["NAME:Obadiah"]),
+        ("spouse Ebenezer died", &["NAME:Ebenezer"]),
+        ("spoke to Quanisha at payer", &["NAME:Quanisha"]),
+        ("M. Gebreselassie, PMHNP-BC", &["NAME:M. Gebreselassie"]),
+        ("DR. BJORN AASGAARD", &["NAME:BJORN AASGAARD"]),
+        (
+            "Patient: Nguyen, Thi Bich Ngoc",
+            &["NAME:Nguyen, Thi Bich Ngoc"],
+        ),
+        ("0800 Achebe, C f/u HTN", &["NAME:Achebe, C"]),
+        ("08:00 Achebe, Ngozi new pt", &["NAME:Achebe, Ngozi"]),
+        ("DOE, JANE CHF", &["NAME:DOE, JANE"]),
+        ("DR. SMITH NOTED EDEMA", &["NAME:SMITH"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "Pt Zosyn started, RN Zofran given",
+        "0900 Tylenol, Motrin given",
+        "1100 Echo, CT done",
+        "RN Epic inbox reviewed",
+    ]);
+}
+
+#[test]
 fn names_in_cells_and_keys() {
     finds::<Names>(&[
         ("Name | Zawadi Mutombo", &["NAME:Zawadi Mutombo"]),

@@ -220,6 +220,10 @@ fn dates_without_a_year_as_charts_have_them() {
         ("flu shot 10/24", &["DATE:10/24"]),
         ("yesterday (11/2)", &["DATE:11/2"]),
         ("PICC 11/2", &["DATE:11/2"]),
+        ("GBS pos 2/15", &["DATE:2/15"]),
+        ("rejected 2/14", &["DATE:2/14"]),
+        ("chaplain visited 3/1, sang", &["DATE:3/1"]),
+        ("consent signed 1.22.24", &["DATE:1.22.24"]),
         ("Oct 14, 15 and 16", &["DATE:Oct 14, 15 and 16"]),
         ("Oct 14 and 16", &["DATE:Oct 14 and 16"]),
         ("14OCT25", &["DATE:14OCT25"]),
@@ -230,6 +234,8 @@ fn dates_without_a_year_as_charts_have_them() {
     ]);
     leaves_alone::<Patterns>(&[
         "(1/2) tab",
+        "blood cultures pos 2/4 bottles, neg 3/4 sets",
+        "approved 3/4 visits",
         "pain (7/10)",
         "strength (5/5)",
         "(3/4)",
