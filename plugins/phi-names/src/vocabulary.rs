@@ -78,6 +78,9 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("grandfather", Kin), ("grandson", Kin), ("granddaughter", Kin), ("cousin", Kin), ("niece", Kin), ("nephew", Kin),
     ("fiance", Kin), ("fiancee", Kin), ("boyfriend", Kin), ("girlfriend", Kin), ("grandma", Kin), ("grandpa", Kin),
 
+    ("son-in-law", Kin), ("daughter-in-law", Kin), ("mother-in-law", Kin), ("father-in-law", Kin), ("brother-in-law", Kin), ("sister-in-law", Kin), ("stepmother", Kin), ("stepfather", Kin),
+    ("stepson", Kin), ("stepdaughter", Kin), ("stepdad", Kin), ("stepmom", Kin), ("half-brother", Kin), ("half-sister", Kin), ("dtr", Kin), ("hubby", Kin), ("fiancé", Kin), ("fiancée", Kin), ("godmother", Kin), ("godfather", Kin),
+
     ("hi", Greeting), ("hello", Greeting), ("hey", Greeting), ("dear", Greeting), ("thanks", Greeting), ("regards", Greeting),
     ("sincerely", Greeting), ("cheers", Greeting), ("best", Greeting), ("hola", Greeting), ("bye", Greeting), ("welcome", Greeting),
 

@@ -166,7 +166,8 @@ pub(super) fn behind_person(
     let is_listed = gap == b", ";
     // `md: MarkdownIt` is no degree.
     let degree = sentence.token(at).filter(|word| word.is(Role::Credential));
-    let is_nurse = |degree: &Token| gap == b" " && degree.text(sentence.text) == "RN";
+    let is_nurse =
+        |degree: &Token| gap == b" " && matches!(degree.text(sentence.text), "RN" | "NP" | "LPN");
     if degree
         .is_some_and(|degree| !is_labelled && !is_nurse(degree) || degree.shape != Shape::Upper)
     {
@@ -415,7 +416,7 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
 }
 
 /// Whoever is said to do something: `hospitalist Mbeki who accepts`.
-const WHO_ACTS: [&str; 11] = [
+const WHO_ACTS: [&str; 13] = [
     "patient",
     "pt",
     "hospitalist",
@@ -427,6 +428,8 @@ const WHO_ACTS: [&str; 11] = [
     "neighbor",
     "roommate",
     "rn",
+    "np",
+    "lpn",
 ];
 
 /// What is done with a drug: `Pt Zosyn started`.
