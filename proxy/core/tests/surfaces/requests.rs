@@ -53,9 +53,9 @@ fn part_text() -> impl Strategy<Value = String> {
 fn said() -> impl Strategy<Value = Said> {
     prop_oneof![
         4 => part_text().prop_map(Said::Text),
-        1 => vec(any::<u8>(), 0..8).prop_map(Said::Image),
+        1 => vec(any::<u8>(), 1..8).prop_map(Said::Image),
         1 => "https://[a-z]{1,8}/[a-z]{0,8}".prop_map(Said::Address),
-        1 => (vec(any::<u8>(), 0..8), proptest::option::of("[a-z.]{1,8}"))
+        1 => (vec(any::<u8>(), 1..8), proptest::option::of("[a-z.]{1,8}"))
             .prop_map(|(data, title)| Said::File(data, title)),
         1 => part_text().prop_map(Said::Note),
     ]
