@@ -55,7 +55,7 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         && end == at + 2 + particles
         && first.shape == Shape::Upper
         && sentence.is_joined_to(end - 1)
-        && sentence.token(end).is_some_and(is_unheard_of)
+        && sentence.token(end).is_some_and(is_new_in_capitals)
     {
         end += 1;
     }
@@ -66,7 +66,7 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
 }
 
 /// A word in capitals that is none of the language, and longer than abbreviations are.
-pub(super) fn is_unheard_of(token: &Token) -> bool {
+pub(super) fn is_new_in_capitals(token: &Token) -> bool {
     /// Letters of the longest abbreviations.
     const SHORT: usize = 4;
     token.shape == Shape::Upper

@@ -2,7 +2,7 @@
 //! the word is a name nearly always.
 
 use super::eponym::{is_eponym, is_of_a_thing};
-use super::led::is_unheard_of;
+use super::led::is_new_in_capitals;
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -66,7 +66,7 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
             && !token.is_glued
             && (token.class.is_given() && !token.class.is_word()
                 || token.class.is_unknown() && token.shape == Shape::Capital);
-        token.shape == Shape::Initial || is_given || is_unheard_of(token)
+        token.shape == Shape::Initial || is_given || is_new_in_capitals(token)
     };
     let mut end = at + 2;
     while end < at + MAX_WORDS

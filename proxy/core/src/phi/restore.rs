@@ -252,11 +252,7 @@ impl Restorer {
                 out.push_str(&Value::from(value).to_string());
             }
             0 => out.push_str(value),
-            1 => out.push_str(&json::escaped(value)),
-            strings => {
-                let value = json::escaped(value).into_owned();
-                out.push_str(&(1..strings).fold(value, |value, _| json::escape(&value)));
-            }
+            strings => out.push_str(&json::escaped(value, strings)),
         }
         self.address.see_placeholder(value);
         self.restored += 1;

@@ -191,21 +191,17 @@ fn edited<'f>(
         edits.counts.add(&finding.kind);
         let value = scan.value(&finding).to_owned();
         edits.values.push((finding.kind.clone(), value));
-        let placeholder = token::bracketed(&finding.kind, number);
-        if let Some(place) = number_of_json {
-            // The first finding in it has replaced all of it.
-            if place.start >= done {
-                text.push_str(raw.get(done..place.start)?);
-                text.push('"');
-                text.push_str(&placeholder);
-                text.push('"');
-                done = place.end;
-            }
-        } else {
-            text.push_str(raw.get(done..inside.start)?);
-            text.push_str(&placeholder);
-            done = inside.end;
+        let place = number_of_json.unwrap_or(&inside);
+        // The first finding in a number has replaced all of it.
+        if place.end <= done {
+            continue;
         }
+        let mark = if number_of_json.is_some() { "\"" } else { "" };
+        text.push_str(raw.get(done..place.start.max(done))?);
+        text.push_str(mark);
+        text.push_str(&token::bracketed(&finding.kind, number));
+        text.push_str(mark);
+        done = place.end;
     }
     if done == 0 {
         return None;

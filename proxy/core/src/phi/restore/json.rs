@@ -1,8 +1,6 @@
 //! JSON text read character by character, only as far as restoring needs it: where strings are, and what
 //! their escapes mean. It does not validate.
 
-use std::borrow::Cow;
-
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -159,17 +157,19 @@ pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
     rewriter.finish()
 }
 
-/// Text as it stands inside a JSON string. What stands so already came out of one, and stays as it is.
-pub(super) fn escaped(text: &str) -> Cow<'_, str> {
-    if is_value(&format!("\"{text}\"")) {
-        Cow::Borrowed(text)
+/// Text as it stands within `strings` strings of JSON, at least one. What stands so already came out of one, and goes
+/// into the innermost as it is.
+pub(super) fn escaped(text: &str, strings: usize) -> String {
+    let innermost = if is_value(&format!("\"{text}\"")) {
+        text.to_owned()
     } else {
-        Cow::Owned(escape(text))
-    }
+        escape(text)
+    };
+    (1..strings).fold(innermost, |text, _| escape(&text))
 }
 
 /// Text as it stands inside a JSON string.
-pub(super) fn escape(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut quoted = Value::from(text).to_string();
     quoted.pop();
     quoted.split_off(1)

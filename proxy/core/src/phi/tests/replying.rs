@@ -247,6 +247,28 @@ fn a_number_of_json_in_prose_becomes_a_string() {
     assert_eq!(pieces + &joined(drive.finish()), expected);
 }
 
+/// A finding may begin in a number that another one has replaced, and end behind it: nothing goes out as it was.
+#[test]
+fn findings_that_share_a_number_of_json_all_go() {
+    let values: Values<'_> = &[("PHONE", "4111222333"), ("SSN", "99, 55")];
+    let mut map = PlaceholderMap::default();
+    let mut redactor = ReplyRedactor::new(&map);
+    redactor.push(ChatEvent::Text("{\"n\": [411122233399, 55, 6]}".into()));
+    redactor.finish();
+    let mut sent = String::new();
+    while let Some(step) = redactor.step() {
+        match step {
+            Step::Send(event) => sent += &joined(vec![event]),
+            Step::Scan(scan) => {
+                let (text, _) = scan.reading();
+                let found = merge(&scan, &candidates(text, values), |_, _| true);
+                redactor.found(&scan, found, &mut map).unwrap();
+            }
+        }
+    }
+    assert_eq!(sent, "{\"n\": [\"[PHONE_1]\"[SSN_1], 6]}");
+}
+
 #[test]
 fn arguments_stay_json_and_lose_new_values() {
     let mut map = PlaceholderMap::default();
