@@ -47,7 +47,7 @@ impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
         );
         // Pingora panics when an address cannot be bound, and would serve on without it.
         let serving = AssertUnwindSafe(serving).catch_unwind();
-        let (outcome, ()) = tokio::join!(serving, seen);
+        let (outcome, ()) = tokio::join!(beside(pulse(), serving), seen);
         if outcome.is_err() {
             tracing::error!(service = self.listener.name(), "a listener failed");
             self.lifecycle.listening(Listening::Failed);
@@ -64,6 +64,25 @@ impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
 
     fn listen_addresses(&self) -> Option<Vec<String>> {
         self.listener.listen_addresses()
+    }
+}
+
+/// Drives `aside`, which never ends, for as long as `main` takes.
+async fn beside<T>(aside: impl Future<Output = ()>, main: impl Future<Output = T>) -> T {
+    tokio::select! {
+        output = main => output,
+        () = aside => std::future::pending().await,
+    }
+}
+
+/// Keeps a timer on this runtime that ends before those of requests. A timer that ends before all others makes tokio
+/// write to the runtime's own wake-up descriptor, and look for what woke it: three times a request, for time limits
+/// that are nearly never reached.
+async fn pulse() {
+    // 1 s: shorter than the limits that requests set, and nothing for an idle process.
+    const PULSE: std::time::Duration = std::time::Duration::from_secs(1);
+    loop {
+        tokio::time::sleep(PULSE).await;
     }
 }
 

@@ -7,6 +7,8 @@ use prometheus::{
 };
 use svc_core::chat::Usage;
 
+use crate::filter;
+
 /// Seconds; from a filter's microseconds to a long generation.
 const FAST_SECONDS: &[f64] = &[
     0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05,
@@ -34,7 +36,8 @@ const TOKENS: &[f64] = &[
 
 pub struct Metrics {
     pub requests: IntCounterVec,
-    pub filter_seconds: HistogramVec,
+    /// One of each filter: they are in the way of every request, and looking one up takes as long as the smaller ones.
+    filter_seconds: Vec<(&'static str, Histogram)>,
     /// From the request head to the first upstream byte: what the gateway itself adds before the model starts.
     pub overhead_seconds: Histogram,
     pub token_usage: HistogramVec,
@@ -64,17 +67,21 @@ impl Metrics {
     /// # Errors
     /// When a name is taken.
     pub fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let filter_seconds = histograms(
+            "svc_filter_duration_seconds",
+            "Time in one filter.",
+            FAST_SECONDS,
+            &["filter"],
+        )?;
+        registry.register(Box::new(filter_seconds.clone()))?;
         let metrics = Self {
             requests: IntCounterVec::new(
                 Opts::new("svc_requests_total", "Responses by route and status."),
                 &["route", "status"],
             )?,
-            filter_seconds: histograms(
-                "svc_filter_duration_seconds",
-                "Time in one filter.",
-                FAST_SECONDS,
-                &["filter"],
-            )?,
+            filter_seconds: filter::names()
+                .map(|name| (name, filter_seconds.with_label_values(&[name])))
+                .collect(),
             overhead_seconds: Histogram::with_opts(
                 HistogramOpts::new(
                     "svc_overhead_seconds",
@@ -165,7 +172,7 @@ impl Metrics {
         };
         let Self {
             requests,
-            filter_seconds,
+            filter_seconds: _,
             overhead_seconds,
             token_usage,
             request_seconds,
@@ -198,7 +205,6 @@ impl Metrics {
         registry.register(Box::new(replicas.clone()))?;
         registry.register(Box::new(usage_drifts.clone()))?;
         for histogram in [
-            filter_seconds,
             token_usage,
             request_seconds,
             first_token_seconds,
@@ -208,6 +214,14 @@ impl Metrics {
             registry.register(Box::new(histogram.clone()))?;
         }
         Ok(metrics)
+    }
+
+    /// Time in one filter.
+    pub(crate) fn filtered(&self, name: &'static str, elapsed: Duration) {
+        let mut all = self.filter_seconds.iter();
+        if let Some((_, seconds)) = all.find(|(known, _)| *known == name) {
+            seconds.observe(elapsed.as_secs_f64());
+        }
     }
 
     /// One finished run.

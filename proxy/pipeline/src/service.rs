@@ -77,10 +77,11 @@ pub const TRACES: &str = "svc::trace";
 /// in the name of the caller's organization.
 async fn run(mut exchange: Exchange, route: &Route) -> Response {
     let mut filters = route.filters.iter();
+    let mut clock = Instant::now();
     while exchange.facts.caller.is_none()
         && let Some(filter) = filters.next()
     {
-        if let Err(fault) = apply(*filter, &mut exchange).await {
+        if let Err(fault) = apply(*filter, &mut exchange, &mut clock).await {
             return exchange.refuse(fault).await;
         }
     }
@@ -90,7 +91,7 @@ async fn run(mut exchange: Exchange, route: &Route) -> Response {
     let caller = Arc::clone(caller);
     tenant::within(&caller.organization_id, async move {
         for filter in filters {
-            if let Err(fault) = apply(*filter, &mut exchange).await {
+            if let Err(fault) = apply(*filter, &mut exchange, &mut clock).await {
                 return exchange.refuse(fault).await;
             }
         }
@@ -99,16 +100,17 @@ async fn run(mut exchange: Exchange, route: &Route) -> Response {
     .await
 }
 
-async fn apply(filter: &dyn Filter, exchange: &mut Exchange) -> Result<(), Fault> {
-    let began = Instant::now();
+/// `clock`: when the filter before ended, and after this one, when it did.
+async fn apply(
+    filter: &dyn Filter,
+    exchange: &mut Exchange,
+    clock: &mut Instant,
+) -> Result<(), Fault> {
     let span = tracing::trace_span!(target: TRACES, "filter", otel.name = filter.name());
     let outcome = filter.apply(exchange).instrument(span).await;
-    let spent = exchange
-        .gateway
-        .metrics
-        .filter_seconds
-        .with_label_values(&[filter.name()]);
-    spent.observe(began.elapsed().as_secs_f64());
+    let now = Instant::now();
+    let spent = now.duration_since(std::mem::replace(clock, now));
+    exchange.gateway.metrics.filtered(filter.name(), spent);
     outcome
 }
 

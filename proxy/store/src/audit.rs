@@ -377,7 +377,7 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
         .write(|cx| {
             Box::pin(async move {
                 for row in columns {
-                    insert(cx, row).await?;
+                    insert(cx, &row).await?;
                 }
                 Ok(())
             })
@@ -390,7 +390,7 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
 /// # Errors
 /// As [`append`].
 pub async fn record(tx: &mut Transaction<'_>, row: &Row) -> Result<(), StoreError> {
-    insert(tx.cx, row.columns()?).await
+    insert(tx.cx, &row.columns()?).await
 }
 
 /// The rows of a request as JSON, in the order of their phases.
@@ -519,7 +519,7 @@ pub async fn list(
 
 /// Inserts a row. Where it, or another one of its request and phase, is there ([`is_there`]), the transaction is over:
 /// asking the database to pass over such a row would cost every other one a fifth more.
-pub(crate) async fn insert(cx: &mut Connection, row: Columns) -> Result<(), StoreError> {
+pub(crate) async fn insert(cx: &mut Connection, row: &Columns) -> Result<(), StoreError> {
     let Columns {
         id,
         org_id,
@@ -544,11 +544,11 @@ pub(crate) async fn insert(cx: &mut Connection, row: Columns) -> Result<(), Stor
     let values = args![
         id,
         org_id,
-        mode,
+        *mode,
         request_id,
         phase.word(),
         event,
-        occurred_at,
+        *occurred_at,
         actor_type,
         actor_id,
         target_type,
@@ -556,7 +556,7 @@ pub(crate) async fn insert(cx: &mut Connection, row: Columns) -> Result<(), Stor
         outcome.word(),
         surface,
         model,
-        phi_detected,
+        *phi_detected,
         document,
     ];
     cx.execute(sql, values).await.map(drop)

@@ -159,7 +159,7 @@ impl Batch {
             let org_id: Option<String> = row.get("org_id")?;
             let mode: Option<String> = row.get("mode")?;
             let at: Timestamp = row.get("occurred_at")?;
-            let hash = audit_leaf::hash(&row.get("document")?);
+            let hash = audit_leaf::hash_text(&row.get::<String>("document")?);
             let hash = hash.ok_or(StoreError::Corrupt { column: "document" })?;
             leaves.push(args![edge.size(), id, hash.to_vec(), org_id, mode, at]);
             for ((height, position), hash) in edge.push(hash) {

@@ -321,6 +321,7 @@ fn place<'a>(conversation_id: &'a str, column: &'a str, org_id: &'a str) -> Plac
 }
 
 /// A turn whose content is sealed: what a transaction may see of it.
+#[derive(Clone)]
 pub(crate) struct SealedTurn {
     org_id: String,
     mode: Mode,
@@ -331,6 +332,7 @@ pub(crate) struct SealedTurn {
     now: Timestamp,
 }
 
+#[derive(Clone)]
 enum Start {
     New {
         owner: Owner,

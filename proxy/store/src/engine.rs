@@ -232,27 +232,51 @@ impl Db {
         match &self.engine {
             Engine::Sqlite { writer, .. } => {
                 let (reply, answer) = oneshot::channel();
-                let order = Order::work(work, reply, permit);
-                writer.send(order).await.map_err(|_| StoreError::Closed)?;
-                answer.await.map_err(|_| StoreError::Closed)?
+                ask(writer, Order::once(work, reply, permit), answer).await
             }
-            Engine::Postgres(_) => {
-                let engine = self.engine.clone();
-                let begin = tenant::begin(tenant::current().as_deref());
-                let running = self.runtime.spawn(async move {
-                    let _permit = permit;
-                    let (mut cx, ticket) = engine.connection().await?;
-                    let result = transaction(&mut cx, &begin, work).await;
-                    if result.is_ok() {
-                        engine.keep(cx, ticket);
-                    } else {
-                        cx.close_unless_idle().await;
-                    }
-                    result
-                });
-                running.await.map_err(|_| StoreError::Closed)?
-            }
+            Engine::Postgres(_) => self.transact(work, permit).await,
         }
+    }
+
+    /// As [`Self::write`], for work that every request has and that can be done again: SQLite's writer saves itself the
+    /// trouble of undoing it by itself.
+    pub(crate) async fn write_again<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        let permit = self.permit()?;
+        match &self.engine {
+            Engine::Sqlite { writer, .. } => {
+                let (reply, answer) = oneshot::channel();
+                ask(writer, Order::again(work, reply, permit), answer).await
+            }
+            Engine::Postgres(_) => self.transact(work, permit).await,
+        }
+    }
+
+    /// A transaction on a connection of PostgreSQL.
+    async fn transact<T, F>(&self, work: F, permit: OwnedSemaphorePermit) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        let engine = self.engine.clone();
+        let begin = tenant::begin(tenant::current().as_deref());
+        let running = self.runtime.spawn(async move {
+            let _permit = permit;
+            let (mut cx, ticket) = engine.connection().await?;
+            let result = transaction(&mut cx, &begin, work).await;
+            if result.is_ok() {
+                engine.keep(cx, ticket);
+            } else {
+                cx.close_unless_idle().await;
+            }
+            result
+        });
+        running.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Finishes what is queued, for at most [`CLOSE_TIMEOUT`], and closes every connection.
@@ -288,6 +312,16 @@ impl Db {
             .try_acquire_owned()
             .map_err(|_| StoreError::Overloaded)
     }
+}
+
+/// Hands an order to SQLite's writer and waits for the answer.
+async fn ask<T>(
+    writer: &mpsc::Sender<Order>,
+    order: Order,
+    answer: oneshot::Receiver<Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    writer.send(order).await.map_err(|_| StoreError::Closed)?;
+    answer.await.map_err(|_| StoreError::Closed)?
 }
 
 impl Engine {

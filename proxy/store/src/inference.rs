@@ -2,6 +2,8 @@
 //! before the first upstream byte; its end with charge, budget and conversation; or its refusal. Every one may
 //! be repeated: what is recorded already is not recorded again.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
@@ -72,13 +74,15 @@ pub async fn open(
     hold: &HoldRequest,
 ) -> Result<Opened, StoreError> {
     expect_phase(intent, Phase::Requested)?;
-    let (intent, hold) = (intent.columns()?, hold.clone());
+    let asked = Arc::new((intent.columns()?, hold.clone()));
     let opened = store
         .db
-        .write(|cx| {
+        .write_again(move |cx| {
+            let asked = Arc::clone(&asked);
             Box::pin(async move {
+                let (intent, hold) = asked.as_ref();
                 // The hold first: what it locks is then locked in the same order as at settlement.
-                if let Reservation::Refused(refusal) = budget::take(cx, &hold).await? {
+                if let Reservation::Refused(refusal) = budget::take(cx, hold).await? {
                     return Ok(Opened::Refused(refusal));
                 }
                 // A row that is there undoes the hold with the transaction.
@@ -117,7 +121,7 @@ pub async fn refuse(
                     budget::book(cx, &hold, hold.cycle_start, None).await?;
                 }
                 for row in [intent, terminal] {
-                    audit::insert(cx, row).await?;
+                    audit::insert(cx, &row).await?;
                 }
                 Ok(true)
             })
@@ -159,9 +163,13 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         turn,
         now: *now,
     };
+    let end = Arc::new(end);
     let settled = store
         .db
-        .write(|cx| Box::pin(async move { record(cx, end).await }))
+        .write_again(move |cx| {
+            let end = Arc::clone(&end);
+            Box::pin(async move { record(cx, &end).await })
+        })
         .await;
     match settled {
         Err(error) if audit::is_there(&error) => ended_by(store, settlement).await,
@@ -213,7 +221,7 @@ fn expect_phase(row: &audit::Row, phase: Phase) -> Result<(), StoreError> {
     Err(StoreError::Missing("request or phase of the audit row"))
 }
 
-async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
+async fn record(cx: &mut Connection, end: &End) -> Result<Settled, StoreError> {
     let End {
         request_id,
         org_id,
@@ -223,22 +231,23 @@ async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
         turn,
         now,
     } = end;
+    let (mode, now) = (*mode, *now);
     // Hold, audit row, postings, budget, conversation: recovery locks in the same order.
-    let hold = budget::remove_hold(cx, &request_id).await?;
+    let hold = budget::remove_hold(cx, request_id).await?;
     // A hold of this organization and mode came with the intent; without one, the intent itself is looked for.
-    let opened = |hold: &budget::Hold| hold.org_id == org_id && hold.mode == mode;
+    let opened = |hold: &budget::Hold| hold.org_id == *org_id && hold.mode == mode;
     if !hold.as_ref().is_some_and(opened) {
         let sql = "SELECT 1 FROM audit WHERE request_id = $1 AND phase = 'requested' \
                    AND org_id = $2 AND mode = $3";
-        let intent = cx.row(sql, args![&request_id, &org_id, mode]).await?;
+        let intent = cx.row(sql, args![request_id, org_id, mode]).await?;
         intent.ok_or(StoreError::Missing("open inference"))?;
     }
     audit::insert(cx, terminal).await?;
-    if let Some(entry) = &entry {
-        ledger::post(cx, &org_id, mode, &request_id, entry, now).await?;
+    if let Some(entry) = entry {
+        ledger::post(cx, org_id, mode, request_id, entry, now).await?;
         let known = |hold: &budget::Hold| hold.cycle_start == entry.cycle.start;
         if !hold.as_ref().is_some_and(known) {
-            budget::open_cycle(cx, &org_id, mode, entry.cycle).await?;
+            budget::open_cycle(cx, org_id, mode, entry.cycle).await?;
         }
     }
     let hold = hold.or_else(|| {
@@ -258,7 +267,7 @@ async fn record(cx: &mut Connection, end: End) -> Result<Settled, StoreError> {
         budget::book(cx, hold, billed_in, used).await?;
     }
     if let Some(turn) = turn {
-        conversation::insert_turn(cx, turn).await?;
+        conversation::insert_turn(cx, turn.clone()).await?;
     }
     Ok(Settled::Done)
 }

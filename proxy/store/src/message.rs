@@ -165,6 +165,7 @@ pub(crate) fn place<'a>(message_id: &'a str, org_id: &'a str) -> Place<'a> {
 }
 
 /// A message whose content is sealed.
+#[derive(Clone)]
 pub(crate) struct Draft {
     id: String,
     request_id: String,

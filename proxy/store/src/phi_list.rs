@@ -75,7 +75,7 @@ pub async fn put(
                         "the lists of an organization hold at most {MAX_VALUES} values"
                     )));
                 }
-                audit::insert(cx, audit).await?;
+                audit::insert(cx, &audit).await?;
                 Ok(held)
             })
         })
@@ -106,7 +106,7 @@ pub async fn remove(
                 }
                 if removed > 0 {
                     advance(cx, &org, now).await?;
-                    audit::insert(cx, audit).await?;
+                    audit::insert(cx, &audit).await?;
                 }
                 Ok(removed)
             })

@@ -120,7 +120,7 @@ pub async fn repair(
                     sums.held_spend_usd,
                 ];
                 cx.execute_one("budget", sql, values).await?;
-                audit::insert(cx, row).await?;
+                audit::insert(cx, &row).await?;
                 Ok(Some(drift))
             })
         })

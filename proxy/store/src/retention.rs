@@ -210,5 +210,5 @@ async fn record(
             _ => Map::new(),
         },
     };
-    audit::insert(cx, row.columns()?).await
+    audit::insert(cx, &row.columns()?).await
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::header::{
@@ -23,6 +23,7 @@ use svc_pipeline::upstream::{
 };
 use tokio::time::Instant;
 
+use super::cork::hold_back;
 use crate::metrics::UpstreamMetrics;
 
 type Session = HttpSession<()>;
@@ -166,17 +167,26 @@ async fn write(
 ) -> pingora::Result<()> {
     let http2 = matches!(session, HttpSession::H2(_));
     let header = request_header(target, request, http2)?;
-    session.write_request_header(Box::new(header)).await?;
     // HTTP/2 carries the end of the stream on its last frame: an empty one after it is counted as abuse.
     if http2 {
+        session.write_request_header(Box::new(header)).await?;
         return session.write_request_body(request.body.clone(), true).await;
     }
-    if !request.body.is_empty() {
+    if request.body.is_empty() {
+        session.write_request_header(Box::new(header)).await?;
+        return session.finish_request_body().await;
+    }
+    hold_back(session, true);
+    let written = async {
+        session.write_request_header(Box::new(header)).await?;
         session
             .write_request_body(request.body.clone(), false)
             .await?;
-    }
-    session.finish_request_body().await
+        session.finish_request_body().await
+    };
+    let written = written.await;
+    hold_back(session, false);
+    written
 }
 
 /// Fields that belong to one connection (RFC 9110, 7.6.1), and those that are the connector's.
@@ -334,6 +344,9 @@ enum State {
     Failed(UpstreamError),
 }
 
+/// 64 KiB: what is given at once of a body that has arrived in small pieces.
+const GATHERED_BYTES: usize = 64 * 1024;
+
 impl InboundBody for Inbound {
     fn next(&mut self) -> BoxFuture<'_, Result<Option<Bytes>, UpstreamError>> {
         async move {
@@ -342,29 +355,17 @@ impl InboundBody for Inbound {
                 State::Failed(error) => return Err(error),
                 State::Reading => {}
             }
-            let read = self.read().await;
-            match &read {
-                Ok(Some(_)) => {}
+            match self.read().await {
+                Ok(Some(first)) => Ok(Some(self.with_what_arrived(first).await)),
                 Ok(None) => {
-                    self.state = State::Ended;
-                    if self.reusable {
-                        self.attempt.session.release().await;
-                    } else {
-                        self.attempt.session.session = None;
-                    }
+                    self.end().await;
+                    Ok(None)
                 }
                 Err(error) => {
-                    self.state = State::Failed(*error);
-                    // Close now: the owner may keep this value for a while yet.
-                    self.attempt.session.session = None;
-                    self.attempt
-                        .metrics
-                        .errors
-                        .with_label_values(&[self.attempt.target.label(), error.word()])
-                        .inc();
+                    self.fail(error);
+                    Err(error)
                 }
             }
-            read
         }
         .boxed()
     }
@@ -388,6 +389,63 @@ impl Inbound {
                 Err(_) => return Err(UpstreamError::IdleTimeout),
             }
         }
+    }
+
+    /// A piece with those behind it that are here already. Servers send each event of a stream as a chunk of its own;
+    /// what comes in one packet is judged and passed on at once. How the body ends is told next time.
+    async fn with_what_arrived(&mut self, first: Bytes) -> Bytes {
+        let mut gathered = BytesMut::new();
+        while first.len().max(gathered.len()) < GATHERED_BYTES {
+            match self.arrived() {
+                Some(Ok(Some(bytes))) if gathered.is_empty() && !bytes.is_empty() => {
+                    gathered.reserve(first.len() + bytes.len());
+                    gathered.extend_from_slice(&first);
+                    gathered.extend_from_slice(&bytes);
+                }
+                Some(Ok(Some(bytes))) => gathered.extend_from_slice(&bytes),
+                Some(Ok(None)) => {
+                    self.end().await;
+                    break;
+                }
+                Some(Err(error)) => {
+                    self.fail(error);
+                    break;
+                }
+                None => break,
+            }
+        }
+        if gathered.is_empty() {
+            first
+        } else {
+            gathered.freeze()
+        }
+    }
+
+    /// The next piece, if nothing has to be waited for. Pingora's reads may be given up at any point.
+    fn arrived(&mut self) -> Option<Result<Option<Bytes>, UpstreamError>> {
+        let session = self.attempt.session.session.as_mut()?;
+        let read = session.read_response_body().now_or_never()?;
+        Some(read.map_err(|error| body_error(&error)))
+    }
+
+    async fn end(&mut self) {
+        self.state = State::Ended;
+        if self.reusable {
+            self.attempt.session.release().await;
+        } else {
+            self.attempt.session.session = None;
+        }
+    }
+
+    fn fail(&mut self, error: UpstreamError) {
+        self.state = State::Failed(error);
+        // Close now: the owner may keep this value for a while yet.
+        self.attempt.session.session = None;
+        self.attempt
+            .metrics
+            .errors
+            .with_label_values(&[self.attempt.target.label(), error.word()])
+            .inc();
     }
 }
 

@@ -1,9 +1,10 @@
 //! Group commit for SQLite: one writer on a thread of its own, many callers, one `COMMIT` (with its fsync) for
-//! up to [`GROUP_JOBS`] pieces of work. Each runs under a savepoint of its own, so that one that fails takes
-//! nothing else with it; results are delivered only after the commit.
+//! up to [`GROUP_JOBS`] pieces of work. One that fails takes nothing else with it; results are delivered only after the
+//! commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -20,23 +21,110 @@ const GROUP_JOBS: usize = 64;
 
 /// What the writer is asked to do.
 pub(super) enum Order {
-    Work(Work),
+    Work(Box<dyn Job>),
     /// Answered when all that is queued has run and the connection is closed.
     Close(oneshot::Sender<()>),
 }
 
-/// Runs on a connection, or only tells its caller why there is none.
-type Work = Box<dyn FnOnce(Result<&mut Connection, StoreError>) -> Ran + Send>;
+/// A piece of work and whoever waits for it.
+pub(super) trait Job: Send {
+    /// Whether it may run a second time, once all that the first time did was rolled back.
+    fn repeats(&self) -> bool;
 
-/// A piece of work that has run and is not committed yet.
-pub(super) struct Ran {
-    keep: bool,
+    /// Runs, or only hears why there is no connection to run on; `false` where what it did must be undone.
+    fn run(&mut self, cx: Result<&mut Connection, StoreError>) -> bool;
+
     /// Tells the caller; the argument says how the group's commit went.
-    deliver: Box<dyn FnOnce(Result<(), StoreError>) + Send>,
+    fn deliver(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// Whoever waits, and what they will hear.
+struct Caller<T> {
+    reply: oneshot::Sender<Result<T, StoreError>>,
+    permit: OwnedSemaphorePermit,
+    /// Of the last run.
+    result: Result<T, StoreError>,
+}
+
+impl<T> Caller<T> {
+    fn new(reply: oneshot::Sender<Result<T, StoreError>>, permit: OwnedSemaphorePermit) -> Self {
+        Self {
+            reply,
+            permit,
+            result: Err(StoreError::Closed),
+        }
+    }
+
+    fn heard(&mut self, result: Result<T, StoreError>) -> bool {
+        self.result = result;
+        self.result.is_ok()
+    }
+
+    fn deliver(self, committed: Result<(), StoreError>) {
+        let answer = self.result.and_then(|value| committed.map(|()| value));
+        // Before the answer, so that a caller who has it finds the room free.
+        drop(self.permit);
+        // A caller that has gone away needs no answer.
+        self.reply.send(answer).ok();
+    }
+}
+
+/// Work that is used up by running.
+struct Once<T, F> {
+    work: Option<F>,
+    caller: Caller<T>,
+}
+
+impl<T, F> Job for Once<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+{
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    fn run(&mut self, cx: Result<&mut Connection, StoreError>) -> bool {
+        let work = self.work.take();
+        let result = cx.and_then(|cx| match work {
+            Some(work) => at_once(|| work(cx)),
+            None => Err(StoreError::GivenUp),
+        });
+        self.caller.heard(result)
+    }
+
+    fn deliver(self: Box<Self>, committed: Result<(), StoreError>) {
+        self.caller.deliver(committed);
+    }
+}
+
+/// Work that can be done again.
+struct Again<T, F> {
+    work: F,
+    caller: Caller<T>,
+}
+
+impl<T, F> Job for Again<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+{
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    fn run(&mut self, cx: Result<&mut Connection, StoreError>) -> bool {
+        let result = cx.and_then(|cx| at_once(|| (self.work)(cx)));
+        self.caller.heard(result)
+    }
+
+    fn deliver(self: Box<Self>, committed: Result<(), StoreError>) {
+        self.caller.deliver(committed);
+    }
 }
 
 impl Order {
-    pub(super) fn work<T, F>(
+    pub(super) fn once<T, F>(
         work: F,
         reply: oneshot::Sender<Result<T, StoreError>>,
         permit: OwnedSemaphorePermit,
@@ -47,18 +135,24 @@ impl Order {
             + Send
             + 'static,
     {
-        Self::Work(Box::new(move |cx| {
-            let result = cx.and_then(|cx| at_once(|| work(cx)));
-            Ran {
-                keep: result.is_ok(),
-                deliver: Box::new(move |committed| {
-                    let answer = result.and_then(|value| committed.map(|()| value));
-                    // Before the answer, so that a caller who has it finds the room free.
-                    drop(permit);
-                    // A caller that has gone away needs no answer.
-                    reply.send(answer).ok();
-                }),
-            }
+        Self::Work(Box::new(Once {
+            work: Some(work),
+            caller: Caller::new(reply, permit),
+        }))
+    }
+
+    pub(super) fn again<T, F>(
+        work: F,
+        reply: oneshot::Sender<Result<T, StoreError>>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        Self::Work(Box::new(Again {
+            work,
+            caller: Caller::new(reply, permit),
         }))
     }
 }
@@ -74,6 +168,45 @@ fn at_once<'c, T>(
     }
 }
 
+/// Whether so many are writing that waiting for more of them saves commits.
+#[derive(Default)]
+struct Crowd {
+    /// Pieces of work in the group before.
+    last: usize,
+    /// Groups that are not waited for any more.
+    in_vain: u32,
+}
+
+/// Pieces of work in one group that speak of a crowd.
+const CROWD: usize = 4;
+/// 0.4 ms: about as long as the commit that follows.
+const GATHERING: Duration = Duration::from_micros(400);
+/// Groups after which it is tried again where nobody came.
+const GROUPS_BETWEEN_TRIES: u32 = 64;
+
+impl Crowd {
+    /// Waits for more of what is queued, where the group before was a crowd and waiting has been worth it of late: a
+    /// commit writes the same pages of tables and indexes however many rows there are in them.
+    fn gather(&mut self, orders: &mut Vec<Order>, queue: &mut mpsc::Receiver<Order>) {
+        if self.in_vain > 0 {
+            self.in_vain -= 1;
+        } else if self.last >= CROWD {
+            let there = orders.len();
+            std::thread::sleep(GATHERING);
+            while orders.len() < GROUP_JOBS
+                && let Ok(order) = queue.try_recv()
+            {
+                orders.push(order);
+            }
+            // Those who wait for the writer bring nothing new: all of them may be here.
+            if orders.len() < there + CROWD / 2 {
+                self.in_vain = GROUPS_BETWEEN_TRIES;
+            }
+        }
+        self.last = orders.len();
+    }
+}
+
 /// The writer's thread: takes what has queued up, runs it as one group, and so on until the store closes.
 pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order>) {
     let checkpointer = Checkpointer::start(path.clone());
@@ -82,7 +215,9 @@ pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order
         .ok();
     let mut kept = Some(writer);
     let mut orders = Vec::with_capacity(GROUP_JOBS);
+    let mut crowd = Crowd::default();
     while queue.blocking_recv_many(&mut orders, GROUP_JOBS) > 0 {
+        crowd.gather(&mut orders, &mut queue);
         let mut group = Vec::with_capacity(orders.len());
         let mut closing = None;
         for order in orders.drain(..) {
@@ -110,21 +245,22 @@ pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order
 }
 
 /// Runs and commits a group; gives the connection back where it can be used again.
-fn commit(opened: Result<Writer, StoreError>, group: Vec<Work>) -> Option<Writer> {
-    let mut done = Vec::with_capacity(group.len());
+fn commit(opened: Result<Writer, StoreError>, mut group: Vec<Box<dyn Job>>) -> Option<Writer> {
     let (committed, kept) = match opened {
         Ok(writer) => {
             let mut cx = Connection::Writer(writer);
-            let committed = run_group(&mut cx, group, &mut done);
+            let committed = run_group(&mut cx, &mut group);
             (committed, reusable(cx))
         }
         Err(error) => {
-            done.extend(group.into_iter().map(|work| work(Err(error.clone()))));
+            for job in &mut group {
+                job.run(Err(error.clone()));
+            }
             (Err(error), None)
         }
     };
-    for ran in done {
-        (ran.deliver)(committed.clone());
+    for job in group {
+        job.deliver(committed.clone());
     }
     kept
 }
@@ -140,35 +276,57 @@ fn reusable(cx: Connection) -> Option<Writer> {
     Some(writer)
 }
 
-/// Runs a group in one transaction. What ran is in `done`, also when the group as a whole failed.
-fn run_group(cx: &mut Connection, group: Vec<Work>, done: &mut Vec<Ran>) -> Result<(), StoreError> {
-    // Work that is alone has nobody to be kept apart from.
-    let alone = group.len() == 1;
+/// Runs a group in one transaction.
+///
+/// What can be done again goes first and side by side, without savepoints: keeping the way back open costs a copy of
+/// every page that each of them touches, and hardly ever is one of them undone. Where one is, all that has been done is
+/// rolled back, and this time each runs under a savepoint of its own, as what cannot be done again always does.
+fn run_group(cx: &mut Connection, group: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    if let [alone] = group {
+        return run_alone(cx, alone.as_mut());
+    }
+    group.sort_by_key(|job| !job.repeats());
+    let repeating = group.partition_point(|job| job.repeats());
+    let (again, once) = group.split_at_mut(repeating);
     let mut state = control(cx, "BEGIN IMMEDIATE");
-    for work in group {
-        if state.is_ok() && !alone {
+    let mut to_run = once;
+    if state.is_ok() && !again.iter_mut().all(|job| job.run(Ok(&mut *cx))) {
+        state = control(cx, "ROLLBACK").and_then(|()| control(cx, "BEGIN IMMEDIATE"));
+        to_run = group;
+    } else if let Err(error) = &state {
+        for job in again {
+            job.run(Err(error.clone()));
+        }
+    }
+    for job in to_run {
+        if state.is_ok() {
             state = control(cx, "SAVEPOINT job");
         }
         if let Err(error) = &state {
-            done.push(work(Err(error.clone())));
+            job.run(Err(error.clone()));
             continue;
         }
-        let ran = work(Ok(&mut *cx));
-        let keep = ran.keep;
-        done.push(ran);
+        let ending = if job.run(Ok(&mut *cx)) {
+            Ok(())
+        } else {
+            control(cx, "ROLLBACK TO job")
+        };
         // Where the engine has ended the whole transaction by itself (disk full, I/O error), the savepoint is
         // gone, this statement fails, and so does the group.
-        state = match (keep, alone) {
-            (true, true) => Ok(()),
-            (true, false) => control(cx, "RELEASE job"),
-            (false, false) => {
-                control(cx, "ROLLBACK TO job").and_then(|()| control(cx, "RELEASE job"))
-            }
-            (false, true) => return control(cx, "ROLLBACK"),
-        };
+        state = ending.and_then(|()| control(cx, "RELEASE job"));
     }
     state?;
     control(cx, "COMMIT")
+}
+
+/// Work that is alone has nobody to be kept apart from.
+fn run_alone(cx: &mut Connection, job: &mut dyn Job) -> Result<(), StoreError> {
+    if let Err(error) = control(cx, "BEGIN IMMEDIATE") {
+        job.run(Err(error.clone()));
+        return Err(error);
+    }
+    let keep = job.run(Ok(&mut *cx));
+    control(cx, if keep { "COMMIT" } else { "ROLLBACK" })
 }
 
 /// One statement of transaction control.
@@ -190,28 +348,57 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<(), StoreError>>;
 
+    /// Which of the pieces of work of a queue can be done again.
+    #[derive(Clone, Copy, Debug)]
+    enum Repeats {
+        None,
+        Second,
+        All,
+    }
+
+    impl Repeats {
+        const EACH: [Self; 3] = [Self::None, Self::Second, Self::All];
+
+        fn at(self, place: usize) -> bool {
+            match self {
+                Self::None => false,
+                Self::Second => place % 2 == 1,
+                Self::All => true,
+            }
+        }
+    }
+
     async fn order(
         room: &Arc<Semaphore>,
+        repeats: bool,
         value: i64,
         fails: Option<StoreError>,
     ) -> (Order, Answer) {
         let (reply, answer) = oneshot::channel();
         let permit = room.clone().acquire_owned().await.unwrap();
-        let order = Order::work(
-            move |cx| {
-                Box::pin(async move {
-                    cx.execute("INSERT INTO numbers (value) VALUES ($1)", args![value])
-                        .await?;
-                    match fails {
-                        Some(StoreError::Panicked) => panic!("planted"),
-                        Some(error) => Err(error),
-                        None => Ok(()),
-                    }
-                })
-            },
-            reply,
-            permit,
-        );
+        let insert = |cx: &mut Connection, value: i64, fails: Option<StoreError>| {
+            let done = cx.execute("INSERT INTO numbers (value) VALUES ($1)", args![value]);
+            let done = done.now_or_never().unwrap();
+            done?;
+            match fails {
+                Some(StoreError::Panicked) => panic!("planted"),
+                Some(error) => Err(error),
+                None => Ok(()),
+            }
+        };
+        let order = if repeats {
+            Order::again(
+                move |cx| {
+                    let fails = fails.clone();
+                    Box::pin(async move { insert(cx, value, fails) })
+                },
+                reply,
+                permit,
+            )
+        } else {
+            let work = move |cx: &mut Connection| insert(cx, value, fails);
+            Order::once(move |cx| Box::pin(async move { work(cx) }), reply, permit)
+        };
         (order, answer)
     }
 
@@ -233,13 +420,14 @@ mod tests {
 
     async fn run_queue(
         pool: &SqlitePool,
+        repeats: Repeats,
         plan: Vec<(i64, Option<StoreError>)>,
     ) -> Vec<Result<(), StoreError>> {
         let room = Arc::new(Semaphore::new(GROUP_JOBS));
         let (sender, queue) = mpsc::channel(GROUP_JOBS);
         let mut answers = Vec::new();
-        for (value, fails) in plan {
-            let (order, answer) = order(&room, value, fails).await;
+        for (place, (value, fails)) in plan.into_iter().enumerate() {
+            let (order, answer) = order(&room, repeats.at(place), value, fails).await;
             sender.send(order).await.unwrap();
             answers.push(answer);
         }
@@ -265,23 +453,37 @@ mod tests {
 
     #[tokio::test]
     async fn a_job_that_fails_panics_or_is_refused_harms_no_neighbour() {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = pool(folder.path()).await;
-        let plan = vec![
-            (1, None),
-            (2, Some(StoreError::Moved)),
-            (3, None),
-            (4, Some(StoreError::Panicked)),
-            (5_000, None),
-            (6, None),
-        ];
-        let results = run_queue(&pool, plan).await;
-        let good: Vec<bool> = results.iter().map(Result::is_ok).collect();
-        assert_eq!(good, [true, false, true, false, false, true]);
-        assert!(matches!(results[1], Err(StoreError::Moved)));
-        assert!(matches!(results[3], Err(StoreError::Panicked)));
-        assert!(matches!(results[4], Err(StoreError::Refused { .. })));
-        assert_eq!(stored(&pool).await, [1, 3, 6]);
+        for repeats in Repeats::EACH {
+            let folder = tempfile::tempdir().unwrap();
+            let pool = pool(folder.path()).await;
+            let plan = vec![
+                (1, None),
+                (2, Some(StoreError::Moved)),
+                (3, None),
+                (4, Some(StoreError::Panicked)),
+                (5_000, None),
+                (6, None),
+            ];
+            let results = run_queue(&pool, repeats, plan).await;
+            let good: Vec<bool> = results.iter().map(Result::is_ok).collect();
+            assert_eq!(good, [true, false, true, false, false, true], "{repeats:?}");
+            assert!(matches!(results[1], Err(StoreError::Moved)));
+            assert!(matches!(results[3], Err(StoreError::Panicked)));
+            assert!(matches!(results[4], Err(StoreError::Refused { .. })));
+            assert_eq!(stored(&pool).await, [1, 3, 6], "{repeats:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_goes_well_is_done_once() {
+        for repeats in Repeats::EACH {
+            let folder = tempfile::tempdir().unwrap();
+            let pool = pool(folder.path()).await;
+            let plan = (0..40).map(|value| (value, None)).collect();
+            let results = run_queue(&pool, repeats, plan).await;
+            assert!(results.iter().all(Result::is_ok), "{repeats:?}");
+            assert_eq!(stored(&pool).await, Vec::from_iter(0..40), "{repeats:?}");
+        }
     }
 
     #[tokio::test]
@@ -290,7 +492,7 @@ mod tests {
         let pool = pool(folder.path()).await;
         let (reply, answer) = oneshot::channel();
         let permit = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
-        let waiting = Order::work(
+        let waiting = Order::once(
             |cx| {
                 Box::pin(async move {
                     cx.execute("INSERT INTO numbers (value) VALUES (1)", args![])
@@ -329,13 +531,20 @@ mod tests {
         .execute(&pool)
         .await
         .unwrap();
-        let results = run_queue(&pool, vec![(1, None), (7, None), (3, None)]).await;
-        assert!(results.iter().all(Result::is_err));
-        assert_eq!(stored(&pool).await, [0_i64; 0]);
-        // Alone, without a savepoint, a failing job leaves nothing either.
-        let results = run_queue(&pool, vec![(9, Some(StoreError::Moved))]).await;
-        assert!(matches!(results[0], Err(StoreError::Moved)));
-        let results = run_queue(&pool, vec![(8, None)]).await;
+        for repeats in Repeats::EACH {
+            let plan = vec![(1, None), (7, None), (3, None)];
+            let results = run_queue(&pool, repeats, plan).await;
+            assert!(results.iter().all(Result::is_err), "{repeats:?}");
+            assert_eq!(stored(&pool).await, [0_i64; 0]);
+        }
+        for repeats in [Repeats::None, Repeats::All] {
+            // Alone, without a savepoint, a failing job leaves nothing either.
+            let plan = vec![(9, Some(StoreError::Moved))];
+            let results = run_queue(&pool, repeats, plan).await;
+            assert!(matches!(results[0], Err(StoreError::Moved)));
+            assert_eq!(stored(&pool).await, [0_i64; 0]);
+        }
+        let results = run_queue(&pool, Repeats::None, vec![(8, None)]).await;
         assert!(results[0].is_ok());
         assert_eq!(stored(&pool).await, [8]);
     }
