@@ -10,6 +10,7 @@ use pingora::http::ResponseHeader;
 use pingora::protocols::http::ServerSession;
 use svc_pipeline::response::{Body, Response};
 
+use crate::cork::hold_back;
 use crate::watched::Pace;
 
 /// 64 KiB: one write, so that the time limit of a write means progress and not the whole body.
@@ -109,6 +110,11 @@ impl<'a> Downstream<'a> {
             self.write(rest).await?;
         }
         self.end().await
+    }
+
+    /// Has the kernel keep what is written for a packet that is filled, or send it.
+    pub(crate) fn hold_back(&self, held: bool) {
+        hold_back(self.session.stream(), held);
     }
 
     /// Sends the head of a response whose body follows in batches.

@@ -80,10 +80,14 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
             status,
             headers,
             body: Body::Stream(stream),
-        } if !downstream.is_head() => match downstream.start_stream(status, headers).await {
-            Ok(()) => send_stream(gate, &mut downstream, stream).await,
-            Err(gone) => Err(gone),
-        },
+        } if !downstream.is_head() => {
+            // The head goes with the first batch.
+            downstream.hold_back(true);
+            match downstream.start_stream(status, headers).await {
+                Ok(()) => send_stream(gate, &mut downstream, stream).await,
+                Err(gone) => Err(gone),
+            }
+        }
         whole => downstream.send_whole(whole).await,
     };
     match sent {
@@ -203,7 +207,7 @@ enum Turn {
     Ending,
 }
 
-/// Sends batches as they come and heartbeats while none does.
+/// Sends batches as they come and heartbeats while none does. The last batch goes with the end of the body.
 async fn send_stream(
     gate: &Gate,
     downstream: &mut Downstream<'_>,
@@ -221,10 +225,21 @@ async fn send_stream(
         );
         match turn.await {
             Turn::Batch(batch) => {
+                let is_last = stream.is_over();
+                if is_last {
+                    downstream.hold_back(true);
+                }
                 downstream.write(batch).await?;
+                if !is_last {
+                    downstream.hold_back(false);
+                }
                 last_write = Instant::now();
             }
-            Turn::End => return downstream.end().await,
+            Turn::End => {
+                let ended = downstream.end().await;
+                downstream.hold_back(false);
+                return ended;
+            }
             Turn::Ending => return abort(downstream, stream).await,
             // Breaking off tells the client that the body is incomplete.
             Turn::Gone | Turn::Panicked => return Err(Gone),
@@ -279,7 +294,9 @@ async fn abort(downstream: &mut Downstream<'_>, stream: Box<dyn ByteStream>) -> 
     let last = AssertUnwindSafe(stream.abort(fault)).catch_unwind().await;
     let Ok(last) = last else { return Err(Gone) };
     downstream.write(last).await?;
-    downstream.end().await
+    let ended = downstream.end().await;
+    downstream.hold_back(false);
+    ended
 }
 
 /// A panic's text may quote data, so only its place in our code is told.

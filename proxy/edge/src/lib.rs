@@ -11,6 +11,7 @@ mod admission;
 mod application;
 mod certificate;
 mod connection;
+mod cork;
 mod downstream;
 mod edge;
 mod exchange;

@@ -2,7 +2,6 @@
 //! repeats what is safe to repeat, and keeps every deadline. Never reads a proxy variable of the environment,
 //! never puts an upstream's words into an error.
 
-mod cork;
 mod exchange;
 mod resolver;
 mod trust;

@@ -404,6 +404,10 @@ impl ByteStream for ReplyStream {
         Box::pin(self.batch())
     }
 
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over) && self.events.is_empty()
+    }
+
     fn heartbeat(&self) -> Option<Heartbeat> {
         let gateway: &Arc<Gateway> = &self.exchange.gateway;
         let bytes = Bytes::from_static(self.reply.encoder.heartbeat());

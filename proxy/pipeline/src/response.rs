@@ -35,6 +35,11 @@ pub trait ByteStream: Send {
     /// and drops it only together with the stream, or to call [`ByteStream::abort`].
     fn next(&mut self) -> BoxFuture<'_, Option<Bytes>>;
 
+    /// Whether nothing comes any more: the next batch is the end.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// What to send while [`ByteStream::next`] is pending.
     fn heartbeat(&self) -> Option<Heartbeat>;
 

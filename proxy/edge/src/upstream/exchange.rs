@@ -23,7 +23,7 @@ use svc_pipeline::upstream::{
 };
 use tokio::time::Instant;
 
-use super::cork::hold_back;
+use crate::cork::hold_back;
 use crate::metrics::UpstreamMetrics;
 
 type Session = HttpSession<()>;
@@ -176,7 +176,7 @@ async fn write(
         session.write_request_header(Box::new(header)).await?;
         return session.finish_request_body().await;
     }
-    hold_back(session, true);
+    hold_back(session.stream(), true);
     let written = async {
         session.write_request_header(Box::new(header)).await?;
         session
@@ -185,7 +185,7 @@ async fn write(
         session.finish_request_body().await
     };
     let written = written.await;
-    hold_back(session, false);
+    hold_back(session.stream(), false);
     written
 }
 

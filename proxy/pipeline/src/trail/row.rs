@@ -244,8 +244,11 @@ fn actor(record: &Record) -> Actor {
     }
 }
 
+/// Members of `details` in most rows, at most.
+const DETAILS: usize = 12;
+
 fn common(record: &Record) -> Map<String, Value> {
-    let mut details = Map::new();
+    let mut details = Map::with_capacity(DETAILS);
     if let Some(model) = &record.model {
         details.insert("provider".into(), Value::from(model.kind.word()));
     }

@@ -182,7 +182,7 @@ const CROWD: usize = 4;
 /// 0.4 ms: about as long as the commit that follows.
 const GATHERING: Duration = Duration::from_micros(400);
 /// Groups after which it is tried again where nobody came.
-const GROUPS_BETWEEN_TRIES: u32 = 64;
+const GROUPS_BETWEEN_TRIES: u32 = 16;
 
 impl Crowd {
     /// Waits for more of what is queued, where the group before was a crowd and waiting has been worth it of late: a
@@ -199,7 +199,7 @@ impl Crowd {
                 orders.push(order);
             }
             // Those who wait for the writer bring nothing new: all of them may be here.
-            if orders.len() < there + CROWD / 2 {
+            if orders.len() == there {
                 self.in_vain = GROUPS_BETWEEN_TRIES;
             }
         }
