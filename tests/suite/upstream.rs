@@ -28,6 +28,7 @@ on_worlds_of_their_own! {
     a_cut_off_whole_answer_is_an_error,
     a_stale_connection_is_replaced_without_a_second_request,
     an_event_of_failure_ends_the_stream,
+    a_ping_is_no_answer,
     an_open_circuit_refuses_at_once,
 }
 
@@ -35,6 +36,7 @@ on_impatient! {
     a_provider_that_never_answers_is_left_in_time,
     a_provider_that_falls_silent_is_left_in_time,
     a_silent_stream_gets_heartbeats,
+    a_provider_that_only_pings_keeps_no_heartbeat_back,
 }
 
 /// Asks with a behaviour of the fake.
@@ -246,6 +248,69 @@ async fn an_event_of_failure_ends_the_stream(world: &World) {
         ["run.started", "message.delta", "error"]
     );
     assert!(!format!("{events:?}").contains("zanzibar"));
+}
+
+const PING: &str = "event: ping\ndata: {\"type\":\"ping\"}\n\n";
+
+/// A stream of kind A, in these words, that comes so slowly that no frame comes with the next.
+fn slowly(stream: &str, interval_ms: u64) -> Value {
+    json!({"raw_body": stream, "content_type": "text/event-stream", "drip_bytes": 36, "drip_interval_ms": interval_ms})
+}
+
+/// Signs of life, and then a refusal.
+fn pings_and_an_error() -> Value {
+    let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"zanzibar"}}"#;
+    slowly(&format!("{PING}{PING}event: error\ndata: {error}\n\n"), 10)
+}
+
+async fn a_ping_is_no_answer(world: &World) {
+    let organization = world.organization();
+    for streamed in [true, false] {
+        let (answer, _) = with(world, &organization.key, pings_and_an_error(), streamed).await;
+        assert_eq!(
+            (answer.status, &error_of(&answer)["code"]),
+            (502, &json!("INFERENCE_UPSTREAM_FAILURE"))
+        );
+        assert!(!answer.text().contains("zanzibar"), "{}", answer.text());
+    }
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+async fn a_provider_that_only_pings_keeps_no_heartbeat_back(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let reply = [
+        r#"{"type":"message_start","message":{"id":"m","model":"x","usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ok"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let reply: String = reply
+        .iter()
+        .map(|data| format!("data: {data}\n\n"))
+        .collect();
+    // 20 pings, each 50 ms behind the one before.
+    let mut order = slowly(&format!("{}{reply}", PING.repeat(20)), 50);
+    order["contains"] = json!(mark);
+    world.fake.expect(order).await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": mark}))
+        .await;
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        events.push(event);
+    }
+    let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
+    let text = names.iter().position(|name| *name == "message.delta");
+    let before = &names[..text.expect("text")];
+    let beats = before.iter().filter(|name| **name == "heartbeat").count();
+    // 200 ms of silence each.
+    assert!(beats >= 2, "{names:?}");
+    assert_eq!(names.last(), Some(&"run.completed"));
+    assert_eq!(sse::text_of(&events), "ok");
 }
 
 async fn a_cut_off_whole_answer_is_an_error(world: &World) {

@@ -43,8 +43,8 @@ struct OpenBlock {
     /// The wire's index.
     index: u64,
     call: u32,
-    /// Arguments that came with the start; used when no fragment follows.
-    input: String,
+    /// Arguments that came with the start, if any; used when no fragment follows.
+    input: Option<String>,
     has_fragment: bool,
 }
 
@@ -134,6 +134,8 @@ impl Exchange for Reply {
         self.start(Some(answer), events);
         for (index, block) in (0..).zip(whole_blocks(answer)) {
             self.block_start(index, block, events);
+            // An empty object counts here: nothing of a whole block is still to come.
+            self.fragment(index, input(block).unwrap_or("{}"), events);
             self.block_stop(index, events);
         }
         if let Some(usage) = &answer.usage {
@@ -179,15 +181,13 @@ impl Reply {
             "tool_use" => {
                 let call = self.calls;
                 self.calls += 1;
-                let input = block
-                    .input
-                    .map(|raw| raw.get())
-                    .filter(|text| text.starts_with('{'))
-                    .unwrap_or("{}");
                 self.open.push(OpenBlock {
                     index,
                     call,
-                    input: input.to_owned(),
+                    // Every streamed call starts with an empty object, which says nothing yet.
+                    input: input(block)
+                        .filter(|text| !is_empty(text))
+                        .map(str::to_owned),
                     has_fragment: false,
                 });
                 events.push(Event::ToolCallStart((
@@ -224,24 +224,25 @@ impl Reply {
             "signature_delta" => push_text(&delta.signature, Event::ReasoningSignature, events),
             // The first fragment is empty (wire notes 2, point 10).
             "input_json_delta" if !delta.partial_json.is_empty() => {
-                if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
-                    open.has_fragment = true;
-                    events.push(Event::ToolCallDelta((
-                        open.call,
-                        delta.partial_json.to_string(),
-                    )));
-                }
+                self.fragment(index, &delta.partial_json, events);
             }
             _ => {}
+        }
+    }
+
+    /// A piece of the arguments of the call in this block, if it is one.
+    fn fragment(&mut self, index: u64, text: &str, events: &mut Vec<Event>) {
+        if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
+            open.has_fragment = true;
+            events.push(Event::ToolCallDelta((open.call, text.to_owned())));
         }
     }
 
     fn block_stop(&mut self, index: u64, events: &mut Vec<Event>) {
         if let Some(at) = self.open.iter().position(|open| open.index == index) {
             let open = self.open.swap_remove(at);
-            if !open.has_fragment {
-                // A call without arguments streams no JSON (wire notes 2, point 9).
-                events.push(Event::ToolCallDelta((open.call, open.input)));
+            if let Some(input) = open.input.filter(|_| !open.has_fragment) {
+                events.push(Event::ToolCallDelta((open.call, input)));
             }
             events.push(Event::ToolCallEnd(open.call));
         }
@@ -293,18 +294,26 @@ impl Reply {
     }
 }
 
-/// The blocks of an answer, but for a call at its end that was cut off: its input is what had come, and reads as if it
-/// were all.
+/// The blocks of an answer, but for a call at its end that the limit cut off: its input is what had come, and reads as
+/// if it were all.
 fn whole_blocks<'a, 'b>(answer: &'a Answer<'b>) -> &'a [AnswerBlock<'b>] {
-    let ends_well = |raw: &str| matches!(reason(raw), FinishReason::End | FinishReason::ToolCalls);
+    let is_limit = |raw: &str| matches!(reason(raw), FinishReason::MaxTokens);
+    let is_cut = answer.stop_reason.as_deref().is_some_and(is_limit);
     match answer.content.as_slice() {
-        [whole @ .., last]
-            if last.kind == "tool_use" && !answer.stop_reason.as_deref().is_some_and(ends_well) =>
-        {
-            whole
-        }
+        [whole @ .., last] if is_cut && last.kind == "tool_use" => whole,
         all => all,
     }
+}
+
+/// The input that a call brings along, an object.
+fn input<'a>(block: &AnswerBlock<'a>) -> Option<&'a str> {
+    let text = block.input.map(|raw| raw.get());
+    text.filter(|text| text.starts_with('{'))
+}
+
+fn is_empty(object: &str) -> bool {
+    let inside = object.strip_prefix('{');
+    inside.is_some_and(|inside| inside.trim_ascii_start() == "}")
 }
 
 fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<Event>) {

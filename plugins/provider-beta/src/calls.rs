@@ -23,7 +23,6 @@ struct Call {
     held: String,
     /// The canonical index, once started.
     number: Option<u32>,
-    has_arguments: bool,
 }
 
 impl Calls {
@@ -66,7 +65,6 @@ impl Calls {
             self.started += 1;
         }
         if let Some(number) = call.number.filter(|_| !call.held.is_empty()) {
-            call.has_arguments = true;
             events.push(Event::ToolCallDelta((
                 number,
                 std::mem::take(&mut call.held),
@@ -82,10 +80,6 @@ impl Calls {
             let Some(number) = call.number else {
                 return false;
             };
-            if !call.has_arguments {
-                // Nothing at all is no JSON (wire notes 2, point 9).
-                events.push(Event::ToolCallDelta((number, "{}".to_owned())));
-            }
             events.push(Event::ToolCallEnd(number));
         }
         true

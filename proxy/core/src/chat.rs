@@ -4,10 +4,14 @@
 //! have no `Debug`, `Display` or `Serialize`: content reaches neither a log nor a wire by accident. What the
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
+mod fragments;
+
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
+
+pub use fragments::Fragments;
 
 /// One inference request, independent of the surface that it came in on.
 #[derive(Clone, PartialEq)]
@@ -339,11 +343,12 @@ pub enum ChatEvent {
         id: String,
         name: String,
     },
-    /// A piece of the arguments' JSON text.
+    /// A piece of the arguments' JSON text; empty arguments are `{}`.
     ToolCallDelta {
         index: u32,
         fragment: String,
     },
+    /// A call that ends without a piece never got its arguments: the reply was cut off in front of them.
     ToolCallEnd {
         index: u32,
     },
@@ -489,6 +494,7 @@ impl ReplyBuilder {
                 arguments(&text, index),
                 self.reply.content.get_mut(position),
             ) {
+                _ if text.is_empty() => cut.push(position),
                 (Ok(arguments), Some(Part::ToolCall(call))) => call.arguments = arguments,
                 (Err(_), _) if is_cut => cut.push(position),
                 _ => return Err(BadArguments { index }),
@@ -539,8 +545,16 @@ mod tests {
             let bad = reply(text, FinishReason::ToolCalls).map(|_| ());
             assert_eq!(bad, Err(BadArguments { index: 1 }), "{text}");
         }
-        let whole = reply("{\"b\":2}", FinishReason::Length).map(|reply| reply.content.len());
-        assert_eq!(whole, Ok(3));
+        for text in ["{\"b\":2}", "{}"] {
+            let whole = reply(text, FinishReason::Length).map(|reply| reply.content.len());
+            assert_eq!(whole, Ok(3), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_never_got_its_arguments_is_left_out() {
+        let cut = reply("", FinishReason::Length).map(|reply| reply.content.len());
+        assert_eq!(cut, Ok(2));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::engines::{on_sqlite, on_worlds_of_their_own};
 
 on_sqlite! {
     a_reply_cut_inside_a_call_is_a_reply_cut_short,
+    a_cut_call_is_not_stored,
+    a_whole_call_stays_whatever_word_ends_the_reply,
     arguments_that_say_nothing_are_an_empty_object,
     the_assistant_may_speak_first,
     one_call_id_may_stand_in_two_turns,
@@ -63,7 +65,11 @@ async fn a_reply_cut_inside_a_call_is_a_reply_cut_short(world: &World) {
     let organization = world.organization();
     for (kind, model) in MODELS {
         for surface in SURFACES {
-            for form in FORMS {
+            // In the midst of its arguments, and in front of them.
+            for (form, begun) in FORMS
+                .into_iter()
+                .flat_map(|form| [(form, "{\"path\": \"notes/2"), (form, "")])
+            {
                 let mark = mark();
                 let (reason, told) = match (kind, surface) {
                     ("A", Surface::Messages) => ("max_tokens", "max_tokens"),
@@ -73,7 +79,7 @@ async fn a_reply_cut_inside_a_call_is_a_reply_cut_short(world: &World) {
                 };
                 let calls = json!([
                     {"name": "look", "input": {"whole": true}},
-                    {"name": "look", "input": "{\"path\": \"notes/2"},
+                    {"name": "look", "input": begun},
                 ]);
                 let order = json!({"contains": mark, "text": "Well, ", "tools": calls, "stop_reason": reason});
                 world.fake.expect(order).await;
@@ -91,6 +97,10 @@ async fn a_reply_cut_inside_a_call_is_a_reply_cut_short(world: &World) {
                     Form::Streamed => {
                         assert!(answer.text().contains(&format!("\"{told}\"")), "{case}");
                         assert!(answer.text().contains("Well, "), "{case}");
+                        // The native surface shows whole calls; elsewhere both have begun.
+                        let shown = if surface == Surface::Native { 1 } else { 2 };
+                        assert_eq!(answer.text().matches("\"look\"").count(), shown, "{case}");
+                        assert!(!answer.text().contains("\"{}\""), "{case}");
                     }
                 }
             }
@@ -98,19 +108,78 @@ async fn a_reply_cut_inside_a_call_is_a_reply_cut_short(world: &World) {
     }
 }
 
+/// The conversation goes on with the result of the one call that was whole.
+async fn a_cut_call_is_not_stored(world: &World) {
+    let organization = world.organization();
+    let surface = Surface::Native;
+    for (model, reason) in [(MODELS[0].1, "max_tokens"), (MODELS[1].1, "length")] {
+        for begun in ["{\"path\": \"notes/2", ""] {
+            let mark = mark();
+            let calls = json!([{"name": "look"}, {"name": "look", "input": begun}]);
+            let order = json!({"contains": mark, "tools": calls, "stop_reason": reason});
+            world.fake.expect(order).await;
+            let mut body = surface.question(model, &mark, Form::Whole);
+            body["tools"] = tools(surface);
+            let answer = ask(world, &organization.key, surface, &body).await;
+            let heard = surface.read(&answer);
+            assert_eq!(heard.calls.len(), 1, "{}", answer.text());
+            let result = json!({"tool_call_id": heard.calls[0].0, "content": "found"});
+            let body = json!({
+                "model": model, "stream": false, "tools": tools(surface), "tool_results": [result],
+                "conversation_id": answer.json()["data"]["conversation_id"],
+            });
+            let answer = ask(world, &organization.key, surface, &body).await;
+            assert_eq!(answer.status, 200, "{begun:?}: {}", answer.text());
+        }
+    }
+}
+
+/// Only a limit can have cut what kind A gives as an object.
+async fn a_whole_call_stays_whatever_word_ends_the_reply(world: &World) {
+    let organization = world.organization();
+    let (_, model) = MODELS[0];
+    for word in ["refusal", "something_new"] {
+        for surface in SURFACES {
+            for form in FORMS {
+                let mark = mark();
+                let calls = json!([{"name": "look", "input": {"whole": true}}]);
+                let order = json!({"contains": mark, "tools": calls, "stop_reason": word});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, form);
+                body["tools"] = tools(surface);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let heard = hear(surface, form, &answer);
+                let calls: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
+                let expected = json!({"whole": true});
+                assert_eq!(calls, [&expected], "{word} {surface:?} {form:?}");
+            }
+        }
+    }
+}
+
 async fn arguments_that_say_nothing_are_an_empty_object(world: &World) {
     let organization = world.organization();
-    let (_, model) = MODELS[1];
-    for text in ["null", " ", "\n"] {
-        let surface = Surface::Messages;
-        let mark = mark();
-        let order = json!({"contains": mark, "tools": [{"name": "look", "input": text}]});
-        world.fake.expect(order).await;
-        let mut body = surface.question(model, &mark, Form::Whole);
-        body["tools"] = tools(surface);
-        let answer = ask(world, &organization.key, surface, &body).await;
-        assert_eq!(answer.status, 200, "{text:?}: {}", answer.text());
-        assert_eq!(answer.json()["content"][0]["input"], json!({}), "{text:?}");
+    let nothing = [json!({}), json!(""), json!("null"), json!(" "), json!("\n")];
+    for (kind, model) in MODELS {
+        for surface in SURFACES {
+            for (form, input) in FORMS
+                .into_iter()
+                .flat_map(|form| nothing.iter().map(move |input| (form, input)))
+            {
+                let mark = mark();
+                let order = json!({"contains": mark, "tools": [{"name": "look", "input": input}]});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, form);
+                body["tools"] = tools(surface);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let case = format!("{kind} {surface:?} {form:?} {input}");
+                assert_eq!(answer.status, 200, "{case}: {}", answer.text());
+                // Clients parse what came: another text than an object's fails here.
+                let heard = hear(surface, form, &answer);
+                let calls: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
+                assert_eq!(calls, [&json!({})], "{case}");
+            }
+        }
     }
 }
 

@@ -11,6 +11,8 @@ use svc_tests::port;
 use svc_tests::surfaces::{End, FORMS, Form, SURFACES, Surface};
 use svc_tests::wire::Answer;
 
+use super::pings_and_an_error;
+
 const MODEL: &str = "alpha-sonnet-4-6";
 /// The model's name at the second provider.
 const ELSEWHERE: &str = "sonnet-elsewhere";
@@ -129,6 +131,7 @@ async fn a_failure_before_content_goes_on_to_the_next_route() {
         json!({"close_after_events": 0, "close": "reset", "times": 2}),
         json!({"close_after_events": 0, "close": "cut", "times": 2}),
         json!({"stall_after_events": 0}),
+        pings_and_an_error(),
     ]);
     for (at, failure) in failures.into_iter().enumerate() {
         let surface = SURFACES[at % SURFACES.len()];

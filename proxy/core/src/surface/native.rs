@@ -218,7 +218,9 @@ impl ReplyEncoder for Encoder {
                 }
             }
             ChatEvent::ToolCallEnd { index } => {
-                if let Some((id, name, text)) = self.calls.remove(index) {
+                let call = self.calls.remove(index);
+                // Without arguments it was cut off: nobody can run it.
+                if let Some((id, name, text)) = call.filter(|(_, _, text)| !text.is_empty()) {
                     match chat::arguments(&text, *index) {
                         Ok(arguments) => put(
                             "tool_call",
@@ -492,6 +494,27 @@ mod tests {
                 .as_deref(),
             Some("tool_results")
         );
+    }
+
+    #[test]
+    fn a_call_that_never_got_its_arguments_is_not_shown() {
+        for (fragment, is_shown) in [("{}", true), ("", false)] {
+            let mut out = Vec::new();
+            let mut encoder = Encoder::default();
+            let start = ChatEvent::ToolCallStart {
+                index: 0,
+                id: "c".into(),
+                name: "f".into(),
+            };
+            let delta = ChatEvent::ToolCallDelta {
+                index: 0,
+                fragment: fragment.into(),
+            };
+            for event in [start, delta, ChatEvent::ToolCallEnd { index: 0 }] {
+                assert!(encoder.event(&event, &mut out).is_ok());
+            }
+            assert_eq!(!out.is_empty(), is_shown, "{fragment}");
+        }
     }
 
     #[test]

@@ -141,6 +141,21 @@ fn calls_that_interleave_come_one_after_the_other() {
 }
 
 #[test]
+fn a_call_that_never_got_its_arguments_stays_without() {
+    let events = [text("so"), start(0, "a", "f"), end(0)];
+    let written = write::<Encoder>(&events, &finish(FinishReason::Length));
+    let choice = &read(&written.stream)["choices"][0];
+    assert_eq!(
+        choice["message"]["tool_calls"][0]["function"],
+        json!({"name": "f", "arguments": ""})
+    );
+    assert_eq!(choice["finish_reason"], "length");
+    let message = &written.whole["choices"][0]["message"];
+    assert_eq!(message["content"], "so");
+    assert!(message.get("tool_calls").is_none(), "{message}");
+}
+
+#[test]
 fn finish_reasons_are_the_wire_formats() {
     for (reason, word) in [
         (FinishReason::Stop, "stop"),

@@ -146,6 +146,35 @@ fn calls_that_interleave_come_one_after_the_other() {
 }
 
 #[test]
+fn a_call_that_never_got_its_arguments_stays_without() {
+    let events = [text("so"), start(0, "a", "f"), end(0)];
+    let written = write::<Encoder>(&events, &finish(FinishReason::Length));
+    let names: Vec<String> = frames(&written.stream)
+        .into_iter()
+        .map(|frame| frame.name)
+        .collect();
+    // Clients put no input together where no piece of one comes.
+    assert_eq!(
+        names,
+        [
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "content_block_start",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+        ]
+    );
+    assert!(written.stream.contains("\"max_tokens\""));
+    assert_eq!(
+        written.whole["content"],
+        json!([{"type": "text", "text": "so"}])
+    );
+}
+
+#[test]
 fn text_is_sent_as_it_comes() {
     let mut encoder = Encoder::default();
     let mut out = Vec::new();

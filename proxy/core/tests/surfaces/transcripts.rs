@@ -31,7 +31,7 @@ fn compare(name: &str, text: &str) {
     );
 }
 
-/// Reasoning, text, two calls that interleave, one of them without arguments.
+/// Reasoning, text, two calls that interleave, one of them with empty arguments.
 fn exchange() -> Vec<ChatEvent> {
     vec![
         ChatEvent::Started {
@@ -50,6 +50,7 @@ fn exchange() -> Vec<ChatEvent> {
         delta(0, ""),
         delta(0, "{\"city\":"),
         start(1, "call_b", "clock"),
+        delta(1, "{}"),
         end(1),
         delta(0, "\"Bern\"}"),
         end(0),

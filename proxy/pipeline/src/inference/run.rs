@@ -65,7 +65,7 @@ pub struct EventSource {
     pending: Vec<u8>,
 }
 
-/// Opens the run on the first route that answers, and waits for its first events.
+/// Opens the run on the first route that answers, and waits for its first events, signs of life aside.
 ///
 /// # Errors
 /// The fault of the last route that was tried; 503 where every circuit is open.
@@ -136,7 +136,13 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         pending: Vec::new(),
     };
     let mut events = Vec::new();
-    source.pull(&mut events).await?;
+    // A sign of life is no answer: a provider may give one and refuse after all, and another route can still be tried.
+    while source.pull(&mut events).await? {
+        events.retain(|event| !matches!(event, ChatEvent::KeepAlive));
+        if !events.is_empty() {
+            break;
+        }
+    }
     Ok(((source, events), Health::Sound))
 }
 

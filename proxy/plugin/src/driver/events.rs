@@ -1,6 +1,6 @@
 //! Events of a driver as canonical events, and the order that they must keep.
 
-use svc_core::chat::{ChatEvent, Finish, FinishReason, Usage};
+use svc_core::chat::{ChatEvent, Finish, FinishReason, Fragments, Usage};
 
 use super::{DriverFailure, DriverFault, DriverFaultKind, wit_types as wit};
 use crate::error::PluginError;
@@ -15,8 +15,18 @@ const MAX_TOOL_CALLS: usize = 1_024;
 pub(super) struct Order {
     started: bool,
     finished: bool,
-    /// Per tool call, by index: whether its end is still to come.
-    calls: Vec<bool>,
+    /// Tool calls by index.
+    calls: Vec<Call>,
+    /// The last call, where it has ended and said nothing. Whether it has no arguments, or the reply was cut off in
+    /// front of them, is told by what follows.
+    unsaid: Option<u32>,
+}
+
+/// A tool call that has started.
+#[derive(Default)]
+struct Call {
+    is_over: bool,
+    arguments: Fragments,
 }
 
 impl Order {
@@ -37,14 +47,12 @@ impl Order {
             if self.finished {
                 return Err(PluginError::Contract("an event after the last").into());
             }
-            if let Some(event) = self.one(event)? {
-                events.push(event);
-            }
+            self.one(event, events)?;
         }
         Ok(())
     }
 
-    fn one(&mut self, event: wit::Event) -> Result<Option<ChatEvent>, DriverFailure> {
+    fn one(&mut self, event: wit::Event, events: &mut Vec<ChatEvent>) -> Result<(), DriverFailure> {
         let is_early = matches!(
             event,
             wit::Event::Started(_) | wit::Event::KeepAlive | wit::Event::Failed(_)
@@ -52,7 +60,10 @@ impl Order {
         if !self.started && !is_early {
             return Err(PluginError::Contract("an event before the first").into());
         }
-        Ok(Some(match event {
+        if is_content(&event) {
+            self.end_unsaid(events);
+        }
+        let event = match event {
             wit::Event::Started((provider_id, provider_model)) => {
                 if std::mem::replace(&mut self.started, true) {
                     return Err(PluginError::Contract("two first events").into());
@@ -70,40 +81,102 @@ impl Order {
                 if index as usize != self.calls.len() || self.calls.len() == MAX_TOOL_CALLS {
                     return Err(PluginError::Contract("tool calls are not numbered densely").into());
                 }
-                self.calls.push(true);
+                self.calls.push(Call::default());
                 ChatEvent::ToolCallStart { index, id, name }
             }
             wit::Event::ToolCallDelta((index, fragment)) => {
-                self.open_call(index)?;
-                ChatEvent::ToolCallDelta { index, fragment }
+                match self.open_call(index)?.arguments.take(fragment) {
+                    Some(fragment) => ChatEvent::ToolCallDelta { index, fragment },
+                    None => return Ok(()),
+                }
             }
-            wit::Event::ToolCallEnd(index) => {
-                *self.open_call(index)? = false;
-                ChatEvent::ToolCallEnd { index }
-            }
+            wit::Event::ToolCallEnd(index) => return self.end_call(index, events),
             wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
                 ChatEvent::ProviderToolCompleted { tool_type, item_id }
             }
             wit::Event::Usage(usage) => ChatEvent::Usage(usage_from_wit(usage)),
             wit::Event::KeepAlive => ChatEvent::KeepAlive,
             wit::Event::Finished(finish) => {
-                if self.calls.iter().any(|open| *open) {
+                if self.calls.iter().any(|call| !call.is_over) {
                     return Err(PluginError::Contract("the reply ends inside a tool call").into());
                 }
                 self.finished = true;
-                ChatEvent::Finished(finish_from_wit(finish))
+                let finish = finish_from_wit(finish);
+                if finish.reason == FinishReason::Length {
+                    let cut = self.unsaid.take();
+                    events.extend(cut.map(|index| ChatEvent::ToolCallEnd { index }));
+                }
+                self.end_unsaid(events);
+                ChatEvent::Finished(finish)
             }
             wit::Event::Failed(error) => return Err(fault(error).into()),
             wit::Event::Other((name, _)) if name.starts_with("must-") => {
                 return Err(PluginError::Contract("an event that this host does not know").into());
             }
-            wit::Event::Other(_) => return Ok(None),
-        }))
+            wit::Event::Other(_) => return Ok(()),
+        };
+        events.push(event);
+        Ok(())
     }
 
-    fn open_call(&mut self, index: u32) -> Result<&mut bool, DriverFailure> {
-        let call = self.calls.get_mut(index as usize).filter(|open| **open);
+    /// Ends a call. One that says nothing has no arguments, if another call has started behind it.
+    fn end_call(&mut self, index: u32, events: &mut Vec<ChatEvent>) -> Result<(), DriverFailure> {
+        let is_last = index as usize + 1 == self.calls.len();
+        let call = self.open_call(index)?;
+        call.is_over = true;
+        match call.arguments.end() {
+            Some(fragment) if fragment.is_empty() => {}
+            Some(fragment) => events.push(ChatEvent::ToolCallDelta { index, fragment }),
+            None if is_last => {
+                self.unsaid = Some(index);
+                return Ok(());
+            }
+            None => events.push(no_arguments(index)),
+        }
+        events.push(ChatEvent::ToolCallEnd { index });
+        Ok(())
+    }
+
+    /// The call that said nothing is whole.
+    fn end_unsaid(&mut self, events: &mut Vec<ChatEvent>) {
+        if let Some(index) = self.unsaid.take() {
+            events.push(no_arguments(index));
+            events.push(ChatEvent::ToolCallEnd { index });
+        }
+    }
+
+    fn open_call(&mut self, index: u32) -> Result<&mut Call, DriverFailure> {
+        let call = self.calls.get_mut(index as usize);
+        let call = call.filter(|call| !call.is_over);
         call.ok_or_else(|| PluginError::Contract("a piece of a tool call that is not open").into())
+    }
+}
+
+/// The arguments of a call that has none: clients fail on no text at all (wire.md 2, point 9).
+fn no_arguments(index: u32) -> ChatEvent {
+    ChatEvent::ToolCallDelta {
+        index,
+        fragment: "{}".to_owned(),
+    }
+}
+
+/// Whether the model goes on with this: what it said before is whole then.
+fn is_content(event: &wit::Event) -> bool {
+    match event {
+        wit::Event::Text(_)
+        | wit::Event::Reasoning(_)
+        | wit::Event::ReasoningSignature(_)
+        | wit::Event::RedactedReasoning(_)
+        | wit::Event::ToolCallStart(_)
+        | wit::Event::ToolCallDelta(_)
+        | wit::Event::ProviderToolCompleted(_) => true,
+        wit::Event::Started(_)
+        | wit::Event::ToolCallEnd(_)
+        | wit::Event::Usage(_)
+        | wit::Event::KeepAlive
+        | wit::Event::Finished(_)
+        | wit::Event::Failed(_)
+        | wit::Event::Other(_) => false,
     }
 }
 
@@ -207,8 +280,12 @@ mod tests {
     }
 
     fn finished() -> wit::Event {
+        finished_by(wit::FinishReason::End)
+    }
+
+    fn finished_by(reason: wit::FinishReason) -> wit::Event {
         wit::Event::Finished(wit::Finish {
-            reason: wit::FinishReason::End,
+            reason,
             raw: "end".to_owned(),
             stop_sequence: None,
             ext: Vec::new(),
@@ -236,6 +313,72 @@ mod tests {
         wit::Event::ToolCallStart((index, "id".to_owned(), "name".to_owned()))
     }
 
+    fn piece(index: u32, fragment: &str) -> wit::Event {
+        wit::Event::ToolCallDelta((index, fragment.to_owned()))
+    }
+
+    fn end(index: u32) -> wit::Event {
+        wit::Event::ToolCallEnd(index)
+    }
+
+    /// What becomes of a reply: its text, and the pieces and ends of its calls.
+    fn told(sent: impl IntoIterator<Item = wit::Event>) -> Vec<String> {
+        let mut events = Vec::new();
+        let sent = std::iter::once(started()).chain(sent).collect();
+        assert!(Order::default().take(sent, &mut events).is_ok());
+        let words = events.into_iter().filter_map(|event| match event {
+            ChatEvent::Text(text) => Some(text),
+            ChatEvent::ToolCallDelta { index, fragment } => Some(format!("{index} {fragment}")),
+            ChatEvent::ToolCallEnd { index } => Some(format!("end {index}")),
+            ChatEvent::Finished(_) => Some("finished".to_owned()),
+            _ => None,
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn a_call_at_the_limit_that_said_nothing_never_got_its_arguments() {
+        use wit::FinishReason::{ContentFilter, End, MaxTokens, Other, Refusal, ToolCalls};
+        let silent = || [call(0), call(1), piece(1, ""), end(1), end(0)];
+        let cut = silent().into_iter().chain([finished_by(MaxTokens)]);
+        assert_eq!(told(cut), ["0 {}", "end 0", "end 1", "finished"]);
+        let whole = ["0 {}", "end 0", "1 {}", "end 1", "finished"];
+        for reason in [End, ToolCalls, Refusal, ContentFilter, Other] {
+            let said = silent().into_iter().chain([finished_by(reason)]);
+            assert_eq!(told(said), whole);
+        }
+    }
+
+    #[test]
+    fn a_call_that_the_model_went_on_from_is_whole() {
+        let search = wit::Event::ProviderToolCompleted(("search".to_owned(), "id".to_owned()));
+        let limit = || finished_by(wit::FinishReason::MaxTokens);
+        let text = wit::Event::Text("so".to_owned());
+        let before_text = told([call(0), end(0), text, limit()]);
+        assert_eq!(before_text, ["0 {}", "end 0", "so", "finished"]);
+        let before_search = told([call(0), end(0), search, limit()]);
+        assert_eq!(before_search, ["0 {}", "end 0", "finished"]);
+    }
+
+    #[test]
+    fn arguments_that_say_nothing_are_an_empty_object() {
+        for text in ["", " ", "\n", "null", " null\n"] {
+            let told_by = |reason| {
+                let pieces = text.chars().map(|char| piece(0, &char.to_string()));
+                let ending = [end(0), finished_by(reason)];
+                told([call(0)].into_iter().chain(pieces).chain(ending))
+            };
+            let whole = told_by(wit::FinishReason::ToolCalls);
+            assert_eq!(whole, ["0 {}", "end 0", "finished"], "{text:?}");
+            let cut = told_by(wit::FinishReason::MaxTokens);
+            assert_eq!(cut, ["end 0", "finished"], "{text:?}");
+        }
+        for (text, shown) in [(" nulx", "0 nulx"), (" nul", "0 nul")] {
+            let said = told([call(0), piece(0, text), end(0), finished()]);
+            assert_eq!(said, [shown, "end 0", "finished"]);
+        }
+    }
+
     #[test]
     fn events_out_of_order_are_refused() {
         let mut good = Vec::new();
@@ -248,7 +391,8 @@ mod tests {
             finished(),
         ];
         assert!(Order::default().take(sent, &mut good).is_ok());
-        assert_eq!(good.len(), 6);
+        // Neither call has arguments, which takes a piece each.
+        assert_eq!(good.len(), 8);
         for sent in [
             vec![wit::Event::Text("a".to_owned())],
             vec![started(), started()],

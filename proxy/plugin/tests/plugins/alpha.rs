@@ -339,9 +339,9 @@ const EVENTS: [&str; 15] = [
     "delta 0 1}",
     "end 0",
     "call 1 toolu_2 two",
+    "usage 9 31 4 0",
     "delta 1 {}",
     "end 1",
-    "usage 9 31 4 0",
     "finished tool_calls tool_use None",
 ];
 
@@ -387,8 +387,56 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
     });
     let mut expected = EVENTS[1..].to_vec();
     expected.splice(6..8, ["delta 0 {\"q\":1}"]);
+    // That the last input is empty shows at once, not by what follows.
+    expected[9..12].rotate_left(1);
     *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
     assert_eq!(words_of(&answer).await, expected);
+}
+
+/// The end of the reply tells: what came of the last call reads as if its input were empty.
+#[tokio::test]
+async fn a_call_that_is_cut_off_in_front_of_its_input_gets_none() {
+    let driver = driver().await;
+    let mut run = run(&driver).await;
+    assert_eq!(
+        run.head(200, &content_type("text/event-stream")).await,
+        Ok(Framing::Sse)
+    );
+    let frames = TRANSCRIPT.map(|(name, data)| Frame {
+        name: name.to_owned(),
+        data: data.replace(
+            r#""stop_reason":"tool_use""#,
+            r#""stop_reason":"max_tokens""#,
+        ),
+    });
+    let mut events = Vec::new();
+    assert_eq!(run.push(&frames, &mut events).await, Ok(()));
+    let mut expected = EVENTS[..EVENTS.len() - 3].to_vec();
+    expected.extend(["end 1", "finished length max_tokens None"]);
+    assert_eq!(words(&events), expected);
+}
+
+#[tokio::test]
+async fn input_that_comes_with_the_start_of_a_call_counts() {
+    let driver = driver().await;
+    let mut run = run(&driver).await;
+    assert_eq!(
+        run.head(200, &content_type("text/event-stream")).await,
+        Ok(Framing::Sse)
+    );
+    let frames = TRANSCRIPT.map(|(name, data)| Frame {
+        name: name.to_owned(),
+        data: data.replace(r#""input":{}"#, r#""input":{"q":2}"#),
+    });
+    let mut events = Vec::new();
+    assert_eq!(run.push(&frames, &mut events).await, Ok(()));
+    let words = words(&events);
+    let pieces: Vec<&String> = words
+        .iter()
+        .filter(|word| word.starts_with("delta"))
+        .collect();
+    let expected = ["delta 0 {\"q\":", "delta 0 1}", "delta 1 {\"q\":2}"];
+    assert_eq!(pieces, expected);
 }
 
 /// What was cut off shows what had come of its input, as if it were all.
@@ -405,8 +453,21 @@ async fn a_call_that_is_cut_off_is_left_out() {
     };
     let call = || json!({"type": "tool_use", "id": "toolu_2", "name": "two", "input": {"q": "Os"}});
     assert_eq!(said("tool_use", call()).await, 2);
-    assert_eq!(said("max_tokens", call()).await, 1);
-    assert_eq!(said("refusal", call()).await, 1);
+    for limit in ["max_tokens", "model_context_window_exceeded"] {
+        assert_eq!(said(limit, call()).await, 1, "{limit}");
+    }
+    // What stands in front of it is whole, also where it is empty.
+    let answer = json!({
+        "type": "message", "id": "msg_1", "model": "model-a-1", "role": "assistant",
+        "content": [{"type": "tool_use", "id": "toolu_1", "name": "one", "input": {}}, call()],
+        "stop_reason": "max_tokens", "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": 31},
+    });
+    let words = words_of(&answer).await;
+    assert_eq!(words[2..5], ["call 0 toolu_1 one", "delta 0 {}", "end 0"]);
+    // Only a limit cuts.
+    for word in ["refusal", "pause_turn", "something_new"] {
+        assert_eq!(said(word, call()).await, 2, "{word}");
+    }
     let text = json!({"type": "text", "text": "so"});
     assert_eq!(said("max_tokens", text).await, 1);
 }

@@ -431,10 +431,32 @@ async fn a_whole_answer_gives_its_events() {
             "delta 0 {\"q\":1}",
             "call 1 call_2 two",
             "end 0",
+            "usage 13 31 0 0",
             "delta 1 {}",
             "end 1",
-            "usage 13 31 0 0",
             "finished tool_calls tool_calls None",
+        ]
+    );
+}
+
+/// The first of two silent calls is whole: the second came behind it.
+#[tokio::test]
+async fn a_call_that_is_cut_off_in_front_of_its_arguments_gets_none() {
+    let driver = driver().await;
+    let silent = |id: &str| json!({"id": id, "type": "function", "function": {"name": "one", "arguments": ""}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [silent("call_1"), silent("call_2")]});
+    let events = whole(&driver, &answer(message, "length")).await;
+    assert_eq!(
+        events.unwrap_or_else(|failure| panic!("{failure}")),
+        [
+            "started chatcmpl-1 model-b-1",
+            "call 0 call_1 one",
+            "call 1 call_2 one",
+            "delta 0 {}",
+            "end 0",
+            "usage 13 31 0 0",
+            "end 1",
+            "finished length length None",
         ]
     );
 }

@@ -31,7 +31,6 @@ struct Call {
     name: String,
     /// Arguments that were not sent yet.
     arguments: String,
-    has_arguments: bool,
     begun: bool,
     ended: bool,
 }
@@ -59,7 +58,6 @@ impl ReplyEncoder for Encoder {
                     id: id.clone(),
                     name: name.clone(),
                     arguments: String::new(),
-                    has_arguments: false,
                     begun: false,
                     ended: false,
                 });
@@ -203,12 +201,7 @@ impl Encoder {
         while let Some(call) = self.calls.get_mut(self.current) {
             let at = self.current;
             let begins = !std::mem::replace(&mut call.begun, true);
-            let mut arguments = std::mem::take(&mut call.arguments);
-            // A call without arguments still needs text that clients can parse (wire.md 2, point 9).
-            if arguments.is_empty() && call.ended && !call.has_arguments {
-                arguments.push_str("{}");
-            }
-            call.has_arguments |= !arguments.is_empty();
+            let arguments = std::mem::take(&mut call.arguments);
             let ended = call.ended;
             let start = begins.then(|| {
                 json!({

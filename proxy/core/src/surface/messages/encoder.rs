@@ -48,7 +48,6 @@ enum Body {
         id: String,
         name: String,
         arguments: String,
-        has_arguments: bool,
         ended: bool,
     },
 }
@@ -215,7 +214,6 @@ impl Encoder {
                     id: id.clone(),
                     name: name.clone(),
                     arguments: String::new(),
-                    has_arguments: false,
                     ended: false,
                 });
             }
@@ -275,31 +273,19 @@ impl Block {
             Body::Text(text) => delta(index, ("text_delta", "text"), text, out),
             Body::Thinking { text, .. } => delta(index, ("thinking_delta", "thinking"), text, out),
             Body::Sealed(_) => {}
-            Body::Call {
-                arguments,
-                has_arguments,
-                ..
-            } => {
-                *has_arguments |= !arguments.is_empty();
-                delta(index, ARGUMENTS, arguments, out);
-            }
+            Body::Call { arguments, .. } => delta(index, ARGUMENTS, arguments, out),
         }
     }
 
     /// Ends the block on the wire, if it was ever begun there.
     fn close(self, out: &mut Vec<u8>) {
         let Some(index) = self.index else { return };
-        match self.body {
-            Body::Thinking {
-                signature: Some(mut signature),
-                ..
-            } => delta(index, ("signature_delta", "signature"), &mut signature, out),
-            // Clients that parse the joined fragments fail on no text at all (wire.md 2, point 9).
-            Body::Call {
-                has_arguments: false,
-                ..
-            } => delta(index, ARGUMENTS, &mut "{}".to_owned(), out),
-            _ => {}
+        if let Body::Thinking {
+            signature: Some(mut signature),
+            ..
+        } = self.body
+        {
+            delta(index, ("signature_delta", "signature"), &mut signature, out);
         }
         let data = json!({"type": "content_block_stop", "index": index});
         put("content_block_stop", &data, out);
