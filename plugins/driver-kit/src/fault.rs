@@ -55,16 +55,17 @@ pub fn refused(
     }
 }
 
-/// What an error status means when its body says nothing more.
+/// What an error status means when its body says nothing more. Three are about the request; every other is a failure of
+/// the provider, whatever it blames (contract 21, upstream failures).
 pub fn by_status(status: u16) -> ErrorKind {
     match status {
+        400 | 413 | 422 => ErrorKind::InvalidRequest,
         401..=403 => ErrorKind::UpstreamAuth,
         404 | 410 => ErrorKind::ModelUnavailable,
         429 => ErrorKind::RateLimited,
         503 | 529 => ErrorKind::Overloaded,
-        408 | 409 | 425 | 500..=599 => ErrorKind::UpstreamFailure,
         300..=399 => ErrorKind::Protocol,
-        _ => ErrorKind::InvalidRequest,
+        _ => ErrorKind::UpstreamFailure,
     }
 }
 
@@ -97,6 +98,15 @@ mod tests {
             (503, ErrorKind::Overloaded, true),
             (529, ErrorKind::Overloaded, true),
             (302, ErrorKind::Protocol, true),
+            (405, ErrorKind::UpstreamFailure, true),
+            (406, ErrorKind::UpstreamFailure, true),
+            (408, ErrorKind::UpstreamFailure, true),
+            (409, ErrorKind::UpstreamFailure, true),
+            (415, ErrorKind::UpstreamFailure, true),
+            (418, ErrorKind::UpstreamFailure, true),
+            (421, ErrorKind::UpstreamFailure, true),
+            (431, ErrorKind::UpstreamFailure, true),
+            (451, ErrorKind::UpstreamFailure, true),
         ] {
             let error = refused(status, by_status(status), None, Some(7));
             assert_eq!((error.kind, error.retryable), (kind, retryable), "{status}");

@@ -13,11 +13,12 @@ pub fn from_answer(
     error: Option<&ErrorBody<'_>>,
     retry_after_ms: Option<u64>,
 ) -> DriverError {
-    let by_status = by_status(status);
-    let kind = match error.and_then(told) {
-        // A body cannot turn a bad credential or a broken provider into the caller's fault.
-        Some(told) if by_status == ErrorKind::InvalidRequest || status == 429 => told,
-        _ => by_status,
+    let kind = match (by_status(status), error.and_then(told)) {
+        // The status alone says whose fault it is (contract 21, upstream failures): a body cannot turn a rejected
+        // request into one to send again, nor a bad credential or a broken provider into the caller's fault.
+        (ErrorKind::InvalidRequest, Some(told)) if is_about_the_request(told) => told,
+        (ErrorKind::RateLimited, Some(told)) if !is_about_the_request(told) => told,
+        (by_status, _) => by_status,
     };
     refused(status, kind, error.and_then(said), retry_after_ms)
 }
@@ -53,6 +54,10 @@ fn told(error: &ErrorBody<'_>) -> Option<ErrorKind> {
         _ if says_too_long(error.message.as_deref().unwrap_or("")) => ErrorKind::ContextTooLong,
         _ => return None,
     })
+}
+
+const fn is_about_the_request(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::ContextTooLong | ErrorKind::ContentRefused)
 }
 
 fn says_too_long(message: &str) -> bool {
@@ -121,6 +126,18 @@ mod tests {
                 "http_400",
             ),
             (
+                429,
+                body(request, Some("context_length_exceeded"), ""),
+                ErrorKind::RateLimited,
+                "context_length_exceeded",
+            ),
+            (
+                415,
+                body(request, Some("context_length_exceeded"), ""),
+                ErrorKind::UpstreamFailure,
+                "context_length_exceeded",
+            ),
+            (
                 401,
                 body(request, Some("context_length_exceeded"), ""),
                 ErrorKind::UpstreamAuth,
@@ -132,6 +149,28 @@ mod tests {
                 (found.kind, found.upstream_code.as_deref()),
                 (kind, Some(word))
             );
+        }
+    }
+
+    #[test]
+    fn what_is_rejected_stays_rejected_whatever_its_code_says() {
+        for code in [
+            "model_not_found",
+            "invalid_api_key",
+            "insufficient_quota",
+            "rate_limit_exceeded",
+            "server_overloaded",
+        ] {
+            for status in [400, 413, 422] {
+                let error = body("invalid_request_error", Some(code), "");
+                let found = from_answer(status, Some(&error), None);
+                assert_eq!(
+                    (found.kind, found.retryable),
+                    (ErrorKind::InvalidRequest, false),
+                    "{status} {code}"
+                );
+                assert_eq!(found.upstream_code.as_deref(), Some(code));
+            }
         }
     }
 }

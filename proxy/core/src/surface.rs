@@ -6,11 +6,13 @@ pub mod fields;
 pub mod messages;
 pub mod models;
 pub mod native;
+mod places;
 mod turns;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+pub use places::{Decoded, Places};
 use serde_json::{Value, json};
 
 use crate::chat::{ChatEvent, ChatReply, Finish, Usage};
@@ -29,6 +31,8 @@ pub struct RunHead {
     pub model: String,
     /// When the run began.
     pub created: Timestamp,
+    /// Our own count of the prompt, for a surface that names one before the provider does.
+    pub estimated_input_tokens: u64,
 }
 
 /// A finished run, besides its content.

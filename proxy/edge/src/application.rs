@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use http::HeaderMap;
+use svc_core::fault::Fault;
 use svc_pipeline::request::{BodyReader, RequestHead};
 use svc_pipeline::response::Response;
 
@@ -15,8 +17,9 @@ pub type Service =
 /// Answers a path of the admin listener; `None` is 404.
 pub type AdminService = Arc<dyn Fn(String) -> BoxFuture<'static, Option<AdminReply>> + Send + Sync>;
 
-/// A fresh request id, for what the edge has to refuse before a service sees it.
-pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
+/// The answer to a request that the edge refuses itself, by its path and fields; both are empty where the head could
+/// not be read.
+pub type Refuse = Arc<dyn Fn(&str, &HeaderMap, &Fault) -> Response + Send + Sync>;
 
 /// Runs once, after the last exchange and before the services' runtimes end.
 pub type Farewell = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
@@ -30,6 +33,6 @@ pub struct AdminReply {
 pub struct Application {
     pub serve: Service,
     pub admin: AdminService,
-    pub request_ids: RequestIds,
+    pub refuse: Refuse,
     pub farewell: Farewell,
 }

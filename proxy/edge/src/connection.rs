@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use http::HeaderMap;
 use pingora::ErrorType;
 use pingora::apps::{
     HttpPersistentSettings, HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp,
@@ -17,19 +18,18 @@ use pingora::server::ShutdownWatch;
 use svc_core::fault::invalid;
 
 use crate::admission::Admission;
-use crate::application::{RequestIds, Service};
+use crate::application::{Refuse, Service};
 use crate::downstream::Downstream;
 use crate::exchange::{self, After};
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
-use crate::refusal;
 use crate::watched::{Pace, Watched};
 
 /// Everything that a connection needs to know.
 pub(crate) struct Gate {
     pub(crate) serve: Service,
-    pub(crate) request_ids: RequestIds,
+    pub(crate) refuse: Refuse,
     pub(crate) limits: Limits,
     pub(crate) trusted_proxies: Vec<Network>,
     pub(crate) lifecycle: Arc<Lifecycle>,
@@ -147,7 +147,7 @@ impl Gate {
     async fn refuse_head(&self, session: &mut ServerSession, pace: &Pace) {
         session.set_keepalive(None);
         let fault = invalid("$header", "is not valid HTTP");
-        let answer = refusal::response(&fault, &(self.request_ids)());
+        let answer = (self.refuse)("", &HeaderMap::new(), &fault);
         let mut downstream = Downstream::headless(session, pace, self.limits.write);
         if downstream.send_whole(answer).await.is_ok() {
             linger(session).await;

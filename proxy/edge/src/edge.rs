@@ -84,12 +84,12 @@ impl Edge {
         let Application {
             serve,
             admin,
-            request_ids,
+            refuse,
             farewell,
         } = application;
         let gate = Arc::new(Gate {
             serve,
-            request_ids,
+            refuse,
             limits: options.limits.clone(),
             trusted_proxies: options.trusted_proxies.clone(),
             lifecycle: Arc::clone(&lifecycle),

@@ -19,7 +19,6 @@ use crate::downstream::{Downstream, Gone};
 use crate::head;
 use crate::intake::{Intake, Next};
 use crate::lifecycle::Phase;
-use crate::refusal;
 use crate::watched::Pace;
 
 /// What becomes of the connection.
@@ -65,7 +64,8 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
         Outcome::Answered(response) => (response, false),
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
-            let response = refusal::response(&fault, &(gate.request_ids)());
+            let asked = downstream.session().req_header();
+            let response = (gate.refuse)(asked.uri.path(), &asked.headers, &fault);
             (response, reason == MISFRAMED || reason == BAD_HEAD)
         }
         Outcome::Gone(stage) => return gone(gate, stage),

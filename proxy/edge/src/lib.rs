@@ -21,11 +21,10 @@ mod lifecycle;
 mod listening;
 mod metrics;
 mod options;
-mod refusal;
 mod upstream;
 mod watched;
 
-pub use application::{AdminReply, AdminService, Application, Farewell, RequestIds, Service};
+pub use application::{AdminReply, AdminService, Application, Farewell, Refuse, Service};
 pub use certificate::CertificateError;
 pub use edge::{Edge, EdgeError};
 pub use lifecycle::{Departure, EdgeHandle};

@@ -367,7 +367,7 @@ fn edge(
 }
 
 fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatcher) -> Application {
-    let serving = Arc::clone(gateway);
+    let (serving, refusing) = (Arc::clone(gateway), Arc::clone(gateway));
     let (watched, registry) = (Arc::clone(gateway), registry.clone());
     let leaving = Arc::clone(gateway);
     Application {
@@ -376,7 +376,9 @@ fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatch
             let (gateway, registry) = (Arc::clone(&watched), registry.clone());
             async move { admin_page(&gateway, &registry, &path).await }.boxed()
         }),
-        request_ids: Arc::new(|| moment::id(IdKind::Request)),
+        refuse: Arc::new(move |path, headers, fault| {
+            service::refuse(&refusing, path, headers, fault)
+        }),
         farewell: Box::new(move || {
             async move {
                 dispatcher.stop().await;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::json;
-use svc_core::surface::Surface;
+use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 
@@ -59,6 +59,8 @@ pub struct Facts {
     pub slot: Option<Slot>,
     pub version: Option<ApiVersion>,
     pub chat: Option<ChatRequest>,
+    /// Where the chat stands in a body of a compat surface; the one turn of a native body needs no telling.
+    pub places: Option<Places>,
     pub thread: Option<Thread>,
     /// Index into the pinned catalogue.
     pub model: Option<usize>,
@@ -178,9 +180,9 @@ fn worth_retrying(fault: &Fault, status: u16) -> bool {
 const LONGEST_USEFUL_WAIT_SECONDS: u64 = 60;
 
 /// The answer to a path without a route (contract 2.1).
-pub fn not_found(request_id: &str, path: &str) -> Response {
+pub fn not_found(request_id: &str, surface: Surface) -> Response {
     let fault = Fault::new(Code::NotFound, "There is no such route.");
-    fault_response(surface_of(path), &fault, request_id)
+    fault_response(surface, &fault, request_id)
 }
 
 /// The answer to a route without this method (contract 2.2).
@@ -195,17 +197,6 @@ pub fn method_not_allowed(request_id: &str, surface: Surface, allow: &[Method]) 
         response.headers.insert(ALLOW, allow);
     }
     response
-}
-
-/// An unknown path below a compat surface's own paths gets that surface's error shape.
-fn surface_of(path: &str) -> Surface {
-    if path.starts_with("/v1/messages") {
-        Surface::Messages
-    } else if path.starts_with("/v1/chat/completions") {
-        Surface::ChatCompletions
-    } else {
-        Surface::Native
-    }
 }
 
 /// Where a fault is handled, it is logged, once: code, request and cause, never content.

@@ -49,6 +49,7 @@ impl Reply {
             conversation_id: thread.shown_id(),
             model: chat.model.clone(),
             created: moment::now(),
+            estimated_input_tokens: exchange.trail.expected_input_tokens(),
         };
         exchange.trail.names(&head.message_id);
         let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller, &exchange.gateway.store);

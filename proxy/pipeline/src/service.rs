@@ -15,7 +15,7 @@ use crate::exchange::{Exchange, Facts, fault_response, method_not_allowed, not_f
 use crate::filter::Filter;
 use crate::gateway::Gateway;
 use crate::moment;
-use crate::policy::pipelines::{Matched, Route};
+use crate::policy::pipelines::{Matched, Route, Routes};
 use crate::request::{BodyReader, RequestHead};
 use crate::response::Response;
 use crate::trail::Trail;
@@ -25,12 +25,15 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
     let policy = gateway.policies.current();
     let request_id = moment::id(IdKind::Request);
     match policy.routes.find(&head.method, &head.path) {
-        Matched::Nothing => counted(&gateway, "none", not_found(&request_id, &head.path)),
-        Matched::OtherMethods { allow, surface } => counted(
-            &gateway,
-            "none",
-            method_not_allowed(&request_id, surface, &allow),
-        ),
+        Matched::Nothing => {
+            let surface = surface_of(&policy.routes, &head.path, &head.headers);
+            counted(&gateway, "none", not_found(&request_id, surface))
+        }
+        Matched::OtherMethods { allow } => {
+            let surface = surface_of(&policy.routes, &head.path, &head.headers);
+            let response = method_not_allowed(&request_id, surface, &allow);
+            counted(&gateway, "none", response)
+        }
         Matched::Route { route, parameters } => {
             let started_at = moment::now();
             let surface = route.surface(&head.headers);
@@ -123,7 +126,28 @@ fn counted(gateway: &Gateway, route: &str, response: Response) -> Response {
     response
 }
 
-/// The answer when the service itself broke (a panic): the edge sends it where nothing was sent yet.
+/// The answer to a request that nobody serves, or nobody serves any more (a head or a body that is no HTTP, a panic,
+/// the end of the process), as its path's surface shows it.
+pub fn refuse(gateway: &Gateway, path: &str, headers: &HeaderMap, fault: &Fault) -> Response {
+    let surface = surface_of(&gateway.policies.current().routes, path, headers);
+    fault_response(surface, fault, &moment::id(IdKind::Request))
+}
+
+/// The surface of a request that is no exchange. An unknown path below a compat surface's own paths gets that surface's
+/// error shape.
+fn surface_of(routes: &Routes, path: &str, headers: &HeaderMap) -> Surface {
+    if let Some(surface) = routes.surface(path, headers) {
+        surface
+    } else if path.starts_with("/v1/messages") {
+        Surface::Messages
+    } else if path.starts_with("/v1/chat/completions") {
+        Surface::ChatCompletions
+    } else {
+        Surface::Native
+    }
+}
+
+/// The answer of an endpoint whose work broke (a panic).
 pub fn internal_error() -> Response {
     let fault = Code::InternalError.fault();
     let request_id = moment::id(IdKind::Request);

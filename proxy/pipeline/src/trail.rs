@@ -262,6 +262,11 @@ impl Trail {
         self.record.estimated_input_tokens = input_tokens;
     }
 
+    /// The same, for what is told of the run before its provider counts.
+    pub(crate) fn expected_input_tokens(&self) -> u64 {
+        self.record.estimated_input_tokens
+    }
+
     pub(crate) fn scanned(&mut self, scan: &Scan) {
         self.record.scan = Some(ScanRecord {
             phi: scan.metadata(0),

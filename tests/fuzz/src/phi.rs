@@ -31,9 +31,10 @@ pub(crate) fn patterns(data: &[u8]) {
 
 /// A body of the messages surface through the whole guard.
 pub(crate) fn request(data: &[u8]) {
-    let Ok(mut chat) = messages::decode(data, WireVersion::Classic) else {
+    let Ok(decoded) = messages::decode(data, WireVersion::Classic) else {
         return;
     };
+    let mut chat = decoded.chat;
     let before = chat.clone();
     let scan = TextScan::of(&mut chat);
     assert!(chat == before, "looking changes nothing");

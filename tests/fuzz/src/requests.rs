@@ -4,7 +4,7 @@
 use svc_core::chat::{ChatRequest, Part};
 use svc_core::fault::{Code, Fault};
 use svc_core::surface::messages::WireVersion;
-use svc_core::surface::{blocks, chat_completions, messages, native};
+use svc_core::surface::{Decoded, blocks, chat_completions, messages, native};
 
 pub(crate) fn native(data: &[u8]) {
     match native::decode(data) {
@@ -18,8 +18,9 @@ pub(crate) fn native(data: &[u8]) {
 
 pub(crate) fn messages(data: &[u8]) {
     for version in [WireVersion::Classic, WireVersion::WithoutSampling] {
-        let read = messages::decode(data, version);
-        let counted = messages::decode_count(data, version);
+        let chat = |decoded: Decoded| decoded.chat;
+        let read = messages::decode(data, version).map(chat);
+        let counted = messages::decode_count(data, version).map(chat);
         if let (Ok(read), Ok(counted)) = (&read, &counted) {
             assert!(
                 read.messages == counted.messages && read.system == counted.system,
@@ -33,7 +34,7 @@ pub(crate) fn messages(data: &[u8]) {
 }
 
 pub(crate) fn chat_completions(data: &[u8]) {
-    judge(chat_completions::decode(data));
+    judge(chat_completions::decode(data).map(|decoded| decoded.chat));
 }
 
 fn judge(decoded: Result<ChatRequest, Fault>) {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use svc_tests::fake::mark;
 use svc_tests::sse;
+use svc_tests::surfaces::{Form, Surface};
 use svc_tests::world::World;
 
 use super::{PLANTED, core};
@@ -14,6 +15,8 @@ on_both_engines! { a_blocking_organization_refuses_phi }
 on_sqlite! {
     clean_text_passes_a_blocking_organization,
     tool_definitions_with_phi_are_refused_in_any_mode,
+    places_are_those_of_the_callers_own_body,
+    tool_definitions_are_pointed_at_as_they_were_written,
 }
 
 async fn a_blocking_organization_refuses_phi(world: &World) {
@@ -120,4 +123,65 @@ async fn tool_definitions_with_phi_are_refused_in_any_mode(world: &World) {
         }
     }
     assert!(world.fake.seen(&mark).await.is_empty());
+}
+
+async fn places_are_those_of_the_callers_own_body(world: &World) {
+    let organization = world.organization_with(&["--phi-mode", "block"]);
+    let ssn = "536-22-8714";
+    let said = format!("SSN {ssn}");
+    let body = json!({
+        "model": "alpha-haiku-4-5",
+        "max_tokens": 64,
+        "messages": [
+            {"role": "system", "content": said},
+            {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "text", "text": said}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"q": ssn}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": said}]},
+            {"role": "assistant", "content": "so"},
+            {"role": "user", "content": said},
+        ],
+        "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+        "output_config": {"format": {"type": "json_schema", "schema": {"type": "object", "properties": {"q": {"const": ssn}}}}},
+    });
+    let request = Surface::Messages.request(&organization.key, &body);
+    let answer = world.gateway.answer(&request).await;
+    assert_eq!(answer.status, 403, "{}", answer.text());
+    assert_eq!(
+        answer.json()["error"]["details"]["locations"],
+        json!([
+            "messages[0].content",
+            "output_config.format.schema",
+            "messages[1].content[1]",
+            "messages[2].content[0].input",
+            "messages[3].content[0].content",
+            "messages[5].content",
+        ])
+    );
+}
+
+async fn tool_definitions_are_pointed_at_as_they_were_written(world: &World) {
+    let organization = world.organization();
+    let schema =
+        json!({"type": "object", "properties": {"q": {"description": "like 536-22-8714"}}});
+    let tool = json!({"name": "look", "input_schema": schema});
+    let function = json!({"type": "function", "function": {"name": "look", "parameters": schema}});
+    for (surface, tool, param) in [
+        (
+            Surface::Messages,
+            tool,
+            "tools[0]/input_schema/properties/q/description",
+        ),
+        (
+            Surface::ChatCompletions,
+            function,
+            "tools[0]/function/parameters/properties/q/description",
+        ),
+    ] {
+        let mut body = surface.question("alpha-haiku-4-5", &mark(), Form::Whole);
+        body["tools"] = json!([tool]);
+        let request = surface.request(&organization.key, &body);
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert_eq!(answer.json()["error"]["param"], param);
+    }
 }

@@ -127,7 +127,7 @@ async fn plant_in_requests(world: &World, trials: &mut Trials) {
                 trials
                     .surprises
                     .extend(surprise(fate, *route, &answer, &name));
-                let is_sent = matches!(fate, Fate::Sent | Fate::Rejected);
+                let is_sent = fate == Fate::Sent;
                 let trial = trials.add(name, plant, Some(is_sent));
                 if answer.status != 200 {
                     trials.refused = Some(answer.request_id().to_owned());
@@ -142,7 +142,6 @@ async fn plant_in_requests(world: &World, trials: &mut Trials) {
 fn surprise(fate: Fate, route: Route, answer: &Answer, name: &str) -> Option<String> {
     let is_as_expected = match fate {
         Fate::Sent | Fate::Dropped => answer.status == 200,
-        Fate::Rejected => is_refused(route, answer, "INFERENCE_UPSTREAM_FAILURE"),
         Fate::Unfit => is_refused(route, answer, "UNSUPPORTED_PARAMETER"),
         Fate::Refused(code) => is_refused(route, answer, code),
     };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use svc_tests::fake::mark;
 use svc_tests::gateway::chat;
+use svc_tests::surfaces::{SURFACES, Surface};
 use svc_tests::wire::{Connection, Request};
 use svc_tests::world::{BODY_BYTES, BODY_MS, HEADER_MS, World};
 
@@ -23,6 +24,7 @@ on_impatient! {
     a_stray_line_end_does_no_harm,
     an_expected_continue_is_given_when_the_body_is_wanted,
     an_unread_body_does_not_spoil_the_answer,
+    a_misframed_body_is_refused_in_the_shape_of_its_surface,
 }
 
 fn head(key: &str, framing: &str) -> Vec<u8> {
@@ -302,5 +304,27 @@ async fn an_unread_body_does_not_spoil_the_answer(world: &World) {
             "INVALID_API_KEY",
             None,
         );
+    }
+}
+
+async fn a_misframed_body_is_refused_in_the_shape_of_its_surface(world: &World) {
+    let key = world.organization().key;
+    for surface in SURFACES {
+        let request = format!(
+            "POST {} HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+            surface.path()
+        );
+        let mut connection = world.gateway.connect().await;
+        connection.send(request.as_bytes()).await;
+        let answer = connection.reply().await.whole().await.0;
+        let body = answer.json();
+        assert_eq!(surface.code(&body), "VALIDATION_FAILED", "{body}");
+        let (status, is_shaped) = match surface {
+            Surface::Native => (422, body["success"] == false),
+            Surface::Messages => (422, body["type"] == "error"),
+            Surface::ChatCompletions => (400, answer.header("x-request-id").is_some()),
+        };
+        assert!(answer.status == status && is_shaped, "{body}");
     }
 }

@@ -1,5 +1,6 @@
 //! Routes and methods that there are not (contract 2, steps 1 and 2).
 
+use serde_json::json;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -9,6 +10,7 @@ use crate::engines::on_sqlite;
 on_sqlite! {
     unknown_routes_do_not_exist_for_anyone,
     unknown_methods_are_told_the_known_ones,
+    an_unknown_method_is_told_in_the_shape_of_the_sdk_that_asks,
     head_of_nothing_has_no_body,
 }
 
@@ -85,6 +87,24 @@ async fn unknown_methods_are_told_the_known_ones(world: &World) {
                 expect(&answer, "METHOD_NOT_ALLOWED", None);
             }
         }
+    }
+}
+
+async fn an_unknown_method_is_told_in_the_shape_of_the_sdk_that_asks(world: &World) {
+    for path in ["/v1/models", "/v1/models/alpha-haiku-4-5"] {
+        let request = Request::new("DELETE", path);
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, 405);
+        let body = answer.json();
+        assert_eq!(body["error"]["svc_code"], "METHOD_NOT_ALLOWED", "{body}");
+        let request = request.header("anthropic-version", "2023-06-01");
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, 405);
+        let body = answer.json();
+        assert_eq!(
+            (&body["type"], &body["error"]["code"]),
+            (&json!("error"), &json!("METHOD_NOT_ALLOWED"))
+        );
     }
 }
 

@@ -439,8 +439,13 @@ async fn signed_reasoning_goes_back_as_the_provider_wrote_it(world: &World) {
             if thought != shown {
                 // Nobody else's signature opens, and a broken one does not.
                 let foreign = world.organization();
+                // Where it stands is told as the caller counts.
+                let system = json!({"role": "system", "content": "Brief."});
+                body["messages"].as_array_mut().unwrap().insert(0, system);
                 let answer = ask(world, &foreign.key, surface, &body).await;
                 assert_eq!(answer.status, 422, "{}", answer.text());
+                let param = &answer.json()["error"]["param"];
+                assert_eq!(*param, "messages[2].content[0].signature");
             }
         }
     }

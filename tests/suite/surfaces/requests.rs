@@ -193,10 +193,11 @@ impl Conversation {
 /// Reads a body in the format of a provider kind.
 fn decoded(kind: &str, body: &Value) -> Result<ChatRequest, Fault> {
     let bytes = body.to_string().into_bytes();
-    match kind {
+    let decoded = match kind {
         "A" => messages::decode(&bytes, WireVersion::Classic),
         _ => chat_completions::decode(&bytes),
-    }
+    };
+    decoded.map(|decoded| decoded.chat)
 }
 
 async fn a_conversation_is_the_same_to_the_provider_from_every_surface(world: &World) {

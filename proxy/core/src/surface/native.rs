@@ -198,6 +198,7 @@ impl ReplyEncoder for Encoder {
             conversation_id,
             model,
             created: _,
+            estimated_input_tokens: _,
         } = head;
         let data = json!({
             "request_id": request_id, "message_id": message_id, "model": model, "conversation_id": conversation_id,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::places::{PartPlace, TurnPlace};
 use crate::chat::{Message, Part, Role};
 use crate::fault::Problems;
 
@@ -11,6 +12,8 @@ pub(super) struct Turn {
     /// Its index in the caller's array.
     pub(super) at: usize,
     pub(super) message: Message,
+    /// Of each part of the message.
+    pub(super) places: Vec<PartPlace>,
 }
 
 /// A tool call of the assistant turn before.
@@ -34,7 +37,7 @@ pub(super) fn check_calls(turns: &[Turn], problems: &mut Problems) {
     let mut open: BTreeMap<&str, Open> = BTreeMap::new();
     let mut before = Role::User;
     for turn in turns {
-        let Turn { at, message } = turn;
+        let Turn { at, message, .. } = turn;
         if message.role == Role::Assistant && before == Role::User {
             unanswered(&open, problems);
             open.clear();
@@ -87,27 +90,28 @@ pub(super) enum Purpose {
     Count,
 }
 
-/// The turns' own rules, then the turns as canonical messages. `are_whole` tells that nothing of the turns was
-/// left out as unreadable: what goes missing breaks rules that the caller did not break.
-pub(super) fn into_messages(
-    turns: Vec<Turn>,
-    are_whole: bool,
-    purpose: Purpose,
-    problems: &mut Problems,
-) -> Vec<Message> {
-    if are_whole {
-        check_order(&turns, purpose, problems);
-    }
-    turns.into_iter().map(|turn| turn.message).collect()
+/// The turns as canonical messages, and where these stand.
+pub(super) fn into_messages(turns: Vec<Turn>) -> (Vec<Message>, Vec<TurnPlace>) {
+    let split = |turn: Turn| {
+        let Turn {
+            at,
+            message,
+            places,
+        } = turn;
+        (message, TurnPlace { at, parts: places })
+    };
+    turns.into_iter().map(split).unzip()
 }
 
-fn check_order(turns: &[Turn], purpose: Purpose, problems: &mut Problems) {
+/// The turns' own rules, for turns of which nothing was left out as unreadable: what goes missing breaks rules that the
+/// caller did not break.
+pub(super) fn check_order(turns: &[Turn], purpose: Purpose, problems: &mut Problems) {
     check_calls(turns, problems);
     match turns.last() {
         None => problems.add("messages", "must hold a user message"),
         // Prefill: newer models of kind A refuse it and kind B has no such thing (wire.md 2, point 46). An
         // open tool call at the end has its own problem.
-        Some(Turn { at, message })
+        Some(Turn { at, message, .. })
             if purpose == Purpose::Reply
                 && message.role == Role::Assistant
                 && !message
@@ -137,7 +141,11 @@ mod tests {
             content,
             name: None,
         };
-        Turn { at, message }
+        Turn {
+            at,
+            message,
+            places: Vec::new(),
+        }
     }
 
     fn call(id: &str) -> Part {

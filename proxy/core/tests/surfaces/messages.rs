@@ -8,7 +8,7 @@ use svc_core::surface::ReplyEncoder;
 use svc_core::surface::messages::Encoder;
 
 use super::replies::{
-    USAGE, any_reason, delta, end, events, finish, frames, start, steps, text, write,
+    USAGE, any_reason, delta, end, events, finish, frames, head, start, steps, text, write,
 };
 
 /// A block that is open on the wire.
@@ -178,7 +178,7 @@ fn a_call_that_never_got_its_arguments_stays_without() {
 fn text_is_sent_as_it_comes() {
     let mut encoder = Encoder::default();
     let mut out = Vec::new();
-    encoder.open(&super::replies::head(), &mut out);
+    encoder.open(&head(), &mut out);
     assert!(out.is_empty(), "the start waits for the first counts");
     let counted = Usage {
         input_tokens: 9,
@@ -194,6 +194,26 @@ fn text_is_sent_as_it_comes() {
     out.clear();
     encoder.event(&text("b"), &mut out).unwrap();
     assert_eq!(frames(&String::from_utf8(out).unwrap()).len(), 1);
+}
+
+#[test]
+fn a_prompt_that_its_provider_has_not_counted_yet_has_our_count() {
+    let begun = |events: &[ChatEvent]| {
+        let stream = write::<Encoder>(events, &finish(FinishReason::Stop)).stream;
+        let start: Value = serde_json::from_str(&frames(&stream)[0].data).unwrap();
+        start["message"]["usage"]["input_tokens"].clone()
+    };
+    let ours = head().estimated_input_tokens;
+    assert_eq!(begun(&[text("a"), ChatEvent::Usage(USAGE)]), ours);
+    let nothing = ChatEvent::Usage(Usage::default());
+    assert_eq!(begun(&[nothing, text("a")]), ours);
+    let counted = ChatEvent::Usage(USAGE);
+    assert_eq!(begun(&[counted, text("a")]), USAGE.input_tokens);
+    let cached = ChatEvent::Usage(Usage {
+        cache_read_input_tokens: 5,
+        ..Usage::default()
+    });
+    assert_eq!(begun(&[cached, text("a")]), 0);
 }
 
 #[test]

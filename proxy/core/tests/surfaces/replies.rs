@@ -24,6 +24,7 @@ pub(crate) fn head() -> RunHead {
         conversation_id: None,
         model: "alpha-haiku-4-5".into(),
         created: Timestamp(1_795_205_340_123),
+        estimated_input_tokens: 12,
     }
 }
 

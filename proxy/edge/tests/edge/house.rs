@@ -11,10 +11,12 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, StatusCode};
 use prometheus::Registry;
+use svc_core::surface::Surface;
 use svc_edge::{
     AdminReply, Application, ConnectorOptions, Departure, Edge, EdgeError, EdgeHandle, EdgeMetrics,
     EdgeOptions, Limits, PingoraConnector, Start, TlsListener, UpstreamMetrics,
 };
+use svc_pipeline::exchange::fault_response;
 use svc_pipeline::request::{BodyReader, RequestHead};
 use svc_pipeline::response::{Body, Response};
 use tempfile::TempDir;
@@ -118,7 +120,7 @@ impl House {
                 }
                 .boxed()
             }),
-            request_ids: Arc::new(|| "req_test".to_owned()),
+            refuse: Arc::new(|_, _, fault| fault_response(Surface::Native, fault, "req_test")),
             farewell: Box::new(|| async {}.boxed()),
         };
         let metrics = EdgeMetrics::register(&registry).unwrap();

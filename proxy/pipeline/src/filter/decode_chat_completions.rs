@@ -27,9 +27,10 @@ impl Filter for DecodeChatCompletions {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            let chat = body::parsed(exchange, chat_completions::decode).await?;
+            let decoded = body::parsed(exchange, chat_completions::decode).await?;
             exchange.facts.thread = Some(Thread::stateless());
-            exchange.facts.chat = Some(chat);
+            exchange.facts.chat = Some(decoded.chat);
+            exchange.facts.places = Some(decoded.places);
             Ok(())
         })
     }

@@ -30,9 +30,10 @@ impl Filter for DecodeCount {
         Box::pin(async move {
             let version = wire_version(&exchange.head.headers)?;
             let decode = move |body: &[u8]| messages::decode_count(body, version);
-            let chat = body::parsed(exchange, decode).await?;
+            let decoded = body::parsed(exchange, decode).await?;
             exchange.facts.thread = Some(Thread::stateless());
-            exchange.facts.chat = Some(chat);
+            exchange.facts.chat = Some(decoded.chat);
+            exchange.facts.places = Some(decoded.places);
             Ok(())
         })
     }

@@ -29,9 +29,11 @@ impl Filter for DecodeMessages {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let version = wire_version(&exchange.head.headers)?;
-            let chat = body::parsed(exchange, move |body| messages::decode(body, version)).await?;
+            let decoded =
+                body::parsed(exchange, move |body| messages::decode(body, version)).await?;
             exchange.facts.thread = Some(Thread::stateless());
-            exchange.facts.chat = Some(chat);
+            exchange.facts.chat = Some(decoded.chat);
+            exchange.facts.places = Some(decoded.places);
             Ok(())
         })
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
 use svc_core::phi::{ENTITIES_HEADER, PlaceholderMap};
-use svc_core::surface::{Surface, native};
+use svc_core::surface::{Places, native};
 
 use super::Filter;
 use crate::caller::PhiMode;
@@ -112,7 +112,8 @@ async fn guard(
     };
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let (store, org_id) = (&exchange.gateway.store, &caller.organization_id);
-    let thoughts = Thoughts::take(store, org_id, &mut chat).await?;
+    let places = exchange.facts.places.as_ref();
+    let thoughts = Thoughts::take(store, org_id, &mut chat, places).await?;
     let policy = Arc::clone(&exchange.policy);
     let (mut chat, outcome) = if chat.text_bytes() <= INLINE_BYTES {
         let outcome = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders).await;
@@ -127,21 +128,24 @@ async fn guard(
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
     };
-    let outcome = outcome.map_err(|fault| located(exchange.surface, &chat, fault));
+    let outcome = outcome.map_err(|fault| located(places, &chat, fault));
     thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome
 }
 
-/// The fault with its places in the caller's words: a native body has other members than the chat that was made of it.
-fn located(surface: Surface, chat: &ChatRequest, mut fault: Fault) -> Fault {
-    if surface == Surface::Native
-        && let Some(Value::Array(locations)) = fault.details.get_mut("locations")
-    {
+/// The fault with its places in the caller's words: a body has other members than the chat that was made of it.
+fn located(places: Option<&Places>, chat: &ChatRequest, mut fault: Fault) -> Fault {
+    let name = |place: &str| match places {
+        Some(places) => places.name(place),
+        None => native::place(chat, place),
+    };
+    fault.param = fault.param.as_deref().map(name);
+    if let Some(Value::Array(locations)) = fault.details.get_mut("locations") {
         let mut named: Vec<String> = locations
             .iter()
             .filter_map(Value::as_str)
-            .map(|location| native::place(chat, location))
+            .map(name)
             .collect();
         named.dedup();
         *locations = named.into_iter().map(Value::from).collect();

@@ -12,6 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use svc_core::chat::{ChatEvent, ChatRequest, Message, Part};
 use svc_core::fault::{Fault, invalid};
+use svc_core::surface::Places;
 use svc_store::reasoning::Signed;
 use svc_store::{Store, StoreError};
 
@@ -37,7 +38,7 @@ impl Place {
 }
 
 impl Thoughts {
-    /// Takes originals out of a request, and notes what else is signed.
+    /// Takes originals out of a request, and notes what else is signed. A stored conversation has no `places`.
     ///
     /// # Errors
     /// `VALIDATION_FAILED` for a signature of ours that does not open; 503 without the organization's key.
@@ -45,6 +46,7 @@ impl Thoughts {
         store: &Store,
         org_id: &str,
         chat: &mut ChatRequest,
+        places: Option<&Places>,
     ) -> Result<Self, Fault> {
         let mut thoughts = Self {
             originals: Vec::new(),
@@ -66,7 +68,8 @@ impl Thoughts {
                 };
                 let original = opened(store, org_id, sealed).await?;
                 let Some(Signed { text, signature }) = original else {
-                    let path = format!("messages[{message}].content[{at}].signature");
+                    let place = format!("messages[{message}].content[{at}].signature");
+                    let path = places.map(|places| places.name(&place)).unwrap_or(place);
                     return Err(invalid(path, "is none that this organization was given"));
                 };
                 let original = Part::Reasoning {

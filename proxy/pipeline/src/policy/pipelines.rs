@@ -137,10 +137,9 @@ pub enum Matched {
         route: Arc<Route>,
         parameters: Vec<(String, String)>,
     },
-    /// The path exists; these methods do. The surface shapes the error.
+    /// The path exists; these methods do.
     OtherMethods {
         allow: Vec<Method>,
-        surface: Surface,
     },
     Nothing,
 }
@@ -187,13 +186,15 @@ impl Routes {
                 if allow.contains(&Method::GET) {
                     allow.push(Method::HEAD);
                 }
-                let surface = matched
-                    .value
-                    .first()
-                    .map_or(Surface::Native, |route| route.surface);
-                Matched::OtherMethods { allow, surface }
+                Matched::OtherMethods { allow }
             }
         }
+    }
+
+    /// The surface that this caller speaks on a path, whatever the method; none where the path has no route.
+    pub fn surface(&self, path: &str, headers: &HeaderMap) -> Option<Surface> {
+        let matched = self.router.at(path).ok()?;
+        Some(matched.value.first()?.surface(headers))
     }
 
     pub(crate) fn build(

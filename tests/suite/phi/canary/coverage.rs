@@ -13,12 +13,13 @@ use super::plant::Plant;
 
 /// Reads a body as the gateway does; none when it is refused.
 fn decode(route: Route, body: &[u8]) -> Option<ChatRequest> {
-    match route {
-        Route::Native => native::decode(body).ok().map(|request| request.chat),
-        Route::Messages => messages::decode(body, WireVersion::Classic).ok(),
-        Route::Count => messages::decode_count(body, WireVersion::Classic).ok(),
-        Route::Chat => chat_completions::decode(body).ok(),
-    }
+    let decoded = match route {
+        Route::Native => return native::decode(body).ok().map(|request| request.chat),
+        Route::Messages => messages::decode(body, WireVersion::Classic),
+        Route::Count => messages::decode_count(body, WireVersion::Classic),
+        Route::Chat => chat_completions::decode(body),
+    };
+    decoded.ok().map(|decoded| decoded.chat)
 }
 
 /// Location, without numbers, and form of every text that the visitor sees with something planted in it.

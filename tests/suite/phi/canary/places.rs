@@ -25,15 +25,13 @@ pub(super) enum Fate {
     Sent,
     /// Answered; the provider gets nothing of the text.
     Dropped,
-    /// Refused by the provider, which gets the text without its PHI and with placeholders where they cannot stand.
-    Rejected,
     /// Refused by the driver, whose provider takes no such thing: `UNSUPPORTED_PARAMETER`.
     Unfit,
     /// Refused by the gateway with this code; the provider gets nothing.
     Refused(&'static str),
 }
 
-use Fate::{Dropped, Refused, Rejected, Sent, Unfit};
+use Fate::{Dropped, Refused, Sent, Unfit};
 use Form::{Address, Identifier, Key, Number, Text};
 use Route::{Chat, Count, Messages, Native};
 
@@ -52,7 +50,7 @@ impl Fate {
     /// Tokens for a model of kind B are estimated here: neither driver nor provider has a say.
     pub(super) fn on(self, route: Route, kind: &str) -> Self {
         match self {
-            Sent | Rejected | Unfit if route == Count && kind == "B" => Dropped,
+            Sent | Unfit if route == Count && kind == "B" => Dropped,
             fate => fate,
         }
     }
@@ -304,8 +302,8 @@ pub(super) const POSITIONS: &[Position] = &[
     // What else a request says.
     at("stop_sequences[]", Text, &[Messages], BOTH, |p| json!({"stop_sequences": ["so", p.text()]})),
     at("metadata", Text, &[Messages], BOTH, |p| json!({"metadata": {"user_id": p.text()}})),
-    at("ext", Text, &[Messages], [Rejected, Unfit], |p| json!({"inference_geo": p.text()})),
-    at("ext", Number, &[Chat], [Unfit, Sent], |p| { let mut fields = user(json!(p.tracer)); fields["seed"] = json!(p.number()); fields }),
+    at("ext.must-inference_geo", Text, &[Messages], [Sent, Unfit], |p| json!({"inference_geo": p.text()})),
+    at("ext.must-seed", Number, &[Chat], [Unfit, Sent], |p| { let mut fields = user(json!(p.tracer)); fields["seed"] = json!(p.number()); fields }),
     // What the chat-completions surface checks and forgets.
     at("", Text, &[Chat], NEITHER, |p| json!({"user": p.text()})),
     at("", Text, &[Chat], NEITHER, |p| json!({"safety_identifier": p.text()})),

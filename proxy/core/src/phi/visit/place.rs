@@ -56,8 +56,8 @@ pub(super) enum Step<'a> {
 const MAX_LOCATION_BYTES: usize = 256;
 
 impl Spot<'_> {
-    /// Where the text stands, for people: `messages[2].content[0]`. Ends where JSON of the caller begins,
-    /// whose keys may be PHI.
+    /// Where the text stands in the chat: `messages[2].content[0]`. Ends where JSON of the caller begins, whose keys
+    /// may be PHI. What the caller's body calls it is the surface's to say.
     pub fn location(&self) -> String {
         let mut location = String::new();
         for step in self.place.steps() {
@@ -70,6 +70,11 @@ impl Spot<'_> {
                 Step::Index(at) => {
                     // Writing to a string cannot fail.
                     let _ = write!(location, "[{at}]");
+                }
+                // Surfaces give these names, no caller does.
+                Step::Key(name) if location == "ext" => {
+                    location.push('.');
+                    location.push_str(name);
                 }
                 Step::Key(_) | Step::Item(_) => break,
             }

@@ -146,6 +146,7 @@ fn named(head: &RunHead, object: &str) -> Value {
         conversation_id: _,
         model,
         created,
+        estimated_input_tokens: _,
     } = head;
     let bare = message_id.strip_prefix("msg_").unwrap_or(message_id);
     json!({

@@ -13,6 +13,8 @@ use crate::fault::{Fault, Problems};
 use crate::json;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
+use crate::surface::places::{Decoded, Places, Words};
+use crate::surface::turns::into_messages;
 
 /// Spec, Limits.
 const MAX_TOKENS: u32 = 32_000;
@@ -22,13 +24,37 @@ const MAX_TEMPERATURE: f64 = 2.0;
 const MAX_STOPS: usize = 4;
 /// The wire format's own limit of replies to one request.
 const MAX_CHOICES: f64 = 128.0;
+/// Names of this surface that differ from those of a chat.
+const WORDS: Words = Words {
+    request: &[
+        ("tool_choice", "tool_choice.function.name"),
+        ("response_format.name", "response_format.json_schema.name"),
+        (SCHEMA, "response_format.json_schema.schema"),
+        ("ext.must-effort", "reasoning_effort"),
+    ],
+    tool: &[
+        ("name", "function.name"),
+        ("description", "function.description"),
+        ("input_schema", "function.parameters"),
+    ],
+    part: &[
+        ("name", "function.name"),
+        ("arguments", "function.arguments"),
+        ("call_id", "tool_call_id"),
+        ("title", "file.filename"),
+        // At the front of a data URL.
+        ("media_type", ""),
+    ],
+};
+/// The place in a chat of what an answer has to conform to.
+const SCHEMA: &str = "response_format.schema";
 
 /// Reads a body of `POST /v1/chat/completions`.
 ///
 /// # Errors
 /// `VALIDATION_FAILED` with every problem; `UNSUPPORTED_PARAMETER` for a parameter that this surface cannot
 /// honour.
-pub fn decode(body: &[u8]) -> Result<ChatRequest, Fault> {
+pub fn decode(body: &[u8]) -> Result<Decoded, Fault> {
     let mut fields = Fields::top(json::object(body)?);
     let mut problems = Problems::default();
     let model = fields
@@ -36,22 +62,24 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Fault> {
         .unwrap_or_default();
     fields.require("messages", &mut problems);
     let messages = fields.array("messages", &mut problems).unwrap_or_default();
-    let (system, messages) = turns(messages, &mut problems);
+    let (system, turns) = turns(messages, &mut problems);
+    let (messages, turns) = into_messages(turns);
+    let mut places = Places::new(system.places, turns, &WORDS);
     let tools = tools(&mut fields, &mut problems);
     let tool_choice = tool_choice(&mut fields, &tools, &mut problems);
     let parallel_tool_calls = fields.boolean("parallel_tool_calls", &mut problems);
     let max_tokens = max_tokens(&mut fields, &mut problems);
     let stream = fields.boolean("stream", &mut problems).unwrap_or(false);
     let temperature = fields.number("temperature", 0.0..=MAX_TEMPERATURE, &mut problems);
-    let response_format = response_format(&mut fields, &mut problems);
+    let response_format = response_format(&mut fields, &mut places, &mut problems);
     let ext = only_some(&mut fields, &mut problems);
     inert(&mut fields, &mut problems);
     meaningless(&mut fields, &mut problems);
     fields.end(&mut problems);
     problems.into_compat_result()?;
-    Ok(ChatRequest {
+    let chat = ChatRequest {
         model,
-        system,
+        system: system.parts,
         messages,
         tools,
         tool_choice,
@@ -68,7 +96,8 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Fault> {
         metadata: BTreeMap::new(),
         stream,
         ext,
-    })
+    };
+    Ok(Decoded { chat, places })
 }
 
 /// Parameters that some drivers honour and the others refuse by name.
@@ -289,7 +318,11 @@ fn named_function(value: Value, problems: &mut Problems) -> Option<String> {
     name
 }
 
-fn response_format(fields: &mut Fields, problems: &mut Problems) -> Option<ResponseFormat> {
+fn response_format(
+    fields: &mut Fields,
+    places: &mut Places,
+    problems: &mut Problems,
+) -> Option<ResponseFormat> {
     let value = fields.take("response_format")?;
     let mut format = Fields::of(value, "response_format", problems)?;
     format.require("type", problems);
@@ -299,7 +332,7 @@ fn response_format(fields: &mut Fields, problems: &mut Problems) -> Option<Respo
         "json_schema" => {
             format.require("json_schema", problems);
             let inner = format.take("json_schema");
-            inner.and_then(|value| json_schema(value, problems))
+            inner.and_then(|value| json_schema(value, places, problems))
         }
         _ => None,
     };
@@ -309,7 +342,11 @@ fn response_format(fields: &mut Fields, problems: &mut Problems) -> Option<Respo
 
 /// `{name, description, schema, strict}`. The description joins the schema, where JSON Schema has a place for
 /// it; one that stands there already is the more exact of the two.
-fn json_schema(value: Value, problems: &mut Problems) -> Option<ResponseFormat> {
+fn json_schema(
+    value: Value,
+    places: &mut Places,
+    problems: &mut Problems,
+) -> Option<ResponseFormat> {
     const PATH: &str = "response_format.json_schema";
     let mut fields = Fields::of(value, PATH, problems)?;
     let name = fields.required_string("name", problems);
@@ -328,10 +365,12 @@ fn json_schema(value: Value, problems: &mut Problems) -> Option<ResponseFormat> 
     let strict = fields.boolean("strict", problems);
     fields.end(problems);
     let mut schema = schema?;
-    if let Some(description) = description {
-        schema
-            .entry("description")
-            .or_insert(Value::String(description));
+    if let Some(description) = description
+        && !schema.contains_key("description")
+    {
+        schema.insert("description".to_owned(), Value::String(description));
+        // Both are the schema from here on.
+        places.move_to(SCHEMA, PATH);
     }
     Some(ResponseFormat::JsonSchema {
         name,

@@ -19,8 +19,12 @@ fn body(fields: Value) -> Vec<u8> {
 }
 
 fn read(fields: Value) -> ChatRequest {
+    placed(fields).chat
+}
+
+fn placed(fields: Value) -> Decoded {
     match decode(&body(fields)) {
-        Ok(chat) => chat,
+        Ok(decoded) => decoded,
         Err(fault) => unreachable!("{} at {:?}", fault.code.word(), fault.param),
     }
 }
@@ -510,4 +514,88 @@ fn what_a_client_keeps_beside_a_reply_may_say_nothing_only() {
     read(with(json!({"refusal": null})));
     let path = "messages[1].provider_specific_fields";
     assert_eq!(refused(with(json!({"refusal": "no"}))), foreign_at(path));
+}
+
+/// A body in which nothing stands where it stands in the chat.
+fn moved() -> Value {
+    let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{\"x\":1}"}});
+    let file = json!({"type": "file", "file": {"filename": "t", "file_data": "data:application/pdf;base64,AQI="}});
+    json!({
+        "messages": [
+            {"role": "system", "content": "first"},
+            {"role": "user", "name": "bob", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "q"}, file]},
+            {"role": "system", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "then"}]},
+            {"role": "assistant", "content": "a", "refusal": "no", "tool_calls": [call("a"), call("b")]},
+            {"role": "tool", "tool_call_id": "a", "content": "one"},
+            {"role": "tool", "tool_call_id": "b", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "two"}]},
+            {"role": "user", "content": "so"},
+        ],
+        "tools": tool(),
+        "tool_choice": {"type": "function", "function": {"name": "f"}},
+        "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
+        "reasoning_effort": "low",
+        "seed": 7,
+    })
+}
+
+#[test]
+fn places_are_those_of_the_body() {
+    let places = placed(moved()).places;
+    for (place, named) in [
+        ("system[0]", "messages[0].content"),
+        ("system[1]", "messages[2].content[1]"),
+        ("messages[0].name", "messages[1].name"),
+        ("messages[0].content[0]", "messages[1].content[1]"),
+        ("messages[0].content[1]", "messages[1].content[2]"),
+        (
+            "messages[0].content[1].title",
+            "messages[1].content[2].file.filename",
+        ),
+        (
+            "messages[0].content[1].media_type",
+            "messages[1].content[2]",
+        ),
+        ("messages[1].content[0]", "messages[3].content"),
+        ("messages[1].content[1]", "messages[3].refusal"),
+        ("messages[1].content[2].id", "messages[3].tool_calls[0].id"),
+        (
+            "messages[1].content[3].name",
+            "messages[3].tool_calls[1].function.name",
+        ),
+        (
+            "messages[1].content[3].arguments",
+            "messages[3].tool_calls[1].function.arguments",
+        ),
+        ("messages[2].content[0].call_id", "messages[4].tool_call_id"),
+        ("messages[2].content[0].content[0]", "messages[4].content"),
+        (
+            "messages[2].content[1].content[0]",
+            "messages[5].content[1]",
+        ),
+        ("messages[3].content", "messages[6].content"),
+        ("tools[0]/name", "tools[0]/function/name"),
+        ("tools[0]/description", "tools[0]/function/description"),
+        (
+            "tools[0]/input_schema/properties/a.b/title",
+            "tools[0]/function/parameters/properties/a.b/title",
+        ),
+        ("tools[0].description", "tools[0].function.description"),
+        ("tool_choice", "tool_choice.function.name"),
+        ("response_format.name", "response_format.json_schema.name"),
+        (
+            "response_format.schema",
+            "response_format.json_schema.schema",
+        ),
+        ("ext.must-effort", "reasoning_effort"),
+        ("ext.must-seed", "seed"),
+    ] {
+        assert_eq!(places.name(place), named);
+    }
+    // A description became a part of the schema.
+    let schema = json!({"name": "n", "description": "d", "schema": {"type": "object"}});
+    let described = json!({"response_format": {"type": "json_schema", "json_schema": schema}});
+    assert_eq!(
+        placed(described).places.name("response_format.schema"),
+        "response_format.json_schema"
+    );
 }

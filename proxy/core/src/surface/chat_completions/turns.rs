@@ -8,11 +8,12 @@ use crate::chat::{Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Purpose, Turn, into_messages, says_nothing};
+use crate::surface::places::{PartPlace, Placed, of_content};
+use crate::surface::turns::{Purpose, Turn, check_order, says_nothing};
 
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
-pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, Vec<Message>) {
-    let mut system = Vec::new();
+pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<Turn>) {
+    let mut system = Placed::default();
     let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
     let mut are_whole = true;
     for (at, item) in items.into_iter().enumerate() {
@@ -29,12 +30,14 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Vec<Part>, V
         }
         turns.push(turn);
     }
-    let messages = into_messages(turns, are_whole, Purpose::Reply, problems);
-    (system, merge_results(messages))
+    if are_whole {
+        check_order(&turns, Purpose::Reply, problems);
+    }
+    (system, merge_results(turns))
 }
 
 /// One entry of `messages`; what is for the system prompt goes there.
-fn turn(at: usize, item: Value, system: &mut Vec<Part>, problems: &mut Problems) -> Option<Turn> {
+fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) -> Option<Turn> {
     let path = format!("messages[{at}]");
     let mut fields = Fields::of(item, &path, problems)?;
     let role = fields.required_string("role", problems);
@@ -45,16 +48,15 @@ fn turn(at: usize, item: Value, system: &mut Vec<Part>, problems: &mut Problems)
     if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
         problems.add(join(&path, "tool_call_id"), "is for tool messages only");
     }
-    let (role, content) = match role.as_deref()? {
+    let (role, said) = match role.as_deref()? {
         "system" => {
-            let mut parts = required(&mut fields, text_part, problems);
-            system.append(&mut parts);
+            system.append(required(&mut fields, text_part, problems));
             fields.end(problems);
             return None;
         }
         "user" => (Role::User, required(&mut fields, user_part, problems)),
         "assistant" => (Role::Assistant, assistant(&mut fields, problems)),
-        "tool" => (Role::User, tool(&mut fields, problems)),
+        "tool" => (Role::User, tool(&mut fields, &path, problems)),
         // `developer` is no role of this surface (wire.md 2, point 21).
         _ => {
             problems.add(
@@ -65,31 +67,40 @@ fn turn(at: usize, item: Value, system: &mut Vec<Part>, problems: &mut Problems)
         }
     };
     fields.end(problems);
+    let Placed {
+        parts: content,
+        places,
+    } = said;
     let message = Message {
         role,
         content,
         name,
     };
-    Some(Turn { at, message })
+    Some(Turn {
+        at,
+        message,
+        places,
+    })
 }
 
 /// Tool messages in a row are one turn (wire.md 2, point 2). Their names are the tools', not an author's.
-fn merge_results(messages: Vec<Message>) -> Vec<Message> {
+fn merge_results(turns: Vec<Turn>) -> Vec<Turn> {
     let is_result = |part: &Part| matches!(part, Part::ToolResult(_));
-    let mut merged: Vec<Message> = Vec::with_capacity(messages.len());
-    for mut message in messages {
-        if !message.content.iter().any(is_result) {
-            merged.push(message);
+    let mut merged: Vec<Turn> = Vec::with_capacity(turns.len());
+    for mut turn in turns {
+        if !turn.message.content.iter().any(is_result) {
+            merged.push(turn);
             continue;
         }
         match merged.last_mut() {
-            Some(last) if last.content.last().is_some_and(is_result) => {
-                last.content.append(&mut message.content);
+            Some(last) if last.message.content.last().is_some_and(is_result) => {
+                last.message.content.append(&mut turn.message.content);
+                last.places.append(&mut turn.places);
             }
-            _ => merged.push(Message {
-                name: None,
-                ..message
-            }),
+            _ => {
+                turn.message.name = None;
+                merged.push(turn);
+            }
         }
     }
     merged
@@ -98,29 +109,31 @@ fn merge_results(messages: Vec<Message>) -> Vec<Message> {
 type ReadPart = fn(&str, &mut Fields, &str, &mut Problems) -> Option<Part>;
 
 /// Content that must be there.
-fn required(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Vec<Part> {
+fn required(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Placed {
     fields.require("content", problems);
     content(fields, read, problems)
 }
 
 /// A string or an array of parts; empty text is left out (wire.md 2, point 15).
-fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Vec<Part> {
+fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Placed {
     let path = fields.path_to("content");
-    let mut parts = match fields.take("content") {
-        None => Vec::new(),
-        Some(Value::String(text)) => vec![Part::text(text)],
-        Some(Value::Array(items)) => items
+    let Some(content) = fields.take("content") else {
+        return Placed::default();
+    };
+    let places = of_content(&content, &path);
+    let parts = match content {
+        Value::String(text) => vec![Part::text(text)],
+        Value::Array(items) => items
             .into_iter()
             .enumerate()
             .filter_map(|(at, item)| part(item, &format!("{path}[{at}]"), read, problems))
             .collect(),
-        Some(_) => {
+        _ => {
             problems.add(path, "must be a string or an array of content parts");
             Vec::new()
         }
     };
-    parts.retain(|part| !matches!(part, Part::Text { text, .. } if text.is_empty()));
-    parts
+    Placed::without_empty_text(parts, places)
 }
 
 fn part(item: Value, path: &str, read: ReadPart, problems: &mut Problems) -> Option<Part> {
@@ -236,18 +249,21 @@ fn as_text(media: Media) -> Media {
 }
 
 /// Text, a refusal, and tool calls; the fields that only replies have must say nothing.
-fn assistant(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
-    let mut parts = content(fields, assistant_part, problems);
+fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
+    let mut said = content(fields, assistant_part, problems);
     if let Some(refusal) = fields.string("refusal", problems)
         && !refusal.is_empty()
     {
-        parts.push(Part::text(refusal));
+        let place = PartPlace::alone(fields.path_to("refusal"));
+        said.push(Part::text(refusal), place);
     }
     let calls_path = fields.path_to("tool_calls");
     let calls = fields.array("tool_calls", problems).unwrap_or_default();
     for (at, item) in calls.into_iter().enumerate() {
         let path = format!("{calls_path}[{at}]");
-        parts.extend(tool_call(item, &path, problems).map(Part::ToolCall));
+        if let Some(call) = tool_call(item, &path, problems) {
+            said.push(Part::ToolCall(call), PartPlace::alone(path));
+        }
     }
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     fields.only("annotations", is_empty, problems);
@@ -258,7 +274,7 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
     for name in ["audio", "function_call"] {
         fields.only(name, |_| false, problems);
     }
-    parts
+    said
 }
 
 fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCall> {
@@ -308,16 +324,23 @@ fn arguments(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_object)
 }
 
-fn tool(fields: &mut Fields, problems: &mut Problems) -> Vec<Part> {
+/// A tool message is its result.
+fn tool(fields: &mut Fields, path: &str, problems: &mut Problems) -> Placed {
     let call_id = fields.required_string("tool_call_id", problems);
-    let content = required(fields, text_part, problems);
-    let result = call_id.map(|call_id| {
-        Part::ToolResult(ToolResult {
+    let Placed {
+        parts: content,
+        places,
+    } = required(fields, text_part, problems);
+    let mut said = Placed::default();
+    if let Some(call_id) = call_id {
+        let result = ToolResult {
             call_id,
             is_error: false,
             content,
             cache_mark: None,
-        })
-    });
-    result.into_iter().collect()
+        };
+        let place = PartPlace::result(path, &places);
+        said.push(Part::ToolResult(result), place);
+    }
+    said
 }

@@ -141,6 +141,24 @@ fn message(head: &RunHead, content: Vec<Value>, end: &Value, counted: &Usage) ->
     })
 }
 
+/// The counts so far. Until the provider has said how long the prompt is, our own count stands there, never 0
+/// (wire.md 2, point 33).
+fn known(counted: Usage, head: &RunHead) -> Usage {
+    let input_tokens = match counted {
+        Usage {
+            input_tokens: 0,
+            output_tokens: _,
+            cache_read_input_tokens: 0,
+            cache_creation_input_tokens: 0,
+        } => head.estimated_input_tokens,
+        counted => counted.input_tokens,
+    };
+    Usage {
+        input_tokens,
+        ..counted
+    }
+}
+
 /// A part as a block of the whole reply; empty text is none (wire.md 2, point 15).
 fn block(part: &Part) -> Option<Value> {
     match part {
@@ -175,7 +193,7 @@ impl Encoder {
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(head) = self.head.take() {
             let end = json!({"stop_reason": null, "stop_sequence": null});
-            let message = message(&head, Vec::new(), &end, &self.usage);
+            let message = message(&head, Vec::new(), &end, &known(self.usage, &head));
             let data = json!({"type": "message_start", "message": message});
             put("message_start", &data, out);
         }

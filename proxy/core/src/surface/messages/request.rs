@@ -12,7 +12,8 @@ use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
-use crate::surface::turns::{Purpose, Turn, into_messages, says_nothing};
+use crate::surface::places::{Decoded, Placed, Places, Words, of_content};
+use crate::surface::turns::{Purpose, Turn, check_order, into_messages, says_nothing};
 
 /// Which rules of the wire format a caller speaks: the header `anthropic-version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +53,27 @@ fn is_date(text: &str) -> bool {
         })
 }
 
+/// Names of this surface that differ from those of a chat.
+const WORDS: Words = Words {
+    request: &[
+        ("tool_choice", "tool_choice.name"),
+        ("metadata", "metadata.user_id"),
+        ("ext.must-effort", "output_config.effort"),
+    ],
+    tool: &[],
+    part: &[
+        ("arguments", "input"),
+        ("call_id", "tool_use_id"),
+        ("media_type", "source.media_type"),
+    ],
+};
+
 /// Reads a body of `POST /v1/messages`.
 ///
 /// # Errors
 /// 422 `VALIDATION_FAILED` with every problem; 400 `UNSUPPORTED_PARAMETER` for a field or block kind that this
 /// surface cannot honour.
-pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
+pub fn decode(body: &[u8], version: WireVersion) -> Result<Decoded, Fault> {
     let mut fields = top(body)?;
     let mut problems = Problems::default();
     fields.require("max_tokens", &mut problems);
@@ -66,7 +82,7 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
     let sampling = sampling(&mut fields, version, &mut problems);
     let stop_sequences = stop_sequences(&mut fields, &mut problems);
     let metadata = metadata(&mut fields, &mut problems);
-    let mut chat = prompt(&mut fields, version, Purpose::Reply, &mut problems);
+    let Decoded { mut chat, places } = prompt(&mut fields, version, Purpose::Reply, &mut problems);
     if let (Some(budget), Some(max)) = (chat.reasoning_tokens, max_tokens)
         && budget >= max
     {
@@ -82,27 +98,28 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
     }
     fields.end(&mut problems);
     problems.into_compat_result()?;
-    Ok(ChatRequest {
+    let chat = ChatRequest {
         max_tokens,
         stream,
         sampling,
         stop_sequences,
         metadata,
         ..chat
-    })
+    };
+    Ok(Decoded { chat, places })
 }
 
 /// Reads a body of `POST /v1/messages/count_tokens`: what a prompt consists of, and nothing about the reply.
 ///
 /// # Errors
 /// As [`decode`].
-pub fn decode_count(body: &[u8], version: WireVersion) -> Result<ChatRequest, Fault> {
+pub fn decode_count(body: &[u8], version: WireVersion) -> Result<Decoded, Fault> {
     let mut fields = top(body)?;
     let mut problems = Problems::default();
-    let chat = prompt(&mut fields, version, Purpose::Count, &mut problems);
+    let decoded = prompt(&mut fields, version, Purpose::Count, &mut problems);
     fields.end(&mut problems);
     problems.into_compat_result()?;
-    Ok(chat)
+    Ok(decoded)
 }
 
 /// The body's fields. A `thread` is refused before all else and in the words that let the SDK repeat without
@@ -127,7 +144,7 @@ fn prompt(
     version: WireVersion,
     purpose: Purpose,
     problems: &mut Problems,
-) -> ChatRequest {
+) -> Decoded {
     let model = fields
         .required_string("model", problems)
         .unwrap_or_default();
@@ -136,7 +153,9 @@ fn prompt(
         .map(|value| system_parts(value, "system", problems))
         .unwrap_or_default();
     let messages = fields.array("messages", problems).unwrap_or_default();
-    let mut messages = turns(messages, version, purpose, &mut system, problems);
+    let turns = turns(messages, version, purpose, &mut system, problems);
+    let (mut messages, turns) = into_messages(turns);
+    let mut places = Places::new(system.places, turns, &WORDS);
     let tools = fields
         .take("tools")
         .map(|value| blocks::decode_tools(value, "tools", problems))
@@ -147,13 +166,13 @@ fn prompt(
         });
     let mut ext = Map::new();
     let reasoning_tokens = thinking(fields, &mut ext, problems);
-    let response_format = output_config(fields, &mut ext, problems);
+    let response_format = output_config(fields, &mut ext, &mut places, problems);
     if let Some(mark) = blocks::decode_mark(fields, problems) {
-        mark_end(&mut messages, mark);
+        mark_end(&mut messages, &mut places, mark);
     }
-    ChatRequest {
+    let chat = ChatRequest {
         model,
-        system,
+        system: system.parts,
         messages,
         tools,
         tool_choice,
@@ -166,32 +185,34 @@ fn prompt(
         metadata: BTreeMap::new(),
         stream: false,
         ext,
-    }
+    };
+    Decoded { chat, places }
 }
 
 /// `cache_control` of the whole request stands for a mark behind the last block that takes one.
-fn mark_end(messages: &mut [Message], mark: Value) {
+fn mark_end(messages: &mut [Message], places: &mut Places, mark: Value) {
+    let turn = messages.len().saturating_sub(1);
     let last = messages.last_mut().and_then(|message| {
-        let parts = message.content.iter_mut().rev();
-        parts.filter_map(Part::cache_mark_mut).next()
+        let mut parts = message.content.iter_mut().enumerate().rev();
+        parts.find_map(|(at, part)| Some((at, part.cache_mark_mut()?)))
     });
-    if let Some(place) = last {
-        place.get_or_insert(mark);
+    if let Some((at, place)) = last
+        && place.is_none()
+    {
+        *place = Some(mark);
+        let moved = format!("messages[{turn}].content[{at}].cache_control");
+        places.move_to(moved, "cache_control");
     }
 }
 
 /// A string or text blocks, the empty ones left out (wire.md 2, point 15).
-fn system_parts(value: Value, path: &str, problems: &mut Problems) -> Vec<Part> {
-    let mut parts = blocks::decode_content(value, path, problems);
+fn system_parts(value: Value, path: &str, problems: &mut Problems) -> Placed {
+    let places = of_content(&value, path);
+    let parts = blocks::decode_content(value, path, problems);
     if parts.iter().any(|part| !matches!(part, Part::Text { .. })) {
         problems.add(path, "may hold text only");
     }
-    drop_empty_text(&mut parts);
-    parts
-}
-
-fn drop_empty_text(parts: &mut Vec<Part>) {
-    parts.retain(|part| !matches!(part, Part::Text { text, .. } if text.is_empty()));
+    Placed::without_empty_text(parts, places)
 }
 
 /// `messages`; those of the role `system` go behind the system prompt, in order (wire.md 2, points 18, 19).
@@ -199,9 +220,9 @@ fn turns(
     items: Vec<Value>,
     version: WireVersion,
     purpose: Purpose,
-    system: &mut Vec<Part>,
+    system: &mut Placed,
     problems: &mut Problems,
-) -> Vec<Message> {
+) -> Vec<Turn> {
     let mut turns = Vec::with_capacity(items.len());
     let mut are_whole = true;
     for (at, item) in items.into_iter().enumerate() {
@@ -209,16 +230,18 @@ fn turns(
         let turn = turn(at, item, version, system, problems);
         let is_whole = problems.len() == found;
         are_whole &= is_whole;
-        let Some(mut turn) = turn else {
+        let Some(turn) = turn else {
             continue;
         };
-        drop_empty_text(&mut turn.message.content);
         if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
             problems.add(format!("messages[{at}].content"), "must not be blank");
         }
         turns.push(turn);
     }
-    into_messages(turns, are_whole, purpose, problems)
+    if are_whole {
+        check_order(&turns, purpose, problems);
+    }
+    turns
 }
 
 /// One entry of `messages`; what is for the system prompt goes there.
@@ -226,7 +249,7 @@ fn turn(
     at: usize,
     item: Value,
     version: WireVersion,
-    system: &mut Vec<Part>,
+    system: &mut Placed,
     problems: &mut Problems,
 ) -> Option<Turn> {
     let path = format!("messages[{at}]");
@@ -240,7 +263,7 @@ fn turn(
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => {
-            system.append(&mut system_parts(content?, &content_path, problems));
+            system.append(system_parts(content?, &content_path, problems));
             return None;
         }
         _ => {
@@ -248,14 +271,21 @@ fn turn(
             return None;
         }
     };
-    let content = blocks::decode_content(content?, &content_path, problems);
-    check_places(role, &content, version, &content_path, problems);
+    let content = content?;
+    let places = of_content(&content, &content_path);
+    let parts = blocks::decode_content(content, &content_path, problems);
+    check_places(role, &parts, version, &content_path, problems);
+    let Placed { parts, places } = Placed::without_empty_text(parts, places);
     let message = Message {
         role,
-        content,
+        content: parts,
         name: None,
     };
-    Some(Turn { at, message })
+    Some(Turn {
+        at,
+        message,
+        places,
+    })
 }
 
 /// Which kind of block may stand in whose turn, and what calls may be named (wire.md 2, point 8).
@@ -369,6 +399,7 @@ const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 fn output_config(
     fields: &mut Fields,
     ext: &mut Map<String, Value>,
+    places: &mut Places,
     problems: &mut Problems,
 ) -> Option<ResponseFormat> {
     let mut format = fields
@@ -389,6 +420,7 @@ fn output_config(
         config.end(problems);
     }
     let (path, value) = format?;
+    places.move_to("response_format.schema", join(path, "schema"));
     let mut format = Fields::of(value, path, problems)?;
     format.require("type", problems);
     format.word("type", &["json_schema"], problems);

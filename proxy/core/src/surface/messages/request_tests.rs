@@ -19,8 +19,12 @@ fn body(fields: Value) -> Vec<u8> {
 }
 
 fn read(fields: Value) -> ChatRequest {
+    placed(fields).chat
+}
+
+fn placed(fields: Value) -> Decoded {
     match decode(&body(fields), WireVersion::Classic) {
-        Ok(chat) => chat,
+        Ok(decoded) => decoded,
         Err(fault) => unreachable!("{} at {:?}", fault.code.word(), fault.param),
     }
 }
@@ -508,7 +512,7 @@ fn counting_takes_the_prompt_and_nothing_else() {
         "messages": [{"role": "user", "content": "hi"}],
     });
     let chat = decode_count(counted.to_string().as_bytes(), WireVersion::Classic);
-    let chat = chat.ok().unwrap();
+    let chat = chat.ok().unwrap().chat;
     assert!(chat.max_tokens.is_none() && chat.tools.len() == 1 && chat.system.len() == 1);
     // What was said so far may be counted before anybody goes on.
     let said = json!([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]);
@@ -549,4 +553,111 @@ fn what_cannot_be_read_is_one_problem() {
     ] {
         assert_eq!(problems(json!({"messages": [item]})), [at]);
     }
+}
+
+/// A body in which nothing stands where it stands in the chat.
+fn moved() -> Value {
+    let document = json!({"type": "document", "title": "t", "source": {"type": "base64", "media_type": "text/plain", "data": "aGk="}});
+    json!({
+        "system": [{"type": "text", "text": ""}, {"type": "text", "text": "s"}],
+        "messages": [
+            {"role": "system", "content": "first"},
+            {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "text", "text": "q"}, document]},
+            {"role": "system", "content": [{"type": "text", "text": "then"}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "c2ln"},
+                {"type": "tool_use", "id": "a", "name": "f", "input": {"x": "y"}},
+                {"type": "tool_use", "id": "b", "name": "f", "input": {}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": "one"},
+                {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": ""}, document]},
+            ]},
+            {"role": "user", "content": "so"},
+        ],
+        "tools": tool(),
+        "tool_choice": {"type": "tool", "name": "f"},
+        "stop_sequences": ["END"],
+        "metadata": {"user_id": "u"},
+        "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}},
+        "inference_geo": "us",
+        "cache_control": {"type": "ephemeral"},
+    })
+}
+
+#[test]
+fn places_are_those_of_the_body() {
+    let places = placed(moved()).places;
+    for (place, named) in [
+        ("system[0]", "system[1]"),
+        ("system[1]", "messages[0].content"),
+        ("system[2]", "messages[2].content[0]"),
+        ("system[0].cache_control", "system[1].cache_control"),
+        ("messages[0].content[0]", "messages[1].content[1]"),
+        (
+            "messages[0].content[1].title",
+            "messages[1].content[2].title",
+        ),
+        (
+            "messages[0].content[1].media_type",
+            "messages[1].content[2].source.media_type",
+        ),
+        (
+            "messages[1].content[0].signature",
+            "messages[3].content[0].signature",
+        ),
+        ("messages[1].content[1].id", "messages[3].content[1].id"),
+        ("messages[1].content[1].name", "messages[3].content[1].name"),
+        (
+            "messages[1].content[1].arguments",
+            "messages[3].content[1].input",
+        ),
+        (
+            "messages[2].content[0].call_id",
+            "messages[4].content[0].tool_use_id",
+        ),
+        (
+            "messages[2].content[0].content[0]",
+            "messages[4].content[0].content",
+        ),
+        (
+            "messages[2].content[1].content[1]",
+            "messages[4].content[1].content[1]",
+        ),
+        (
+            "messages[2].content[1].content[1].media_type",
+            "messages[4].content[1].content[1].source.media_type",
+        ),
+        ("messages[3].content", "messages[5].content"),
+        ("messages[3].content[0]", "messages[5].content"),
+        ("messages[3].content[0].cache_control", "cache_control"),
+        ("tools[0]/description", "tools[0]/description"),
+        (
+            "tools[0]/input_schema/properties/a.b",
+            "tools[0]/input_schema/properties/a.b",
+        ),
+        ("tool_choice", "tool_choice.name"),
+        ("stop_sequences[0]", "stop_sequences[0]"),
+        ("metadata", "metadata.user_id"),
+        ("response_format.schema", "output_config.format.schema"),
+        ("ext.must-effort", "output_config.effort"),
+        ("ext.must-inference_geo", "inference_geo"),
+        // What the body does not have.
+        ("messages[9].content[0]", "messages[9].content[0]"),
+        ("messages[0].content[9]", "messages[0].content[9]"),
+    ] {
+        assert_eq!(places.name(place), named);
+    }
+    let older = json!({"output_format": {"type": "json_schema", "schema": {"type": "object"}}, "system": "s"});
+    let places = placed(older).places;
+    assert_eq!(
+        places.name("response_format.schema"),
+        "output_format.schema"
+    );
+    assert_eq!(places.name("system[0]"), "system");
+    let marked = json!([{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]);
+    let mut marked = user(marked);
+    marked["cache_control"] = json!({"type": "ephemeral"});
+    let own = "messages[0].content[0].cache_control";
+    assert_eq!(placed(marked).places.name(own), own);
 }

@@ -34,6 +34,7 @@ const ANSWER_FIELDS: &[&str] = &[
     "thinking",
     "metadata",
     "service_tier",
+    "inference_geo",
     "output_config",
     "cache_control",
 ];
@@ -144,6 +145,9 @@ fn check_scalars(version: &str, fields: &Fields) -> Checked {
                 return Err("stop_sequences: each must contain non-whitespace".into());
             }
         }
+    }
+    if let Some(geo) = fields.get("inference_geo") {
+        text("inference_geo", geo)?;
     }
     if let Some(metadata) = fields.get("metadata") {
         only("metadata.", object("metadata", metadata)?, &["user_id"])?;

@@ -52,6 +52,7 @@ fn accepted() -> Vec<Value> {
         with(ask("x"), "temperature", json!(1)),
         with(ask("x"), "system", json!([text("be brief")])),
         with(ask("x"), "metadata", json!({"user_id": "u"})),
+        with(ask("x"), "inference_geo", json!("us")),
         with(
             with(ask("x"), "tools", tools),
             "tool_choice",
