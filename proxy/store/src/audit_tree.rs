@@ -58,15 +58,12 @@ pub async fn seal(
     now: Timestamp,
     most: u32,
 ) -> Result<Sealed, StoreError> {
-    let db = &store.db;
-    // A transaction where the read needs settings of its own, and nobody waits for it.
-    let (edge, waiting) = if db.is_postgres() {
-        db.write(move |cx| Box::pin(async move { waiting(cx, most).await }))
-            .await?
-    } else {
-        db.read(move |cx| Box::pin(async move { waiting(cx, most).await }))
-            .await?
-    };
+    // In a transaction on PostgreSQL for the settings that the read needs, and on SQLite because the writer has the pages
+    // at hand that were just written; another connection would read each of them from the log again.
+    let reading = store
+        .db
+        .write(move |cx| Box::pin(async move { waiting(cx, most).await }));
+    let (edge, waiting) = reading.await?;
     if waiting.is_empty() {
         return Ok(Sealed {
             rows: 0,

@@ -317,10 +317,10 @@ fn lost(decoded: Decoded, body: &Value) -> Vec<String> {
     let mut lost = Vec::new();
     visit(&mut chat, &mut |spot, _| {
         let place = places.name(&spot.location());
-        let steps = place.split(['.', '[', ']']).filter(|step| !step.is_empty());
-        let found = steps.fold(Some(body), |value, step| match step.parse::<usize>() {
-            Ok(at) => value?.get(at),
-            Err(_) => value?.get(step),
+        let mut steps = place.split(['.', '[', ']']).filter(|step| !step.is_empty());
+        let found = steps.try_fold(body, |value, step| match step.parse::<usize>() {
+            Ok(at) => value.get(at),
+            Err(_) => value.get(step),
         });
         if found.is_none() {
             lost.push(place);
