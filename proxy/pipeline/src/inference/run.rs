@@ -63,6 +63,8 @@ pub struct EventSource {
     framer: Option<Framer>,
     frames: Vec<Frame>,
     pending: Vec<u8>,
+    /// What comes behind the first events, where both came at once.
+    broken_off: Option<Failure>,
 }
 
 /// Opens the run on the first route that answers, and waits for its first events, signs of life aside.
@@ -134,16 +136,27 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         framer: (framing == Framing::Sse).then(Framer::default),
         frames: Vec::new(),
         pending: Vec::new(),
+        broken_off: None,
     };
     let mut events = Vec::new();
     // A sign of life is no answer: a provider may give one and refuse after all, and another route can still be tried.
-    while source.pull(&mut events).await? {
+    while events.is_empty() {
+        let pulled = source.pull(&mut events).await;
         events.retain(|event| !matches!(event, ChatEvent::KeepAlive));
-        if !events.is_empty() {
-            break;
+        match pulled {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(failure) if is_opened_by(&events) => source.broken_off = Some(failure),
+            Err(failure) => return Err(failure),
         }
     }
     Ok(((source, events), Health::Sound))
+}
+
+/// Whether the provider had begun before it failed: how that ends must not depend on how the network cut it into pieces.
+fn is_opened_by(events: &[ChatEvent]) -> bool {
+    let is_end = |event: &ChatEvent| matches!(event, ChatEvent::Finished(_));
+    !events.is_empty() && !events.iter().any(is_end)
 }
 
 impl Route {
@@ -247,6 +260,9 @@ impl EventSource {
     }
 
     async fn pull(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Failure> {
+        if let Some(failure) = self.broken_off.take() {
+            return Err(failure);
+        }
         let before = events.len();
         while events.len() == before {
             let Some(run) = &mut self.run else {
