@@ -1,6 +1,6 @@
 //! The load generator of `make bench`: a bounded number of requests against one address on the loopback, as
 //! fast as the answers come or at a fixed rate, and what they took. Prints one line of JSON. No two requests are the
-//! same: `turnaaaaaaaa` in the body becomes another word in each.
+//! same, of one run or of two: `turnaaaaaaaa` in the body becomes another word in each.
 //!
 //! `load ports COUNT` prints free ports, one a line.
 //! `load postgres` starts a PostgreSQL server, prints the address of a database and keeps it until its input ends.
@@ -161,8 +161,10 @@ async fn run(plan: Plan) -> serde_json::Value {
 async fn caller(plan: &Plan, number: usize, start: Instant) -> Vec<u128> {
     let mut connection = Connection::open(plan.address).await;
     let mut latencies_us = Vec::with_capacity(plan.requests / plan.connections + 1);
+    // Nor are requests of two runs: a gateway that was asked before remembers what stood in them.
+    let before = MOST_REQUESTS * std::process::id() as usize;
     for turn in (number..plan.requests).step_by(plan.connections) {
-        let bytes = turn::numbered(&plan.bytes, turn);
+        let bytes = turn::numbered(&plan.bytes, before + turn);
         let mut due = Instant::now();
         if plan.rate > 0 {
             let turn = u32::try_from(turn).expect("bounded above");
