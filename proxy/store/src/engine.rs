@@ -5,6 +5,7 @@
 //! finished even if its caller goes away. No SQL of a record family is here.
 
 mod connection;
+mod frames;
 mod group;
 mod kept;
 mod log;

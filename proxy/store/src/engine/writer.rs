@@ -10,8 +10,8 @@ use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags};
 
 use super::connection::{Arg, Row};
-use super::log;
 use super::{BETWEEN_ATTEMPTS, WAIT_TIMEOUT};
+use super::{frames, log};
 use crate::error::StoreError;
 
 /// Prepared statements that are kept; the store has fewer that write.
@@ -22,9 +22,10 @@ const WAL: &str = "PRAGMA journal_mode = WAL";
 
 /// What every connection that writes is set to. FULL: a commit is on the disk before it is reported. Foreign keys
 /// are off by default; without recursive triggers, INSERT OR REPLACE deletes rows past the append-only triggers. What
-/// is deleted is overwritten: a destroyed key must not lie in a free page.
+/// is deleted is overwritten: a destroyed key must not lie in a free page. Nothing is written before its commit
+/// ([`frames`]).
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; \
-                        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA secure_delete = ON";
+                        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA cache_spill = OFF; PRAGMA secure_delete = ON";
 
 pub(crate) struct Writer {
     connection: rusqlite::Connection,
@@ -53,7 +54,8 @@ impl Writer {
     /// Opens a database file that exists; blocks for [`WAIT_TIMEOUT`] at most.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = rusqlite::Connection::open_with_flags(path, flags)?;
+        frames::register()?;
+        let connection = rusqlite::Connection::open_with_flags_and_vfs(path, flags, frames::NAME)?;
         connection.busy_timeout(WAIT_TIMEOUT)?;
         write_ahead(&connection)?;
         log::watch(&connection);
