@@ -6,7 +6,8 @@ use std::os::fd::BorrowedFd;
 use pingora::protocols::Stream;
 use rustix::net::sockopt::set_tcp_cork;
 
-/// Until it is called with `false`, the kernel holds back what does not fill a packet, for 200 ms at most (tcp(7)).
+/// Until it is called with `false`, the kernel holds back what does not fill a packet, for a fifth of a second or so
+/// at most (tcp(7)).
 /// Where it cannot, nothing is held back. HTTP/2, which has no stream of its own, collects its frames by itself.
 #[allow(unsafe_code)]
 pub(crate) fn hold_back(stream: Option<&Stream>, held: bool) {

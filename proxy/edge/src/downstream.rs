@@ -28,6 +28,8 @@ pub(crate) struct Downstream<'a> {
     write_limit: Duration,
     asked: Asked,
     discarded: usize,
+    /// Whether the kernel keeps what is written.
+    held: bool,
 }
 
 /// What the framing of a response depends on.
@@ -60,6 +62,7 @@ impl<'a> Downstream<'a> {
             write_limit,
             asked,
             discarded: 0,
+            held: false,
         }
     }
 
@@ -79,6 +82,7 @@ impl<'a> Downstream<'a> {
             write_limit,
             asked,
             discarded: 0,
+            held: false,
         }
     }
 
@@ -113,8 +117,15 @@ impl<'a> Downstream<'a> {
     }
 
     /// Has the kernel keep what is written for a packet that is filled, or send it.
-    pub(crate) fn hold_back(&self, held: bool) {
-        hold_back(self.session.stream(), held);
+    pub(crate) fn hold_back(&mut self, held: bool) {
+        if self.held != held {
+            self.held = held;
+            hold_back(self.session.stream(), held);
+        }
+    }
+
+    pub(crate) fn holds_back(&self) -> bool {
+        self.held
     }
 
     /// Sends the head of a response whose body follows in batches.

@@ -256,6 +256,13 @@ async fn turn(
     last_write: &mut Instant,
 ) -> Turn {
     let mut next = pin!(AssertUnwindSafe(stream.next()).catch_unwind());
+    // Only what is here already goes together.
+    if downstream.holds_back() {
+        match next.as_mut().now_or_never() {
+            Some(batch) => return told(batch),
+            None => downstream.hold_back(false),
+        }
+    }
     loop {
         let beat = async {
             match heartbeat {
@@ -268,14 +275,7 @@ async fn turn(
         };
         tokio::select! {
             biased;
-            batch = &mut next => return match batch {
-                Ok(Some(batch)) => Turn::Batch(batch),
-                Ok(None) => Turn::End,
-                Err(panic) => {
-                    tracing::error!(fault = %internal("making a stream", &*panic));
-                    Turn::Panicked
-                }
-            },
+            batch = &mut next => return told(batch),
             () = downstream.gone() => return Turn::Gone,
             () = gate.lifecycle.reached(Phase::Ending) => return Turn::Ending,
             bytes = beat => {
@@ -284,6 +284,17 @@ async fn turn(
                 }
                 *last_write = Instant::now();
             }
+        }
+    }
+}
+
+fn told(batch: Result<Option<Bytes>, Box<dyn Any + Send>>) -> Turn {
+    match batch {
+        Ok(Some(batch)) => Turn::Batch(batch),
+        Ok(None) => Turn::End,
+        Err(panic) => {
+            tracing::error!(fault = %internal("making a stream", &*panic));
+            Turn::Panicked
         }
     }
 }

@@ -2,8 +2,8 @@
 //! exactly once, and every batch ends in a signed checkpoint. Proofs are made from what is kept, never from the whole
 //! log. Sealing changes no row.
 //!
-//! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals sees what is committed and
-//! takes it by its number there. A row that was committed before another one was begun has the smaller number, and a
+//! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is committed
+//! and takes it by its number there. A row that was committed before another one was begun has the smaller number, and a
 //! row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever passed over.
 
 use std::collections::HashMap;

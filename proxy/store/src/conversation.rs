@@ -345,6 +345,11 @@ enum Start {
 }
 
 impl SealedTurn {
+    /// Whether another turn of the same conversation may have come in between ([`StoreError::Moved`]).
+    pub(crate) const fn may_clash(&self) -> bool {
+        matches!(self.start, Start::Existing { .. }) && self.phi_map.is_some()
+    }
+
     pub(crate) async fn new(
         store: &Store,
         org_id: &str,

@@ -164,13 +164,19 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         now: *now,
     };
     let end = Arc::new(end);
-    let settled = store
-        .db
-        .write_again(move |cx| {
+    let settled = if end.turn.as_ref().is_some_and(SealedTurn::may_clash) {
+        // A clash is its own caller's matter alone.
+        let once = store
+            .db
+            .write(move |cx| Box::pin(async move { record(cx, &end).await }));
+        once.await
+    } else {
+        let again = store.db.write_again(move |cx| {
             let end = Arc::clone(&end);
             Box::pin(async move { record(cx, &end).await })
-        })
-        .await;
+        });
+        again.await
+    };
     match settled {
         Err(error) if audit::is_there(&error) => ended_by(store, settlement).await,
         Err(StoreError::Moved) => Ok(Settled::TurnRefused(TurnRefusal::Moved)),

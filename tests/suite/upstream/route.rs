@@ -159,11 +159,21 @@ async fn a_failure_before_content_goes_on_to_the_next_route() {
 #[tokio::test]
 async fn an_unstreamed_answer_that_breaks_off_is_asked_for_elsewhere() {
     let pair = Pair::start().await;
-    for surface in SURFACES {
-        let broken = json!({"close_after_events": 1, "close": "cut"});
-        let (answer, mark) = pair.failing(broken, surface, Form::Whole).await;
-        assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
-        assert_eq!(pair.seen(&mark).await, (1, 1));
+    let endless = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL,
+        "content": [{"type": "text", "text": "half"}], "stop_reason": null,
+        "usage": {"input_tokens": 3, "output_tokens": 1},
+    });
+    for broken in [
+        json!({"close_after_events": 1, "close": "cut"}),
+        json!({"raw_body": endless.to_string(), "content_type": "application/json"}),
+    ] {
+        for surface in SURFACES {
+            pair.sound().await;
+            let (answer, mark) = pair.failing(broken.clone(), surface, Form::Whole).await;
+            assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
+            assert_eq!(pair.seen(&mark).await, (1, 1), "{broken}");
+        }
     }
     pair.books().await;
 }

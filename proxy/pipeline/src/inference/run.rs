@@ -146,17 +146,23 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         match pulled {
             Ok(true) => {}
             Ok(false) => break,
-            Err(failure) if is_opened_by(&events) => source.broken_off = Some(failure),
+            Err(failure) if is_opened_by(framing, &events) => source.broken_off = Some(failure),
             Err(failure) => return Err(failure),
         }
     }
-    Ok(((source, events), Health::Sound))
+    // What comes behind says how the provider is.
+    let health = match source.broken_off {
+        Some(_) => Health::Unknown,
+        None => Health::Sound,
+    };
+    Ok(((source, events), health))
 }
 
-/// Whether the provider had begun before it failed: how that ends must not depend on how the network cut it into pieces.
-fn is_opened_by(events: &[ChatEvent]) -> bool {
+/// Whether a stream had begun before its provider failed: how that ends must not depend on how the network cut it into
+/// pieces. Of an answer that comes whole nothing has been told yet.
+fn is_opened_by(framing: Framing, events: &[ChatEvent]) -> bool {
     let is_end = |event: &ChatEvent| matches!(event, ChatEvent::Finished(_));
-    !events.is_empty() && !events.iter().any(is_end)
+    framing != Framing::WholeBody && !events.is_empty() && !events.iter().any(is_end)
 }
 
 impl Route {
@@ -249,12 +255,20 @@ impl EventSource {
     /// # Errors
     /// The fault that the caller sees. Events that came before it are appended.
     pub async fn next(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Fault> {
+        let is_counted = self.broken_off.is_none();
         self.pull(events)
             .await
             .map_err(|Failure { fault, health }| {
                 let now = Instant::now();
-                self.provider.breaker.report(health, now);
-                self.provider.observed.broke(health, &fault, now);
+                let Provider {
+                    breaker, observed, ..
+                } = self.provider.as_ref();
+                breaker.report(health, now);
+                if is_counted {
+                    observed.broke(health, &fault, now);
+                } else {
+                    observed.attempt(health, Some(&fault), Duration::ZERO, now);
+                }
                 fault
             })
     }
@@ -293,13 +307,17 @@ impl EventSource {
         };
         match (&mut self.framer, self.framing) {
             (Some(framer), _) => {
-                framer.push(bytes, &mut self.frames).map_err(protocol)?;
-                if self.frames.is_empty() {
+                let framed = framer.push(bytes, &mut self.frames);
+                // Events in front of what is no event count, as if they had come by themselves.
+                if !self.frames.is_empty() {
+                    let pushed = run.push(&self.frames, events).await;
+                    self.frames.clear();
+                    pushed.map_err(Failure::from)?;
+                }
+                if run.finished() {
                     return Ok(());
                 }
-                let pushed = run.push(&self.frames, events).await;
-                self.frames.clear();
-                pushed.map_err(Failure::from)
+                framed.map_err(protocol)
             }
             (None, Framing::Raw) => run.push_bytes(bytes, events).await.map_err(Failure::from),
             (None, framing) => {

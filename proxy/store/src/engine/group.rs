@@ -291,7 +291,7 @@ fn run_group(cx: &mut Connection, group: &mut [Box<dyn Job>]) -> Result<(), Stor
     let mut state = control(cx, "BEGIN IMMEDIATE");
     let mut to_run = once;
     if state.is_ok() && !again.iter_mut().all(|job| job.run(Ok(&mut *cx))) {
-        state = control(cx, "ROLLBACK").and_then(|()| control(cx, "BEGIN IMMEDIATE"));
+        state = undo(cx).and_then(|()| control(cx, "BEGIN IMMEDIATE"));
         to_run = group;
     } else if let Err(error) = &state {
         for job in again {
@@ -319,14 +319,25 @@ fn run_group(cx: &mut Connection, group: &mut [Box<dyn Job>]) -> Result<(), Stor
     control(cx, "COMMIT")
 }
 
+/// Rolls back, unless the engine has done so by itself, as it may where a read or a write fails.
+fn undo(cx: &mut Connection) -> Result<(), StoreError> {
+    match cx {
+        Connection::Writer(writer) if !writer.is_busy() => Ok(()),
+        _ => control(cx, "ROLLBACK"),
+    }
+}
+
 /// Work that is alone has nobody to be kept apart from.
 fn run_alone(cx: &mut Connection, job: &mut dyn Job) -> Result<(), StoreError> {
     if let Err(error) = control(cx, "BEGIN IMMEDIATE") {
         job.run(Err(error.clone()));
         return Err(error);
     }
-    let keep = job.run(Ok(&mut *cx));
-    control(cx, if keep { "COMMIT" } else { "ROLLBACK" })
+    if job.run(Ok(&mut *cx)) {
+        control(cx, "COMMIT")
+    } else {
+        undo(cx)
+    }
 }
 
 /// One statement of transaction control.
