@@ -2,9 +2,10 @@
 //! exactly once, and every batch ends in a signed checkpoint. Proofs are made from what is kept, never from the whole
 //! log. Sealing changes no row.
 //!
-//! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is committed
-//! and takes it by its number there. A row that was committed before another one was begun has the smaller number, and a
-//! row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever passed over.
+//! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is
+//! committed and takes it by its number there. A row that was committed before another one was begun has the smaller
+//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever
+//! passed over.
 
 use std::collections::HashMap;
 
@@ -58,8 +59,8 @@ pub async fn seal(
     now: Timestamp,
     most: u32,
 ) -> Result<Sealed, StoreError> {
-    // In a transaction on PostgreSQL for the settings that the read needs, and on SQLite because the writer has the pages
-    // at hand that were just written; another connection would read each of them from the log again.
+    // In a transaction on PostgreSQL for the settings that the read needs, and on SQLite because the writer has the
+    // pages at hand that were just written; another connection would read each of them from the log again.
     let reading = store
         .db
         .write(move |cx| Box::pin(async move { waiting(cx, most).await }));

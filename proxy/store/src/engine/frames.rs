@@ -1,12 +1,12 @@
-//! The frames of a commit in one write. SQLite writes each page of its log in two calls, header and page, and a commit of
-//! the gateway has some twenty of them. A file system of our own over that of the machine collects what is written to the
-//! log until SQLite asks for it to be on the disk, which with `synchronous = FULL` it does before it tells anybody of the
-//! commit; every other file and every other call is passed on as it is.
+//! The frames of a commit in one write. SQLite writes each page of its log in two calls, header and page, and a commit
+//! of the gateway has some twenty of them. A file system of our own over that of the machine collects what is written to
+//! the log until SQLite asks for it to be on the disk, which with `synchronous = FULL` it does before it tells anybody of
+//! the commit; every other file and every other call is passed on as it is.
 //!
 //! The rules that make this sound, beside SQLite's own:
 //! - only the connection that writes is opened with it ([`NAME`]), with `synchronous = FULL`;
-//! - `cache_spill = OFF`: nothing is written to the log but in a commit, so that nothing is held back outside of one. What
-//!   was held back by a connection without the right to write could overwrite what another one has written since;
+//! - `cache_spill = OFF`: nothing is written to the log but in a commit, so that nothing is held back outside of one.
+//!   What was held back by a connection without the right to write could overwrite what another one has written since;
 //! - whatever looks at the file (reads, its size, cutting it off, closing it) comes after what was held back;
 //! - what could not be written is given up, and the commit with it.
 #![allow(unsafe_code)]
