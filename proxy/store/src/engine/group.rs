@@ -55,11 +55,6 @@ impl<T> Caller<T> {
         }
     }
 
-    fn heard(&mut self, result: Result<T, StoreError>) -> bool {
-        self.result = result;
-        self.result.is_ok()
-    }
-
     fn deliver(self, committed: Result<(), StoreError>) {
         let answer = self.result.and_then(|value| committed.map(|()| value));
         // Before the answer, so that a caller who has it finds the room free.
@@ -69,53 +64,25 @@ impl<T> Caller<T> {
     }
 }
 
-/// Work that is used up by running.
-struct Once<T, F> {
-    work: Option<F>,
-    caller: Caller<T>,
-}
-
-impl<T, F> Job for Once<T, F>
-where
-    T: Send + 'static,
-    F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
-{
-    fn repeats(&self) -> bool {
-        false
-    }
-
-    fn run(&mut self, cx: Result<&mut Connection, StoreError>) -> bool {
-        let work = self.work.take();
-        let result = cx.and_then(|cx| match work {
-            Some(work) => at_once(|| work(cx)),
-            None => Err(StoreError::GivenUp),
-        });
-        self.caller.heard(result)
-    }
-
-    fn deliver(self: Box<Self>, committed: Result<(), StoreError>) {
-        self.caller.deliver(committed);
-    }
-}
-
-/// Work that can be done again.
-struct Again<T, F> {
+/// A piece of work, and whether it can be done again.
+struct Task<T, F> {
+    repeats: bool,
     work: F,
     caller: Caller<T>,
 }
 
-impl<T, F> Job for Again<T, F>
+impl<T, F> Job for Task<T, F>
 where
     T: Send + 'static,
-    F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    F: FnMut(&mut Connection) -> Result<T, StoreError> + Send + 'static,
 {
     fn repeats(&self) -> bool {
-        true
+        self.repeats
     }
 
     fn run(&mut self, cx: Result<&mut Connection, StoreError>) -> bool {
-        let result = cx.and_then(|cx| at_once(|| (self.work)(cx)));
-        self.caller.heard(result)
+        self.caller.result = cx.and_then(&mut self.work);
+        self.caller.result.is_ok()
     }
 
     fn deliver(self: Box<Self>, committed: Result<(), StoreError>) {
@@ -124,6 +91,7 @@ where
 }
 
 impl Order {
+    /// Work that is used up by running.
     pub(super) fn once<T, F>(
         work: F,
         reply: oneshot::Sender<Result<T, StoreError>>,
@@ -135,12 +103,18 @@ impl Order {
             + Send
             + 'static,
     {
-        Self::Work(Box::new(Once {
-            work: Some(work),
+        let mut work = Some(work);
+        Self::Work(Box::new(Task {
+            repeats: false,
+            work: move |cx: &mut Connection| match work.take() {
+                Some(work) => at_once(|| work(cx)),
+                None => Err(StoreError::GivenUp),
+            },
             caller: Caller::new(reply, permit),
         }))
     }
 
+    /// Work that can be done again.
     pub(super) fn again<T, F>(
         work: F,
         reply: oneshot::Sender<Result<T, StoreError>>,
@@ -150,8 +124,9 @@ impl Order {
         T: Send + 'static,
         F: for<'c> Fn(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        Self::Work(Box::new(Again {
-            work,
+        Self::Work(Box::new(Task {
+            repeats: true,
+            work: move |cx: &mut Connection| at_once(|| work(cx)),
             caller: Caller::new(reply, permit),
         }))
     }
