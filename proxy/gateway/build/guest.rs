@@ -20,6 +20,10 @@ pub(crate) type Failure = Box<dyn Error>;
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
+/// 256 KiB of stack instead of 1 MiB: what a guest has of memory is looked through whenever one of its instances is over.
+const SMALL_STACK: &str =
+    r#"target.wasm32-unknown-unknown.rustflags=["-Clink-arg=-zstack-size=262144"]"#;
+
 /// Where guests are compiled: the crate sources, and a target folder that no other cargo locks.
 pub(crate) struct Workshop {
     /// The `plugins` workspace.
@@ -41,6 +45,8 @@ impl Workshop {
                 TARGET,
                 "--package",
                 package,
+                "--config",
+                SMALL_STACK,
             ])
             .arg("--manifest-path")
             .arg(self.sources.join("Cargo.toml"))

@@ -207,8 +207,8 @@ pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order
         if !group.is_empty() {
             let opened = kept.take().map_or_else(|| Writer::open(&path), Ok);
             kept = commit(opened, group);
-            if let Some(checkpointer) = &mut checkpointer {
-                checkpointer.committed();
+            if let (Some(checkpointer), Some(writer)) = (&mut checkpointer, &kept) {
+                checkpointer.committed(writer);
             }
         }
         if let Some(reply) = closing {
@@ -363,7 +363,9 @@ mod tests {
         let (reply, answer) = oneshot::channel();
         let permit = room.clone().acquire_owned().await.unwrap();
         let insert = |cx: &mut Connection, value: i64, fails: Option<StoreError>| {
-            let done = cx.execute("INSERT INTO numbers (value) VALUES ($1)", args![value]);
+            // A statement that is refused at its second row has written its first.
+            let sql = "INSERT INTO numbers (value) VALUES ($1 - 10000), ($1)";
+            let done = cx.execute(sql, args![value]);
             let done = done.now_or_never().unwrap();
             done?;
             match fails {
@@ -431,10 +433,12 @@ mod tests {
     }
 
     async fn stored(pool: &SqlitePool) -> Vec<i64> {
-        sqlx::query_scalar("SELECT value FROM numbers ORDER BY value")
-            .fetch_all(pool)
-            .await
-            .unwrap()
+        let sql = "SELECT value FROM numbers ORDER BY value";
+        let all: Vec<i64> = sqlx::query_scalar(sql).fetch_all(pool).await.unwrap();
+        let (first, second): (Vec<i64>, Vec<i64>) = all.into_iter().partition(|value| *value < 0);
+        let first: Vec<i64> = first.into_iter().map(|value| value + 10_000).collect();
+        assert_eq!(first, second);
+        second
     }
 
     #[tokio::test]

@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     19 "0019_webhook_attempts";
     20 "0020_fewer_trips";
     21 "0021_seal_at_once";
+    22 "0022_fewer_trees";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

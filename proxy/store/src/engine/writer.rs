@@ -35,7 +35,7 @@ pub(crate) struct Writer {
 
 /// What is found out once about a statement.
 struct Known {
-    /// The text as [`numbered`] gives it.
+    /// The text as [`for_writer`] gives it.
     sql: Box<str>,
     /// Names of its columns, once it was asked for rows.
     columns: OnceCell<Arc<[String]>>,
@@ -44,7 +44,7 @@ struct Known {
 impl Known {
     fn new(sql: &str) -> Self {
         Self {
-            sql: numbered(sql).into(),
+            sql: for_writer(sql).into(),
             columns: OnceCell::new(),
         }
     }
@@ -55,7 +55,8 @@ impl Writer {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         frames::register()?;
-        let connection = rusqlite::Connection::open_with_flags_and_vfs(path, flags, frames::NAME)?;
+        let connection =
+            rusqlite::Connection::open_with_flags_and_vfs(path, flags, frames::COLLECTING)?;
         connection.busy_timeout(WAIT_TIMEOUT)?;
         write_ahead(&connection)?;
         log::watch(&connection);
@@ -65,6 +66,11 @@ impl Writer {
             connection,
             known: HashMap::new(),
         })
+    }
+
+    /// Brings what is left of the log into the database file, as far as nobody is in the way.
+    pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
+        log::checkpoint(&self.connection).map(drop)
     }
 
     /// Whether a transaction is open.
@@ -129,6 +135,19 @@ fn prepared<'c>(
     }
     Ok(statement)
 }
+
+/// A text as the writer runs it.
+fn for_writer(sql: &str) -> String {
+    let sql = numbered(sql);
+    match sql.strip_prefix("INSERT INTO ") {
+        Some(rest) if !sql.contains("ON CONFLICT") => format!("{UNKEPT} {rest}"),
+        _ => sql,
+    }
+}
+
+/// Whoever inserts what is refused undoes all that it has done ([`super::group`]), as PostgreSQL makes it do in any case.
+/// So SQLite need not keep what the one statement has changed, which is a copy of every page that it touches.
+const UNKEPT: &str = "INSERT OR FAIL INTO";
 
 /// `?3` in the place of `$3`: SQLite numbers the one by its digit and the other by where it first stands, and looks for
 /// names through all that it has read.
@@ -263,5 +282,18 @@ mod tests {
             "UPDATE a SET b = ?2 WHERE c = ?10 AND d = '$.e$' AND f = ?1"
         );
         assert_eq!(super::numbered("SELECT 1"), "SELECT 1");
+    }
+
+    #[test]
+    fn nothing_is_kept_for_an_insert_that_must_not_fail() {
+        let unkept = for_writer("INSERT INTO a (b) VALUES ($1)");
+        assert_eq!(unkept, "INSERT OR FAIL INTO a (b) VALUES (?1)");
+        for sql in [
+            "INSERT INTO a (b) VALUES (?1) ON CONFLICT (b) DO NOTHING",
+            "INSERT OR REPLACE INTO a (b) VALUES (?1)",
+            "UPDATE a SET b = ?1",
+        ] {
+            assert_eq!(for_writer(sql), sql);
+        }
     }
 }
