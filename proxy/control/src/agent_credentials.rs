@@ -174,8 +174,8 @@ impl Wanted {
         let limits = limits.and_then(|limits| Fields::of(limits, "rate_limits", &mut problems));
         let (mut per_minute, mut concurrency) = (None, None);
         if let Some(mut limits) = limits {
-            per_minute = limits.count("per_minute", 0, &mut problems);
-            concurrency = limits.count("concurrency", 0, &mut problems);
+            per_minute = input::whole(&mut limits, "per_minute", 0..=u32::MAX, &mut problems);
+            concurrency = input::whole(&mut limits, "concurrency", 0..=u32::MAX, &mut problems);
             limits.end_strictly(&mut problems);
         }
         fields.end_strictly(&mut problems);

@@ -190,6 +190,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
             .as_ref()
             .map_or_else(|_| blank(), |before| before.writable.clone());
         let mut fields = Fields::top(body.clone());
+        fields.refuse_nulls(&["name"], &mut problems);
         merge(&mut draft, &mut fields, &call, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
@@ -288,10 +289,8 @@ fn locked(
 
 /// Takes what was sent over into the agent; a null clears (contract 10).
 fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &mut Problems) {
-    match input::text_or_null(fields, "name", 1..=MAX_NAME_CHARS, problems) {
-        Given::Absent => {}
-        Given::Null => problems.add("name", "is required"),
-        Given::Value(name) => writable.name = name,
+    if let Some(name) = input::text(fields, "name", 1..=MAX_NAME_CHARS, problems) {
+        writable.name = name;
     }
     match input::text_or_null(fields, "description", 0..=MAX_DESCRIPTION_CHARS, problems) {
         Given::Absent => {}
@@ -303,7 +302,9 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
         None => {}
         Some(Value::Null) => writable.allowed_models = None,
         Some(value) => {
-            let unknown = |_: &[String], model: &str| unknown_model(model, call);
+            let unknown = |before: &[String], model: &str| {
+                input::repeated(before, model).or_else(|| unknown_model(model, call))
+            };
             let models = input::texts(value, "allowed_models", problems, unknown);
             are_good = models.is_some();
             writable.allowed_models = models.or(writable.allowed_models.take());

@@ -101,13 +101,27 @@ fn stream_form(exchange: &Exchange) -> Option<Form> {
 
 pub(crate) const LINES: &str = "application/x-ndjson";
 
+/// Whether lines are asked for by name, and JSON is not preferred to them (RFC 9110, section 12.5.1).
 pub(crate) fn accepts_lines(headers: &HeaderMap) -> bool {
+    let lines = quality(headers, LINES);
+    lines > 0.0 && lines >= quality(headers, "application/json")
+}
+
+/// How much a media type is wanted, from 0 to 1: 0 where it is refused or not named.
+fn quality(headers: &HeaderMap, wanted: &str) -> f32 {
     let accepted = headers.get_all(ACCEPT).iter();
     let words = accepted.filter_map(|value| value.to_str().ok());
-    words.flat_map(|value| value.split(',')).any(|range| {
-        let essence = range.split(';').next().unwrap_or_default();
-        essence.trim().eq_ignore_ascii_case(LINES)
-    })
+    let ranges = words.flat_map(|value| value.split(','));
+    let qualities = ranges.filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        if !parts.next()?.eq_ignore_ascii_case(wanted) {
+            return None;
+        }
+        let mut weights = parts.filter_map(|part| part.split_once('='));
+        let weight = weights.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+        Some(weight.map_or(1.0, |(_, value)| value.trim().parse().unwrap_or(1.0)))
+    });
+    qualities.fold(0.0, f32::max)
 }
 
 /// A row as it is shown: with its place in the tree, once it has one.
@@ -174,7 +188,7 @@ fn shown_filters(query: &Query, catalogue: &Catalogue) -> Value {
         "actor_id" | "request_id" | "target_id" => id::is_id(value),
         "model" => catalogue.find(value).is_some(),
         "from" | "to" => Timestamp::parse(value).is_some(),
-        "limit" | "since" => {
+        "limit" | "since_size" => {
             value.len() <= MAX_DIGITS && value.bytes().all(|byte| byte.is_ascii_digit())
         }
         "event" | "target_type" => is_name(value),

@@ -123,7 +123,6 @@ fn cannot(unusable: Unusable) -> Fault {
         Unusable::Stale => invalid("alias", "its credential is revoked"),
         Unusable::Forbidden => invalid("alias", "its address is not allowed"),
     }
-    .detail("reason", unusable.word())
 }
 
 /// Whether a path is what it looks like: no dot segments, with parameters behind them or not, no empty ones, nothing

@@ -12,6 +12,7 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Fault, invalid};
 use svc_core::json;
+use svc_core::secret::Mode;
 use svc_pipeline::exchange::{Exchange, given};
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
@@ -320,12 +321,16 @@ async fn commit(
                 details,
                 outdated,
             } = effect;
-            let row = scribe.row(Entry {
+            let mut row = scribe.row(Entry {
                 event: format!("{family}.{happened}"),
                 target: Some(target),
                 status: status.as_u16(),
                 details,
             });
+            if outdated.organization {
+                // What holds in both modes stands in the live log, whichever key asked for it.
+                row.mode = Some(Mode::Live);
+            }
             audit::record(&mut tx, &row).await?;
             let body = envelope(data, &request_id);
             if let Some(claim) = claim {

@@ -6,6 +6,7 @@ use svc_core::secret;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::feature;
 use svc_pipeline::policy::PolicySet;
+use svc_pipeline::policy::models::Access;
 use svc_store::baa;
 use svc_store::organization::{self, Organization, PhiMode, Settings, WebhookPayload};
 use svc_store::seal::Content;
@@ -35,13 +36,21 @@ pub(crate) fn read(mut call: Call) -> Answering {
 /// The organization that the path names, by id or slug. Another one than the caller's is a mismatch, whether it
 /// exists or not (contract X12).
 pub(crate) async fn find(call: &Call) -> Result<Organization, Fault> {
+    let own = own(call).await?;
+    expect_named(call, &own)?;
+    Ok(own)
+}
+
+async fn own(call: &Call) -> Result<Organization, Fault> {
     let own = organization::find(&call.gateway.store, &call.caller.organization_id).await;
-    let own = own
-        .map_err(|error| store_fault(&error))?
-        .ok_or_else(missing)?;
+    own.map_err(|error| store_fault(&error))?
+        .ok_or_else(missing)
+}
+
+fn expect_named(call: &Call, own: &Organization) -> Result<(), Fault> {
     let named = call.parameter("organization");
     if named == own.id || named == own.slug {
-        Ok(own)
+        Ok(())
     } else {
         Err(Code::OrganizationMismatch.fault())
     }
@@ -49,7 +58,7 @@ pub(crate) async fn find(call: &Call) -> Result<Organization, Fault> {
 
 pub(crate) fn update(mut call: Call) -> Deciding {
     Box::pin(async move {
-        let before = find(&call).await?;
+        let before = own(&call).await?;
         let store = call.gateway.store.clone();
         let mut problems = Problems::default();
         call.query.end(&mut problems);
@@ -59,6 +68,8 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         merge(&mut wanted, &mut fields, &call, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
+        // What is wrong with the request comes before where it is asked for (contract 2).
+        expect_named(&call, &before)?;
         let has_prompt = body.contains_key("default_system_prompt");
         let prompt = wanted.default_system_prompt.as_ref();
         let sealed = organization::seal_prompt(&store, &before.id, prompt).await;
@@ -121,11 +132,12 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
         settings.ai_paused = paused;
     }
     if let Some(models) = fields.take("premium_models_enabled")
-        && let Some(models) =
-            input::texts(models, "premium_models_enabled", problems, |_, model| {
-                let is_unknown = call.policy.catalogue.find(model).is_none();
-                is_unknown.then(|| "is not a model of the catalogue".to_owned())
-            })
+        && let Some(models) = input::texts(
+            models,
+            "premium_models_enabled",
+            problems,
+            |before, model| input::repeated(before, model).or_else(|| not_premium(model, call)),
+        )
     {
         settings.premium_models = models;
     }
@@ -162,6 +174,15 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
         settings.audit_days = days.unwrap_or(settings.audit_days);
         retention.end_strictly(problems);
     }
+}
+
+fn not_premium(model: &str, call: &Call) -> Option<String> {
+    let problem = match call.policy.catalogue.find(model) {
+        None => "is not a model of the catalogue",
+        Some(model) if model.access != Access::Premium => "is open to everybody",
+        Some(_) => return None,
+    };
+    Some(problem.to_owned())
 }
 
 /// Switches features; those that are not named stay as they are, and null forgets one.
@@ -269,8 +290,9 @@ fn record(organization: &Organization, standing: baa::Standing, call: &Call) -> 
         "monthly_credits": monthly_credits.to_json(),
         "features": tier.map(|tier| tier.features.clone()).unwrap_or_default(),
     });
-    if let Some(end) = plan.evaluation_ends_at {
-        shown_plan["evaluation_ends_at"] = json!(end.to_string());
+    let end = plan.evaluation_ends_at;
+    if end.is_some() || plan.tier == "evaluation" {
+        shown_plan["evaluation_ends_at"] = json!(end.map(|end| end.to_string()));
     }
     let prompt = settings.default_system_prompt.as_ref();
     json!({

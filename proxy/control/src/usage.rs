@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Fault, Problems};
+use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
+use svc_store::budget;
 use svc_store::usage::{self, Group, GroupBy, Span, Used};
 
 use crate::call::{Answering, Call, Reply, store_fault};
@@ -13,9 +15,13 @@ pub(crate) fn read(mut call: Call) -> Answering {
     Box::pin(async move {
         let (cycle_start, cycle_end) = call.now.cycle(call.caller.cycle_anchor_day);
         let (span, group_by) = wanted(&mut call, cycle_start, cycle_end)?;
-        let used = usage::read(&call.gateway.store, &span, group_by).await;
+        let store = &call.gateway.store;
+        let used = usage::read(store, &span, group_by).await;
         let used = used.map_err(|error| store_fault(&error))?;
-        Ok(Reply::of(record(&span, group_by, &used, &call)))
+        let now = budget::sums(store, &span.org_id, span.mode, cycle_start).await;
+        let now = now.map_err(|error| store_fault(&error))?;
+        let record = record(&span, group_by, &used, now.used_credits, &call);
+        Ok(Reply::of(record))
     })
 }
 
@@ -49,8 +55,14 @@ fn wanted(
     Ok((span, group_by))
 }
 
-/// The usage as contract 12.3 shows it.
-fn record(span: &Span, group_by: Option<GroupBy>, used: &Used, call: &Call) -> Value {
+/// The usage as contract 12.3 shows it. What remains is of the cycle that runs now, whichever span is asked for.
+fn record(
+    span: &Span,
+    group_by: Option<GroupBy>,
+    used: &Used,
+    used_now: Micro,
+    call: &Call,
+) -> Value {
     let Used {
         credits,
         spend_usd,
@@ -70,7 +82,7 @@ fn record(span: &Span, group_by: Option<GroupBy>, used: &Used, call: &Call) -> V
         "period": {"start": span.from.to_string(), "end": span.to.to_string()},
         "credits_included": included.to_json(),
         "credits_used": credits.to_json(),
-        "credits_remaining": (included - *credits).max(svc_core::money::Micro::ZERO).to_json(),
+        "credits_remaining": (included - used_now).max(Micro::ZERO).to_json(),
         "spend_usd": spend_usd.to_json(),
         "sonnet_equivalent_tokens": sonnet_equivalent_tokens,
         "tokens": {

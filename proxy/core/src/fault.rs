@@ -310,6 +310,23 @@ impl Fault {
         self
     }
 
+    /// The same, with what it says of query parameters in the order in which they stand there; what is missing comes last.
+    #[must_use]
+    pub fn in_order_of_query(mut self, names: &[&str]) -> Self {
+        if self.code != Code::ValidationFailed || self.details.len() < 2 {
+            return self;
+        }
+        let place = |path: &String| {
+            let name = path.strip_prefix("$query.")?;
+            names.iter().position(|other| *other == name)
+        };
+        let mut details: Vec<_> = std::mem::take(&mut *self.details).into_iter().collect();
+        details.sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
+        self.param = details.first().map(|(path, _)| path.clone());
+        *self.details = details.into_iter().collect();
+        self
+    }
+
     /// What the log may say about the cause.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
@@ -322,9 +339,9 @@ impl Fault {
             .and_then(Value::as_u64)
     }
 
-    /// `error.details`: an object, or null where there is nothing to add.
+    /// `error.details`: an object, or null where there is nothing to add. Contract 3 has an empty one for one code.
     pub fn details_value(&self) -> Value {
-        if self.details.is_empty() {
+        if self.details.is_empty() && self.code != Code::OrganizationMismatch {
             Value::Null
         } else {
             Value::Object(Map::clone(&self.details))

@@ -54,6 +54,9 @@ impl Timestamp {
     /// Reads RFC 3339 with any offset, up to the end of the year 9999 (UTC): what has no end often ends then, which is
     /// past jiff's last instant.
     pub fn parse(text: &str) -> Option<Self> {
+        if !is_rfc_3339(text.as_bytes()) {
+            return None;
+        }
         let pieces = Pieces::parse(text).ok()?;
         let local = pieces.date().to_datetime(pieces.time()?);
         let ahead = i64::from(pieces.to_numeric_offset()?.seconds()) * MS_PER_SECOND;
@@ -104,6 +107,38 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// The grammar of RFC 3339, section 5.6: the parser takes more for granted, and other signs.
+fn is_rfc_3339(text: &[u8]) -> bool {
+    let Some((instant, rest)) = text.split_at_checked(b"2026-11-20T20:09:00".len()) else {
+        return false;
+    };
+    let has_signs = [
+        (4, b"--"),
+        (7, b"--"),
+        (10, b"Tt"),
+        (13, b"::"),
+        (16, b"::"),
+    ]
+    .into_iter()
+    .all(|(at, signs)| instant.get(at).is_some_and(|sign| signs.contains(sign)));
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let offset = match rest.strip_prefix(b".") {
+        Some(fraction) => match fraction.split_at(digits(fraction)) {
+            ([], _) => return false,
+            (_, offset) => offset,
+        },
+        None => rest,
+    };
+    has_signs
+        && match offset {
+            b"Z" | b"z" => true,
+            [b'+' | b'-', hour @ .., b':', minute, _] if hour.len() == 2 => {
+                digits(hour) == 2 && hour <= &b"23"[..] && (b'0'..=b'5').contains(minute)
+            }
+            _ => false,
+        }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +185,19 @@ mod tests {
             "2026-11-20T20:09:00",
             "2026-11-20",
             "2026-02-30T00:00:00Z",
+            // What parsers of RFC 3339 take that is not in it.
+            "2026-11-20T20Z",
+            "2026-11-20T20:09Z",
+            "2026-11-20 20:09:00Z",
+            "2026-11-20T200900Z",
+            "2026-11-20T20:09:00,5Z",
+            "2026-11-20T20:09:00.Z",
+            "2026-11-20T20:09:00+02",
+            "2026-11-20T20:09:00+0200",
+            "2026-11-20T20:09:00+25:00",
+            "2026-11-20T20:09:00+02:60",
+            "2026-11-20T20:09:00+02:00:30",
+            "2026-11-20T20:09:00Zulu",
         ] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }

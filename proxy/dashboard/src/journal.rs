@@ -4,7 +4,6 @@
 use http::header::USER_AGENT;
 use serde_json::{Map, Value};
 use svc_core::fault::Fault;
-use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::moment;
@@ -55,7 +54,7 @@ fn row(exchange: &Exchange, event: &str, to: &User) -> Row {
     let mut details = Map::new();
     details.insert("via".to_owned(), Value::from("ui"));
     Row {
-        id: moment::id(IdKind::Audit),
+        id: moment::audit_id(),
         phase: Phase::Single,
         event: event.to_owned(),
         occurred_at: moment::now(),

@@ -97,11 +97,13 @@ impl<'a> Downstream<'a> {
             headers,
             body,
         } = response;
-        let bytes = match body {
-            Body::Full(bytes) => bytes,
-            Body::Stream(_) => Bytes::new(),
+        let (bytes, is_stream) = match body {
+            Body::Full(bytes) => (bytes, false),
+            Body::Stream(_) => (Bytes::new(), true),
         };
-        let bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        // The length of a stream that nobody wants to see is not known.
+        let bodiless =
+            is_stream || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
         let length = (!bodiless).then_some(bytes.len());
         self.header(status, headers, Framing::Length(length))
             .await?;

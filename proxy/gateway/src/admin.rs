@@ -5,6 +5,7 @@ mod agreement;
 mod end_user;
 mod keys;
 mod phi_list;
+mod plan;
 mod user;
 
 use std::io::Write;
@@ -12,7 +13,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use svc_core::id::IdKind;
 use svc_core::money::Micro;
 use svc_core::scope::Scope;
 use svc_core::secret::Mode;
@@ -42,6 +42,7 @@ pub(crate) enum Command {
     AuditKey,
     TerminateBaa(agreement::Terminate),
     EraseEndUser(end_user::Erase),
+    SetPlan(plan::Set),
     /// Wrap every key that an older master key has wrapped with the newest one of the key file.
     RotateMasterKey,
     RotateOrganizationKey(keys::RotateOrganization),
@@ -70,6 +71,9 @@ pub(crate) struct Bootstrap {
     /// The plan's tier.
     #[arg(long, default_value = PLAN_TIER, value_parser = TIERS)]
     plan: String,
+    /// Days until an evaluation ends; 30 when absent.
+    #[arg(long, value_name = "N")]
+    evaluation_days: Option<u16>,
     /// Features that are switched on, by comma: `integrations`.
     #[arg(long, value_delimiter = ',')]
     features: Vec<String>,
@@ -106,6 +110,7 @@ impl Default for Bootstrap {
             no_baa: false,
             models: Models::All,
             plan: PLAN_TIER.into(),
+            evaluation_days: None,
             features: Vec::new(),
             scopes: Vec::new(),
             per_minute: None,
@@ -197,6 +202,12 @@ pub(crate) async fn run(
             store.close().await;
             return done;
         }
+        Command::SetPlan(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = plan::set(&store, options).await;
+            store.close().await;
+            return done;
+        }
         Command::TerminateBaa(options) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
             let done = agreement::terminate(&store, options).await;
@@ -246,7 +257,8 @@ const PER_REQUEST_MAX_TOKENS: u32 = 8_192;
 
 /// The tier of an organization made from the command line, where none is named, and all there are (contract 8).
 const PLAN_TIER: &str = "standard";
-const TIERS: [&str; 4] = ["evaluation", PLAN_TIER, "premium", "enterprise"];
+const EVALUATION: &str = "evaluation";
+const TIERS: [&str; 4] = [EVALUATION, PLAN_TIER, "premium", "enterprise"];
 
 /// A new organization, and the link by which its owner sets a password for the dashboard.
 pub(crate) struct Created {
@@ -284,6 +296,7 @@ pub(crate) async fn bootstrap(
     let request = bootstrap::Bootstrap {
         name: name.clone(),
         plan_tier: options.plan.clone(),
+        evaluation_ends_at: plan::end(&options.plan, options.evaluation_days, now)?,
         phi_mode: match options.phi_mode {
             Phi::Redact => PhiMode::Redact,
             Phi::Block => PhiMode::Block,
@@ -378,7 +391,7 @@ async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
 /// The audit row of what a command has done to an organization, or to the whole deployment.
 fn system_row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
     Row {
-        id: moment::id(IdKind::Audit),
+        id: moment::audit_id(),
         phase: Phase::Single,
         event: event.to_owned(),
         occurred_at: moment::now(),

@@ -55,6 +55,8 @@ pub struct Exchange {
 #[derive(Default)]
 pub struct Facts {
     pub caller: Option<Arc<Caller>>,
+    /// Whether the request counts against the caller's limits by now.
+    pub is_counted: bool,
     /// Given back when the exchange ends, whichever way.
     pub slot: Option<Slot>,
     pub version: Option<ApiVersion>,

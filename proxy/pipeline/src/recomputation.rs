@@ -2,7 +2,6 @@
 //! repaired, logged, counted and written to the audit log. Expected are exactly none.
 
 use serde_json::{Map, Value};
-use svc_core::id::IdKind;
 use svc_core::time::Timestamp;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::budget::Sums;
@@ -53,7 +52,7 @@ pub async fn recompute(store: &Store, since: Timestamp) -> Result<Report, StoreE
 
 fn row(cycle: &Cycle, drift: Drift) -> Row {
     Row {
-        id: moment::id(IdKind::Audit),
+        id: moment::audit_id(),
         phase: Phase::Single,
         event: "usage.recomputed".into(),
         occurred_at: moment::now(),

@@ -12,7 +12,7 @@ use svc_store::tenant;
 use tracing::Instrument;
 
 use crate::exchange::{Exchange, Facts, fault_response, method_not_allowed, not_found};
-use crate::filter::Filter;
+use crate::filter::{Filter, limits};
 use crate::gateway::Gateway;
 use crate::moment;
 use crate::policy::pipelines::{Matched, Route, Routes};
@@ -95,6 +95,9 @@ async fn run(mut exchange: Exchange, route: &Route) -> Response {
     tenant::within(&caller.organization_id, async move {
         for filter in filters {
             if let Err(fault) = apply(*filter, &mut exchange, &mut clock).await {
+                if !exchange.facts.is_counted {
+                    Box::pin(limits::count(&mut exchange)).await;
+                }
                 return exchange.refuse(fault).await;
             }
         }

@@ -1,6 +1,6 @@
 //! Failing authentications: an address that fails too often is not listened to (contract 2, step 3), and what it did
 //! is one audit row per address prefix, reason and minute (contract 14.2), so that a flood of them cannot become a
-//! flood of writes.
+//! flood of writes. Where it was with a credential that somebody had once, the row stands in their log and names it.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,11 +9,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault};
-use svc_core::id::IdKind;
 use svc_core::limit::Rule;
+use svc_core::secret::Mode;
 use svc_store::audit::{self, Actor, ActorKind, Outcome, Phase, Row};
 use svc_store::{Store, StoreError};
 
+use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::filter::{limits, network};
 use crate::moment;
@@ -26,6 +27,53 @@ const MAX_PREFIXES: usize = 4_096;
 
 /// The reason of a path that names no inbound webhook in use.
 pub const UNKNOWN_INBOUND_TOKEN: &str = "unknown_inbound_token";
+
+/// How an authentication failed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Failure {
+    /// What is answered.
+    pub code: Code,
+    /// A word for the log and the aggregated audit row.
+    pub reason: &'static str,
+    /// Whose credential it was, where it is one that no longer holds.
+    pub owner: Option<Owner>,
+}
+
+/// A credential that no longer holds, and its organization.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner {
+    org_id: String,
+    mode: Mode,
+    kind: ActorKind,
+    credential_id: String,
+    hint: String,
+}
+
+impl Failure {
+    pub const fn unknown(code: Code, reason: &'static str) -> Self {
+        Self {
+            code,
+            reason,
+            owner: None,
+        }
+    }
+
+    /// Of a credential that was this caller's.
+    pub fn of(caller: &Caller, code: Code, reason: &'static str) -> Self {
+        let owner = Owner {
+            org_id: caller.organization_id.clone(),
+            mode: caller.mode,
+            kind: caller.actor(),
+            credential_id: caller.key_id.clone(),
+            hint: caller.key_hint.clone(),
+        };
+        Self {
+            code,
+            reason,
+            owner: Some(owner),
+        }
+    }
+}
 
 /// Whether anybody listens to the address of this request.
 ///
@@ -44,10 +92,15 @@ pub fn admit(exchange: &Exchange) -> Result<(), Fault> {
 
 /// Counts a request whose sender is nobody; the reason is a word of the log and of the aggregated audit row.
 pub fn refuse(exchange: &Exchange, reason: &'static str) {
+    refuse_as(exchange, Failure::unknown(answer(reason), reason));
+}
+
+/// As [`refuse`], with all that is known.
+pub fn refuse_as(exchange: &Exchange, failure: Failure) {
     let (bucket, rule) = bucket(exchange);
     let Exchange { gateway, head, .. } = exchange;
     gateway.limiter.take_here(&bucket, rule, moment::now_us());
-    gateway.strangers.count(head.client, reason);
+    gateway.strangers.count(head.client, failure);
 }
 
 fn bucket(exchange: &Exchange) -> (String, Rule) {
@@ -58,18 +111,16 @@ fn bucket(exchange: &Exchange) -> (String, Rule) {
 
 #[derive(Default)]
 pub struct Strangers {
-    counts: Mutex<HashMap<(Option<IpAddr>, &'static str), u64>>,
+    counts: Mutex<HashMap<(Option<IpAddr>, Failure), u64>>,
 }
 
 impl Strangers {
-    fn count(&self, client: IpAddr, reason: &'static str) {
+    fn count(&self, client: IpAddr, failure: Failure) {
         let mut counts = self.counts.lock();
-        let known = (Some(network(client)), reason);
-        let key = if counts.len() < MAX_PREFIXES || counts.contains_key(&known) {
-            known
-        } else {
-            (None, reason)
-        };
+        let mut key = (Some(network(client)), failure);
+        if counts.len() >= MAX_PREFIXES && !counts.contains_key(&key) {
+            key.0 = None;
+        }
         *counts.entry(key).or_default() += 1;
     }
 
@@ -84,7 +135,7 @@ impl Strangers {
         }
         let rows: Vec<Row> = counts
             .iter()
-            .map(|((prefix, reason), count)| row(*prefix, reason, *count))
+            .map(|((prefix, failure), count)| row(*prefix, failure, *count))
             .collect();
         let written = audit::append(store, &rows).await;
         if written.is_err() {
@@ -106,27 +157,33 @@ fn answer(reason: &str) -> Code {
     }
 }
 
-fn row(prefix: Option<IpAddr>, reason: &str, count: u64) -> Row {
-    let code = answer(reason);
+fn row(prefix: Option<IpAddr>, failure: &Failure, count: u64) -> Row {
+    let Failure {
+        code,
+        reason,
+        owner,
+    } = failure;
     let mut details = Map::new();
     let prefix = prefix.map_or(Value::from("others"), |prefix| {
         Value::from(prefix.to_string())
     });
     details.insert("address_prefix".into(), prefix);
-    details.insert("reason".into(), Value::from(reason));
+    details.insert("reason".into(), Value::from(*reason));
     details.insert("count".into(), Value::from(count));
     Row {
-        id: moment::id(IdKind::Audit),
+        id: moment::audit_id(),
         phase: Phase::Single,
         event: "auth.failed".into(),
         occurred_at: moment::now(),
-        org_id: None,
-        mode: None,
+        org_id: owner.as_ref().map(|owner| owner.org_id.clone()),
+        mode: owner.as_ref().map(|owner| owner.mode),
         actor: Actor {
-            kind: ActorKind::Anonymous,
-            id: None,
+            kind: owner
+                .as_ref()
+                .map_or(ActorKind::Anonymous, |owner| owner.kind),
+            id: owner.as_ref().map(|owner| owner.credential_id.clone()),
             delegating_user_id: None,
-            hint: None,
+            hint: owner.as_ref().map(|owner| owner.hint.clone()),
         },
         request: None,
         target: None,

@@ -21,6 +21,7 @@ use crate::{Store, StoreError};
 pub struct Bootstrap {
     pub name: String,
     pub plan_tier: String,
+    pub evaluation_ends_at: Option<Timestamp>,
     pub phi_mode: PhiMode,
     /// Ids of the catalogue's premium models that are enabled at once.
     pub premium_models: Vec<String>,
@@ -117,6 +118,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
     let Bootstrap {
         name,
         plan_tier,
+        evaluation_ends_at,
         phi_mode,
         premium_models,
         features,
@@ -136,7 +138,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
         plan: Plan {
             tier: plan_tier.clone(),
             monthly_credits: *monthly_credits,
-            evaluation_ends_at: None,
+            evaluation_ends_at: *evaluation_ends_at,
             per_minute: *per_minute,
             per_day: None,
         },

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use svc_core::money::Micro;
 use svc_core::time::Timestamp;
 
+use crate::audit;
 use crate::engine::{Connection, Row, args};
 use crate::org_key;
 use crate::seal::{self, Content, Place};
@@ -399,7 +400,7 @@ async fn update(
     .await
 }
 
-/// Replaces what the operator has agreed with an organization.
+/// Replaces what the operator has agreed with an organization, and writes this row.
 ///
 /// # Errors
 /// [`StoreError::Missing`] for an unknown organization.
@@ -407,9 +408,10 @@ pub async fn save_plan(
     store: &Store,
     org_id: &str,
     plan: &Plan,
+    row: &audit::Row,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let id = org_id.to_owned();
+    let (id, row) = (org_id.to_owned(), row.columns()?);
     let Plan {
         tier,
         monthly_credits,
@@ -427,7 +429,8 @@ pub async fn save_plan(
                      evaluation_ends_at = $4, per_minute = $5, per_day = $6, updated_at = $7 WHERE id = $1",
                     args![id, tier, monthly_credits, evaluation_ends_at, per_minute, per_day, now],
                 )
-                .await
+                .await?;
+                audit::insert(cx, &row).await
             })
         })
         .await

@@ -109,6 +109,21 @@ async fn tool_definitions_with_phi_are_refused_in_any_mode(world: &World) {
             ),
             "tools[1]/input_schema/properties/q/default",
         ),
+        // Known by the property that they are samples of.
+        (
+            with(
+                json!("x"),
+                json!({"type": "object", "properties": {"ssn": {"type": "string", "default": "536228714"}}}),
+            ),
+            "tools[1]/input_schema/properties/ssn/default",
+        ),
+        (
+            with(
+                json!("x"),
+                json!({"type": "object", "properties": {"ssn": {"type": "integer", "enum": [1, 536_228_714]}}}),
+            ),
+            "tools[1]/input_schema/properties/ssn/enum/1",
+        ),
     ];
     for mode in ["redact", "block"] {
         let organization = world.organization_with(&["--phi-mode", mode]);

@@ -19,6 +19,8 @@ on_sqlite! {
     every_kind_is_replaced_and_restored,
     every_position_is_guarded,
     numbers_are_guarded_too,
+    values_of_arguments_are_known_by_what_stands_above_them,
+    a_long_line_is_read_in_time,
     an_answer_is_read_with_its_question,
     placeholders_split_over_events_are_restored,
     placeholders_of_the_callers_own_are_no_keys,
@@ -165,6 +167,102 @@ async fn numbers_are_guarded_too(world: &World) {
     );
     let sent = world.fake.received(&second).await["body"].to_string();
     assert!(!sent.contains("4539148803436467"), "{sent}");
+}
+
+/// Each value is known by a key that is not the text right in front of it.
+async fn values_of_arguments_are_known_by_what_stands_above_them(world: &World) {
+    let organization = world.organization();
+    for (input, values) in [
+        (
+            json!({"mrn": ["1234567", "7654321"]}),
+            &["1234567", "7654321"][..],
+        ),
+        (json!({"mrns": [1_234_567, 7_654_321]}), &["7654321"]),
+        (json!({"ssn": {"number": "536228714"}}), &["536228714"]),
+        (
+            json!({"ssn": {"type": "string", "value": "536228714"}}),
+            &["536228714"],
+        ),
+        (json!({"phone": {"home": "4158234467"}}), &["4158234467"]),
+        (
+            json!({"account_number": ["88120394", "77120393"]}),
+            &["88120394", "77120393"],
+        ),
+        (
+            json!({"patient": ["Adaeze Okafor", "Chidi Obi"]}),
+            &["Okafor", "Chidi"],
+        ),
+        (
+            json!({"address": ["12 Maple Street", "Springfield", "IL", "62704"]}),
+            &["Maple", "62704"],
+        ),
+        (json!({"age": 93}), &["93"]),
+        (
+            json!({"columns": ["ssn", "name"], "rows": [["536228714", "x"]]}),
+            &["536228714"],
+        ),
+    ] {
+        let mark = mark();
+        let body = json!({
+            "model": "alpha-sonnet-4-6", "max_tokens": 99,
+            "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+            "messages": [
+                {"role": "user", "content": "a"},
+                {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
+            ],
+        });
+        let request = Request::new("POST", "/v1/messages")
+            .bearer(&organization.key)
+            .json(&body);
+        let answer = world.gateway.answer(&request).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let sent = world.fake.received(&mark).await["body"]["messages"][1].to_string();
+        for value in values {
+            assert!(!sent.contains(value), "{sent}");
+        }
+        // The same of the model's own, whole and in a stream.
+        for stream in [false, true] {
+            let mark = svc_tests::fake::mark();
+            let call = json!([{"name": "look", "input": input}]);
+            world
+                .fake
+                .expect(json!({"contains": mark, "tools": call}))
+                .await;
+            let body = json!({
+                "model": "alpha-sonnet-4-6", "max_tokens": 99, "stream": stream,
+                "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+                "messages": [{"role": "user", "content": mark}],
+            });
+            let request = Request::new("POST", "/v1/messages")
+                .bearer(&organization.key)
+                .json(&body);
+            let answer = world.gateway.answer(&request).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            for value in values {
+                assert!(!answer.text().contains(value), "{}", answer.text());
+            }
+        }
+    }
+}
+
+/// As long as a detector reads at once, without a break: what is on a line is not read again for each of its words.
+async fn a_long_line_is_read_in_time(world: &World) {
+    let organization = world.organization();
+    let sentence = "the patient was seen in clinic today and reported feeling much better. ";
+    for line in [
+        sentence.repeat(5_000),
+        sentence.to_uppercase().repeat(5_000),
+    ] {
+        let said = format!("{line} {}", mark());
+        let answer = world
+            .gateway
+            .chat(&organization.key, json!({"message": said, "stream": false}))
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
 }
 
 async fn an_answer_is_read_with_its_question(world: &World) {

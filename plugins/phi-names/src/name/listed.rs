@@ -83,11 +83,14 @@ fn is_in_slot(sentence: &Sentence<'_>, at: usize) -> bool {
     let Some(time) = at.checked_sub(1).and_then(|at| sentence.token(at)) else {
         return false;
     };
-    let head = sentence.text.get(..time.start).unwrap_or_default();
-    let line = head.rsplit('\n').next().unwrap_or_default();
-    let is_hour = |hour: &str| {
-        hour.strip_suffix(':').is_some_and(|hour| {
-            matches!(hour.len(), 1 | 2) && hour.bytes().all(|byte| byte.is_ascii_digit())
+    // No more than a break and `14:`, however long the line is.
+    let head = sentence.text.as_bytes();
+    let head = head.get(time.start.saturating_sub(4)..time.start);
+    let mut lines = head.unwrap_or_default().rsplit(|byte| *byte == b'\n');
+    let line = lines.next().unwrap_or_default();
+    let is_hour = |hour: &[u8]| {
+        hour.strip_suffix(b":").is_some_and(|hour| {
+            matches!(hour.len(), 1 | 2) && hour.iter().all(u8::is_ascii_digit)
         })
     };
     let text = time.text(sentence.text);

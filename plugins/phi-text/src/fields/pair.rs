@@ -132,7 +132,7 @@ fn behind_label(text: &[u8], before: &[u8], from: usize, visit: &mut Visit<'_>) 
         .iter()
         .take(MAX_VALUE_BYTES)
         .position(|byte| matches!(byte, b'<' | b'\n'))
-        .unwrap_or(rest.len());
+        .unwrap_or(rest.len().min(MAX_VALUE_BYTES));
     let value = rest.get(..len).unwrap_or_default();
     let words = value
         .split(u8::is_ascii_whitespace)

@@ -124,7 +124,7 @@ async fn plan(mut call: Call, form: Form) -> Result<(Export, Map<String, Value>)
     let signer = signer.ok_or_else(|| Fault::internal("an audit log that nobody signs"))?;
     let since = match since {
         Some(old) => {
-            let hashes = proof::beginning(store, old, size).await?;
+            let hashes = proof::beginning(store, "$query.since_size", old, size).await?;
             json!({"old_size": old, "hashes": proof::texts(&hashes)})
         }
         None => Value::Null,

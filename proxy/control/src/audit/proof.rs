@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value, json};
-use svc_core::fault::{Fault, Problems};
+use svc_core::fault::{Fault, Problems, invalid};
 use svc_core::id::IdKind;
 use svc_core::merkle::Hash;
 use svc_pipeline::exchange::{Exchange, finish_headers};
@@ -106,18 +106,22 @@ pub(crate) fn inclusion(mut call: Call) -> Answering {
 pub(crate) fn consistency(mut call: Call) -> Answering {
     Box::pin(async move {
         let mut problems = Problems::default();
-        let from = call.query.word("from", size, &mut problems);
-        let to = call.query.word("to", size, &mut problems);
+        let from = call.query.one("from", &mut problems);
+        let from = from.and_then(|word| size(&word));
         if from.is_none() {
             problems.add("$query.from", "must be the size of a tree");
         }
+        let to = call.query.word("to", size, &mut problems);
         call.query.end(&mut problems);
         problems.into_result()?;
         let store = &call.gateway.store;
         let signed = audit_tree::signed(store).await;
         let signed = signed.map_err(|error| store_fault(&error))?;
         let (from, to) = (from.unwrap_or_default(), to.unwrap_or(signed.size));
-        let hashes = beginning(store, from, to).await?;
+        if to > signed.size {
+            return Err(invalid("$query.to", "is larger than the tree"));
+        }
+        let hashes = beginning(store, "$query.from", from, to).await?;
         Ok(Reply::of(json!({
             "object": "audit_consistency_proof",
             "from": from,
@@ -129,16 +133,19 @@ pub(crate) fn consistency(mut call: Call) -> Answering {
     })
 }
 
-/// The proof that the tree of `from` leaves is a beginning of that of `to`.
+/// The proof that the tree of `from` leaves, which the caller has named in `parameter`, is a beginning of that of `to`.
 ///
 /// # Errors
 /// 422 for sizes that the log does not have.
-pub(super) async fn beginning(store: &Store, from: u64, to: u64) -> Result<Vec<Hash>, Fault> {
+pub(super) async fn beginning(
+    store: &Store,
+    parameter: &str,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Hash>, Fault> {
     let hashes = audit_tree::consistency(store, from, to).await;
     hashes.map_err(|error| match error {
-        StoreError::Missing(_) => {
-            svc_core::fault::invalid("$query.from", "is larger than the tree")
-        }
+        StoreError::Missing(_) => invalid(parameter, "is larger than the tree"),
         error => store_fault(&error),
     })
 }

@@ -156,8 +156,8 @@ async fn organization(exchange: &Exchange) -> Result<Asker, Refusal> {
     let caller = match found.await {
         Ok(caller) => caller,
         Err(Stranger::Unavailable(error)) => return Err(Refusal::store(&error)),
-        Err(Stranger::Unknown(_, reason)) => {
-            strangers::refuse(exchange, reason);
+        Err(Stranger::Failed(failure)) => {
+            strangers::refuse_as(exchange, failure);
             return Err(Refusal::invalid_client());
         }
     };

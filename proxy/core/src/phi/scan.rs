@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::Origin;
 use super::merge::Finding;
 use super::normal::{self, Readings, Rewrite};
-use super::visit::{Form, Joint, visit};
+use super::visit::{Form, InDocument, Joint, visit};
 use crate::chat::ChatRequest;
 use reading::Reading;
 
@@ -52,6 +52,43 @@ struct Aside {
     wraps: Vec<(Stretch, Rewrite)>,
     /// Questions, and what answers them.
     answers: Vec<(Stretch, Stretch)>,
+    documents: Vec<Document>,
+}
+
+/// A JSON document as one text: what a value is may stand further up than the key in front of it.
+pub(super) struct Document {
+    pub(super) origin: Origin,
+    pub(super) passages: Vec<Passage>,
+}
+
+/// A text of a document, and what stands before it there.
+pub(super) struct Passage {
+    pub(super) lead: String,
+    pub(super) segment: usize,
+    /// Keys are there for their values alone: nothing is found in them a second time.
+    pub(super) is_key: bool,
+}
+
+impl Document {
+    /// Detectors know a document as any text in which somebody shows data, or defines a tool.
+    pub(super) const fn new(origin: Origin) -> Self {
+        let origin = match origin {
+            Origin::ToolName | Origin::ToolDescription | Origin::ToolSchema => {
+                Origin::ToolDescription
+            }
+            _ => Origin::ToolResult,
+        };
+        Self {
+            origin,
+            passages: Vec::new(),
+        }
+    }
+
+    /// Whether there is a value, and something that says what it is.
+    fn is_structured(&self) -> bool {
+        let mut passages = self.passages.iter();
+        passages.any(|passage| !passage.is_key && passage.lead.contains(':'))
+    }
 }
 
 impl Aside {
@@ -78,6 +115,7 @@ impl TextScan {
         let mut aside = Aside::default();
         let mut last_part = None;
         let mut last_said: Option<usize> = None;
+        let mut last_document = None;
         visit(chat, &mut |spot, text| {
             let at = scan.segments.len();
             if spot.is_tool_definition() {
@@ -97,6 +135,19 @@ impl TextScan {
             if spot.form == Form::Text {
                 aside.add(at, text);
             }
+            if let Some(InDocument { number, lead }) = spot.document {
+                if last_document.replace(number) != Some(number) {
+                    aside.documents.push(Document::new(spot.origin));
+                }
+                let passage = Passage {
+                    lead: lead.to_owned(),
+                    segment: at,
+                    is_key: spot.form == Form::Key,
+                };
+                if let Some(document) = aside.documents.last_mut() {
+                    document.passages.push(passage);
+                }
+            }
             let is_said = matches!(spot.origin, Origin::UserText | Origin::AssistantText);
             if is_said
                 && spot.joint != Joint::Apart
@@ -111,13 +162,17 @@ impl TextScan {
         scan
     }
 
-    /// Reads texts that are no request.
+    /// Reads texts that are no request, and the document that they stand in.
     pub(super) fn of_texts<'t>(
         texts: impl Iterator<Item = (Cow<'t, str>, Form)>,
         origin: Origin,
+        document: Option<Document>,
     ) -> Self {
         let mut scan = Self::default();
-        let mut aside = Aside::default();
+        let mut aside = Aside {
+            documents: document.into_iter().collect(),
+            ..Aside::default()
+        };
         for (text, form) in texts {
             scan.take(&text, origin, form, &mut aside);
         }
@@ -167,8 +222,11 @@ impl TextScan {
             seams,
             wraps,
             answers,
+            mut documents,
         } = aside;
-        if disguised.is_empty() && seams.is_empty() && wraps.is_empty() && answers.is_empty() {
+        documents.retain(Document::is_structured);
+        let is_plain = disguised.is_empty() && seams.is_empty() && wraps.is_empty();
+        if is_plain && answers.is_empty() && documents.is_empty() {
             return;
         }
         let mut reading = Reading::of(&self.text, &self.segments, disguised);
@@ -180,6 +238,9 @@ impl TextScan {
         }
         for (question, answer) in answers {
             reading.push_answer(&self.text, &self.segments, question, answer);
+        }
+        for document in documents {
+            reading.push_document(&self.text, &self.segments, document);
         }
         self.reading = Some(reading);
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod disguised;
+mod documents;
 mod listed;
 mod positions;
 mod redacting;

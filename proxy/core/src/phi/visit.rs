@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use content::document_text;
 pub use content::looks_sealed;
 use keys::{free_key, rename};
+pub(super) use place::InDocument;
 pub use place::{Form, Joint, Spot};
 use place::{Place, Step};
 
@@ -57,6 +58,8 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
         visitor,
         number: String::new(),
         joint: Joint::Apart,
+        documents: 0,
+        lead: None,
     };
     walk.parts(
         &Place::root("system"),
@@ -100,12 +103,20 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
     }
 }
 
+/// Keys of a JSON schema whose values are such as the property above them has. What else a schema says of a property is
+/// no value of it.
+const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples"];
+
 struct Walk<'w, 'v> {
     visitor: &'w mut Visitor<'v>,
     /// A number's text, kept for its memory.
     number: String,
     /// What the next text is.
     joint: Joint,
+    /// JSON documents that were begun.
+    documents: usize,
+    /// What was written of the document since its last text; nothing outside of one.
+    lead: Option<String>,
 }
 
 impl Walk<'_, '_> {
@@ -126,13 +137,22 @@ impl Walk<'_, '_> {
         if text.is_empty() {
             return None;
         }
+        let document = self.lead.as_deref().map(|lead| InDocument {
+            number: self.documents,
+            lead,
+        });
         let spot = Spot {
             origin,
             form,
             joint,
+            document,
             place,
         };
-        (self.visitor)(&spot, text)
+        let changed = (self.visitor)(&spot, text);
+        if let Some(lead) = &mut self.lead {
+            lead.clear();
+        }
+        changed
     }
 
     fn optional(&mut self, place: &Place<'_>, origin: Origin, text: &mut Option<String>) {
@@ -241,7 +261,9 @@ impl Walk<'_, '_> {
             Form::Identifier,
             name,
         );
+        self.document(String::new());
         self.json(&place.field("arguments"), Origin::ToolArguments, arguments);
+        self.lead = None;
     }
 
     fn tool_result(&mut self, place: &Place<'_>, result: &mut ToolResult) {
@@ -328,9 +350,24 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Begins a document of what is visited until its `lead` is taken away.
+    fn document(&mut self, lead: String) {
+        self.documents += 1;
+        self.lead = Some(lead);
+    }
+
+    /// Writes on at the document that is visited.
+    fn write(&mut self, json: &str) {
+        if let Some(lead) = &mut self.lead {
+            lead.push_str(json);
+        }
+    }
+
     fn json(&mut self, place: &Place<'_>, origin: Origin, value: &mut Value) {
         match value {
-            Value::Null | Value::Bool(_) => {}
+            Value::Null => self.write("null"),
+            Value::Bool(true) => self.write("true"),
+            Value::Bool(false) => self.write("false"),
             Value::Number(number) => {
                 let mut text = std::mem::take(&mut self.number);
                 text.clear();
@@ -341,11 +378,20 @@ impl Walk<'_, '_> {
                 }
                 self.number = text;
             }
-            Value::String(text) => self.text(place, origin, Form::Text, text),
+            Value::String(text) => {
+                self.write("\"");
+                self.text(place, origin, Form::Text, text);
+                self.write("\"");
+            }
             Value::Array(items) => {
+                self.write("[");
                 for (at, item) in items.iter_mut().enumerate() {
+                    if at > 0 {
+                        self.write(", ");
+                    }
                     self.json(&place.then(Step::Item(at)), origin, item);
                 }
+                self.write("]");
             }
             Value::Object(fields) => self.object(place, origin, fields),
         }
@@ -353,12 +399,25 @@ impl Walk<'_, '_> {
 
     fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
         let mut renamed = Vec::new();
+        self.write("{");
         for (at, (key, value)) in fields.iter_mut().enumerate() {
+            self.write(if at > 0 { ", \"" } else { "\"" });
             if let Some(changed) = self.replacement(place, origin, Form::Key, key) {
                 renamed.push((at, changed));
             }
+            self.write("\": ");
+            let sample_of = place
+                .key()
+                .filter(|_| origin == Origin::ToolSchema && SAMPLE_KEYS.contains(&key.as_str()));
+            if let Some(property) = sample_of {
+                self.document(format!("{{\"{property}\": "));
+            }
             self.json(&place.then(Step::Key(key)), origin, value);
+            if sample_of.is_some() {
+                self.lead = None;
+            }
         }
+        self.write("}");
         if !renamed.is_empty() {
             rename(fields, renamed);
         }

@@ -21,7 +21,8 @@ use super::Filter;
 use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
-use crate::{moment, strangers};
+use crate::moment;
+use crate::strangers::{self, Failure};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -42,18 +43,19 @@ impl Filter for Auth {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
-            strangers::admit(exchange)?;
             exchange
                 .headers
                 .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            strangers::admit(exchange)?;
             match authenticate(exchange).await {
                 Ok(caller) => {
                     exchange.trail.knows(&caller);
                     exchange.facts.caller = Some(caller);
                     Ok(())
                 }
-                Err(Refusal::Unknown(code, reason)) => {
-                    strangers::refuse(exchange, reason);
+                Err(Refusal::Failed(failure)) => {
+                    let Failure { code, reason, .. } = failure;
+                    strangers::refuse_as(exchange, failure);
                     let fault = code.fault().because(reason);
                     Err(if code == Code::AgentCredentialRevoked {
                         fault.detail("reason", reason)
@@ -71,13 +73,12 @@ impl Filter for Auth {
 
 /// Why nobody is known.
 pub enum Refusal {
-    /// The word is for the log and the aggregated audit row; callers learn nothing from it.
-    Unknown(Code, &'static str),
+    Failed(Failure),
     Unavailable(StoreError),
 }
 
 fn refused(reason: &'static str) -> Refusal {
-    Refusal::Unknown(Code::InvalidApiKey, reason)
+    Refusal::Failed(Failure::unknown(Code::InvalidApiKey, reason))
 }
 
 async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
@@ -128,10 +129,10 @@ fn kind(token: &str) -> Result<Kind, Refusal> {
     if token.starts_with(secret::AGENT_PREFIX) {
         return match secret::agent_mode(token) {
             Some(_) => Ok(Kind::AgentCredential),
-            None => Err(Refusal::Unknown(
+            None => Err(Refusal::Failed(Failure::unknown(
                 Kind::AgentCredential.unknown(),
                 "malformed",
-            )),
+            ))),
         };
     }
     match secret::api_key_mode(token) {
@@ -218,9 +219,19 @@ impl Default for Callers {
 /// Why a lookup loads nothing into the cache.
 #[derive(Clone)]
 enum Missed {
-    /// The word is for the log and the aggregated audit row.
-    Refused(Code, &'static str),
+    Failed(Failure),
     Store(StoreError),
+}
+
+impl Missed {
+    const fn unknown(code: Code) -> Self {
+        Self::Failed(Failure::unknown(code, "unknown"))
+    }
+
+    /// A credential that no longer holds.
+    fn over(credential: impl Into<Caller>, code: Code, reason: &'static str) -> Self {
+        Self::Failed(Failure::of(&credential.into(), code, reason))
+    }
 }
 
 impl Callers {
@@ -256,11 +267,12 @@ impl Callers {
         let digest = secret::digest(token);
         let found = self.find(store, kind, digest, background).await;
         let caller = found.map_err(|missed| match missed {
-            Missed::Refused(code, reason) => Refusal::Unknown(code, reason),
+            Missed::Failed(failure) => Refusal::Failed(failure),
             Missed::Store(error) => Refusal::Unavailable(error),
         })?;
         if caller.expires_at.is_some_and(|end| end <= sent.at) {
-            return Err(Refusal::Unknown(kind.expired(), "expired"));
+            let failure = Failure::of(&caller, kind.expired(), "expired");
+            return Err(Refusal::Failed(failure));
         }
         Ok(caller)
     }
@@ -297,7 +309,7 @@ impl Callers {
             .map_err(|missed: Arc<Missed>| (*missed).clone())
         {
             Ok(caller) => Ok(caller),
-            Err(refused @ Missed::Refused(..)) => {
+            Err(refused @ Missed::Failed(_)) => {
                 self.fallback.invalidate(&digest).await;
                 Err(refused)
             }
@@ -317,12 +329,13 @@ async fn load_key(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
     let verdict = api_key::find_by_digest(store, &digest, now)
         .await
         .map_err(Missed::Store)?;
-    let refused = |reason| Missed::Refused(Code::InvalidApiKey, reason);
-    let verdict = verdict.ok_or(refused("unknown"))?;
+    let verdict = verdict.ok_or(Missed::unknown(Code::InvalidApiKey))?;
+    // Callers learn no difference to a key that was made up; its organization does.
+    let over = |verdict, reason| Err(Missed::over(verdict, Code::InvalidApiKey, reason));
     match verdict.key.status(now) {
         Status::Active => Ok(Caller::from(verdict)),
-        // Callers learn no difference; neither does the log, where a key that was made up looks the same.
-        Status::Expired | Status::Revoked => Err(refused("unknown")),
+        Status::Expired => over(verdict, "expired"),
+        Status::Revoked => over(verdict, "revoked"),
     }
 }
 
@@ -332,7 +345,7 @@ async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
     let verdict = agent_credential::find_by_digest(store, &digest, now)
         .await
         .map_err(Missed::Store)?;
-    let verdict = verdict.ok_or(Missed::Refused(Code::AgentCredentialNotFound, "unknown"))?;
+    let verdict = verdict.ok_or(Missed::unknown(Code::AgentCredentialNotFound))?;
     // Contract 7: what became of the application comes first.
     let code = match verdict.issuer {
         Issuer::Stands => None,
@@ -340,17 +353,15 @@ async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
         Issuer::ApplicationMissing => Some(Code::DeveloperCredentialNotFound),
     };
     if let Some(code) = code {
-        return Err(Missed::Refused(code, "application_over"));
+        return Err(Missed::over(verdict, code, "application_over"));
     }
-    match verdict.credential.status(verdict.archived_at(), now) {
-        Status::Active => Ok(Caller::from(verdict)),
-        Status::Expired => Err(Missed::Refused(Code::AgentCredentialExpired, "expired")),
-        Status::Revoked => Err(Missed::Refused(Code::AgentCredentialRevoked, "revoked")),
-        Status::Suspended => Err(Missed::Refused(
-            Code::AgentCredentialRevoked,
-            "agent_archived",
-        )),
-    }
+    let (code, reason) = match verdict.credential.status(verdict.archived_at(), now) {
+        Status::Active => return Ok(Caller::from(verdict)),
+        Status::Expired => (Code::AgentCredentialExpired, "expired"),
+        Status::Revoked => (Code::AgentCredentialRevoked, "revoked"),
+        Status::Suspended => (Code::AgentCredentialRevoked, "agent_archived"),
+    };
+    Err(Missed::over(verdict, code, reason))
 }
 
 /// Notes the use of a key, off the request path and at most once a minute.

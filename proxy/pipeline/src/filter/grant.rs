@@ -67,10 +67,10 @@ fn allow(
     });
     if let Some(at) = foreign {
         // The name comes from the body and may be PHI: its place is told, not its text.
-        let place = json!(format!("tools[{at}]"));
+        let place = format!("tools[{at}]");
         return Err(Code::ToolNotInScope
             .fault()
-            .at("tools")
+            .at(&place)
             .detail("tool", place));
     }
     keep(&grant.constraints, agent, surface, chat)

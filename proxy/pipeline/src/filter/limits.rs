@@ -43,6 +43,7 @@ impl Filter for Limits {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
+            exchange.facts.is_counted = true;
             let caller = Arc::clone(given(exchange.facts.caller.as_ref(), "the caller")?);
             let admitting = admit(
                 Arc::clone(&exchange.gateway.limiter),
@@ -65,6 +66,24 @@ impl Filter for Limits {
             exchange.trail.admitted();
             Ok(())
         })
+    }
+}
+
+/// Counts a request that is refused before its turn comes: each counts once, whatever becomes of it (contract 6). It takes
+/// no agent's place, and is answered with what was wrong with it.
+pub(crate) async fn count(exchange: &mut Exchange) {
+    let Some(caller) = exchange.facts.caller.clone() else {
+        return;
+    };
+    exchange.facts.is_counted = true;
+    let admission = Admission {
+        takes: &takes(&caller, exchange.policy.plans.limits),
+        place: None,
+    };
+    let limiter = &exchange.gateway.limiter;
+    let admitted = limiter.admit(&admission, moment::now_us()).await;
+    if let Ok((shown, scope)) = told(&admitted.verdicts, scopes(&caller)) {
+        show(exchange, shown, scope);
     }
 }
 

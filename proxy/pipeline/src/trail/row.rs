@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 use svc_core::fault::Code;
-use svc_core::id::IdKind;
 use svc_core::metering::Charge;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
@@ -171,7 +170,7 @@ fn row(
     }
     let (org_id, mode) = tenant(record).unzip();
     Row {
-        id: moment::id(IdKind::Audit),
+        id: moment::audit_id(),
         phase,
         event: format!("{}.{happened}", record.operation.word()),
         occurred_at: at,

@@ -1,15 +1,10 @@
-//! Two file systems of our own over that of the machine; what they say nothing of is passed on as it is.
+//! The frames of a commit in one write. SQLite writes each page of its log in two calls, header and page, and a commit
+//! of the gateway has some twenty of them. A file system of our own over that of the machine collects what is written to
+//! the log until SQLite asks for it to be on the disk, which with `synchronous = FULL` it does before it tells anybody of
+//! the commit; every other file and every other call is passed on as it is.
 //!
-//! [`COLLECTING`]: the frames of a commit in one write. SQLite writes each page of its log in two calls, header and page,
-//! and a commit of the gateway has some twenty of them. Here they are held back until SQLite asks for them to be on the
-//! disk, which with `synchronous = FULL` it does before it tells anybody of the commit.
-//!
-//! [`UNHURRIED`]: the pages of a checkpoint a few at a time. SQLite hands all of them to the machine and then asks for all
-//! of them to be on the disk, and a commit that asks meanwhile waits behind them. Here every few are on the disk before
-//! the next are written.
-//!
-//! The rules that make the first one sound, beside SQLite's own (the second one only asks for more than SQLite does):
-//! - only the connection that writes is opened with it, with `synchronous = FULL`;
+//! The rules that make this sound, beside SQLite's own:
+//! - only the connection that writes is opened with it ([`NAME`]), with `synchronous = FULL`;
 //! - `cache_spill = OFF`: nothing is written to the log but in a commit, so that nothing is held back outside of one.
 //!   What was held back by a connection without the right to write could overwrite what another one has written since;
 //! - whatever looks at the file (reads, its size, cutting it off, closing it) comes after what was held back;
@@ -19,58 +14,29 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rusqlite::ffi::{
-    self, SQLITE_IOCAP_POWERSAFE_OVERWRITE, SQLITE_IOERR, SQLITE_OK, SQLITE_OPEN_MAIN_DB,
-    SQLITE_OPEN_WAL, SQLITE_SYNC_DATAONLY, SQLITE_SYNC_NORMAL, sqlite3_file, sqlite3_int64,
-    sqlite3_io_methods, sqlite3_vfs,
+    self, SQLITE_IOCAP_POWERSAFE_OVERWRITE, SQLITE_IOERR, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file,
+    sqlite3_int64, sqlite3_io_methods, sqlite3_vfs,
 };
 
 use crate::error::StoreError;
 
-/// For the connection that writes.
-pub(super) const COLLECTING: &CStr = c"svc-collecting";
-/// For the connection that brings the log into the database file.
-pub(super) const UNHURRIED: &CStr = c"svc-unhurried";
+/// What the file system is called.
+pub(super) const NAME: &CStr = c"svc-gateway";
 
 /// 31 pages with their headers; more is written while the commit goes on. SQLite hands the machine 17 bits' worth of a
 /// write at most, and takes one of just 128 KiB for a disk that is full (`seekAndWriteFd`).
 const MOST_BYTES: usize = 0x1_ffff;
 
-/// Pages that are put on the disk together: about as many as one commit has.
-const PAGES_AT_ONCE: u32 = 16;
-/// What is left to others behind each of them: as long as they took, and this at most.
-const LONGEST_REST: Duration = Duration::from_millis(1);
-
-/// A file as SQLite sees it. The machine's own stands behind it in the same memory.
+/// A log as SQLite sees it. The machine's own file stands behind it in the same memory.
 #[repr(C)]
 struct File {
     base: sqlite3_file,
-    own: *mut Own,
+    held: *mut Held,
 }
 
-/// What a file of ours is for.
-enum Own {
-    Log(Held),
-    /// The database file; pages that were written since they were last put on the disk.
-    Pages(u32),
-}
-
-/// What a file system of ours knows.
-struct Kind {
-    machine: *mut sqlite3_vfs,
-    /// The `SQLITE_OPEN_` flag of the files that become ours.
-    takes: c_int,
-}
-
-const KINDS: [(&CStr, c_int); 2] = [
-    (COLLECTING, SQLITE_OPEN_WAL),
-    (UNHURRIED, SQLITE_OPEN_MAIN_DB),
-];
-
-/// Makes the file systems known to SQLite, once for the process.
+/// Makes the file system known to SQLite, once for the process.
 ///
 /// # Errors
 /// When SQLite has none to build upon.
@@ -87,19 +53,17 @@ pub(super) fn register() -> Result<(), StoreError> {
         let Ok(own) = c_int::try_from(size_of::<File>()) else {
             return false;
         };
-        KINDS.into_iter().all(|(name, takes)| {
-            let vfs = Box::leak(Box::new(sqlite3_vfs {
-                szOsFile: copied.szOsFile + own,
-                pNext: ptr::null_mut(),
-                zName: name.as_ptr(),
-                // Ours to use: [`open`] alone looks at it, and hands the machine's own structure on.
-                pAppData: Box::into_raw(Box::new(Kind { machine, takes })).cast(),
-                xOpen: Some(open),
-                ..copied
-            }));
-            // SAFETY: what is registered lives for ever.
-            unsafe { ffi::sqlite3_vfs_register(vfs, 0) == SQLITE_OK }
-        })
+        let vfs = Box::leak(Box::new(sqlite3_vfs {
+            szOsFile: copied.szOsFile + own,
+            pNext: ptr::null_mut(),
+            zName: NAME.as_ptr(),
+            // Ours to use: [`open`] alone looks at it, and hands the machine's own structure on.
+            pAppData: machine.cast(),
+            xOpen: Some(open),
+            ..copied
+        }));
+        // SAFETY: what is registered lives for ever.
+        unsafe { ffi::sqlite3_vfs_register(vfs, 0) == SQLITE_OK }
     });
     if *done {
         Ok(())
@@ -150,22 +114,20 @@ fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
     file.cast::<File>().wrapping_add(1).cast()
 }
 
-/// What a file of ours is for.
+/// What is held back of a file of ours.
 ///
 /// # Safety
 /// `file` was opened by [`open`] and is not closed. SQLite uses a file from one thread at a time, so that nobody else
 /// has this reference.
-unsafe fn own<'a>(file: *mut sqlite3_file) -> &'a mut Own {
+unsafe fn held<'a>(file: *mut sqlite3_file) -> &'a mut Held {
     // SAFETY: as the caller says; `open` has set the pointer, and `close` alone takes it away.
-    unsafe { &mut *(*file.cast::<File>()).own }
+    unsafe { &mut *(*file.cast::<File>()).held }
 }
 
 /// Writes what is held back. Given up where that fails.
 fn write_held(file: *mut sqlite3_file) -> c_int {
     // SAFETY: called by the methods of an open file alone.
-    let Own::Log(held) = (unsafe { own(file) }) else {
-        return SQLITE_OK;
-    };
+    let held = unsafe { held(file) };
     if held.bytes.is_empty() {
         return SQLITE_OK;
     }
@@ -184,14 +146,13 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: `vfs` is one of those that were registered, whose data lives for ever.
-    let Kind { machine, takes } = unsafe { &*(*vfs).pAppData.cast::<Kind>() };
-    let machine = *machine;
+    // SAFETY: `vfs` is the one that was registered, whose data is the machine's.
+    let machine: *mut sqlite3_vfs = unsafe { (*vfs).pAppData }.cast();
     // SAFETY: found by SQLite, which keeps it.
     let Some(open) = (unsafe { (*machine).xOpen }) else {
         return SQLITE_IOERR;
     };
-    if flags & takes == 0 {
+    if flags & SQLITE_OPEN_WAL == 0 {
         // SAFETY: SQLite's own arguments; there is more room behind `file` than the machine asks for.
         return unsafe { open(machine, name, file, flags, out_flags) };
     }
@@ -203,19 +164,15 @@ unsafe extern "C" fn open(
         unsafe { (*ours).base.pMethods = ptr::null() };
         return opened;
     }
-    let own = if flags & SQLITE_OPEN_WAL == 0 {
-        Own::Pages(0)
-    } else {
-        // Elsewhere SQLite goes on writing behind the point that it has asked to be on the disk.
-        let traits = machine!(file, xDeviceCharacteristics);
-        Own::Log(Held {
-            holds: traits & SQLITE_IOCAP_POWERSAFE_OVERWRITE != 0,
-            ..Held::default()
-        })
+    // Elsewhere SQLite goes on writing behind the point that it has asked to be on the disk.
+    let traits = machine!(file, xDeviceCharacteristics);
+    let held = Held {
+        holds: traits & SQLITE_IOCAP_POWERSAFE_OVERWRITE != 0,
+        ..Held::default()
     };
     // SAFETY: SQLite's memory for this file, which `close` is called for.
     unsafe {
-        (*ours).own = Box::into_raw(Box::new(own));
+        (*ours).held = Box::into_raw(Box::new(held));
         (*ours).base.pMethods = &raw const METHODS;
     }
     SQLITE_OK
@@ -225,7 +182,7 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     let written = write_held(file);
     let closed = machine!(file, xClose);
     // SAFETY: made by `open` with `Box::into_raw`, and taken away here alone.
-    drop(unsafe { Box::from_raw((*file.cast::<File>()).own) });
+    drop(unsafe { Box::from_raw((*file.cast::<File>()).held) });
     if written == SQLITE_OK {
         closed
     } else {
@@ -243,53 +200,23 @@ unsafe extern "C" fn write(
         return SQLITE_IOERR;
     };
     // SAFETY: a method of an open file.
-    let (goes_on, holds) = match unsafe { own(file) } {
-        Own::Log(held) => held.takes(at, length),
-        Own::Pages(_) => return write_page(file, bytes, count, at),
-    };
+    let (goes_on, holds) = unsafe { held(file) }.takes(at, length);
     if !goes_on {
         let written = write_held(file);
         if written != SQLITE_OK {
             return written;
         }
     }
-    // SAFETY: a method of an open file.
-    let Own::Log(held) = (unsafe { own(file) }) else {
-        return SQLITE_IOERR;
-    };
     if !holds {
         return machine!(file, xWrite, bytes, count, at);
     }
-    // SAFETY: SQLite hands over `count` bytes there.
-    let bytes = unsafe { std::slice::from_raw_parts(bytes.cast(), length) };
+    // SAFETY: a method of an open file; SQLite hands over `count` bytes there.
+    let (held, bytes) = unsafe { (held(file), std::slice::from_raw_parts(bytes.cast(), length)) };
     if held.bytes.is_empty() {
         held.at = at;
     }
     held.bytes.extend_from_slice(bytes);
     SQLITE_OK
-}
-
-/// Writes a page of the database; behind every few, has them on the disk and lets others have it for as long.
-fn write_page(
-    file: *mut sqlite3_file,
-    bytes: *const c_void,
-    count: c_int,
-    at: sqlite3_int64,
-) -> c_int {
-    let written = machine!(file, xWrite, bytes, count, at);
-    // SAFETY: called by a method of an open file.
-    let Own::Pages(pages) = (unsafe { own(file) }) else {
-        return SQLITE_IOERR;
-    };
-    *pages += 1;
-    if written != SQLITE_OK || *pages < PAGES_AT_ONCE {
-        return written;
-    }
-    *pages = 0;
-    let started = Instant::now();
-    let done = machine!(file, xSync, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-    thread::sleep(started.elapsed().min(LONGEST_REST));
-    done
 }
 
 /// The methods that come after what was held back, and are otherwise the machine's.
@@ -312,19 +239,6 @@ behind! {
     unlock: xUnlock(level: c_int);
     check_reserved_lock: xCheckReservedLock(held: *mut c_int);
     file_control: xFileControl(operation: c_int, argument: *mut c_void);
-    // Of the database file alone.
-    shm_map: xShmMap(page: c_int, size: c_int, extend: c_int, into: *mut *mut c_void);
-    shm_lock: xShmLock(offset: c_int, count: c_int, flags: c_int);
-    shm_unmap: xShmUnmap(delete: c_int);
-}
-
-unsafe extern "C" fn shm_barrier(file: *mut sqlite3_file) {
-    let real = real(file);
-    // SAFETY: the machine has opened this file, and gave it its methods.
-    if let Some(barrier) = unsafe { (*(*real).pMethods).xShmBarrier } {
-        // SAFETY: the argument is SQLite's own, for this very method.
-        unsafe { barrier(real) };
-    }
 }
 
 unsafe extern "C" fn sector_size(file: *mut sqlite3_file) -> c_int {
@@ -335,9 +249,9 @@ unsafe extern "C" fn device_characteristics(file: *mut sqlite3_file) -> c_int {
     machine!(file, xDeviceCharacteristics)
 }
 
-/// Of the second version: the index of the log is shared, no file is mapped.
+/// Of the first version: a log is neither mapped nor shared.
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
-    iVersion: 2,
+    iVersion: 1,
     xClose: Some(close),
     xRead: Some(read),
     xWrite: Some(write),
@@ -350,10 +264,10 @@ static METHODS: sqlite3_io_methods = sqlite3_io_methods {
     xFileControl: Some(file_control),
     xSectorSize: Some(sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: Some(shm_map),
-    xShmLock: Some(shm_lock),
-    xShmBarrier: Some(shm_barrier),
-    xShmUnmap: Some(shm_unmap),
+    xShmMap: None,
+    xShmLock: None,
+    xShmBarrier: None,
+    xShmUnmap: None,
     xFetch: None,
     xUnfetch: None,
 };
@@ -364,7 +278,7 @@ mod tests {
 
     use std::path::Path;
 
-    use rusqlite::{Connection, OpenFlags};
+    use rusqlite::Connection;
 
     use super::super::writer::Writer;
 
@@ -493,32 +407,5 @@ mod tests {
         let other = Connection::open(&path).unwrap();
         assert_eq!(count(&other), 5_000);
         assert!(is_sound(&other));
-    }
-
-    #[test]
-    fn a_checkpoint_without_hurry_is_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = database(folder.path());
-        let mut writer = Writer::open(&path).unwrap();
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let unhurried = Connection::open_with_flags_and_vfs(&path, flags, super::UNHURRIED);
-        let unhurried = unhurried.unwrap();
-        for round in 0..5 {
-            for value in 0..100 {
-                writer.batch(&insert(round * 100 + value)).unwrap();
-            }
-            let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-            unhurried.query_row(sql, (), |_| Ok(())).unwrap();
-            // The file alone has everything.
-            let alone = folder.path().join("alone.db");
-            std::fs::copy(&path, &alone).unwrap();
-            let alone = Connection::open(&alone).unwrap();
-            assert_eq!(count(&alone), (round + 1) * 100);
-            assert!(is_sound(&alone));
-        }
-        // It writes as any connection does.
-        unhurried.execute_batch(&insert(1_000)).unwrap();
-        writer.batch(&insert(1_001)).unwrap();
-        assert_eq!(count(&unhurried), 502);
     }
 }

@@ -207,8 +207,8 @@ pub(super) fn run(path: PathBuf, writer: Writer, mut queue: mpsc::Receiver<Order
         if !group.is_empty() {
             let opened = kept.take().map_or_else(|| Writer::open(&path), Ok);
             kept = commit(opened, group);
-            if let (Some(checkpointer), Some(writer)) = (&mut checkpointer, &kept) {
-                checkpointer.committed(writer);
+            if let Some(checkpointer) = &mut checkpointer {
+                checkpointer.committed();
             }
         }
         if let Some(reply) = closing {

@@ -55,8 +55,7 @@ impl Writer {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         frames::register()?;
-        let connection =
-            rusqlite::Connection::open_with_flags_and_vfs(path, flags, frames::COLLECTING)?;
+        let connection = rusqlite::Connection::open_with_flags_and_vfs(path, flags, frames::NAME)?;
         connection.busy_timeout(WAIT_TIMEOUT)?;
         write_ahead(&connection)?;
         log::watch(&connection);
@@ -66,11 +65,6 @@ impl Writer {
             connection,
             known: HashMap::new(),
         })
-    }
-
-    /// Brings what is left of the log into the database file, as far as nobody is in the way.
-    pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
-        log::checkpoint(&self.connection).map(drop)
     }
 
     /// Whether a transaction is open.

@@ -38,6 +38,7 @@ pub(crate) fn plan() -> Bootstrap {
     Bootstrap {
         name: "Mercy Clinic".to_owned(),
         plan_tier: "standard".to_owned(),
+        evaluation_ends_at: None,
         phi_mode: PhiMode::Redact,
         premium_models: vec!["alpha-opus-4-7".to_owned()],
         features: BTreeMap::from([("integrations".to_owned(), true)]),

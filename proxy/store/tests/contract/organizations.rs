@@ -13,7 +13,7 @@ use svc_store::organization::{self, PhiMode};
 use svc_store::project::{self, Project};
 use svc_store::seal::Content;
 use svc_store::user::{self, Role, User};
-use svc_store::{Store, StoreError, TransactionError, tenant};
+use svc_store::{Store, StoreError, TransactionError, audit, tenant};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -125,9 +125,12 @@ async fn settings_and_plan_are_replaced(db: TestDb) {
     organization::save_settings(&store, &id, &found.settings, later)
         .await
         .unwrap();
-    organization::save_plan(&store, &id, &found.plan, later)
+    let row = fixture::row(&id, "req_1", Phase::Single, "organization.plan_set");
+    organization::save_plan(&store, &id, &found.plan, &row, later)
         .await
         .unwrap();
+    let rows = audit::by_request(&store, &id, Mode::Live, "req_1").await;
+    assert_eq!(rows.unwrap().len(), 1);
     let again = organization::find(&store, &id).await.unwrap().unwrap();
     assert!(again.settings == found.settings);
     assert_eq!(again.plan, found.plan);
@@ -135,7 +138,8 @@ async fn settings_and_plan_are_replaced(db: TestDb) {
     assert!(!db.holds("SECRET-PROMPT"));
     let unknown = organization::save_settings(&store, "org_none", &found.settings, later).await;
     assert!(matches!(unknown, Err(StoreError::Missing(_))));
-    let unknown = organization::save_plan(&store, "org_none", &found.plan, later).await;
+    let row = fixture::row(&id, "req_2", Phase::Single, "organization.plan_set");
+    let unknown = organization::save_plan(&store, "org_none", &found.plan, &row, later).await;
     assert!(matches!(unknown, Err(StoreError::Missing(_))));
 }
 

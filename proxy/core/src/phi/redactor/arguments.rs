@@ -31,6 +31,8 @@ pub(super) struct Arguments {
     /// The part of the string that was sent before.
     before: String,
     context: Vec<String>,
+    /// The end of what went before, as it is written.
+    written: String,
 }
 
 impl Arguments {
@@ -103,7 +105,19 @@ impl Arguments {
         context.iter_mut().for_each(keep_tail);
         context.retain(|text| !text.is_empty());
         let context = std::mem::replace(&mut self.context, context);
-        Some(Unit { context, atoms })
+        let document = self.written.clone();
+        for atom in &atoms {
+            self.written.push_str(match atom {
+                Atom::Fixed(text) | Atom::Number(text) => text,
+                Atom::Text(text) => text.reads(),
+            });
+        }
+        keep_tail(&mut self.written);
+        Some(Unit {
+            context,
+            atoms,
+            document: Some(document),
+        })
     }
 
     fn end_string(&mut self) {

@@ -60,6 +60,7 @@ impl Prose {
         Some(Unit {
             context: Vec::new(),
             atoms: vec![Atom::Text(Text::prose(before, raw, numbers))],
+            document: None,
         })
     }
 }

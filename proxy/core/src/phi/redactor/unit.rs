@@ -9,7 +9,7 @@ use crate::phi::map::{PlaceholderMap, Speaker};
 use crate::phi::merge::{Finding, part};
 use crate::phi::normal::Rewrite;
 use crate::phi::restore::json::unescape;
-use crate::phi::scan::TextScan;
+use crate::phi::scan::{Document, Passage, TextScan};
 use crate::phi::token;
 use crate::phi::{Form, Origin};
 
@@ -22,6 +22,8 @@ pub(super) struct Unit {
     /// Texts that were sent before and tell what these may be.
     pub(super) context: Vec<String>,
     pub(super) atoms: Vec<Atom>,
+    /// Of JSON, what stands before it.
+    pub(super) document: Option<String>,
 }
 
 /// One piece of a unit.
@@ -103,7 +105,29 @@ impl Unit {
             )),
             Atom::Number(number) => Some((Cow::Borrowed(number.as_str()), Form::Number)),
         });
-        TextScan::of_texts(context.chain(texts), origin)
+        TextScan::of_texts(context.chain(texts), origin, self.as_document(origin))
+    }
+
+    /// The JSON that the texts stand in.
+    fn as_document(&self, origin: Origin) -> Option<Document> {
+        let mut lead = self.document.clone()?;
+        let mut document = Document::new(origin);
+        let mut segment = self.context.len();
+        let mut atoms = self.atoms.iter().peekable();
+        while let Some(atom) = atoms.next() {
+            if let Atom::Fixed(text) = atom {
+                lead.push_str(text);
+                continue;
+            }
+            let is_key = matches!(atoms.peek(), Some(Atom::Fixed(text)) if ends_a_key(text));
+            document.passages.push(Passage {
+                lead: std::mem::take(&mut lead),
+                segment,
+                is_key,
+            });
+            segment += 1;
+        }
+        Some(document)
     }
 
     /// The unit as it arrived.
@@ -208,6 +232,12 @@ fn edited<'f>(
     }
     text.push_str(raw.get(done..)?);
     Some(text)
+}
+
+/// Whether JSON goes on like this behind a key.
+fn ends_a_key(json: &str) -> bool {
+    let behind = json.strip_prefix('"');
+    behind.is_some_and(|behind| behind.trim_start().starts_with(':'))
 }
 
 /// The end of a text that goes with the next one: whole words, at most [`CONTEXT_BYTES`].

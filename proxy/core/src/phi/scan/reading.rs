@@ -2,11 +2,12 @@
 //!
 //! First comes each segment, folded where it needs that; then the segments that hold something encoded once
 //! more, decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the
-//! breaks of full lines; then questions with their answers, as a form has a field and its value.
+//! breaks of full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each
+//! as one text.
 
 use std::ops::Range;
 
-use super::{Piece, SEPARATOR, Segment, Stretch};
+use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch};
 use crate::phi::normal::{Readings, Rewrite, readings};
 use crate::phi::visit::Form;
 
@@ -144,6 +145,37 @@ impl Reading {
         self.text.push_str(": ");
         let folded = readings(answered).folded;
         self.push(answered, answer.0, answer.1.start, folded);
+    }
+
+    /// Adds a JSON document as it is written, strings as they read. What is between them and its keys come from no segment.
+    pub(super) fn push_document(&mut self, text: &str, segments: &[Segment], document: Document) {
+        self.begin(Segment {
+            start: 0,
+            end: 0,
+            origin: document.origin,
+            form: Form::Text,
+        });
+        for Passage {
+            lead,
+            segment,
+            is_key,
+        } in document.passages
+        {
+            self.text.push_str(&lead);
+            let Some(at) = segments.get(segment) else {
+                continue;
+            };
+            let written = text.get(at.start..at.end).unwrap_or_default();
+            if is_key {
+                self.text.push_str(written);
+                continue;
+            }
+            let folded = match at.form {
+                Form::Number => None,
+                _ => readings(written).folded,
+            };
+            self.push(written, segment, 0, folded);
+        }
     }
 
     pub(super) fn parts(&self) -> (&str, &[Segment]) {

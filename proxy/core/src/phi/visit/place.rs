@@ -28,12 +28,23 @@ pub enum Joint {
     Next,
 }
 
+/// A text's place in a JSON document.
+#[derive(Clone, Copy)]
+pub struct InDocument<'a> {
+    /// Which of the documents of the request; they are numbered as they are visited.
+    pub number: usize,
+    /// What stands between the text before it and this one, as JSON is written; before the first, what opens the document.
+    pub lead: &'a str,
+}
+
 /// A text position under visit. Its path is written out only when somebody asks.
 #[derive(Clone, Copy)]
 pub struct Spot<'a> {
     pub origin: Origin,
     pub form: Form,
     pub joint: Joint,
+    /// Where it stands in JSON.
+    pub document: Option<InDocument<'a>>,
     pub(super) place: &'a Place<'a>,
 }
 
@@ -131,6 +142,14 @@ impl<'a> Place<'a> {
 
     pub(super) const fn field(&'a self, name: &'static str) -> Self {
         self.then(Step::Field(name))
+    }
+
+    /// The key of the caller's JSON that this is the value of.
+    pub(super) const fn key(&self) -> Option<&'a str> {
+        match self.step {
+            Step::Key(key) => Some(key),
+            Step::Field(_) | Step::Index(_) | Step::Item(_) => None,
+        }
     }
 
     fn steps(&self) -> Vec<Step<'_>> {
