@@ -137,15 +137,13 @@ async fn every_status_of_a_provider_is_mapped(world: &World) {
         ("7", "7"),
         ("Wed, 21 Oct 2015 07:28:00 GMT", "1"),
         ("soon", "1"),
+        ("86400", "60"),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", "60"),
     ] {
         let order = json!({"status": 429, "retry_after": said});
         let (answer, _) = with(world, key, order, true).await;
         assert_eq!(answer.header("retry-after"), Some(heard), "{said}");
     }
-    let order = json!({"status": 429, "retry_after": "Fri, 01 Jan 2100 00:00:00 GMT"});
-    let (answer, _) = with(world, key, order, true).await;
-    let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
-    assert!(wait > 1_000_000, "{wait}");
     books::check(&world.gateway.database, &organization.id).await;
 }
 

@@ -305,14 +305,14 @@ fn whole_blocks<'a, 'b>(answer: &'a Answer<'b>) -> &'a [AnswerBlock<'b>] {
     }
 }
 
-/// The input that a call brings along, an object.
+/// The input that a call brings along. What is no object goes on as it is: the host refuses such a call, which would
+/// otherwise be run without what the model said.
 fn input<'a>(block: &AnswerBlock<'a>) -> Option<&'a str> {
-    let text = block.input.map(|raw| raw.get());
-    text.filter(|text| text.starts_with('{'))
+    block.input.map(|raw| raw.get())
 }
 
-fn is_empty(object: &str) -> bool {
-    let inside = object.strip_prefix('{');
+fn is_empty(input: &str) -> bool {
+    let inside = input.strip_prefix('{');
     inside.is_some_and(|inside| inside.trim_ascii_start() == "}")
 }
 

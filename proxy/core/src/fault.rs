@@ -418,6 +418,8 @@ pub struct Problems {
     found: Vec<(String, String)>,
     /// The first field or kind that the surface does not have.
     foreign: Option<String>,
+    /// The first unknown field that is null, which not every surface refuses.
+    unknown_null: Option<String>,
 }
 
 impl Problems {
@@ -433,10 +435,16 @@ impl Problems {
         self.add(path, message);
     }
 
+    /// Notes an unknown field that is null.
+    pub fn add_unknown_null(&mut self, path: impl Into<String>) {
+        self.unknown_null.get_or_insert_with(|| path.into());
+    }
+
     /// Takes over what another collection has found.
     pub fn append(&mut self, other: Self) {
         self.found.extend(other.found);
         self.foreign = self.foreign.take().or(other.foreign);
+        self.unknown_null = self.unknown_null.take().or(other.unknown_null);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -462,6 +470,16 @@ impl Problems {
             .at(path)),
             None => self.into_result(),
         }
+    }
+
+    /// As [`Problems::into_compat_result`] on the native surface. Its clients send nothing back that they were given: an
+    /// unknown field is foreign there although it is null.
+    ///
+    /// # Errors
+    /// One fault when anything was found.
+    pub fn into_native_result(mut self) -> Result<(), Fault> {
+        self.foreign = self.foreign.take().or(self.unknown_null.take());
+        self.into_compat_result()
     }
 
     /// `Ok` when nothing was found, else the one fault that names everything.
@@ -564,6 +582,7 @@ mod tests {
             same.append(Problems {
                 found: problems.found.clone(),
                 foreign: None,
+                unknown_null: None,
             });
             let fault = same.into_result().map_err(|fault| fault.in_order_of(body));
             let param = fault.err().and_then(|fault| fault.param);

@@ -59,11 +59,14 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     out
 }
 
-/// A whole number of at least zero. A fraction of zero changes nothing: to JSON Schema, as to RFC 8785, `1.0` is `1`.
+/// A whole number of at least zero; larger than fits is the largest. A fraction of zero changes nothing: to JSON Schema,
+/// as to RFC 8785, `1.0` is `1`.
 pub fn whole(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let value = number.as_f64().filter(|value| value.fract() == 0.0)?;
-        format!("{value:.0}").parse().ok()
+        let digits = format!("{value:.0}");
+        // What is left to fail is the size.
+        (!digits.starts_with('-')).then(|| digits.parse().unwrap_or(u64::MAX))
     })
 }
 
@@ -247,9 +250,17 @@ mod tests {
             (Some(1), Some(1), Some(20))
         );
         assert_eq!(
-            (read("1.5"), read("-1"), read("-1.0"), read("1e30")),
+            (read("1.5"), read("-1"), read("-1.0"), read("-1e30")),
             (None, None, None, None)
         );
+    }
+
+    #[test]
+    fn a_whole_number_that_does_not_fit_is_the_largest() {
+        let read = |text: &str| whole(&text.parse().unwrap_or_else(|_| Number::from(7)));
+        for text in ["18446744073709551616", "1e20", "1e30"] {
+            assert_eq!(read(text), Some(u64::MAX), "{text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::inside::Witness;
 use crate::limiter::Slot;
 use crate::phi::Scan;
 use crate::policy::PolicySet;
-use crate::policy::pipelines::Route;
+use crate::policy::pipelines::{Access, Route};
 use crate::request::{BodyReader, RequestHead};
 use crate::response::{Body, Response};
 use crate::trail::Trail;
@@ -61,7 +61,7 @@ pub struct Facts {
     pub slot: Option<Slot>,
     pub version: Option<ApiVersion>,
     pub chat: Option<ChatRequest>,
-    /// Where the chat stands in a body of a compat surface; the one turn of a native body needs no telling.
+    /// Where the chat stands in the body.
     pub places: Option<Places>,
     pub thread: Option<Thread>,
     /// Index into the pinned catalogue.
@@ -179,7 +179,8 @@ fn worth_retrying(fault: &Fault, status: u16) -> bool {
     !retried_by_sdks || fault.retryable && wait_seconds <= LONGEST_USEFUL_WAIT_SECONDS
 }
 
-const LONGEST_USEFUL_WAIT_SECONDS: u64 = 60;
+/// 60 s: what an SDK may sleep through before its user had better hear of it (wire.md 3).
+pub(crate) const LONGEST_USEFUL_WAIT_SECONDS: u64 = 60;
 
 /// The answer to a path without a route (contract 2.1).
 pub fn not_found(request_id: &str, surface: Surface) -> Response {
@@ -188,7 +189,12 @@ pub fn not_found(request_id: &str, surface: Surface) -> Response {
 }
 
 /// The answer to a route without this method (contract 2.2).
-pub fn method_not_allowed(request_id: &str, surface: Surface, allow: &[Method]) -> Response {
+pub fn method_not_allowed(
+    request_id: &str,
+    surface: Surface,
+    allow: &[Method],
+    access: Access,
+) -> Response {
     let mut response = fault_response(surface, &Code::MethodNotAllowed.fault(), request_id);
     let allow = allow
         .iter()
@@ -197,6 +203,11 @@ pub fn method_not_allowed(request_id: &str, surface: Surface, allow: &[Method]) 
         .join(", ");
     if let Ok(allow) = HeaderValue::from_str(&allow) {
         response.headers.insert(ALLOW, allow);
+    }
+    // Caches keep a 405 where nothing says otherwise (RFC 9110, 15.1).
+    if access != Access::Own {
+        let value = HeaderValue::from_static("no-store");
+        response.headers.insert(CACHE_CONTROL, value);
     }
     response
 }
@@ -220,5 +231,20 @@ pub fn log_fault(fault: &Fault, request_id: &str, route: &str) {
             cause = fault.cause(),
             "request refused"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sdks_repeat_what_a_short_wait_cures() {
+        let limited = |seconds| Code::RateLimited.fault().retry_after(seconds);
+        assert!(worth_retrying(&limited(60), 429));
+        assert!(!worth_retrying(&limited(61), 429));
+        assert!(!worth_retrying(&Code::BudgetExceeded.fault(), 429));
+        // They leave it alone by themselves.
+        assert!(worth_retrying(&Code::ValidationFailed.fault(), 422));
     }
 }

@@ -29,9 +29,9 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
             let surface = surface_of(&policy.routes, &head.path, &head.headers);
             counted(&gateway, "none", not_found(&request_id, surface))
         }
-        Matched::OtherMethods { allow } => {
+        Matched::OtherMethods { allow, access } => {
             let surface = surface_of(&policy.routes, &head.path, &head.headers);
-            let response = method_not_allowed(&request_id, surface, &allow);
+            let response = method_not_allowed(&request_id, surface, &allow, access);
             counted(&gateway, "none", response)
         }
         Matched::Route { route, parameters } => {

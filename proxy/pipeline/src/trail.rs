@@ -17,6 +17,7 @@ use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
 use svc_core::fault::{Code, Fault, Kind};
 use svc_core::id;
 use svc_core::metering::{Charge, Price};
+use svc_core::phi::Counts;
 use svc_core::secret::Mode;
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
@@ -274,16 +275,9 @@ impl Trail {
         });
     }
 
-    /// What the guard found in a request that it refused: the counts that the refusal itself shows.
-    pub(crate) fn found(&mut self, mode: PhiMode, fault: &Fault, detectors: Vec<String>) {
-        let counts = fault
-            .details
-            .get("counts")
-            .and_then(serde_json::Value::as_object);
-        let counts = counts
-            .into_iter()
-            .flatten()
-            .filter_map(|(kind, count)| Some((kind.clone(), count.as_u64()?)));
+    /// What the guard found in a request that it refused.
+    pub(crate) fn found(&mut self, mode: PhiMode, counts: &Counts, detectors: Vec<String>) {
+        let counts = counts.iter().map(|(kind, count)| (kind.to_owned(), count));
         let phi = PhiMetadata {
             mode: mode.word(),
             counts: counts.collect(),

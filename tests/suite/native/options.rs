@@ -147,9 +147,10 @@ async fn a_prompt_that_cannot_fit_is_refused_before_any_call(world: &World) {
         .gateway
         .chat(&organization.key, json!({"message": message}))
         .await;
+    let error = &answer.json()["error"];
     assert_eq!(
-        (answer.status, &answer.json()["error"]["code"]),
-        (422, &json!("VALIDATION_FAILED"))
+        (answer.status, &error["code"], &error["param"]),
+        (422, &json!("VALIDATION_FAILED"), &json!("message"))
     );
     assert!(world.fake.seen(&mark).await.is_empty());
 }

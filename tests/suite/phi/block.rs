@@ -16,6 +16,7 @@ on_sqlite! {
     clean_text_passes_a_blocking_organization,
     tool_definitions_with_phi_are_refused_in_any_mode,
     places_are_those_of_the_callers_own_body,
+    places_behind_a_stored_conversation_are_those_of_the_body,
     tool_definitions_are_pointed_at_as_they_were_written,
 }
 
@@ -39,6 +40,8 @@ async fn a_blocking_organization_refuses_phi(world: &World) {
             );
             let places = details["locations"].as_array().unwrap();
             assert_eq!(places.len(), 1, "{error}");
+            let shown = answer.header("svc-phi-entities");
+            assert_eq!(shown, Some(format!("{kind}=1").as_str()));
             assert!(!answer.text().contains(core(value)), "{}", answer.text());
         }
         assert!(world.fake.seen(&mark).await.is_empty(), "{kind}");
@@ -171,6 +174,37 @@ async fn places_are_those_of_the_callers_own_body(world: &World) {
             "messages[3].content[0].content",
             "messages[5].content",
         ])
+    );
+}
+
+async fn places_behind_a_stored_conversation_are_those_of_the_body(world: &World) {
+    let organization = world.organization_with(&["--phi-mode", "block"]);
+    let mark = mark();
+    let calls = json!([{"name": "look"}, {"name": "look"}]);
+    world
+        .fake
+        .expect(json!({"contains": mark, "tools": calls}))
+        .await;
+    let tools = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    let body = json!({"message": mark, "tools": tools});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    let data = &answer.json()["data"];
+    let id = |at: usize| data["message"]["tool_calls"][at]["id"].clone();
+    let block = |text: &str| json!({"type": "text", "text": text});
+    let said = "SSN 536-22-8714";
+    let body = json!({
+        "conversation_id": data["conversation_id"],
+        "tools": tools,
+        "tool_results": [
+            {"tool_call_id": id(0), "content": said},
+            {"tool_call_id": id(1), "content": [block("so"), block(said)]},
+        ],
+    });
+    let answer = world.gateway.chat(&organization.key, body).await;
+    let error = expect(&answer, "PHI_BLOCKED", None);
+    assert_eq!(
+        error["details"]["locations"],
+        json!(["tool_results[0].content", "tool_results[1].content[1]"])
     );
 }
 

@@ -170,6 +170,40 @@ async fn unknown_fields_are_refused_by_name(world: &World) {
         assert_eq!(answer.status, 400);
         expect(&answer, "UNSUPPORTED_PARAMETER", Some(field));
     }
+    let schema = json!({"type": "object"});
+    for (field, value, param) in [
+        (
+            "tools",
+            json!([{"name": "a", "input_schema": schema, "extra": 1}]),
+            "tools[0].extra",
+        ),
+        (
+            "tools",
+            json!([{"name": "a", "input_schema": schema, "extra": null}]),
+            "tools[0].extra",
+        ),
+        (
+            "tools",
+            json!([{"type": "web_search", "name": "a"}]),
+            "tools[0].type",
+        ),
+        (
+            "tool_choice",
+            json!({"type": "auto", "extra": 1}),
+            "tool_choice.extra",
+        ),
+        (
+            "tool_results",
+            json!([{"tool_call_id": "c", "content": [{"type": "text", "text": "x", "extra": 1}]}]),
+            "tool_results[0].content[0].extra",
+        ),
+    ] {
+        let mut body = json!({"message": mark});
+        body[field] = value;
+        let answer = world.gateway.answer(&chat(&organization.key, body)).await;
+        assert_eq!(answer.status, 400, "{param}: {}", answer.text());
+        expect(&answer, "UNSUPPORTED_PARAMETER", Some(param));
+    }
     assert!(world.fake.seen(&mark).await.is_empty());
 }
 
@@ -258,10 +292,6 @@ async fn tools_are_checked_to_the_bottom(world: &World) {
         (
             json!([{"name": "a", "input_schema": schema}, {"name": "a", "input_schema": schema}]),
             "tools[1].name",
-        ),
-        (
-            json!([{"name": "a", "input_schema": schema, "extra": 1}]),
-            "tools[0].extra",
         ),
     ];
     for (tools, param) in cases {

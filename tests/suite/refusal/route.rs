@@ -10,6 +10,7 @@ use crate::engines::on_sqlite;
 on_sqlite! {
     unknown_routes_do_not_exist_for_anyone,
     unknown_methods_are_told_the_known_ones,
+    an_unknown_method_of_an_open_route_may_be_kept,
     an_unknown_method_is_told_in_the_shape_of_the_sdk_that_asks,
     head_of_nothing_has_no_body,
 }
@@ -83,11 +84,19 @@ async fn unknown_methods_are_told_the_known_ones(world: &World) {
                 "{method} {path}"
             );
             assert_eq!(answer.header("svc-version"), None);
+            assert_eq!(answer.header("cache-control"), Some("no-store"));
             if *method != "HEAD" {
                 expect(&answer, "METHOD_NOT_ALLOWED", None);
             }
         }
     }
+}
+
+/// Who asks for no credential has nothing to hide.
+async fn an_unknown_method_of_an_open_route_may_be_kept(world: &World) {
+    let path = "/.well-known/oauth-authorization-server";
+    let answer = world.gateway.answer(&Request::new("POST", path)).await;
+    assert_eq!((answer.status, answer.header("cache-control")), (405, None));
 }
 
 async fn an_unknown_method_is_told_in_the_shape_of_the_sdk_that_asks(world: &World) {

@@ -15,6 +15,7 @@ on_sqlite! {
     a_cut_call_is_not_stored,
     a_whole_call_stays_whatever_word_ends_the_reply,
     arguments_that_say_nothing_are_an_empty_object,
+    arguments_that_are_no_object_are_the_providers_failure,
     the_assistant_may_speak_first,
     one_call_id_may_stand_in_two_turns,
     text_documents_of_any_type_are_read,
@@ -178,6 +179,32 @@ async fn arguments_that_say_nothing_are_an_empty_object(world: &World) {
                 let heard = hear(surface, form, &answer);
                 let calls: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
                 assert_eq!(calls, [&json!({})], "{case}");
+            }
+        }
+    }
+}
+
+/// Nobody can run such a call, and without its arguments it would be another one.
+async fn arguments_that_are_no_object_are_the_providers_failure(world: &World) {
+    let organization = world.organization();
+    for (kind, model) in MODELS {
+        for surface in SURFACES {
+            for input in [json!(["x"]), json!(7)] {
+                let mark = mark();
+                let order = json!({"contains": mark, "tools": [{"name": "look", "input": input}]});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, Form::Whole);
+                body["tools"] = tools(surface);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let case = format!("{kind} {surface:?} {input}: {}", answer.text());
+                let status = if surface == Surface::ChatCompletions {
+                    500
+                } else {
+                    502
+                };
+                assert_eq!(answer.status, status, "{case}");
+                let code = surface.code(&answer.json());
+                assert_eq!(code, "INFERENCE_UPSTREAM_FAILURE", "{case}");
             }
         }
     }

@@ -298,10 +298,10 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     }
     let name = fields.required_string("name", problems);
     let description = fields.string("description", problems);
+    fields.require("input_schema", problems);
     let schema = fields.object("input_schema", problems);
-    match &schema {
-        Some(schema) => check_schema(schema, &join(path, "input_schema"), problems),
-        None => problems.add(join(path, "input_schema"), "is required"),
+    if let Some(schema) = &schema {
+        check_schema(schema, &join(path, "input_schema"), problems);
     }
     let strict = fields.boolean("strict", problems);
     let cache_mark = decode_mark(&mut fields, problems);
@@ -449,6 +449,25 @@ mod tests {
         ];
         let blocks: Vec<Value> = parts.iter().map(encode).collect();
         assert!(decode_stored(&blocks).is_some_and(|back| back == parts));
+    }
+
+    #[test]
+    fn a_schema_of_the_wrong_type_is_one_problem() {
+        for (tool, said) in [
+            (
+                json!({"name": "a", "input_schema": []}),
+                "must be an object, not an array",
+            ),
+            (json!({"name": "a"}), "is required"),
+            (json!({"name": "a", "input_schema": null}), "is required"),
+        ] {
+            let mut problems = Problems::default();
+            decode_tools(json!([tool]), "tools", &mut problems);
+            let fault = problems.into_result().err();
+            let details = fault.map(|fault| fault.details_value());
+            let expected = json!({"tools[0].input_schema": [said]});
+            assert_eq!(details, Some(expected));
+        }
     }
 
     #[test]

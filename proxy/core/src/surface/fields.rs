@@ -198,17 +198,15 @@ impl Fields {
         join(&self.path, key)
     }
 
-    /// Names of the fields that nobody took, in document order.
-    pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        self.rest.keys().map(String::as_str)
-    }
-
     /// Notes every field that nobody took. Clients that send a reply back spell out its nulls, which say
-    /// nothing.
+    /// nothing: those are noted apart.
     pub fn end(self, problems: &mut Problems) {
         for (key, value) in &self.rest {
-            if !value.is_null() {
-                problems.add_foreign(join(&self.path, key), "is not a known field");
+            let path = join(&self.path, key);
+            if value.is_null() {
+                problems.add_unknown_null(path);
+            } else {
+                problems.add_foreign(path, "is not a known field");
             }
         }
     }

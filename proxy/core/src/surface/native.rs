@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::blocks;
 use super::fields::{Fields, join};
+use super::places::{PartPlace, Placed, Places, TurnPlace, Words, of_content};
 use super::{ReplyEncoder, RunHead, RunSummary};
 use crate::chat::{
     self, BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling,
@@ -22,9 +23,20 @@ use crate::time::Timestamp;
 /// Spec: default model on native chat.
 pub const DEFAULT_MODEL: &str = "alpha-sonnet-4-6";
 
+/// Names of this surface that differ from those of a chat.
+const WORDS: Words = Words {
+    request: &[("tool_choice", "tool_choice.name")],
+    tool: &[],
+    part: &[
+        ("call_id", "tool_call_id"),
+        ("media_type", "source.media_type"),
+    ],
+};
+
 /// A decoded body of `POST /v1/ai/chat`. The chat holds this turn alone: the caller's history is stored.
 pub struct NativeRequest {
     pub chat: ChatRequest,
+    pub places: Places,
     /// Canonical form (`conv_…`); `Some` continues that conversation.
     pub conversation_id: Option<String>,
     /// `None` where the body is silent: the default depends on the credential (contract X22).
@@ -38,7 +50,8 @@ pub struct NativeRequest {
 /// Reads a request body.
 ///
 /// # Errors
-/// 422 `VALIDATION_FAILED` with every problem; 400 `UNSUPPORTED_PARAMETER` for a field this surface lacks.
+/// 422 `VALIDATION_FAILED` with every problem; 400 `UNSUPPORTED_PARAMETER` for a field or block kind that this surface
+/// lacks, at any depth.
 pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     let mut fields = Fields::top(json::object(body)?);
     let mut problems = Problems::default();
@@ -66,22 +79,16 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         .take("tool_results")
         .map(|value| tool_results(value, &mut problems))
         .unwrap_or_default();
-    let has_no_results = results.is_empty() && problems.len() == found;
+    let has_no_results = results.parts.is_empty() && problems.len() == found;
+    fields.end(&mut problems);
 
-    if let Some(unknown) = fields.unknown().next() {
-        return Err(Fault::new(
-            Code::UnsupportedParameter,
-            "This endpoint does not take this parameter.",
-        )
-        .at(unknown));
-    }
     // A message of the wrong type is one problem, not two; so are results that cannot be read.
     let is_blank = |text: &str| text.trim().is_empty();
     let says_nothing = message.as_deref().map_or(!has_message, is_blank);
     if has_no_results && says_nothing {
         problems.add("message", "is required");
     }
-    if !results.is_empty() && conversation.is_none() {
+    if !results.parts.is_empty() && conversation.is_none() {
         problems.add("tool_results", "needs a conversation_id");
     }
     let conversation_id = conversation
@@ -90,10 +97,21 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     if conversation.is_some() && conversation_id.is_none() {
         problems.add("conversation_id", "is not a conversation id");
     }
-    problems.into_result()?;
+    problems.into_native_result()?;
 
-    let mut content = results;
-    content.extend(message.filter(|text| !text.is_empty()).map(Part::text));
+    let mut said = results;
+    if let Some(text) = message.filter(|text| !text.is_empty()) {
+        said.push(Part::text(text), PartPlace::alone("message".to_owned()));
+    }
+    let turn = TurnPlace {
+        at: 0,
+        parts: said.places,
+    };
+    let places = Places::new(
+        vec![PartPlace::alone("system".to_owned())],
+        vec![turn],
+        &WORDS,
+    );
     let overrides_system = system.is_some();
     let chat = ChatRequest {
         model,
@@ -104,7 +122,7 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
             .collect(),
         messages: vec![Message {
             role: Role::User,
-            content,
+            content: said.parts,
             name: None,
         }],
         tools,
@@ -121,6 +139,7 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     };
     Ok(NativeRequest {
         chat,
+        places,
         conversation_id,
         store,
         names_model,
@@ -128,34 +147,13 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     })
 }
 
-/// What the caller calls a place in the chat that [`decode`] gave: `message`, `system`, `tool_results[0].content`. Places
-/// in the stored conversation before it keep their name.
-pub fn place(chat: &ChatRequest, location: &str) -> String {
-    if location.starts_with("system") {
-        return "system".to_owned();
-    }
-    let this_turn = || {
-        let turn = chat.messages.len().checked_sub(1)?;
-        let rest = location.strip_prefix(&format!("messages[{turn}].content"))?;
-        let at: usize = match rest.strip_prefix('[') {
-            Some(rest) => rest.split(']').next()?.parse().ok()?,
-            None => 0,
-        };
-        Some(match chat.messages.get(turn)?.content.get(at)? {
-            Part::ToolResult(_) => format!("tool_results[{at}].content"),
-            _ => "message".to_owned(),
-        })
-    };
-    this_turn().unwrap_or_else(|| location.to_owned())
-}
-
 /// `tool_results: [{tool_call_id, content, is_error}]`.
-fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
+fn tool_results(value: Value, problems: &mut Problems) -> Placed {
+    let mut results = Placed::default();
     let Value::Array(items) = value else {
         problems.add("tool_results", "must be an array");
-        return Vec::new();
+        return results;
     };
-    let mut results = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
         let path = format!("tool_results[{at}]");
         let Some(mut fields) = Fields::of(item, &path, problems) else {
@@ -163,16 +161,22 @@ fn tool_results(value: Value, problems: &mut Problems) -> Vec<Part> {
         };
         let call_id = fields.required_string("tool_call_id", problems);
         let is_error = fields.boolean("is_error", problems).unwrap_or(false);
-        let content =
-            blocks::result_content(fields.take("content"), &join(&path, "content"), problems);
+        let content_path = join(&path, "content");
+        let content = fields.take("content");
+        let places = content
+            .as_ref()
+            .map(|content| of_content(content, &content_path));
+        let content = blocks::result_content(content, &content_path, problems);
         fields.end(problems);
         if let Some(call_id) = call_id {
-            results.push(Part::ToolResult(ToolResult {
+            let result = Part::ToolResult(ToolResult {
                 call_id,
                 is_error,
                 content,
                 cache_mark: None,
-            }));
+            });
+            let place = PartPlace::result(&path, &places.unwrap_or_default());
+            results.push(result, place);
         }
     }
     results
@@ -456,24 +460,100 @@ mod tests {
     }
 
     #[test]
+    fn unknown_fields_and_kinds_are_refused_at_any_depth() {
+        let tool = |field: &str| {
+            format!(r#""tools":[{{"name":"f","input_schema":{{"type":"object"}},{field}}}]"#)
+        };
+        let result = |field: &str| format!(r#""tool_results":[{{"tool_call_id":"c1",{field}}}]"#);
+        let choice = format!(
+            r#"{},"tool_choice":{{"type":"auto","foo":1}}"#,
+            tool(r#""strict":true"#)
+        );
+        for (fields, param) in [
+            (r#""foo":null"#.to_owned(), "foo"),
+            (tool(r#""foo":1"#), "tools[0].foo"),
+            (tool(r#""foo":null"#), "tools[0].foo"),
+            (tool(r#""type":"web_search""#), "tools[0].type"),
+            (choice, "tool_choice.foo"),
+            (result(r#""foo":1"#), "tool_results[0].foo"),
+            (
+                result(r#""content":[{"type":"text","text":"x","zz":null}]"#),
+                "tool_results[0].content[0].zz",
+            ),
+            (
+                result(r#""content":[{"type":"video"}]"#),
+                "tool_results[0].content[0].type",
+            ),
+        ] {
+            // Whatever else is wrong.
+            let fault = refused(&format!(r#"{{"message":7,{fields}}}"#));
+            assert_eq!(
+                (fault.code, fault.param.as_deref()),
+                (Code::UnsupportedParameter, Some(param)),
+                "{fields}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_known_and_wrong_is_not_valid() {
+        for (fields, param) in [
+            (r#""tools":[{"name":"f"}]"#, "tools[0].input_schema"),
+            (
+                r#""tool_results":[{"tool_call_id":null}]"#,
+                "tool_results[0].tool_call_id",
+            ),
+        ] {
+            let fault = refused(&format!(r#"{{"message":"hi",{fields}}}"#));
+            assert_eq!(fault.code, Code::ValidationFailed, "{fields}");
+            assert!(fault.details.keys().eq([param]), "{fields}");
+        }
+    }
+
+    #[test]
+    fn more_tokens_than_can_be_counted_are_the_most() {
+        for tokens in ["4294967296", "18446744073709551616", "1e20", "1e30"] {
+            let body = format!(r#"{{"message":"hi","max_tokens":{tokens}}}"#);
+            let request = decode(body.as_bytes()).ok().unwrap();
+            assert_eq!(request.chat.max_tokens, Some(u32::MAX), "{tokens}");
+        }
+        for tokens in ["-1e20", "1.5"] {
+            let fault = refused(&format!(r#"{{"message":"hi","max_tokens":{tokens}}}"#));
+            assert_eq!(fault.param.as_deref(), Some("max_tokens"), "{tokens}");
+        }
+    }
+
+    #[test]
     fn places_have_the_callers_names() {
         let body = r#"{"conversation_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV","message":"and?","system":"Brief.",
-            "tool_results":[{"tool_call_id":"c1","content":"42"}]}"#;
-        let mut chat = decode(body.as_bytes()).ok().unwrap().chat;
+            "tool_results":[{"tool_call_id":"c1","content":"42"},
+            {"tool_call_id":"c2","content":[{"type":"text","text":"4"},{"type":"text","text":"2"}]}]}"#;
+        let mut places = decode(body.as_bytes()).ok().unwrap().places;
         // What was said before stands before it.
-        chat.messages.insert(0, chat.messages[0].clone());
+        places.put_behind(1);
         for (location, named) in [
             ("system[0]", "system"),
             (
                 "messages[1].content[0].content[0]",
                 "tool_results[0].content",
             ),
-            ("messages[1].content[1]", "message"),
+            (
+                "messages[1].content[1].content[1]",
+                "tool_results[1].content[1]",
+            ),
+            (
+                "messages[1].content[0].call_id",
+                "tool_results[0].tool_call_id",
+            ),
+            ("messages[1].content[2]", "message"),
             ("messages[0].content[1]", "messages[0].content[1]"),
             ("tools[0].description", "tools[0].description"),
         ] {
-            assert_eq!(place(&chat, location), named);
+            assert_eq!(places.name(location), named);
         }
+        let body = r#"{"message":"and?"}"#;
+        let places = decode(body.as_bytes()).ok().unwrap().places;
+        assert_eq!(places.name("messages[0].content"), "message");
     }
 
     #[test]

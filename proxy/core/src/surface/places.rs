@@ -18,6 +18,8 @@ pub struct Decoded {
 pub struct Places {
     system: Vec<PartPlace>,
     turns: Vec<TurnPlace>,
+    /// Turns of a stored conversation, which stand in no body, in front of these.
+    stored_turns: usize,
     /// What stands elsewhere in this body alone: the place in the chat, and the one in the body.
     moved: Vec<(String, String)>,
     words: &'static Words,
@@ -68,6 +70,7 @@ impl Places {
         Self {
             system,
             turns,
+            stored_turns: 0,
             moved: Vec::new(),
             words,
         }
@@ -76,6 +79,11 @@ impl Places {
     /// Notes that this body has something elsewhere than the surface's words say.
     pub(super) fn move_to(&mut self, place: impl Into<String>, named: impl Into<String>) {
         self.moved.push((place.into(), named.into()));
+    }
+
+    /// The chat's first turns come from a stored conversation: the body's are behind them.
+    pub fn put_behind(&mut self, stored_turns: usize) {
+        self.stored_turns = stored_turns;
     }
 
     /// What the body calls a place of the chat: `messages[1].content[0].arguments` is `messages[2].content[1].input`
@@ -98,7 +106,7 @@ impl Places {
         match step(place) {
             ("system", Some(at), rest) => Some(self.part(self.system.get(at)?, rest)),
             ("messages", Some(at), rest) => {
-                let turn = self.turns.get(at)?;
+                let turn = self.turns.get(at.checked_sub(self.stored_turns)?)?;
                 match step(rest.strip_prefix('.')?) {
                     // Without an index it is the only part.
                     ("content", at, rest) => {

@@ -48,6 +48,9 @@ impl Filter for Conversation {
                     return Err(Code::ResourceNotFound.fault().at("conversation_id"));
                 };
                 let mut messages = thread.resume(stored);
+                if let Some(places) = &mut exchange.facts.places {
+                    places.put_behind(messages.len());
+                }
                 messages.append(&mut chat.messages);
                 chat.messages = messages;
             }

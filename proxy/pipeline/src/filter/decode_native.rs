@@ -36,6 +36,7 @@ impl Filter for DecodeNative {
             }
             exchange.facts.thread = Some(Thread::asked(&request));
             exchange.facts.chat = Some(request.chat);
+            exchange.facts.places = Some(request.places);
             Ok(())
         })
     }

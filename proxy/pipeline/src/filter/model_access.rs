@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::ChatRequest;
+use svc_core::chat::{ChatRequest, Part};
 use svc_core::fault::{Code, Fault, invalid};
-use svc_core::surface::Surface;
+use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
 
 use super::{Filter, eligibility};
@@ -52,11 +52,10 @@ impl Filter for ModelAccess {
                 retired(retirement, exchange.started_at)?;
                 announce(retirement, &mut exchange.headers);
             }
-            if least_tokens(chat) > model.context_window_tokens {
-                let at = match exchange.surface {
-                    Surface::Native => "message",
-                    Surface::Messages | Surface::ChatCompletions => "messages",
-                };
+            let window_tokens = model.context_window_tokens;
+            if least_tokens(chat.text_bytes()) > window_tokens {
+                let places = exchange.facts.places.as_ref();
+                let at = overlong(exchange.surface, chat, places, window_tokens);
                 return Err(invalid(at, "cannot fit the model's context window"));
             }
             representable(chat, model)?;
@@ -163,13 +162,44 @@ fn unsupported(param: &'static str) -> Fault {
 /// into fewer tokens than one per six bytes, so nothing that fits is ever refused.
 const MAX_BYTES_PER_TOKEN: u64 = 6;
 
-fn least_tokens(chat: &ChatRequest) -> u64 {
-    chat.text_bytes() as u64 / MAX_BYTES_PER_TOKEN
+fn least_tokens(text_bytes: usize) -> u64 {
+    text_bytes as u64 / MAX_BYTES_PER_TOKEN
+}
+
+/// The field of the body that does not fit: the system prompt by itself, the stored conversation without which all
+/// would fit, or else what the caller says.
+fn overlong(
+    surface: Surface,
+    chat: &ChatRequest,
+    places: Option<&Places>,
+    window_tokens: u64,
+) -> String {
+    let bytes = |parts: &[Part]| parts.iter().map(Part::text_bytes).sum::<usize>();
+    let fits = |text_bytes: usize| least_tokens(text_bytes) <= window_tokens;
+    let system_bytes = bytes(&chat.system);
+    if !fits(system_bytes) {
+        // Some bodies have it among their turns.
+        let place = places.map(|places| places.name("system[0]"));
+        let field = place
+            .as_deref()
+            .and_then(|place| place.split(['[', '.']).next());
+        return field.unwrap_or("system").to_owned();
+    }
+    let turn = chat.messages.last();
+    let turn_bytes = turn.map_or(0, |turn| bytes(&turn.content));
+    let field = match surface {
+        Surface::Native if fits(system_bytes + turn_bytes) => "conversation_id",
+        Surface::Native => "message",
+        Surface::Messages | Surface::ChatCompletions => "messages",
+    };
+    field.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
+    use svc_core::surface::messages::{self, WireVersion};
+    use svc_core::surface::{chat_completions, native};
 
     use super::*;
 
@@ -199,6 +229,66 @@ mod tests {
                 )
             });
             assert_eq!(found, Some((Some(expected), json!(expected))));
+        }
+    }
+
+    /// The field that does not fit a window of 20 tokens, behind turns that are stored.
+    fn overlong_of(surface: Surface, body: &Value, stored: &[&str]) -> Option<String> {
+        let body = body.to_string();
+        let body = body.as_bytes();
+        let (mut chat, places) = match surface {
+            Surface::Native => {
+                let request = native::decode(body).ok()?;
+                (request.chat, request.places)
+            }
+            Surface::Messages => {
+                let decoded = messages::decode(body, WireVersion::Classic).ok()?;
+                (decoded.chat, decoded.places)
+            }
+            Surface::ChatCompletions => {
+                let decoded = chat_completions::decode(body).ok()?;
+                (decoded.chat, decoded.places)
+            }
+        };
+        for text in stored {
+            let mut before = ChatRequest::of_user_text(*text).messages;
+            before.append(&mut chat.messages);
+            chat.messages = before;
+        }
+        Some(overlong(surface, &chat, Some(&places), 20))
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let long = "marsupial ".repeat(20);
+        let half = "marsupial ".repeat(8);
+        let native = |system: &str, message: &str, stored: &[&str]| {
+            let body = json!({"system": system, "message": message});
+            overlong_of(Surface::Native, &body, stored)
+        };
+        assert_eq!(native("", &long, &[]).as_deref(), Some("message"));
+        assert_eq!(native(&long, "so", &[]).as_deref(), Some("system"));
+        assert_eq!(native(&half, &half, &[]).as_deref(), Some("message"));
+        let behind = native(&half, "so", &[&half]);
+        assert_eq!(behind.as_deref(), Some("conversation_id"));
+        let behind = native("", &long, &[&half]);
+        assert_eq!(behind.as_deref(), Some("message"));
+
+        let turns = |system: &str, said: &str| {
+            json!({"model": "m", "max_tokens": 5, "messages": [
+                {"role": "system", "content": system}, {"role": "user", "content": said},
+            ]})
+        };
+        let apart = json!({"model": "m", "max_tokens": 5, "system": long, "messages": [
+            {"role": "user", "content": "so"},
+        ]});
+        let named = overlong_of(Surface::Messages, &apart, &[]);
+        assert_eq!(named.as_deref(), Some("system"));
+        for surface in [Surface::Messages, Surface::ChatCompletions] {
+            for body in [turns(&long, "so"), turns("so", &long)] {
+                let named = overlong_of(surface, &body, &[]);
+                assert_eq!(named.as_deref(), Some("messages"), "{surface:?}");
+            }
         }
     }
 

@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::BoxFuture;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
-use svc_core::chat::ChatRequest;
 use svc_core::fault::{Code, Fault};
-use svc_core::phi::{ENTITIES_HEADER, PlaceholderMap};
-use svc_core::surface::{Places, native};
+use svc_core::phi::{Counts, ENTITIES_HEADER, PlaceholderMap};
+use svc_core::surface::Places;
 
 use super::Filter;
 use crate::caller::PhiMode;
@@ -61,7 +60,10 @@ impl Filter for PhiGuard {
             let scan = match outcome {
                 Ok(scan) => scan,
                 Err(fault) => {
-                    exchange.trail.found(mode, &fault, versions);
+                    let counts = fault.details.get("counts").and_then(Value::as_object);
+                    let counts = counts.map(Counts::of_json).unwrap_or_default();
+                    show(&counts, &mut exchange.headers);
+                    exchange.trail.found(mode, &counts, versions);
                     if matches!(fault.code, Code::PhiBlocked | Code::PhiInToolSchema) {
                         metrics
                             .phi_entities
@@ -77,17 +79,19 @@ impl Filter for PhiGuard {
                     .with_label_values(&[kind, "redacted"])
                     .inc_by(count);
             }
-            if let Some(value) = scan
-                .counts
-                .header()
-                .and_then(|text| HeaderValue::from_str(&text).ok())
-            {
-                exchange.headers.insert(ENTITIES_HEADER, value);
-            }
+            show(&scan.counts, &mut exchange.headers);
             exchange.trail.scanned(&scan);
             exchange.facts.scan = Some(scan);
             Ok(())
         })
+    }
+}
+
+/// Tells the caller what was found, whether the request goes on or not (contract 21).
+fn show(counts: &Counts, headers: &mut HeaderMap) {
+    let text = counts.header();
+    if let Some(value) = text.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        headers.insert(ENTITIES_HEADER, value);
     }
 }
 
@@ -128,18 +132,18 @@ async fn guard(
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
     };
-    let outcome = outcome.map_err(|fault| located(places, &chat, fault));
+    let outcome = outcome.map_err(|fault| located(places, fault));
     thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome
 }
 
 /// The fault with its places in the caller's words: a body has other members than the chat that was made of it.
-fn located(places: Option<&Places>, chat: &ChatRequest, mut fault: Fault) -> Fault {
-    let name = |place: &str| match places {
-        Some(places) => places.name(place),
-        None => native::place(chat, place),
+fn located(places: Option<&Places>, mut fault: Fault) -> Fault {
+    let Some(places) = places else {
+        return fault;
     };
+    let name = |place: &str| places.name(place);
     fault.param = fault.param.as_deref().map(name);
     if let Some(Value::Array(locations)) = fault.details.get_mut("locations") {
         let mut named: Vec<String> = locations

@@ -4,6 +4,7 @@ use svc_core::fault::{Code, Fault, invalid};
 use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind};
 
 use super::breaker::Health;
+use crate::exchange::LONGEST_USEFUL_WAIT_SECONDS;
 use crate::upstream::UpstreamError;
 
 /// A call that failed, and what that says about the provider.
@@ -105,7 +106,7 @@ fn reported(fault: &DriverFault) -> Fault {
         },
         DriverFaultKind::ContextTooLong => rejected("context_too_long"),
         DriverFaultKind::RateLimited | DriverFaultKind::Overloaded => match fault.retry_after_ms {
-            Some(wait_ms) => failed().retry_after(wait_ms.div_ceil(1_000)),
+            Some(wait_ms) => failed().retry_after(passed_on(wait_ms)),
             None => failed(),
         },
         DriverFaultKind::UpstreamAuth
@@ -117,17 +118,27 @@ fn reported(fault: &DriverFault) -> Fault {
     }
 }
 
+/// Seconds to wait, of what a provider asks for. It may name any time, by mistake too, and some SDKs sleep through all of
+/// it (wire.md 1).
+fn passed_on(wait_ms: u64) -> u64 {
+    wait_ms.div_ceil(1_000).min(LONGEST_USEFUL_WAIT_SECONDS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn fault(kind: DriverFaultKind) -> Fault {
+        fault_after(kind, 1_500)
+    }
+
+    fn fault_after(kind: DriverFaultKind, wait_ms: u64) -> Fault {
         let fault = DriverFault {
             kind,
             param: None,
             upstream_code: Some("some_error".into()),
             retryable: true,
-            retry_after_ms: Some(1_500),
+            retry_after_ms: Some(wait_ms),
         };
         driver_fault(&DriverFailure::Fault(fault))
     }
@@ -177,5 +188,15 @@ mod tests {
             fault(DriverFaultKind::RateLimited).retry_after_seconds(),
             Some(2)
         );
+    }
+
+    #[test]
+    fn a_wait_without_an_end_is_not_passed_on() {
+        for kind in [DriverFaultKind::RateLimited, DriverFaultKind::Overloaded] {
+            for (wait_ms, told) in [(60_000, 60), (60_001, 60), (u64::MAX, 60)] {
+                let fault = fault_after(kind, wait_ms);
+                assert_eq!(fault.retry_after_seconds(), Some(told));
+            }
+        }
     }
 }

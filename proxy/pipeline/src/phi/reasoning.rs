@@ -38,7 +38,7 @@ impl Place {
 }
 
 impl Thoughts {
-    /// Takes originals out of a request, and notes what else is signed. A stored conversation has no `places`.
+    /// Takes originals out of a request, and notes what else is signed.
     ///
     /// # Errors
     /// `VALIDATION_FAILED` for a signature of ours that does not open; 503 without the organization's key.

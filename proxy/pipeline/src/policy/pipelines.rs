@@ -137,9 +137,10 @@ pub enum Matched {
         route: Arc<Route>,
         parameters: Vec<(String, String)>,
     },
-    /// The path exists; these methods do.
+    /// The path exists; these methods do. The access is that of a route that takes credentials, if one of them does.
     OtherMethods {
         allow: Vec<Method>,
+        access: Access,
     },
     Nothing,
 }
@@ -186,7 +187,12 @@ impl Routes {
                 if allow.contains(&Method::GET) {
                     allow.push(Method::HEAD);
                 }
-                Matched::OtherMethods { allow }
+                let mut accesses = matched.value.iter().map(|route| route.access);
+                let access = accesses.find(|access| *access != Access::Own);
+                Matched::OtherMethods {
+                    allow,
+                    access: access.unwrap_or(Access::Own),
+                }
             }
         }
     }

@@ -23,8 +23,8 @@ pub(super) struct Order {
 }
 
 /// A tool call that has started.
-#[derive(Default)]
 struct Call {
+    id: String,
     is_over: bool,
     arguments: Fragments,
 }
@@ -81,7 +81,15 @@ impl Order {
                 if index as usize != self.calls.len() || self.calls.len() == MAX_TOOL_CALLS {
                     return Err(PluginError::Contract("tool calls are not numbered densely").into());
                 }
-                self.calls.push(Call::default());
+                // A result finds its call by the id alone.
+                if id.is_empty() || self.calls.iter().any(|call| call.id == id) {
+                    return Err(protocol("ambiguous_tool_call").into());
+                }
+                self.calls.push(Call {
+                    id: id.clone(),
+                    is_over: false,
+                    arguments: Fragments::default(),
+                });
                 ChatEvent::ToolCallStart { index, id, name }
             }
             wit::Event::ToolCallDelta((index, fragment)) => {
@@ -177,6 +185,17 @@ fn is_content(event: &wit::Event) -> bool {
         | wit::Event::Finished(_)
         | wit::Event::Failed(_)
         | wit::Event::Other(_) => false,
+    }
+}
+
+/// An answer that no caller could go on from, whatever its driver made of it.
+fn protocol(word: &str) -> DriverFault {
+    DriverFault {
+        kind: DriverFaultKind::Protocol,
+        param: None,
+        upstream_code: Some(word.to_owned()),
+        retryable: true,
+        retry_after_ms: None,
     }
 }
 
@@ -310,7 +329,11 @@ mod tests {
     }
 
     fn call(index: u32) -> wit::Event {
-        wit::Event::ToolCallStart((index, "id".to_owned(), "name".to_owned()))
+        call_of(index, &format!("id_{index}"))
+    }
+
+    fn call_of(index: u32, id: &str) -> wit::Event {
+        wit::Event::ToolCallStart((index, id.to_owned(), "name".to_owned()))
     }
 
     fn piece(index: u32, fragment: &str) -> wit::Event {
@@ -415,6 +438,19 @@ mod tests {
                 Order::default().take(sent, &mut good),
                 Err(DriverFailure::Plugin(PluginError::Contract(_)))
             ));
+        }
+    }
+
+    #[test]
+    fn calls_that_no_result_could_tell_apart_are_the_providers_fault() {
+        for sent in [
+            vec![started(), call_of(0, "")],
+            vec![started(), call_of(0, "c"), call_of(1, "c")],
+            vec![started(), call_of(0, "c"), end(0), call_of(1, "c")],
+        ] {
+            let taken = Order::default().take(sent, &mut Vec::new());
+            let expected = DriverFailure::Fault(protocol("ambiguous_tool_call"));
+            assert_eq!(taken, Err(expected));
         }
     }
 

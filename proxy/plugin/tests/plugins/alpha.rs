@@ -439,6 +439,42 @@ async fn input_that_comes_with_the_start_of_a_call_counts() {
     assert_eq!(pieces, expected);
 }
 
+/// Whether arguments are an object is for whoever reads them: made one here, the call would be run without them.
+#[tokio::test]
+async fn input_that_is_no_object_goes_on_as_it_came() {
+    let driver = driver().await;
+    let inputs = [
+        (json!(["x"]), "[\"x\"]"),
+        (json!("x"), "\"x\""),
+        (json!(7), "7"),
+        (json!(null), "{}"),
+    ];
+    for (input, shown) in inputs {
+        let answer = json!({
+            "type": "message", "id": "msg_1", "model": "model-a-1", "role": "assistant",
+            "content": [{"type": "tool_use", "id": "toolu_1", "name": "one", "input": input}],
+            "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 9, "output_tokens": 31},
+        });
+        let delta = format!("delta 0 {shown}");
+        assert_eq!(words_of(&answer).await[3], delta);
+        let mut run = run(&driver).await;
+        assert_eq!(
+            run.head(200, &content_type("text/event-stream")).await,
+            Ok(Framing::Sse)
+        );
+        let whole = format!(r#""input":{input}"#);
+        let frames = TRANSCRIPT.map(|(name, data)| Frame {
+            name: name.to_owned(),
+            data: data.replace(r#""input":{}"#, &whole),
+        });
+        let mut events = Vec::new();
+        assert_eq!(run.push(&frames, &mut events).await, Ok(()));
+        // The second call has no piece behind its start.
+        let delta = format!("delta 1 {shown}");
+        assert!(words(&events).contains(&delta), "{input}");
+    }
+}
+
 /// What was cut off shows what had come of its input, as if it were all.
 #[tokio::test]
 async fn a_call_that_is_cut_off_is_left_out() {
