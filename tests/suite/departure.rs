@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, signal};
 use svc_tests::patience::eventually;
 use svc_tests::sse;
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 use crate::load::under_load;
@@ -38,6 +39,42 @@ async fn a_draining_gateway_finishes_what_it_has_begun() {
     );
     assert!(world.gateway.ended().await.success());
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// What failed to authenticate is counted, and written down at the latest when the gateway leaves: in the log of whoever
+/// once had the credential, and in nobody's otherwise.
+#[tokio::test]
+async fn failed_authentications_are_told_their_owner() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let new = Request::new("POST", "/v1/api_keys").bearer(&organization.key);
+    let new = new.json(&json!({"name": "lost", "scopes": ["ai:chat"]}));
+    let made = world.gateway.answer(&new).await.json()["data"].clone();
+    let (id, lost) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let revoke = Request::new("DELETE", &format!("/v1/api_keys/{id}")).bearer(&organization.key);
+    assert_eq!(world.gateway.answer(&revoke).await.status, 200);
+    let unknown = format!("svc_api_live_{}", "x".repeat(32));
+    for key in [lost, lost, &unknown] {
+        let answer = world.gateway.chat(key, json!({"message": mark()})).await;
+        // Callers learn no difference.
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["details"]),
+            (401, &Value::Null)
+        );
+    }
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+    world.gateway.start().await;
+    let log = Request::new("GET", "/v1/audit?event=auth.failed").bearer(&organization.key);
+    let rows = world.gateway.answer(&log).await.json()["data"].clone();
+    assert_eq!(rows.as_array().unwrap().len(), 1, "{rows}");
+    assert_eq!(rows[0]["actor"]["type"], "api_key");
+    assert_eq!(rows[0]["actor"]["id"], id);
+    assert_eq!(rows[0]["outcome"]["code"], "INVALID_API_KEY");
+    assert_eq!(
+        (&rows[0]["details"]["reason"], &rows[0]["details"]["count"]),
+        (&json!("revoked"), &json!(2))
+    );
 }
 
 #[tokio::test]

@@ -322,7 +322,7 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("REF-Y4", (OTHER_ID, Mixed)), ("CLM-1", (ACCOUNT_NUMBER, Mixed)), ("PER-TE", (PHONE, Dial)), ("PER-FX", (FAX, Dial)),
     ("PER-HP", (PHONE, Dial)), ("PER-CP", (PHONE, Dial)),
 
-    ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
+    ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ssns", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
     ("social security number", (SSN, Nine)), ("social", (SSN, Nine)), ("soc sec no", (SSN, Nine)), ("patient ssn", (SSN, Nine)),
     ("sin", (SSN, Nine)), ("us mbi", (HEALTH_PLAN_ID, Mixed)), ("us medicare", (HEALTH_PLAN_ID, Mixed)), ("MR", (MRN, Mixed)),
     ("SS", (SSN, Nine)), ("MB", (HEALTH_PLAN_ID, Mixed)), ("MC", (HEALTH_PLAN_ID, Mixed)), ("MA", (HEALTH_PLAN_ID, Mixed)),

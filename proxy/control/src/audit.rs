@@ -260,3 +260,28 @@ fn order(word: &str) -> Option<Order> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_for_who_wants_them_most() {
+        for (accept, wanted) in [
+            ("application/x-ndjson", true),
+            ("application/json, Application/X-NDJSON", true),
+            ("text/csv, application/x-ndjson; q=0.5", true),
+            ("application/x-ndjson;q=0, application/json", false),
+            ("application/json, application/x-ndjson;q=0.5", false),
+            ("application/*", false),
+            ("*/*", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_static(accept));
+            assert_eq!(accepts_lines(&headers), wanted, "{accept}");
+        }
+        assert!(!accepts_lines(&HeaderMap::new()));
+    }
+}

@@ -195,3 +195,47 @@ fn row(prefix: Option<IpAddr>, failure: &Failure, count: u64) -> Row {
         details,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_counted_by_address_reason_and_owner() {
+        let strangers = Strangers::default();
+        let unknown = || Failure::unknown(Code::InvalidApiKey, "unknown");
+        let owned = |credential: &str| Failure {
+            owner: Some(Owner {
+                org_id: "org_1".to_owned(),
+                mode: Mode::Test,
+                kind: ActorKind::AgentCredential,
+                credential_id: credential.to_owned(),
+                hint: "…x9Qz".to_owned(),
+            }),
+            ..Failure::unknown(Code::AgentCredentialRevoked, "revoked")
+        };
+        let near: IpAddr = [192, 0, 2, 1].into();
+        for (client, failure) in [
+            (near, unknown()),
+            (near, unknown()),
+            ([192, 0, 2, 2].into(), unknown()),
+            (near, owned("agc_1")),
+            (near, owned("agc_2")),
+        ] {
+            strangers.count(client, failure);
+        }
+        let counts = strangers.counts.lock();
+        assert_eq!(counts.len(), 4);
+        assert_eq!(counts.get(&(Some(near), unknown())), Some(&2));
+        let told = row(Some(near), &owned("agc_1"), 3);
+        assert_eq!(told.org_id.as_deref(), Some("org_1"));
+        assert_eq!(told.mode, Some(Mode::Test));
+        assert_eq!(told.actor.id.as_deref(), Some("agc_1"));
+        assert_eq!(told.code.as_deref(), Some("AGENT_CREDENTIAL_REVOKED"));
+        let untold = row(None, &unknown(), 1);
+        assert_eq!(
+            (untold.org_id, untold.mode, untold.actor.id),
+            (None, None, None)
+        );
+    }
+}

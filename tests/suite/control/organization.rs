@@ -1,8 +1,11 @@
 //! Organization, usage and budget (contract 8 and 12).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
+use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
 use super::{call, code, data, key_with};
@@ -11,6 +14,8 @@ use crate::engines::on_both_engines;
 on_both_engines! {
     settings_are_read_and_changed,
     only_ones_own_organization_may_be_named,
+    what_holds_in_both_modes_stands_in_the_live_log,
+    an_evaluation_ends,
     usage_is_what_the_ledger_says,
     a_lowered_cap_blocks_the_next_request,
 }
@@ -103,6 +108,81 @@ async fn only_ones_own_organization_may_be_named(world: &World) {
     }
 }
 
+async fn what_holds_in_both_modes_stands_in_the_live_log(world: &World) {
+    let organization = world.organization();
+    let path = format!("/v1/orgs/{}", organization.id);
+    let wanted = json!({"name": "test", "scopes": ["control:org", "control:read"], "mode": "test"});
+    let made = data(world, &organization.key, "POST", "/v1/api_keys", wanted).await;
+    let test_key = made["key"].as_str().unwrap();
+    let changed = call(world, test_key, "PATCH", &path, json!({"ai_paused": true})).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    let log = format!("/v1/audit?request_id={}", changed.request_id());
+    let rows = data(world, &organization.key, "GET", &log, Value::Null).await;
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["event"], "organization.updated");
+    assert_eq!(rows[0]["mode"], "live");
+    assert_eq!(rows[0]["actor"]["id"], made["id"]);
+}
+
+async fn an_evaluation_ends(world: &World) {
+    let organization = world.organization_with(&["--plan", "evaluation"]);
+    let path = format!("/v1/orgs/{}", organization.id);
+    let plan =
+        async || data(world, &organization.key, "GET", &path, Value::Null).await["plan"].clone();
+    assert!(plan().await["evaluation_ends_at"].is_string());
+    let said = json!({"message": mark(), "stream": false});
+    let answer = world.gateway.chat(&organization.key, said.clone()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let set = |arguments: &[&str]| {
+        let base = ["admin", "set-plan", "--organization", &organization.id];
+        let mut command = world.gateway.command();
+        command.args(base).args(arguments);
+        command.output().unwrap()
+    };
+    assert!(
+        set(&["--tier", "evaluation", "--evaluation-days", "0"])
+            .status
+            .success()
+    );
+    let refused = until(|| world.gateway.chat(&organization.key, said.clone()), 402).await;
+    assert_eq!(refused.json()["error"]["code"], "EVALUATION_ACCESS_BLOCKED");
+    assert!(
+        !set(&["--tier", "premium", "--evaluation-days", "3"])
+            .status
+            .success()
+    );
+    assert!(
+        set(&["--tier", "premium", "--credits", "12.5"])
+            .status
+            .success()
+    );
+    let again = until(|| world.gateway.chat(&organization.key, said.clone()), 200).await;
+    assert_eq!(again.status, 200, "{}", again.text());
+    let plan = plan().await;
+    assert_eq!(
+        (&plan["tier"], &plan["monthly_credits"]),
+        (&json!("premium"), &json!(12.5))
+    );
+    let log = "/v1/audit?event=organization.plan_set";
+    let rows = data(world, &organization.key, "GET", log, Value::Null).await;
+    assert_eq!(rows[0]["details"]["old"]["tier"], "evaluation");
+    assert_eq!(rows[0]["details"]["new"]["tier"], "premium");
+}
+
+/// Asks until the answer has this status: another process has changed what is asked about, and it is known within two
+/// seconds.
+async fn until<F: Future<Output = Answer>>(ask: impl Fn() -> F, status: u16) -> Answer {
+    for _ in 0..60 {
+        let answer = ask().await;
+        if answer.status == status {
+            return answer;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("no answer has status {status}");
+}
+
 async fn usage_is_what_the_ledger_says(world: &World) {
     let organization = world.organization();
     let key = &organization.key;
@@ -129,6 +209,11 @@ async fn usage_is_what_the_ledger_says(world: &World) {
         .sum();
     let total = used["credits_used"].as_f64().unwrap();
     assert!(total > 0.0 && (sum - total).abs() < 1e-9, "{used}");
+    // What is left is of this cycle, whichever span is asked for.
+    let span = "/v1/usage?from=2025-01-01T00:00:00Z&to=2025-01-02T00:00:00Z";
+    let long_ago = data(world, key, "GET", span, Value::Null).await;
+    assert_eq!(long_ago["credits_used"], 0);
+    assert_eq!(long_ago["credits_remaining"], used["credits_remaining"]);
     let budget = data(world, key, "GET", "/v1/usage/budget", Value::Null).await;
     assert_eq!(budget["current_credits"], used["credits_used"]);
     assert_eq!(budget["current_spend_usd"], used["spend_usd"]);

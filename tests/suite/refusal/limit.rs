@@ -138,8 +138,8 @@ async fn every_authenticated_request_counts(world: &World) {
             .status,
         422
     );
-    let read = Request::new("GET", "/v1/ai/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV")
-        .bearer(&organization.key);
+    let path = "/v1/ai/messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let read = Request::new("GET", path).bearer(&organization.key);
     assert_eq!(world.gateway.answer(&read).await.status, 404);
     assert_eq!(
         world
@@ -150,6 +150,17 @@ async fn every_authenticated_request_counts(world: &World) {
         200
     );
     expect(&world.gateway.answer(&read).await, "RATE_LIMITED", None);
+    // Also those that are refused before the limits are asked.
+    let organization = world.organization_with(&["--per-minute", "3", "--scopes", "control:read"]);
+    let dated = Request::new("GET", path).bearer(&organization.key);
+    let dated = dated.header("Svc-Version", "x");
+    let answer = world.gateway.answer(&dated).await;
+    expect(&answer, "INVALID_API_VERSION", Some("Svc-Version"));
+    assert_eq!(answer.header("x-ratelimit-remaining"), Some("2"));
+    let said = json!({"message": mark()});
+    let answer = world.gateway.chat(&organization.key, said).await;
+    expect(&answer, "MISSING_SCOPE", None);
+    assert_eq!(answer.header("x-ratelimit-remaining"), Some("1"));
     let closed = world.organization_with(&["--per-minute", "0"]);
     expect(
         &world

@@ -7,6 +7,9 @@ use crate::number::{Gap, Numbers};
 const MIN_DIGITS: usize = 13;
 const MAX_DIGITS: usize = 19;
 
+/// Digits of every group but the last: cards are written 4-4-4-4, 4-6-5 or 4-4-4-4-3.
+const LEAST_GROUP: usize = 4;
+
 /// First and last prefix of a range, how many digits a prefix has, and the lengths of its numbers.
 struct Issuer {
     prefixes: (u32, u32),
@@ -89,8 +92,10 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
                 Finding::new(CREDIT_CARD, numbers.group(at).start, group.end, 950).verified(),
             );
         }
-        // The groups of a card are all apart by the same sign.
-        if !matches!(gap, Gap::Dash | Gap::Space | Gap::Dot) || numbers.gap(index) != gap {
+        // The groups of a card are all apart by the same sign, and none but the last is short: `376 377 378 379 380` counts.
+        let is_short = group.end - group.start < LEAST_GROUP;
+        let is_apart = matches!(gap, Gap::Dash | Gap::Space | Gap::Dot);
+        if is_short || !is_apart || numbers.gap(index) != gap {
             return None;
         }
         index += 1;

@@ -84,8 +84,27 @@ impl Document {
         }
     }
 
-    /// Whether there is a value, and something that says what it is.
-    fn is_structured(&self) -> bool {
+    /// What ends the document behind its last text: all that its passages opened is closed.
+    pub(super) fn end(&self) -> String {
+        let mut leads = self.passages.iter().map(|passage| passage.lead.as_str());
+        let mut open = Vec::new();
+        for sign in leads.clone().flat_map(str::chars) {
+            match sign {
+                '{' => open.push('}'),
+                '[' => open.push(']'),
+                '}' | ']' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        let is_string = leads.next_back().is_some_and(|lead| lead.ends_with('"'));
+        let quote = is_string.then_some('"').into_iter();
+        quote.chain(open.into_iter().rev()).collect()
+    }
+
+    /// Takes away the keys behind its last value. Whether there is a value then, and something that says what it is.
+    fn is_structured(&mut self) -> bool {
+        let last = self.passages.iter().rposition(|passage| !passage.is_key);
+        self.passages.truncate(last.map_or(0, |at| at + 1));
         let mut passages = self.passages.iter();
         passages.any(|passage| !passage.is_key && passage.lead.contains(':'))
     }
@@ -224,7 +243,7 @@ impl TextScan {
             answers,
             mut documents,
         } = aside;
-        documents.retain(Document::is_structured);
+        documents.retain_mut(Document::is_structured);
         let is_plain = disguised.is_empty() && seams.is_empty() && wraps.is_empty();
         if is_plain && answers.is_empty() && documents.is_empty() {
             return;

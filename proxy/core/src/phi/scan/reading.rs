@@ -155,6 +155,7 @@ impl Reading {
             origin: document.origin,
             form: Form::Text,
         });
+        let end = document.end();
         for Passage {
             lead,
             segment,
@@ -175,6 +176,10 @@ impl Reading {
                 _ => readings(written).folded,
             };
             self.push(written, segment, 0, folded);
+        }
+        self.text.push_str(&end);
+        if let Some(begun) = self.segments.last_mut() {
+            begun.end = self.text.len();
         }
     }
 

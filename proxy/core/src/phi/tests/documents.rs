@@ -80,6 +80,27 @@ fn a_value_is_found_by_what_stands_above_it() {
 }
 
 #[test]
+fn a_document_is_whole() {
+    for (sent, written) in [
+        (json!({"a": {"b": ["c", 1]}}), r#"{"a": {"b": ["c", 1]}}"#),
+        (json!({"a": [{"b": "c"}]}), r#"{"a": [{"b": "c"}]}"#),
+        (json!({"a": [1], "b": true}), r#"{"a": [1]}"#),
+    ] {
+        let mut request = calling(sent);
+        let scan = TextScan::of(&mut request);
+        let (reading, segments) = scan.reading();
+        let last = segments.last().unwrap();
+        let document = &reading[last.start..last.end];
+        // What stands behind the last text says nothing of it.
+        assert!(document.starts_with(written.trim_end_matches(['}', ']'])));
+        assert!(
+            serde_json::from_str::<serde_json::Value>(document).is_ok(),
+            "{document}"
+        );
+    }
+}
+
+#[test]
 fn what_has_no_keys_is_no_document() {
     for bare in [json!(["123"]), json!("123"), json!({}), json!({"a": null})] {
         let mut request = calling(bare);
