@@ -14,6 +14,8 @@ use crate::cursor;
 #[derive(Default)]
 pub(crate) struct Query {
     rest: Vec<(String, String)>,
+    /// The names as they stand in the address.
+    names: Vec<String>,
     /// What a cursor is bound to: all parameters but where the page starts and how long it is.
     filters: [u8; 32],
 }
@@ -55,6 +57,7 @@ impl Query {
             }
         }
         Self {
+            names: rest.iter().map(|(name, _)| name.clone()).collect(),
             rest,
             filters: hasher.finalize().into(),
         }
@@ -196,7 +199,7 @@ impl Query {
         })
     }
 
-    /// Notes every parameter that nobody took.
+    /// Notes every parameter that nobody took, and puts what was found in others into their order.
     pub(crate) fn end(&mut self, problems: &mut Problems) {
         let mut unknown = BTreeSet::new();
         for (name, _) in self.rest.drain(..) {
@@ -207,6 +210,7 @@ impl Query {
         for name in unknown {
             problems.add(path(&name), "is not a known parameter");
         }
+        problems.order_query(&self.names);
     }
 }
 

@@ -310,23 +310,6 @@ impl Fault {
         self
     }
 
-    /// The same, with what it says of query parameters in the order in which they stand there; what is missing comes last.
-    #[must_use]
-    pub fn in_order_of_query(mut self, names: &[&str]) -> Self {
-        if self.code != Code::ValidationFailed || self.details.len() < 2 {
-            return self;
-        }
-        let place = |path: &String| {
-            let name = path.strip_prefix("$query.")?;
-            names.iter().position(|other| *other == name)
-        };
-        let mut details: Vec<_> = std::mem::take(&mut *self.details).into_iter().collect();
-        details.sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
-        self.param = details.first().map(|(path, _)| path.clone());
-        *self.details = details.into_iter().collect();
-        self
-    }
-
     /// What the log may say about the cause.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
@@ -447,6 +430,16 @@ impl Problems {
         self.unknown_null = self.unknown_null.take().or(other.unknown_null);
     }
 
+    /// Puts what was found in query parameters into the order of their names; what is in none of them comes last.
+    pub fn order_query(&mut self, names: &[String]) {
+        let place = |path: &str| {
+            let name = path.strip_prefix("$query.")?;
+            names.iter().position(|other| other == name)
+        };
+        self.found
+            .sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -516,6 +509,19 @@ pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn query_parameters_are_named_in_their_order() {
+        let mut problems = Problems::default();
+        for path in ["$query.event", "a", "$query.limit", "$query.order"] {
+            problems.add(path, "is wrong");
+        }
+        problems.order_query(&["limit", "order", "event"].map(str::to_owned));
+        let fault = problems.into_result().unwrap_err();
+        assert_eq!(fault.param.as_deref(), Some("$query.limit"));
+        let paths: Vec<&String> = fault.details.keys().collect();
+        assert_eq!(paths, ["$query.limit", "$query.order", "$query.event", "a"]);
+    }
 
     #[test]
     fn every_code_finds_its_own_row() {
