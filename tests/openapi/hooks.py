@@ -71,6 +71,8 @@ def fit_body(body: dict) -> None:
             constraints = grant.get("constraints")
             if isinstance(constraints, dict) and constraints.get("models"):
                 constraints["models"] = list(MODELS)
+    # Only an app that there is can be named.
+    body.pop("app_id", None)
     # Public, as above; and `*` stands alone, each name once.
     if "url" in body:
         body["url"] = "https://hooks.example.org/in"

@@ -52,12 +52,15 @@ pub(crate) fn read(mut call: Call) -> Answering {
 /// The app that the path names.
 pub(crate) async fn find(call: &Call) -> Result<App, Fault> {
     let id = call.id("app_id", IdKind::Bare)?;
+    by_id(call, &id).await?.ok_or_else(missing)
+}
+
+/// The app with this id, where it is one of the caller's organization and mode.
+pub(crate) async fn by_id(call: &Call, id: &str) -> Result<Option<App>, Fault> {
     let caller = &call.caller;
     let (store, organization) = (&call.gateway.store, &caller.organization_id);
-    let found = app::find(store, organization, caller.mode, &id).await;
-    found
-        .map_err(|error| store_fault(&error))?
-        .ok_or_else(missing)
+    let found = app::find(store, organization, caller.mode, id).await;
+    found.map_err(|error| store_fault(&error))
 }
 
 pub(crate) fn create(mut call: Call) -> Deciding {

@@ -85,8 +85,7 @@ pub(crate) fn put(mut call: Call) -> Deciding {
     Box::pin(async move {
         let mut problems = Problems::default();
         call.query.end(&mut problems);
-        if !is_key(call.parameter("entity_key")) {
-            let problem = "must be a small letter and up to 39 of a-z, 0-9 and _";
+        if let Some(problem) = no_key(call.parameter("entity_key")) {
             problems.add("entity_key", problem);
         }
         let mut fields = Fields::top(std::mem::take(&mut call.body));
@@ -103,6 +102,11 @@ pub(crate) fn put(mut call: Call) -> Deciding {
             Some(before) => update(&call, before, schema).await,
         }
     })
+}
+
+/// What is wrong with a text that can be the key of no entity.
+pub(crate) fn no_key(text: &str) -> Option<&'static str> {
+    (!is_key(text)).then_some("must be a small letter and up to 39 of a-z, 0-9 and _")
 }
 
 async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Result<Change, Fault> {

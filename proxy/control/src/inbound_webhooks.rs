@@ -3,13 +3,13 @@
 
 use rand::RngExt;
 use serde_json::{Map, Value, json};
-use svc_core::entity::{Clash, Mapping};
+use svc_core::entity::{Clash, Mapping, Schema};
 use svc_core::fault::{Fault, Problems, invalid};
 use svc_core::id::IdKind;
 use svc_core::secret;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::moment;
-use svc_store::inbound_webhook::{self, InboundWebhook, Status};
+use svc_store::inbound_webhook::{self, Configured, InboundWebhook, Status};
 use svc_store::page::Position;
 
 use crate::call::{
@@ -37,12 +37,12 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let found = inbound_webhook::list(&call.gateway.store, &app.id, status, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|webhook| Position {
-            at: webhook.created_at,
-            id: webhook.id.clone(),
+        let last = last.map(|row| Position {
+            at: row.webhook.created_at,
+            id: row.webhook.id.clone(),
         });
         let rows = found.rows.iter();
-        let rows = rows.map(|webhook| record(webhook, default_per_minute(&call)));
+        let rows = rows.map(|row| record(&row.webhook, &row.schema, default_per_minute(&call)));
         Ok(Reply::page(
             rows.collect(),
             query.pagination(&page, &binding, last.as_ref()),
@@ -53,13 +53,14 @@ pub(crate) fn list(mut call: Call) -> Answering {
 pub(crate) fn read(mut call: Call) -> Answering {
     Box::pin(async move {
         call.takes_nothing()?;
-        let webhook = find(&call).await?;
-        Ok(Reply::of(record(&webhook, default_per_minute(&call))))
+        let Configured { webhook, schema } = find(&call).await?;
+        let data = record(&webhook, &schema, default_per_minute(&call));
+        Ok(Reply::of(data))
     })
 }
 
 /// The webhook that the path names.
-async fn find(call: &Call) -> Result<InboundWebhook, Fault> {
+async fn find(call: &Call) -> Result<Configured, Fault> {
     let id = call.id("id", IdKind::InboundWebhook)?;
     let app = apps::find(call).await?;
     let found = inbound_webhook::find(&call.gateway.store, &app.id, &id).await;
@@ -88,7 +89,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         fields.require("name", &mut problems);
         let wanted = Wanted::read(&mut fields, &mut problems);
         fields.end_strictly(&mut problems);
-        problems.into_result()?;
+        wanted.accept(problems)?;
         let (Some(entity_key), Some(name)) = (entity_key, wanted.name) else {
             return Err(Fault::internal(
                 "an inbound webhook passed without its fields",
@@ -99,7 +100,8 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         let entity = entity.ok_or_else(|| invalid("entity_key", "is not an entity of this app"))?;
         let mut problems = Problems::default();
         let pairs = wanted.field_mapping.unwrap_or_default();
-        let field_mapping = Mapping::read(pairs, &entity.schema, MAPPING, &mut problems);
+        let schema = entity.schema;
+        let field_mapping = Mapping::read(pairs, Some(&schema), MAPPING, &mut problems);
         problems.into_result()?;
         let (token, digest, token_hint) = token();
         let webhook = InboundWebhook {
@@ -128,7 +130,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                     return Err(refused(invalid("$body", problem)));
                 }
                 inbound_webhook::insert(&mut tx, &webhook, &digest).await?;
-                let mut data = record(&webhook, default);
+                let mut data = record(&webhook, &schema, default);
                 data["token"] = Value::from(token);
                 let effect = Effect::created("inbound_webhook", &webhook.id, data);
                 Ok(effect.detail(
@@ -148,15 +150,16 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         fields.refuse_nulls(&["name", "status", MAPPING], &mut problems);
         let wanted = Wanted::read(&mut fields, &mut problems);
         fields.end_strictly(&mut problems);
-        problems.into_result()?;
-        let found = find(&call).await?;
+        wanted.accept(problems)?;
+        let Configured {
+            webhook: found,
+            schema,
+        } = find(&call).await?;
         let mapping = match wanted.field_mapping {
             None => None,
             Some(pairs) => {
-                let entity = entities::by_key(&call, &found.app_id, &found.entity_key).await?;
-                let entity = entity.ok_or_else(missing)?;
                 let mut problems = Problems::default();
-                let mapping = Mapping::read(pairs, &entity.schema, MAPPING, &mut problems);
+                let mapping = Mapping::read(pairs, Some(&schema), MAPPING, &mut problems);
                 problems.into_result()?;
                 Some(mapping)
             }
@@ -165,7 +168,8 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let locked = inbound_webhook::lock(&mut tx, &found.app_id, &found.id).await?;
-                let before = locked.ok_or_else(|| refused(missing()))?;
+                let locked = locked.ok_or_else(|| refused(missing()))?;
+                let before = locked.webhook;
                 let mut next = before.clone();
                 next.name = wanted.name.unwrap_or(next.name);
                 next.status = wanted.status.unwrap_or(next.status);
@@ -176,7 +180,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
                     Given::Value(limit) => next.per_minute = Some(limit),
                 }
                 inbound_webhook::update(&mut tx, &next).await?;
-                let data = record(&next, default);
+                let data = record(&next, &locked.schema, default);
                 let effect = Effect::new("updated", "inbound_webhook", &next.id, data);
                 let effect = effect.detail("status", next.status.word());
                 Ok(effect.detail("changed", before != next))
@@ -188,16 +192,17 @@ pub(crate) fn update(mut call: Call) -> Deciding {
 pub(crate) fn rotate_token(mut call: Call) -> Deciding {
     Box::pin(async move {
         call.takes_nothing()?;
-        let found = find(&call).await?;
+        let found = find(&call).await?.webhook;
         let (token, digest, hint) = token();
         let default = default_per_minute(&call);
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let locked = inbound_webhook::lock(&mut tx, &found.app_id, &found.id).await?;
-                let mut next = locked.ok_or_else(|| refused(missing()))?;
+                let locked = locked.ok_or_else(|| refused(missing()))?;
+                let mut next = locked.webhook;
                 inbound_webhook::rotate(&mut tx, &next.id, &digest, &hint).await?;
                 next.token_hint = hint;
-                let mut data = record(&next, default);
+                let mut data = record(&next, &locked.schema, default);
                 data["token"] = Value::from(token);
                 Ok(Effect::new(
                     "token_rotated",
@@ -213,7 +218,7 @@ pub(crate) fn rotate_token(mut call: Call) -> Deciding {
 pub(crate) fn remove(mut call: Call) -> Deciding {
     Box::pin(async move {
         call.takes_nothing()?;
-        let found = find(&call).await?;
+        let found = find(&call).await?.webhook;
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 if !inbound_webhook::delete(&mut tx, &found.app_id, &found.id).await? {
@@ -249,10 +254,22 @@ impl Wanted {
             per_minute: input::whole_or_null(fields, "per_minute", 0..=MAX_PER_MINUTE, problems),
         }
     }
+
+    /// # Errors
+    /// Where there are problems: these, and what is wrong with the form of the mapping. With the mapping alone it waits
+    /// for the entity, and then all that is wrong with it is said.
+    fn accept(&self, mut problems: Problems) -> Result<(), Fault> {
+        if let Some(pairs) = &self.field_mapping
+            && !problems.is_empty()
+        {
+            Mapping::read(pairs.clone(), None, MAPPING, &mut problems);
+        }
+        problems.into_result()
+    }
 }
 
 /// The webhook as contract 17.1 shows it. What its mapping does not mean by itself stands in `warnings`.
-fn record(webhook: &InboundWebhook, default_per_minute: u32) -> Value {
+fn record(webhook: &InboundWebhook, schema: &Schema, default_per_minute: u32) -> Value {
     let InboundWebhook {
         id,
         org_id: _,
@@ -268,7 +285,20 @@ fn record(webhook: &InboundWebhook, default_per_minute: u32) -> Value {
         created_at,
         last_used_at,
     } = webhook;
-    let warnings: Value = field_mapping.clashes().iter().map(warning).collect();
+    let clashes = field_mapping.clashes();
+    let clashes = clashes.iter().map(|Clash { source, field }| {
+        let message = format!(
+            "A later source becomes {field} too; where both have a value, the later one counts."
+        );
+        warning(source, message)
+    });
+    let lost = field_mapping.lost(schema);
+    let lost = lost.iter().map(|(source, field)| {
+        let message =
+            format!("The entity has no field {field} any more; what stands there is dropped.");
+        warning(source, message)
+    });
+    let warnings: Value = clashes.chain(lost).collect();
     json!({
         "id": id,
         "object": "inbound_webhook",
@@ -285,10 +315,6 @@ fn record(webhook: &InboundWebhook, default_per_minute: u32) -> Value {
     })
 }
 
-fn warning(clash: &Clash) -> Value {
-    let Clash { source, field } = clash;
-    json!({
-        "param": format!("{MAPPING}.{source}"),
-        "message": format!("A later source becomes {field} too; where both have a value, the later one counts."),
-    })
+fn warning(source: &str, message: String) -> Value {
+    json!({"param": format!("{MAPPING}.{source}"), "message": message})
 }

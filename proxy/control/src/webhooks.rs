@@ -22,6 +22,7 @@ use crate::call::{
 use crate::cursor;
 use crate::input::{self, Given, MAX_DESCRIPTION_CHARS};
 use crate::query::PAGE;
+use crate::{apps, entities};
 
 pub(crate) use deliveries::{list as list_deliveries, read as read_delivery};
 pub(crate) use replays::{create as bulk_replay, read as read_replay};
@@ -33,7 +34,6 @@ const IN_FLIGHT: std::ops::RangeInclusive<u32> = 1..=50;
 const USUAL_IN_FLIGHT: u32 = 5;
 /// Entities that one endpoint may name.
 const MAX_ENTITY_KEYS: usize = 100;
-const MAX_ENTITY_KEY_CHARS: usize = 64;
 /// 7 days (spec, Limits).
 const MAX_GRACE_HOURS: u32 = 168;
 const MS_PER_HOUR: i64 = 3_600_000;
@@ -104,10 +104,21 @@ async fn find(call: &Call) -> Result<Endpoint, Fault> {
         .ok_or_else(missing)
 }
 
+/// # Errors
+/// 422 for an app of somebody else or of nobody, whose events would never come.
+async fn check_app(call: &Call, app_id: &str) -> Result<(), Fault> {
+    let found = apps::by_id(call, app_id).await?;
+    let problem = || invalid("app_id", "is not an app of this organization");
+    found.map(drop).ok_or_else(problem)
+}
+
 pub(crate) fn create(mut call: Call) -> Deciding {
     Box::pin(async move {
         let wanted = Wanted::read(&mut call)?;
         available(&call)?;
+        if let Some(app_id) = &wanted.subscription.app_id {
+            check_app(&call, app_id).await?;
+        }
         let secret = new_secret();
         let caller = &call.caller;
         let endpoint = Endpoint {
@@ -152,6 +163,9 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         let changes = Changes::read(&mut call)?;
         let found = find(&call).await?;
         available(&call)?;
+        if let Given::Value(app_id) = &changes.app_id {
+            check_app(&call, app_id).await?;
+        }
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let (org_id, mode) = (&found.org_id, found.mode);
@@ -434,7 +448,7 @@ fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
         Some(value) => input::texts(value, "entity_keys", problems, |_, key| {
-            input::other_length(key, 1..=MAX_ENTITY_KEY_CHARS)
+            entities::no_key(key).map(str::to_owned)
         }),
     };
     let Some(keys) = keys else {

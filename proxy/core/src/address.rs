@@ -92,7 +92,16 @@ impl Base {
         if !text.chars().all(is_plain) {
             return Err("must not hold control characters or backslashes");
         }
+        if text.trim() != text {
+            return Err("must not begin or end with a blank");
+        }
         let url = Url::parse(text).map_err(|_| "is not an absolute address")?;
+        // This one takes `https:host` and `https:///host` for `https://host`.
+        let behind = text.get(url.scheme().len()..);
+        let behind = behind.and_then(|rest| rest.strip_prefix("://"));
+        if behind.is_none_or(|rest| rest.starts_with('/')) {
+            return Err("is not an absolute address");
+        }
         let tls = match (url.scheme(), rules.schemes) {
             ("https", _) => true,
             ("http", Schemes::HttpToo) => false,
@@ -347,6 +356,7 @@ mod tests {
             path: "/api/v2".into(),
         };
         assert_eq!(base, Ok(expected));
+        assert!(Base::read("HTTPS://ehr.example.org", &AddressRules::default()).is_ok());
     }
 
     #[test]
@@ -382,6 +392,13 @@ mod tests {
             "https://ehr.example.org:22/",
             "file:///etc/passwd",
             "https://./",
+            "https:ehr.example.org",
+            "https:/ehr.example.org",
+            "https:///ehr.example.org",
+            "https:ehr.example.org://x",
+            " https://ehr.example.org",
+            "https://ehr.example.org ",
+            "https://ehr.example.org/x\u{3000}",
         ] {
             assert!(Base::read(url, &AddressRules::default()).is_err(), "{url}");
         }

@@ -1,6 +1,6 @@
 //! Inbound webhooks: who may post records to an entity (contract 17.1). Of a token its digest is kept and nothing else.
 
-use svc_core::entity::Mapping;
+use svc_core::entity::{Mapping, Schema};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
@@ -11,10 +11,11 @@ use crate::organization::WebhookPayload;
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError, Transaction};
 
-/// Rows with the key of their entity.
+/// Rows with the key and the fields of their entity.
 macro_rules! select {
     () => {
-        "SELECT i.*, (SELECT e.key FROM entities e WHERE e.id = i.entity_id) AS entity_key FROM inbound_webhooks i"
+        "SELECT i.*, (SELECT e.key FROM entities e WHERE e.id = i.entity_id) AS entity_key, \
+         (SELECT e.fields FROM entities e WHERE e.id = i.entity_id) AS entity_fields FROM inbound_webhooks i"
     };
 }
 
@@ -58,6 +59,14 @@ impl Status {
             _ => None,
         }
     }
+}
+
+/// A webhook, and what its mapping can lead to by now.
+#[derive(Clone, Debug)]
+pub struct Configured {
+    pub webhook: InboundWebhook,
+    /// Of its entity.
+    pub schema: Schema,
 }
 
 /// Where a token leads.
@@ -183,18 +192,14 @@ pub async fn count(tx: &mut Transaction<'_>, app_id: &str) -> Result<u32, StoreE
 ///
 /// # Errors
 /// Those of the database.
-pub async fn find(
-    store: &Store,
-    app_id: &str,
-    id: &str,
-) -> Result<Option<InboundWebhook>, StoreError> {
+pub async fn find(store: &Store, app_id: &str, id: &str) -> Result<Option<Configured>, StoreError> {
     let arguments = args![id, app_id];
     store
         .db
         .read(|cx| {
             Box::pin(async move {
                 let row = cx.row(FIND, arguments).await?;
-                row.as_ref().map(from_row).transpose()
+                row.as_ref().map(configured).transpose()
             })
         })
         .await
@@ -210,11 +215,11 @@ pub async fn lock(
     tx: &mut Transaction<'_>,
     app_id: &str,
     id: &str,
-) -> Result<Option<InboundWebhook>, StoreError> {
+) -> Result<Option<Configured>, StoreError> {
     let sql = "UPDATE inbound_webhooks SET name = name WHERE id = $1 AND app_id = $2";
     tx.cx.execute(sql, args![id, app_id]).await?;
     let row = tx.cx.row(FIND, args![id, app_id]).await?;
-    row.as_ref().map(from_row).transpose()
+    row.as_ref().map(configured).transpose()
 }
 
 /// Stores what may be changed of a webhook: name, status, mapping and limit.
@@ -266,7 +271,7 @@ pub async fn list(
     app_id: &str,
     status: Option<Status>,
     page: &Page,
-) -> Result<Paged<InboundWebhook>, StoreError> {
+) -> Result<Paged<Configured>, StoreError> {
     let mut listing = Listing::new(concat!(select!(), " WHERE i.app_id = $1"), args![app_id]);
     if let Some(status) = status {
         listing.only("i.status = ?", status.word());
@@ -274,8 +279,18 @@ pub async fn list(
     let page = page.clone();
     store
         .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
+        .read(move |cx| Box::pin(async move { listing.read(cx, &page, configured).await }))
         .await
+}
+
+fn configured(row: &Row) -> Result<Configured, StoreError> {
+    let schema = Schema::stored(row.get("entity_fields")?);
+    Ok(Configured {
+        webhook: from_row(row)?,
+        schema: schema.ok_or(StoreError::Corrupt {
+            column: "entities.fields",
+        })?,
+    })
 }
 
 fn from_row(row: &Row) -> Result<InboundWebhook, StoreError> {

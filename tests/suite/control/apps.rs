@@ -329,6 +329,25 @@ async fn a_mapping_names_fields_and_is_flagged(world: &World) {
             "{body}"
         );
     }
+    // The form of a mapping is judged with the rest, its fields once there is an entity.
+    let wrong = json!({"entity_key": "patient", "field_mapping": {"id": 1, "a": "nickname"}});
+    for (more, named) in [
+        (json!({}), vec!["field_mapping.id", "name"]),
+        (
+            json!({"name": "Lab"}),
+            vec!["field_mapping.id", "field_mapping.a"],
+        ),
+    ] {
+        let mut body = wrong.clone();
+        for (name, value) in more.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        let refused = call(world, &key, "POST", &webhooks, body).await;
+        let details = refused.json()["error"]["details"].clone();
+        let found: Vec<&String> = details.as_object().unwrap().keys().collect();
+        assert_eq!(refused.status, 422);
+        assert_eq!(found, named);
+    }
     let both = body("patient", json!({"patient.id": "mrn", "id": "mrn"}));
     let made = data(world, &key, "POST", &webhooks, both).await;
     assert_eq!(
@@ -337,4 +356,19 @@ async fn a_mapping_names_fields_and_is_flagged(world: &World) {
     );
     assert_eq!(made["warnings"].as_array().unwrap().len(), 1);
     assert_eq!(made["warnings"][0]["param"], "field_mapping.patient.id");
+    let one = body("patient", json!({"id": "mrn"}));
+    let one = data(world, &key, "POST", &webhooks, one).await;
+    assert_eq!(one["warnings"], json!([]));
+    // The schema loses the field; the mapping stays.
+    let fields = json!({"fields": [{"key": "born", "type": "date"}]});
+    data(world, &key, "PUT", &path, fields).await;
+    let one = format!("{webhooks}/{}", one["id"].as_str().unwrap());
+    let read = data(world, &key, "GET", &one, Value::Null).await;
+    assert_eq!(read["warnings"].as_array().unwrap().len(), 1);
+    assert_eq!(read["warnings"][0]["param"], "field_mapping.id");
+    let listed = data(world, &key, "GET", &webhooks, Value::Null).await;
+    assert!(listed.as_array().unwrap().contains(&read));
+    let mended = json!({"field_mapping": {"id": "born"}});
+    let mended = data(world, &key, "PATCH", &one, mended).await;
+    assert_eq!(mended["warnings"], json!([]));
 }

@@ -1,6 +1,7 @@
 //! Endpoints that are switched off, removed and replayed to.
 
 use serde_json::{Value, json};
+use svc_tests::wire::Request;
 
 use super::on_each;
 
@@ -125,6 +126,11 @@ async fn every_problem_of_a_request_is_told() {
                 "filter.status[0]",
             ],
         ),
+        (
+            replay,
+            json!({"delivery_ids": ["a", "b", "a"]}),
+            &["delivery_ids[2]"],
+        ),
     ] {
         let refused = hooks.call("POST", path, body).await;
         assert_eq!(refused.status, 422);
@@ -148,4 +154,50 @@ async fn every_problem_of_a_request_is_told() {
     let body = json!({"url": hooks.sink.url("/in"), "events": ["*"]});
     let refused = hooks.call("POST", "/v1/webhooks", body).await;
     assert_eq!(refused.status, 422, "at most 50");
+}
+
+#[tokio::test]
+async fn a_filter_is_about_an_app_and_entities_that_there_can_be() {
+    let hooks = super::Hooks::start(None).await;
+    let stranger = hooks.world.organization();
+    let request = Request::new("POST", "/v1/apps").bearer(&stranger.key);
+    let request = request.json(&json!({"name": "Theirs"}));
+    let theirs = hooks.world.gateway.answer(&request).await.json();
+    let theirs = theirs["data"]["id"].clone();
+    assert!(theirs.is_string());
+    let ours = hooks
+        .data("POST", "/v1/apps", json!({"name": "Ours"}))
+        .await;
+    let ours = ours["id"].clone();
+    let wanted = json!({"url": hooks.sink.url("/in"), "events": ["*"], "app_id": ours,
+                        "entity_keys": ["patient"]});
+    let made = hooks.data("POST", "/v1/webhooks", wanted.clone()).await;
+    let path = format!("/v1/webhooks/{}", made["id"].as_str().unwrap());
+    for (field, value, param) in [
+        ("app_id", theirs, "app_id"),
+        ("app_id", json!("01JD0000000000000000000000"), "app_id"),
+        (
+            "entity_keys",
+            json!(["patient", "Patient"]),
+            "entity_keys[1]",
+        ),
+        ("entity_keys", json!(["a".repeat(41)]), "entity_keys[0]"),
+    ] {
+        let mut other = wanted.clone();
+        other[field] = value.clone();
+        let mut change = json!({});
+        change[field] = value;
+        for (method, path, body) in [
+            ("POST", "/v1/webhooks", other),
+            ("PATCH", path.as_str(), change),
+        ] {
+            let refused = hooks.call(method, path, body).await;
+            let found = refused.json()["error"]["param"].take();
+            assert_eq!((refused.status, found), (422, json!(param)), "{method}");
+        }
+    }
+    let same = hooks.data("PATCH", &path, json!({"app_id": ours})).await;
+    assert_eq!(same["app_id"], ours);
+    let all = hooks.data("PATCH", &path, json!({"app_id": null})).await;
+    assert_eq!(all["app_id"], Value::Null);
 }

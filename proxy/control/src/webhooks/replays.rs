@@ -102,8 +102,11 @@ fn read_body(call: &mut Call) -> Result<(Wanted, Intent), Fault> {
 
 fn ids(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
     let ids = fields.take("delivery_ids")?;
-    let ids = input::texts(ids, "delivery_ids", problems, |_, id| {
-        input::other_length(id, 0..=MAX_ID_CHARS)
+    let ids = input::texts(ids, "delivery_ids", problems, |before, id| {
+        // So many are refused as they are.
+        let is_repeated = before.len() < MAX_IDS && before.iter().any(|other| other == id);
+        let problem = is_repeated.then(|| "must not be repeated".to_owned());
+        problem.or_else(|| input::other_length(id, 0..=MAX_ID_CHARS))
     })?;
     if !(1..=MAX_IDS).contains(&ids.len()) {
         problems.add("delivery_ids", format!("must hold 1 to {MAX_IDS} ids"));

@@ -22,10 +22,10 @@ const MAX_PAIRS: usize = 200;
 const MAX_SOURCE_CHARS: usize = 200;
 
 impl Mapping {
-    /// Reads the mapping at `path` of a request.
+    /// Reads the mapping at `path` of a request. Without a schema any key may be one of a field.
     pub fn read(
         pairs: Map<String, Value>,
-        schema: &Schema,
+        schema: Option<&Schema>,
         path: &str,
         problems: &mut Problems,
     ) -> Self {
@@ -44,10 +44,9 @@ impl Mapping {
                 );
                 continue;
             }
+            let is_field = |key: &str| schema.is_none_or(|schema| schema.field(key).is_some());
             match field {
-                Value::String(field) if schema.field(&field).is_some() => {
-                    read.push((source, field))
-                }
+                Value::String(field) if is_field(&field) => read.push((source, field)),
                 Value::String(_) => {
                     problems.add(join(path, &source), "is not a field of this entity");
                 }
@@ -87,6 +86,14 @@ impl Mapping {
             }
         }
         clashes
+    }
+
+    /// Sources, and the fields that they should become, which this schema does not have: those that it has lost since.
+    pub fn lost(&self, schema: &Schema) -> Vec<(&str, &str)> {
+        let pairs = self.0.iter();
+        let lost = pairs.filter(|(_, field)| schema.field(field).is_none());
+        lost.map(|(source, field)| (source.as_str(), field.as_str()))
+            .collect()
     }
 
     /// A payload in the entity's words. What is not mapped passes as it is; a mapped field comes before a key that

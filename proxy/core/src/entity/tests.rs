@@ -323,7 +323,7 @@ fn a_mapping_reaches_into_objects_and_lets_the_rest_pass() {
     let mut problems = Problems::default();
     let pairs =
         json!({"patient.id": "mrn", "patient.name.first": "name", "remark": "note", "id": "mrn"});
-    let mapping = Mapping::read(object(pairs), &schema, "field_mapping", &mut problems);
+    let mapping = Mapping::read(object(pairs), Some(&schema), "field_mapping", &mut problems);
     assert!(problems.is_empty());
     assert_eq!(
         mapping.clashes(),
@@ -361,12 +361,27 @@ fn a_mapping_names_fields_that_there_are() {
     let schema = one(json!({"type": "string"}));
     let mut problems = Problems::default();
     let pairs = object(json!({"a": "f", "b": "g", "c": 1, "a..b": "f", "": "f"}));
-    Mapping::read(pairs, &schema, "field_mapping", &mut problems);
+    Mapping::read(pairs.clone(), Some(&schema), "field_mapping", &mut problems);
     let details = problems.into_result().unwrap_err().details_value();
     assert_eq!(
         details.as_object().unwrap().keys().collect::<Vec<_>>(),
         ["field_mapping.b", "field_mapping.c", "field_mapping"]
     );
+    let mut problems = Problems::default();
+    Mapping::read(pairs, None, "field_mapping", &mut problems);
+    let details = problems.into_result().unwrap_err().details_value();
+    assert_eq!(
+        details.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["field_mapping.c", "field_mapping"],
+        "without a schema the form alone"
+    );
+}
+
+#[test]
+fn a_mapping_knows_which_of_its_fields_a_schema_has_lost() {
+    let schema = one(json!({"type": "string"}));
+    let mapping = Mapping::stored(json!({"a": "f", "b": "g"})).unwrap();
+    assert_eq!(mapping.lost(&schema), [("b", "g")]);
 }
 
 /// A field of any type, as a request has it.
@@ -475,7 +490,7 @@ proptest! {
         let schema = schema(json!([{"key": "f", "type": "json"}, {"key": "g", "type": "json"}]));
         let pairs: Map<String, Value> = pairs.into_iter().map(|(k, v)| (k, json!(v))).collect();
         let mut problems = Problems::default();
-        let mapping = Mapping::read(pairs, &schema, "m", &mut problems);
+        let mapping = Mapping::read(pairs, Some(&schema), "m", &mut problems);
         prop_assert!(problems.is_empty());
         prop_assert_eq!(Mapping::stored(mapping.to_json()), Some(mapping));
     }

@@ -36,8 +36,10 @@ pub fn check(text: &str, kind: ClientKind) -> Result<(), &'static str> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err("must not hold a user name or password");
     }
+    // The parser takes `https:host` and `https:///host` for `https://host`.
+    let behind = text.strip_prefix("https://");
     match url.scheme() {
-        "https" if text.starts_with("https://") => Ok(()),
+        "https" if behind.is_some_and(|rest| !rest.starts_with('/')) => Ok(()),
         "https" => Err("is not an absolute address"),
         "http" if loopback(text).is_some() => Ok(()),
         "http" => Err("may be http only on 127.0.0.1 or [::1]"),
@@ -148,6 +150,9 @@ mod tests {
             ("https://*.carenav.example/cb", &[]),
             ("https://user:pass@carenav.example/cb", &[]),
             ("https:carenav.example", &[]),
+            ("https:///carenav.example/cb", &[]),
+            (" https://carenav.example/cb", &[]),
+            ("https://carenav.example/cb ", &[]),
             ("https://carenav.example/a b", &[]),
             ("https://carenav.example/\u{e9}", &[]),
             ("https://carenav.example\\@evil.example", &[]),

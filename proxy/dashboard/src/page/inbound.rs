@@ -134,7 +134,8 @@ async fn preview(
     let schema = Schema::stored(entity.get("fields").cloned().unwrap_or_default());
     let schema = schema.ok_or_else(|| Fault::internal("a shown schema cannot be read"))?;
     let mut problems = Problems::default();
-    let mapping = Mapping::read(mapping(fields)?, &schema, "field_mapping", &mut problems);
+    let pairs = mapping(fields)?;
+    let mapping = Mapping::read(pairs, Some(&schema), "field_mapping", &mut problems);
     problems.into_result()?;
     let sample: Result<Map<String, Value>, _> = serde_json::from_str(fields.text("sample"));
     let sample = sample.map_err(|_| invalid("sample", "must be one JSON object"))?;

@@ -11,7 +11,7 @@ pub(crate) static SLOT_MIX: Form = Form {
     word: "slot_mix",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Of the people of each slot, `min` to `max` meet `where`. Slots that need nobody do not count.",
+    summary: "Of the people of each slot who are in the scope, `min` to `max` meet `where`. Slots that need nobody do not count.",
     unit: "one person below `min` or above `max` in one slot",
     example: r#"{"type": "slot_mix", "slot_where": [{"key": "shift", "equals": "night"}], "where": [{"key": "senior", "equals": true}], "min": 1}"#,
     read: |reader| Box::new(SlotMix::read(reader)),
@@ -26,13 +26,15 @@ struct SlotMix {
 
 impl SlotMix {
     fn read(reader: &mut ItemReader<'_>) -> Self {
-        let (mut slots, _) = reader.slots();
+        let scope = reader.scope();
+        let (mut slots, mut kind) = (scope.slots, scope.resources);
         let frame = reader.frame;
         slots.retain(|slot| frame.slots.get(*slot).is_some_and(|slot| slot.need() > 0));
         let condition = reader.required_condition("where");
-        let kind = frame.resources.iter().enumerate();
-        let kind = kind.filter(|(_, resource)| condition.holds(&resource.attributes));
-        let kind = kind.map(|(place, _)| place).collect();
+        kind.retain(|resource| {
+            let resource = frame.resources.get(*resource);
+            resource.is_some_and(|resource| condition.holds(&resource.attributes))
+        });
         let (min, max) = reader.bounds();
         Self {
             slots,

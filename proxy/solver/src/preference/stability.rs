@@ -10,7 +10,7 @@ pub(crate) static STABILITY: Form = Form {
     word: "stability",
     strengths: SOFT,
     weighs_itself: false,
-    summary: "Keeps what `baseline` says, in the form of the `assignments` of an earlier result.",
+    summary: "Keeps what `baseline` says within the scope, in the form of the `assignments` of an earlier result.",
     unit: "one resource of the baseline that no longer takes its slot",
     example: r#"{"type": "stability", "baseline": [{"slot_id": "s", "resource_ids": ["a"]}]}"#,
     read: |reader| Box::new(Stability::read(reader)),
@@ -23,9 +23,13 @@ struct Stability {
 
 impl Stability {
     fn read(reader: &mut ItemReader<'_>) -> Self {
-        Self {
-            pairs: reader.assignments("baseline"),
-        }
+        let scope = reader.scope();
+        let mut pairs = reader.assignments("baseline");
+        pairs.retain(|(resource, slot)| {
+            scope.resources.binary_search(resource).is_ok()
+                && scope.slots.binary_search(slot).is_ok()
+        });
+        Self { pairs }
     }
 }
 

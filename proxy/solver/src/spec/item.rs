@@ -18,6 +18,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) calendar: Calendar,
     pub(crate) resource_places: &'a HashMap<&'a str, usize>,
     pub(crate) slot_places: &'a HashMap<&'a str, usize>,
+    /// The slots as the caller wrote them.
+    pub(crate) written: &'a [Value],
+    /// Whether nothing is wrong with resources and slots: else it is not known which of them a condition chooses.
+    pub(crate) is_whole: bool,
 }
 
 /// Attributes and the values they must have.
@@ -44,6 +48,8 @@ impl Condition {
 pub(crate) struct ItemReader<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) frame: &'a Frame<'a>,
+    /// Problems that were found before this item.
+    pub(crate) before: usize,
     pub(crate) problems: &'a mut Problems,
     pub(crate) is_preference: bool,
 }
@@ -77,7 +83,13 @@ impl ItemReader<'_> {
                 )
             }
         };
-        if let Some(condition) = self.condition("resource_where") {
+        let before = self.problems.len();
+        let condition = self.condition("resource_where");
+        if self.problems.len() > before {
+            // What it would choose is not known.
+            return Vec::new();
+        }
+        if let Some(condition) = condition {
             chosen.retain(|resource| {
                 let resource = frame.resources.get(*resource);
                 resource.is_some_and(|resource| condition.holds(&resource.attributes))
@@ -102,14 +114,19 @@ impl ItemReader<'_> {
                 )
             }
         };
+        let before = self.problems.len();
         let condition = self.condition("slot_where");
         let days = self.days();
+        if self.problems.len() > before {
+            return (Vec::new(), days);
+        }
+        let is_every_day = days.len() == frame.calendar.days;
         chosen.retain(|slot| {
             frame.slots.get(*slot).is_some_and(|slot| {
                 let wanted = condition
                     .as_ref()
                     .is_none_or(|condition| condition.holds(&slot.attributes));
-                wanted && days.iter().contains(&slot.day)
+                wanted && (is_every_day || days.iter().contains(&slot.day))
             })
         });
         (chosen, days)
@@ -250,12 +267,23 @@ impl ItemReader<'_> {
             let message = format!("`{ids}` or `{condition}` is required");
             self.problems
                 .add(self.fields.at(ids), ProblemCode::MissingField, message);
-        } else if members < 2 && self.problems.is_empty() {
+        } else if members < 2 && self.knows_members(ids, condition) {
             let name = if by_id { ids } else { condition };
             let message = "must be about two or more";
             self.problems
                 .add(self.fields.at(name), ProblemCode::OutOfRange, message);
         }
+    }
+
+    /// Whether what a group lacks is lacking for sure, and not because something else was not understood.
+    fn knows_members(&mut self, ids: &'static str, condition: &'static str) -> bool {
+        let listed = self.fields.get(ids).and_then(Value::as_array);
+        let is_one = listed.is_some_and(|ids| ids.len() == 1);
+        let is_clear = [ids, condition, "from", "to"].iter().all(|name| {
+            let pointer = self.fields.at(name);
+            !self.problems.any_in(&pointer, self.before)
+        });
+        is_one || (self.frame.is_whole && is_clear)
     }
 
     /// Conditions, one per day of a sequence of two or more.
@@ -356,10 +384,12 @@ impl ItemReader<'_> {
         pairs
     }
 
-    /// Every one of these slots must say when it starts and ends.
+    /// Every one of these slots must say when it starts and ends. Where one says it wrongly, that is the problem.
     pub(crate) fn need_times(&mut self, slots: &[usize]) {
         for slot in slots.iter().filter_map(|slot| self.frame.slots.get(*slot)) {
-            if slot.times.is_none() {
+            let written = self.frame.written.get(slot.place);
+            let says = |name: &str| written.is_some_and(|slot| slot.get(name).is_some());
+            if slot.times.is_none() && !says("start") && !says("end") {
                 let pointer = format!("/slots/{}", slot.place);
                 let message = "needs `start` and `end`, as a rule measures its time";
                 self.problems.add(pointer, ProblemCode::NeedsTimes, message);

@@ -90,8 +90,9 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
     if !problems.is_empty() && sizes.iter().any(|(_, size, most)| size > most) {
         return None;
     }
+    let (before, written) = (problems.len(), slots);
     let resources = read_resources(resources, problems);
-    let (slots, calendar) = read_slots(slots, &resources, problems)?;
+    let (slots, calendar) = read_slots(written, &resources, problems);
     let resource_places = places(resources.iter().map(|resource| resource.id.as_str()));
     let slot_places = places(slots.iter().map(|slot| slot.id.as_str()));
     let frame = Frame {
@@ -100,6 +101,8 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
         calendar,
         resource_places: &resource_places,
         slot_places: &slot_places,
+        written,
+        is_whole: problems.len() == before,
     };
     let hard = read_items("constraints", constraints, Strength::Hard, &frame, problems);
     let soft = read_items("preferences", preferences, Strength::Soft, &frame, problems);
@@ -198,17 +201,19 @@ fn read_resources(values: &[Value], problems: &mut Problems) -> Vec<Resource> {
     resources
 }
 
-/// A slot whose day is still a date.
+/// A slot whose day is still a date, if it is one.
 struct Dated {
     slot: Slot,
-    date: Date,
+    date: Option<Date>,
 }
 
+/// Slots and days, also where they are not good: what else is wrong with the spec is found all the same, and nobody
+/// solves it.
 fn read_slots(
     values: &[Value],
     resources: &[Resource],
     problems: &mut Problems,
-) -> Option<(Vec<Slot>, Calendar)> {
+) -> (Vec<Slot>, Calendar) {
     let mut ids = Ids::new("slots");
     let mut dated = Vec::with_capacity(values.len());
     for (place, value) in values.iter().enumerate() {
@@ -217,18 +222,23 @@ fn read_slots(
             dated.push(read);
         }
     }
-    let first = dated.iter().map(|dated| dated.date).min()?;
-    let last = dated.iter().map(|dated| dated.date).max()?;
-    let days = usize::try_from(calendar::days_between(first, last)).ok()? + 1;
+    let dates: Vec<Date> = dated.iter().filter_map(|dated| dated.date).collect();
+    let first = dates.iter().min().copied().unwrap_or_default();
+    let last = dates.iter().max().copied().unwrap_or(first);
+    let days = usize::try_from(calendar::days_between(first, last)).unwrap_or(0) + 1;
     if days > MAX_DAYS {
         let message = format!("must not span more than {MAX_DAYS} days");
         problems.add("/slots", ProblemCode::TooLarge, message);
-        return None;
     }
     let calendar = Calendar::new(first, days);
     let mut slots: Vec<Slot> = dated
         .into_iter()
         .map(|Dated { mut slot, date }| {
+            let Some(date) = date else {
+                // Behind all days: only what is about every day is about it.
+                slot.day = days;
+                return slot;
+            };
             slot.day = usize::try_from(calendar.offset(date)).unwrap_or(0);
             let midnight = calendar.offset(date) * calendar::MINUTES_PER_DAY;
             slot.times = slot.times.map(|times| Times {
@@ -247,7 +257,7 @@ fn read_slots(
             format!("have more than {MAX_PAIRS} pairs of a slot and an eligible resource");
         problems.add("/slots", ProblemCode::TooLarge, message);
     }
-    Some((slots, calendar))
+    (slots, calendar)
 }
 
 fn read_slot(
@@ -272,7 +282,7 @@ fn read_slot(
         requirements,
         place,
     };
-    Some(Dated { slot, date: date? })
+    Some(Dated { slot, date })
 }
 
 /// `start` and `end`, both or neither; an end that is not later is on the next day.
@@ -398,6 +408,7 @@ fn read_items(
         let mut reader = ItemReader {
             fields,
             frame,
+            before: problems.len(),
             problems,
             is_preference: strength == Strength::Soft,
         };

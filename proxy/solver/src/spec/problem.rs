@@ -45,6 +45,7 @@ impl ProblemCode {
     }
 }
 
+#[derive(PartialEq, Eq)]
 struct Problem {
     pointer: String,
     code: ProblemCode,
@@ -74,15 +75,27 @@ impl Problems {
         self.found.is_empty()
     }
 
-    /// The fault that names everything, in the order of the document.
+    /// How many were noted so far.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Whether any but the first `before` is at this pointer or inside of what it points to.
+    pub(crate) fn any_in(&self, pointer: &str, before: usize) -> bool {
+        let later = self.found.get(before..).unwrap_or_default();
+        later
+            .iter()
+            .any(|problem| problem.pointer.starts_with(pointer))
+    }
+
+    /// The fault that names everything, in the order of the document; of very many the first, and how many there are.
     pub(crate) fn into_result(mut self, document: &Map<String, Value>) -> Result<(), Fault> {
         if self.found.is_empty() {
             return Ok(());
         }
         self.found
             .sort_by_cached_key(|problem| place(document, &problem.pointer));
-        self.found
-            .dedup_by(|one, other| one.pointer == other.pointer && one.code == other.code);
+        self.found.dedup();
         let param = self.found.first().map(|problem| problem.pointer.clone());
         let errors: Vec<Value> = self
             .found
@@ -92,10 +105,16 @@ impl Problems {
                 json!({"pointer": problem.pointer, "code": problem.code.word(), "message": problem.message})
             })
             .collect();
-        Err(Code::SolverSpecInvalid
+        let fault = Code::SolverSpecInvalid
             .fault()
             .at(param.unwrap_or_default())
-            .detail("errors", errors))
+            .detail("errors", errors);
+        let total = self.found.len();
+        Err(if total > MAX_LISTED {
+            fault.detail("total", total)
+        } else {
+            fault
+        })
     }
 }
 

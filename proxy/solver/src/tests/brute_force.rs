@@ -1,9 +1,9 @@
 //! The solver against the enumeration of every roster: the same verdict and the same optimum.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::random_spec::{self, Random};
-use super::{library, spec};
+use super::{library, outcome, resource, spec};
 use crate::roster::Roster;
 use crate::solve::{Outcome, Run, solve};
 use crate::{Spec, Strength, VOCABULARY, verify};
@@ -79,5 +79,30 @@ fn every_type_means_in_the_model_what_it_means_on_a_roster() {
                 form.word
             );
         }
+    }
+}
+
+#[test]
+fn a_mix_and_a_baseline_are_about_the_resources_of_their_scope() {
+    let resources = [
+        resource("a", json!({"senior": false})),
+        resource("b", json!({"senior": true})),
+    ];
+    let slots =
+        json!([{"id": "s", "day": "2026-11-05", "requirements": [{"count": 1, "where": []}]}]);
+    let with =
+        |list: &str, item: Value| json!({"resources": resources, "slots": slots, list: [item]});
+    let senior = json!([{"key": "senior", "equals": true}]);
+    let mix =
+        |id: &str| json!({"type": "slot_mix", "resource_ids": [id], "where": senior, "min": 1});
+    assert!(!compare(&with("constraints", mix("a"))));
+    assert!(compare(&with("constraints", mix("b"))));
+    let baseline = json!([{"slot_id": "s", "resource_ids": ["a", "b"]}]);
+    for (ids, lost) in [(json!(["a", "b"]), 1), (json!(["a"]), 0)] {
+        let item =
+            json!({"type": "stability", "resource_ids": ids, "baseline": baseline, "weight": 1});
+        let outcome = outcome(&with("preferences", item));
+        let is_expected = matches!(outcome, Outcome::Solved { objective, .. } if objective == lost);
+        assert!(is_expected, "{outcome:?}");
     }
 }

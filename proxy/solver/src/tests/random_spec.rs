@@ -121,7 +121,9 @@ fn item(random: &mut Random, word: &str, is_preference: bool, frame: (usize, usi
     let groups = ["apart", "together"].contains(&word);
     let slot_groups = ["same_resource", "different_resources"].contains(&word);
     let by_id = groups || word == "fixed";
-    if !["slot_mix", "soft_coverage", "stability"].contains(&word) {
+    // As a constraint, a mix of few people would leave hardly any spec feasible.
+    let takes_resources = word != "soft_coverage" && (is_preference || word != "slot_mix");
+    if takes_resources {
         if by_id || random.chance(3) {
             let ids = ids(random, "r", frame.0, if groups { 2 } else { 1 });
             fields.insert("resource_ids".into(), ids);
@@ -130,17 +132,15 @@ fn item(random: &mut Random, word: &str, is_preference: bool, frame: (usize, usi
             fields.insert("resource_where".into(), condition);
         }
     }
-    if word != "stability" {
-        if word == "fixed" || slot_groups || random.chance(4) {
-            let ids = ids(random, "s", frame.1, if slot_groups { 2 } else { 1 });
-            fields.insert("slot_ids".into(), ids);
-        } else if word == "consecutive_slots" || random.chance(4) {
-            let condition = json!([{"key": "shift", "equals": random.pick(&SHIFTS)}]);
-            fields.insert("slot_where".into(), condition);
-        }
-        if !slot_groups && random.chance(6) {
-            fields.insert("from".into(), json!(random.pick(&DAYS)));
-        }
+    if word == "fixed" || slot_groups || random.chance(4) {
+        let ids = ids(random, "s", frame.1, if slot_groups { 2 } else { 1 });
+        fields.insert("slot_ids".into(), ids);
+    } else if word == "consecutive_slots" || random.chance(4) {
+        let condition = json!([{"key": "shift", "equals": random.pick(&SHIFTS)}]);
+        fields.insert("slot_where".into(), condition);
+    }
+    if !slot_groups && random.chance(6) {
+        fields.insert("from".into(), json!(random.pick(&DAYS)));
     }
     own_fields(random, word, &mut fields, frame);
     Value::Object(fields)

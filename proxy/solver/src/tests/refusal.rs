@@ -132,6 +132,151 @@ fn rules_that_measure_time_need_times() {
     }
 }
 
+/// A spec of two resources with nothing but these slots and constraints.
+fn small(slots: Value, constraints: Value) -> Value {
+    json!({"resources": [{"id": "a"}, {"id": "b"}], "slots": slots, "constraints": constraints})
+}
+
+#[test]
+fn what_is_wrong_with_slots_hides_nothing_else() {
+    let nope = json!({"type": "nope"});
+    let no_day = json!({"id": "s", "day": "2026-02-30"});
+    let day = json!({"id": "t", "day": "2026-02-20"});
+    let cases = [
+        (
+            small(json!([no_day]), json!([nope, {"type": "max_per_day"}])),
+            vec![
+                "/slots/0/day bad_date",
+                "/constraints/0/type unknown_type",
+                "/constraints/1/limit missing_field",
+            ],
+        ),
+        (
+            small(json!([{"day": "2026-02-20"}]), json!([nope])),
+            vec![
+                "/slots/0/id missing_field",
+                "/constraints/0/type unknown_type",
+            ],
+        ),
+        (
+            small(
+                json!([day, {"id": "s", "day": "2036-11-02"}]),
+                json!([nope]),
+            ),
+            vec!["/slots too_large", "/constraints/0/type unknown_type"],
+        ),
+        (
+            small(json!([no_day, no_day, day]), json!([])),
+            vec![
+                "/slots/0/day bad_date",
+                "/slots/1/id duplicate_id",
+                "/slots/1/day bad_date",
+            ],
+        ),
+        (
+            small(json!([no_day, {"id": "s", "day": "2026-02-20"}]), json!([])),
+            vec!["/slots/0/day bad_date", "/slots/1/id duplicate_id"],
+        ),
+    ];
+    for (value, expected) in cases {
+        let (code, problems) = refused(&value);
+        assert_eq!(code, "SOLVER_SPEC_INVALID");
+        assert_eq!(problems, expected, "{value}");
+    }
+}
+
+#[test]
+fn what_follows_from_another_problem_is_not_one() {
+    let day = json!({"id": "t", "day": "2026-02-20"});
+    let slots = json!([{"id": "s", "day": "2026-02-30"}, day]);
+    let kind = json!([{"key": "role", "equals": "rn"}]);
+    let no_day = "/slots/0/day bad_date";
+    // The slot without a day has an id, and may be any slot of a kind or of some days.
+    for (rule, more) in [
+        (
+            json!({"type": "unavailable", "slot_ids": ["s"], "resource_ids": ["a"]}),
+            None,
+        ),
+        (
+            json!({"type": "same_resource", "slot_ids": ["s", "t"], "from": "2026-02-20"}),
+            None,
+        ),
+        (json!({"type": "same_resource", "slot_where": kind}), None),
+        (
+            json!({"type": "min_rest", "minutes": 60, "to": "2026-02-19"}),
+            None,
+        ),
+        (
+            json!({"type": "apart", "resource_ids": ["a"]}),
+            Some("/constraints/0/resource_ids out_of_range"),
+        ),
+    ] {
+        let expected: Vec<&str> = [no_day].into_iter().chain(more).collect();
+        let value = small(slots.clone(), json!([rule]));
+        assert_eq!(refused(&value).1, expected, "{value}");
+    }
+    // A kind that cannot be read may be any two, and none whose times are missing.
+    for (rule, expected) in [
+        (
+            json!({"type": "apart", "resource_where": "rn"}),
+            "/constraints/0/resource_where wrong_type",
+        ),
+        (
+            json!({"type": "apart", "resource_ids": ["a", "c"]}),
+            "/constraints/0/resource_ids/1 unknown_resource",
+        ),
+        (
+            json!({"type": "min_rest", "minutes": 60, "slot_where": "night"}),
+            "/constraints/0/slot_where wrong_type",
+        ),
+    ] {
+        let value = small(json!([day]), json!([rule]));
+        assert_eq!(refused(&value).1, [expected], "{value}");
+    }
+    for (start, end) in [("7:00", "08:00"), ("07:00", "8:00")] {
+        let slot = json!({"id": "s", "day": "2026-02-20", "start": start, "end": end});
+        let (_, problems) = refused(&small(json!([slot]), json!([{"type": "no_overlap"}])));
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].ends_with("bad_time"), "{problems:?}");
+    }
+}
+
+#[test]
+fn every_group_that_is_too_small_is_named() {
+    let alone = |word: &str| json!({"type": word, "resource_ids": ["a"]});
+    let value = small(
+        json!([{"id": "t", "day": "2026-02-20"}]),
+        json!([
+            alone("apart"),
+            {"type": "nope"},
+            alone("together"),
+            {"type": "same_resource", "slot_where": []},
+        ]),
+    );
+    let expected = [
+        "/constraints/0/resource_ids out_of_range",
+        "/constraints/1/type unknown_type",
+        "/constraints/2/resource_ids out_of_range",
+        "/constraints/3/slot_where out_of_range",
+    ];
+    assert_eq!(refused(&value).1, expected);
+}
+
+#[test]
+fn a_list_of_problems_that_is_cut_says_how_many_there_are() {
+    let total = |unknown: usize| {
+        let ids: Vec<String> = (0..unknown).map(|place| format!("r{place}")).collect();
+        let rule = json!({"type": "max_per_day", "limit": 1, "resource_ids": ids});
+        let value = small(json!([{"id": "t", "day": "2026-02-20"}]), json!([rule]));
+        let fault = parse(value.to_string().as_bytes()).err().unwrap();
+        let details = fault.details_value();
+        let listed = details["errors"].as_array().unwrap().len();
+        (listed, details["total"].as_u64())
+    };
+    assert_eq!(total(1_000), (1_000, None));
+    assert_eq!(total(1_001), (1_000, Some(1_001)));
+}
+
 #[test]
 fn every_example_is_accepted_and_every_unknown_field_is_not() {
     for form in VOCABULARY {
