@@ -48,5 +48,5 @@ mod run;
 
 pub use ids::{Ids, hash};
 pub use lifecycle::{describe, no_configuration, self_test};
-pub use request::{is_tool_name, post};
+pub use request::{check_documents, is_tool_name, post};
 pub use run::{Exchange, Run, wanted_headers};

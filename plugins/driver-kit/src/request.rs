@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use crate::bindings::gateway::provider::types::{
-    DriverError, ErrorKind, Framing, Header, Method, UpstreamRequest,
+    Document, DriverError, ErrorKind, Framing, Header, Message, Method, PartBody, ResultBody,
+    UpstreamRequest,
 };
-use crate::fault::plain;
+use crate::fault::{plain, unsupported};
 
 /// A POST of JSON, whose answer is `framing`: server-sent events or one JSON body.
 ///
@@ -39,6 +40,37 @@ pub fn post(
 }
 
 const JSON: &str = "application/json";
+
+/// Looks for a document that the wire format does not take, in turns and in the results of tools.
+///
+/// # Errors
+/// An unsupported parameter: the place of the first one in the request.
+pub fn check_documents(
+    messages: &[Message],
+    is_taken: fn(&Document) -> bool,
+) -> Result<(), DriverError> {
+    for (turn, message) in messages.iter().enumerate() {
+        for (at, part) in message.content.iter().enumerate() {
+            let place = || format!("messages[{turn}].content[{at}]");
+            match &part.body {
+                PartBody::Document(document) if !is_taken(document) => {
+                    return Err(unsupported(&format!("{}.media", place())));
+                }
+                PartBody::ToolResult(result) => {
+                    let wrong = result.content.iter().position(|part| {
+                        matches!(&part.body, ResultBody::Document(document) if !is_taken(document))
+                    });
+                    if let Some(inner) = wrong {
+                        let param = format!("{}.content[{inner}].media", place());
+                        return Err(unsupported(&param));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Whether every provider takes this as the name of a tool.
 pub fn is_tool_name(name: &str) -> bool {

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use driver_kit::Ids;
 use driver_kit::fault::{invalid, unsupported};
 use driver_kit::json::raw;
+use driver_kit::{Ids, check_documents};
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
@@ -19,6 +19,7 @@ use crate::wire::{Block, Body, Source, Turn};
 
 /// All turns of the request.
 pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
+    check_documents(messages, is_taken)?;
     let mut ids = ids(messages);
     let mut turns: Vec<Turn<'_>> = Vec::with_capacity(messages.len());
     for message in messages {
@@ -35,7 +36,7 @@ pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
     }
     order_results(&mut turns)?;
     trim_prefill(&mut turns);
-    if turns.first().is_some_and(|first| first.role == ASSISTANT) {
+    if turns.first().is_none_or(|first| first.role == ASSISTANT) {
         let text = BEFORE_A_GREETING;
         let opening = Block {
             body: Body::Text { text },
@@ -52,7 +53,8 @@ pub fn turns(messages: &[Message]) -> Result<Vec<Turn<'_>>, DriverError> {
     Ok(turns)
 }
 
-/// Kind A wants the user to speak first; applications often begin with a greeting of the assistant.
+/// Kind A wants the user to speak first; applications often begin with a greeting of the assistant, or ask for one with
+/// a system prompt alone.
 const BEFORE_A_GREETING: &str = "(The assistant opens the conversation.)";
 
 /// Text blocks of the system prompt.
@@ -186,6 +188,15 @@ fn document_body(document: &Document) -> Result<Body<'_>, DriverError> {
         title: document.title.as_deref(),
         context: document.context.as_deref(),
     })
+}
+
+/// Whether kind A takes a document at all.
+fn is_taken(document: &Document) -> bool {
+    match &document.media {
+        Media::Inline(inline) => inline.media_type == PDF || inline.media_type.starts_with("text/"),
+        Media::Url(_) | Media::Text(_) => true,
+        Media::Other(_) => false,
+    }
 }
 
 /// Kind A takes text documents as text, and PDF alone as data.

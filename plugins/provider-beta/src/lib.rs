@@ -11,6 +11,7 @@ mod messages;
 mod request;
 mod response;
 pub mod run;
+mod schema;
 mod wire;
 
 pub use driver_kit::bindings;

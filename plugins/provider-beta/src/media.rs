@@ -33,6 +33,12 @@ pub fn image<'a>(media: &'a Media, hints: &[(String, Vec<u8>)]) -> Result<Part<'
     })
 }
 
+/// Whether kind B takes a document at all.
+pub fn is_taken(document: &Document) -> bool {
+    is_words(document)
+        || matches!(&document.media, Media::Inline(inline) if inline.media_type == PDF)
+}
+
 /// Plain text goes as text; kind B takes files as data only, and PDF alone.
 pub fn document<'a>(document: &'a Document, parts: &mut Vec<Part<'a>>) -> Result<(), DriverError> {
     let Media::Inline(inline) = &document.media else {

@@ -1,14 +1,15 @@
 //! The conversation as kind B wants it: one message per tool result, right behind the calls and in their order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use driver_kit::Ids;
 use driver_kit::fault::{invalid, unsupported};
+use driver_kit::{Ids, check_documents};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Message, Part, PartBody, ResultBody, Role, ToolResult,
 };
-use crate::media::{document, image, is_words, text, words};
+use crate::media::{document, image, is_taken, is_words, text, words};
 use crate::wire::{self, CalledFunction, Content, ToolCall};
 
 /// Between the blocks of a system prompt: kind B has one text.
@@ -23,6 +24,7 @@ pub fn messages<'a>(
     chat: &'a ChatRequest,
     ids: &'a Ids<'a>,
 ) -> Result<Vec<wire::Message<'a>>, DriverError> {
+    check_documents(&chat.messages, is_taken)?;
     let mut all = Vec::with_capacity(chat.messages.len() + 1);
     all.extend(system(&chat.system)?);
     let mut open: Vec<&str> = Vec::new();
@@ -194,8 +196,7 @@ fn assistant<'a>(
                         kind: "function",
                         function: CalledFunction {
                             name: &call.name,
-                            arguments: std::str::from_utf8(&call.arguments)
-                                .map_err(|_| invalid("messages", "bad_json"))?,
+                            arguments: arguments(&call.arguments, &part.ext)?,
                         },
                     });
                 }
@@ -229,6 +230,22 @@ fn assistant<'a>(
         }
     }
     Ok(opened)
+}
+
+/// The text of a call's arguments. Where the model wrote no JSON object it comes as a hint, and goes back as it was.
+fn arguments<'a>(
+    object: &'a [u8],
+    hints: &[(String, Vec<u8>)],
+) -> Result<Cow<'a, str>, DriverError> {
+    let bad = || invalid("messages", "bad_json");
+    match hints.iter().find(|(name, _)| name == "arguments_text") {
+        Some((_, text)) => serde_json::from_slice::<String>(text)
+            .map(Cow::Owned)
+            .map_err(|_| bad()),
+        None => std::str::from_utf8(object)
+            .map(Cow::Borrowed)
+            .map_err(|_| bad()),
+    }
 }
 
 /// The author's name where kind B takes it; it means nothing to a model, so another one is left out.

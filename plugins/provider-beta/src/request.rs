@@ -10,9 +10,12 @@ use crate::bindings::gateway::provider::types::{
 };
 use crate::ids::ids;
 use crate::messages::messages;
+use crate::schema::is_closed;
 use crate::wire;
 
 const PATH: &str = "/v1/chat/completions";
+/// Most tools of a request.
+const MAX_TOOLS: usize = 128;
 /// Most stop sequences (wire notes 2, mapping).
 const MAX_STOP_SEQUENCES: usize = 4;
 /// Highest temperature; lower than 0 is none (wire notes 2, point 22).
@@ -76,10 +79,16 @@ fn refuse_unknown(chat: &ChatRequest) -> Result<(), DriverError> {
 }
 
 fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
+    if chat.tools.len() > MAX_TOOLS {
+        return Err(unsupported("tools"));
+    }
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
         if !is_tool_name(&tool.name) {
             return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
+        }
+        if tool.strict == Some(true) && !is_closed(&tool.input_schema) {
+            return Err(unsupported(&format!("tools[{index}].strict")));
         }
         tools.push(wire::Tool {
             kind: "function",
@@ -135,6 +144,9 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
             // A schema's name has the form of a tool's.
             if !is_tool_name(name) {
                 return Err(invalid("response_format", "schema_name"));
+            }
+            if format.strict == Some(true) && !is_closed(&format.schema) {
+                return Err(unsupported("response_format.strict"));
             }
             Ok(Some(wire::ResponseFormat::JsonSchema {
                 json_schema: wire::JsonSchema {

@@ -109,8 +109,8 @@ pub struct ToolCall<'a> {
 #[derive(Serialize)]
 pub struct CalledFunction<'a> {
     pub name: &'a str,
-    /// A JSON object as text.
-    pub arguments: &'a str,
+    /// A JSON object as text, or what the model wrote in the place of one.
+    pub arguments: Cow<'a, str>,
 }
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ mod fragments;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub use fragments::Fragments;
 
@@ -231,9 +231,19 @@ pub enum Media {
 pub struct ToolCall {
     pub id: String,
     pub name: String,
-    /// A JSON object.
+    /// A JSON object; see [`any_arguments`] for those that were none.
     pub arguments: Value,
     pub cache_mark: Option<Value>,
+}
+
+impl ToolCall {
+    /// The text of arguments that were no JSON object.
+    pub fn unparsed(&self) -> Option<&str> {
+        match &self.arguments {
+            Value::Object(fields) if fields.len() == 1 => fields.get(UNPARSED)?.as_str(),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq)]
@@ -391,12 +401,22 @@ impl ChatReply {
 /// # Errors
 /// [`BadArguments`] for text that is not a JSON object.
 pub fn arguments(text: &str, index: u32) -> Result<Value, BadArguments> {
+    object(text).ok_or(BadArguments { index })
+}
+
+/// Arguments as an object also where their text is none: models write such text, and limits cut it. It is the only
+/// field of an object then, which [`ToolCall::unparsed`] reads.
+pub fn any_arguments(text: &str) -> Value {
+    object(text).unwrap_or_else(|| json!({ UNPARSED: text }))
+}
+
+/// The field in which kind A's vendor has such text sent back (its page on fine-grained tool streaming).
+const UNPARSED: &str = "INVALID_JSON";
+
+fn object(text: &str) -> Option<Value> {
     match text.trim_ascii() {
-        "" | "null" => Ok(Value::Object(Map::new())),
-        text => match serde_json::from_str(text) {
-            Ok(arguments @ Value::Object(_)) => Ok(arguments),
-            _ => Err(BadArguments { index }),
-        },
+        "" | "null" => Some(Value::Object(Map::new())),
+        text => serde_json::from_str(text).ok().filter(Value::is_object),
     }
 }
 
@@ -414,9 +434,18 @@ pub struct ReplyBuilder {
     reply: ChatReply,
     /// Per tool-call index: position in `reply.content` and the arguments' text so far.
     calls: BTreeMap<u32, (usize, String)>,
+    keeps_unparsed: bool,
 }
 
 impl ReplyBuilder {
+    /// One that keeps arguments which are no JSON object (see [`any_arguments`]), for a surface that shows their text.
+    pub fn keeping_unparsed() -> Self {
+        Self {
+            keeps_unparsed: true,
+            ..Self::default()
+        }
+    }
+
     /// Takes in the next event.
     pub fn push(&mut self, event: &ChatEvent) {
         match event {
@@ -484,7 +513,7 @@ impl ReplyBuilder {
     /// ever answer it.
     ///
     /// # Errors
-    /// [`BadArguments`] when a call that the model finished has no JSON object for arguments.
+    /// [`BadArguments`] when a call that the model finished has no JSON object for arguments, unless they are kept.
     pub fn finish(mut self) -> Result<ChatReply, BadArguments> {
         let finish = self.reply.finish.as_ref();
         let is_cut = finish.is_some_and(|finish| finish.reason.cuts_calls());
@@ -497,6 +526,9 @@ impl ReplyBuilder {
                 _ if text.is_empty() => cut.push(position),
                 (Ok(arguments), Some(Part::ToolCall(call))) => call.arguments = arguments,
                 (Err(_), _) if is_cut => cut.push(position),
+                (Err(_), Some(Part::ToolCall(call))) if self.keeps_unparsed => {
+                    call.arguments = any_arguments(&text);
+                }
                 _ => return Err(BadArguments { index }),
             }
         }
@@ -515,7 +547,14 @@ mod tests {
 
     /// A reply with a text, a whole call, and a call whose arguments are `text`.
     fn reply(text: &str, reason: FinishReason) -> Result<ChatReply, BadArguments> {
-        let mut builder = ReplyBuilder::default();
+        built(ReplyBuilder::default(), text, reason)
+    }
+
+    fn built(
+        mut builder: ReplyBuilder,
+        text: &str,
+        reason: FinishReason,
+    ) -> Result<ChatReply, BadArguments> {
         builder.push(&ChatEvent::Text("so".into()));
         for (index, text) in [(0, "{\"a\":1}"), (1, text)] {
             let start = ChatEvent::ToolCallStart {
@@ -555,6 +594,42 @@ mod tests {
     fn a_call_that_never_got_its_arguments_is_left_out() {
         let cut = reply("", FinishReason::Length).map(|reply| reply.content.len());
         assert_eq!(cut, Ok(2));
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_kept_as_text_where_that_is_shown() {
+        for text in ["{\"a\": [1", "[1]", "\"x\"", "7", "{'a': 1}"] {
+            let whole = built(
+                ReplyBuilder::keeping_unparsed(),
+                text,
+                FinishReason::ToolCalls,
+            );
+            let kept = whole.map(|reply| match reply.content.last() {
+                Some(Part::ToolCall(call)) => call.unparsed().map(str::to_owned),
+                _ => None,
+            });
+            assert_eq!(kept, Ok(Some(text.to_owned())), "{text}");
+        }
+        let cut = built(
+            ReplyBuilder::keeping_unparsed(),
+            "{\"a\"",
+            FinishReason::Length,
+        );
+        assert_eq!(cut.map(|reply| reply.content.len()), Ok(2));
+        for arguments in [
+            json!({}),
+            json!({ UNPARSED: 1 }),
+            json!({ UNPARSED: "x", "a": 1 }),
+        ] {
+            let call = ToolCall {
+                id: "c".into(),
+                name: "f".into(),
+                arguments,
+                cache_mark: None,
+            };
+            assert_eq!(call.unparsed(), None);
+        }
+        assert_eq!(any_arguments(" {\"a\":1} "), json!({"a": 1}));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod metrics;
 pub mod moment;
 pub mod openid;
 pub mod phi;
+mod place;
 pub mod policy;
 pub mod provider;
 pub mod recomputation;

@@ -58,7 +58,7 @@ impl Reply {
             head,
             encoder,
             guard,
-            kept: ReplyBuilder::default(),
+            kept: builder(exchange.surface),
             finish: None,
             shown_finish: None,
             chat,
@@ -133,7 +133,7 @@ impl Reply {
         mut source: EventSource,
         mut events: Vec<ChatEvent>,
     ) -> Response {
-        let mut shown_reply = ReplyBuilder::default();
+        let mut shown_reply = builder(exchange.surface);
         let mut shown = Vec::new();
         while self.finish.is_none() {
             for event in events.drain(..) {
@@ -197,6 +197,14 @@ fn encoder(surface: Surface) -> Box<dyn ReplyEncoder> {
         Surface::Native => Box::new(native::Encoder::default()),
         Surface::Messages => Box::new(messages::Encoder::default()),
         Surface::ChatCompletions => Box::new(chat_completions::Encoder::default()),
+    }
+}
+
+/// Arguments are text on one surface, which shows them also where the model wrote no JSON object.
+fn builder(surface: Surface) -> ReplyBuilder {
+    match surface {
+        Surface::Native | Surface::Messages => ReplyBuilder::default(),
+        Surface::ChatCompletions => ReplyBuilder::keeping_unparsed(),
     }
 }
 

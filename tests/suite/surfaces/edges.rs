@@ -16,7 +16,11 @@ on_sqlite! {
     a_whole_call_stays_whatever_word_ends_the_reply,
     arguments_that_say_nothing_are_an_empty_object,
     arguments_that_are_no_object_are_the_providers_failure,
+    arguments_that_are_no_object_are_shown_where_they_are_text,
+    arguments_that_are_no_object_go_back_to_the_model,
     the_assistant_may_speak_first,
+    a_system_prompt_may_ask_by_itself,
+    what_a_provider_does_not_take_has_the_callers_name,
     one_call_id_may_stand_in_two_turns,
     text_documents_of_any_type_are_read,
     tool_names_of_the_history_are_checked,
@@ -184,11 +188,11 @@ async fn arguments_that_say_nothing_are_an_empty_object(world: &World) {
     }
 }
 
-/// Nobody can run such a call, and without its arguments it would be another one.
+/// Where they are an object nobody can run such a call, and without its arguments it would be another one.
 async fn arguments_that_are_no_object_are_the_providers_failure(world: &World) {
     let organization = world.organization();
     for (kind, model) in MODELS {
-        for surface in SURFACES {
+        for surface in [Surface::Native, Surface::Messages] {
             for input in [json!(["x"]), json!(7)] {
                 let mark = mark();
                 let order = json!({"contains": mark, "tools": [{"name": "look", "input": input}]});
@@ -197,14 +201,85 @@ async fn arguments_that_are_no_object_are_the_providers_failure(world: &World) {
                 body["tools"] = tools(surface);
                 let answer = ask(world, &organization.key, surface, &body).await;
                 let case = format!("{kind} {surface:?} {input}: {}", answer.text());
-                let status = if surface == Surface::ChatCompletions {
-                    500
-                } else {
-                    502
-                };
-                assert_eq!(answer.status, status, "{case}");
+                assert_eq!(answer.status, 502, "{case}");
                 let code = surface.code(&answer.json());
                 assert_eq!(code, "INFERENCE_UPSTREAM_FAILURE", "{case}");
+            }
+        }
+    }
+}
+
+async fn arguments_that_are_no_object_are_shown_where_they_are_text(world: &World) {
+    let organization = world.organization();
+    let surface = Surface::ChatCompletions;
+    let cut = "{\"path\": \"notes/2";
+    for (kind, model) in MODELS {
+        for (input, written) in [
+            (json!(["x"]), "[\"x\"]"),
+            (json!(7), "7"),
+            (json!(cut), cut),
+        ] {
+            // A whole answer of kind A is JSON all through.
+            let forms = if kind == "A" && input.is_string() {
+                &FORMS[..1]
+            } else {
+                &FORMS[..]
+            };
+            for form in forms {
+                let mark = mark();
+                let order = json!({"contains": mark, "tools": [{"name": "look", "input": input}]});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, *form);
+                body["tools"] = tools(surface);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let case = format!("{kind} {form:?} {input}: {}", answer.text());
+                assert_eq!(answer.status, 200, "{case}");
+                match form {
+                    Form::Whole => {
+                        let choice = &answer.json()["choices"][0];
+                        let function = &choice["message"]["tool_calls"][0]["function"];
+                        assert_eq!(function["arguments"], written, "{case}");
+                        assert_eq!(choice["finish_reason"], "tool_calls", "{case}");
+                    }
+                    Form::Streamed => {
+                        assert!(answer.text().ends_with("data: [DONE]\n\n"), "{case}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// PHI Guard reads them first.
+async fn arguments_that_are_no_object_go_back_to_the_model(world: &World) {
+    let organization = world.organization();
+    for (kind, model) in MODELS {
+        for (written, sent) in [
+            ("{\"path\": \"notes/2", "{\"path\": \"notes/2"),
+            ("[1]", "[1]"),
+            (
+                "{\"ssn\": \"536-90-4399\", \"ok\": ",
+                "{\"ssn\": \"[SSN_1]\", \"ok\": ",
+            ),
+        ] {
+            let mark = mark();
+            let function = json!({"name": "look", "arguments": written});
+            let call = json!({"id": "c", "type": "function", "function": function});
+            let body = json!({"model": model, "tools": tools(Surface::ChatCompletions), "messages": [
+                {"role": "user", "content": "so"},
+                {"role": "assistant", "content": null, "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "c", "content": mark},
+            ]});
+            let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
+            assert_eq!(answer.status, 200, "{kind} {written}: {}", answer.text());
+            let seen = world.fake.seen(&mark).await;
+            let turn = &seen[0]["body"]["messages"][1];
+            if kind == "A" {
+                let input = &turn["content"][0]["input"];
+                assert_eq!(*input, json!({"INVALID_JSON": sent}));
+            } else {
+                let function = &turn["tool_calls"][0]["function"];
+                assert_eq!(function["arguments"], sent);
             }
         }
     }
@@ -221,6 +296,72 @@ async fn the_assistant_may_speak_first(world: &World) {
             ]});
             let answer = ask(world, &organization.key, surface, &body).await;
             assert_eq!(surface.read(&answer).text, format!("You said: {mark}"));
+        }
+    }
+}
+
+async fn a_system_prompt_may_ask_by_itself(world: &World) {
+    let organization = world.organization();
+    let surface = Surface::ChatCompletions;
+    for (kind, model) in MODELS {
+        for form in FORMS {
+            let mark = mark();
+            let mut body = surface.question(model, "", form);
+            body["messages"] = json!([{"role": "system", "content": mark}]);
+            let answer = ask(world, &organization.key, surface, &body).await;
+            let heard = hear(surface, form, &answer);
+            assert_eq!(heard.end, Some(End::Well), "{kind} {form:?}");
+            let seen = world.fake.seen(&mark).await;
+            let sent = seen[0]["body"]["messages"].as_array().unwrap();
+            // Kind A wants a user in front.
+            let role = if kind == "A" { "user" } else { "system" };
+            assert_eq!((sent.len(), &sent[0]["role"]), (1, &json!(role)));
+        }
+    }
+}
+
+/// Refused before anything is sent, by the place in the body.
+async fn what_a_provider_does_not_take_has_the_callers_name(world: &World) {
+    let organization = world.organization();
+    let (_, model) = MODELS[1];
+    let source = json!({"type": "url", "url": "https://a.example/a.pdf"});
+    let content = json!([{"type": "text", "text": "so"}, {"type": "document", "source": source}]);
+    let open = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let tool = json!({"name": "look", "strict": true, "input_schema": open});
+    let function = json!({"name": "look", "strict": true, "parameters": open});
+    let many: Vec<Value> = (0..129)
+        .map(|at| json!({"name": format!("look_{at}"), "input_schema": open}))
+        .collect();
+    for (surface, field, value, param) in [
+        (
+            Surface::Messages,
+            "messages",
+            json!([{"role": "user", "content": content}]),
+            "messages[0].content[1].source",
+        ),
+        (Surface::Messages, "tools", json!([tool]), "tools[0].strict"),
+        (
+            Surface::ChatCompletions,
+            "tools",
+            json!([{"type": "function", "function": function}]),
+            "tools[0].function.strict",
+        ),
+        (Surface::Messages, "tools", json!(many), "tools"),
+    ] {
+        for form in FORMS {
+            let mut body = surface.question(model, "so", form);
+            body[field] = value.clone();
+            let answer = ask(world, &organization.key, surface, &body).await;
+            let error = answer.json();
+            assert_eq!(
+                (
+                    answer.status,
+                    surface.code(&error),
+                    &error["error"]["param"]
+                ),
+                (400, "UNSUPPORTED_PARAMETER".to_owned(), &json!(param)),
+                "{error}"
+            );
         }
     }
 }

@@ -89,9 +89,8 @@ fn is_in_slot(sentence: &Sentence<'_>, at: usize) -> bool {
     let mut lines = head.unwrap_or_default().rsplit(|byte| *byte == b'\n');
     let line = lines.next().unwrap_or_default();
     let is_hour = |hour: &[u8]| {
-        hour.strip_suffix(b":").is_some_and(|hour| {
-            matches!(hour.len(), 1 | 2) && hour.iter().all(u8::is_ascii_digit)
-        })
+        hour.strip_suffix(b":")
+            .is_some_and(|hour| matches!(hour.len(), 1 | 2) && hour.iter().all(u8::is_ascii_digit))
     };
     let text = time.text(sentence.text);
     sentence.gap(at - 1) == b" "

@@ -29,6 +29,7 @@ const WORDS: Words = Words {
     tool: &[],
     part: &[
         ("call_id", "tool_call_id"),
+        ("media", "source"),
         ("media_type", "source.media_type"),
     ],
 };

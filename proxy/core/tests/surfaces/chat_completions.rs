@@ -156,6 +156,18 @@ fn a_call_that_never_got_its_arguments_stays_without() {
 }
 
 #[test]
+fn arguments_that_are_no_object_are_shown_as_the_model_wrote_them() {
+    for text in ["{\"a\": \"x", "[1, 2]", "{'a': 1}"] {
+        let events = [start(0, "a", "f"), delta(0, text), end(0)];
+        let written = write::<Encoder>(&events, &finish(FinishReason::ToolCalls));
+        for body in [read(&written.stream), written.whole] {
+            let call = &body["choices"][0]["message"]["tool_calls"][0];
+            assert_eq!(call["function"], json!({"name": "f", "arguments": text}));
+        }
+    }
+}
+
+#[test]
 fn finish_reasons_are_the_wire_formats() {
     for (reason, word) in [
         (FinishReason::Stop, "stop"),

@@ -71,7 +71,7 @@ pub(crate) fn write<E: ReplyEncoder + Default>(events: &[ChatEvent], finish: &Fi
 }
 
 pub(crate) fn built(events: &[ChatEvent]) -> ChatReply {
-    let mut builder = ReplyBuilder::default();
+    let mut builder = ReplyBuilder::keeping_unparsed();
     for event in events {
         builder.push(event);
     }

@@ -332,7 +332,7 @@ fn lost(decoded: Decoded, body: &Value) -> Vec<String> {
 
 fn in_known_words(decoded: Result<Decoded, Fault>) -> bool {
     match decoded {
-        Ok(decoded) => !decoded.chat.messages.is_empty(),
+        Ok(Decoded { chat, .. }) => !(chat.messages.is_empty() && chat.system.is_empty()),
         Err(fault) => {
             matches!(
                 fault.code,

@@ -8,7 +8,6 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::phi::{Counts, ENTITIES_HEADER, PlaceholderMap};
-use svc_core::surface::Places;
 
 use super::Filter;
 use crate::caller::PhiMode;
@@ -16,6 +15,7 @@ use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
 use crate::phi::{self, Detectors, Scan, Thoughts};
+use crate::place::located;
 
 pub(super) struct PhiGuard;
 
@@ -136,23 +136,4 @@ async fn guard(
     thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome
-}
-
-/// The fault with its places in the caller's words: a body has other members than the chat that was made of it.
-fn located(places: Option<&Places>, mut fault: Fault) -> Fault {
-    let Some(places) = places else {
-        return fault;
-    };
-    let name = |place: &str| places.name(place);
-    fault.param = fault.param.as_deref().map(name);
-    if let Some(Value::Array(locations)) = fault.details.get_mut("locations") {
-        let mut named: Vec<String> = locations
-            .iter()
-            .filter_map(Value::as_str)
-            .map(name)
-            .collect();
-        named.dedup();
-        *locations = named.into_iter().map(Value::from).collect();
-    }
-    fault
 }

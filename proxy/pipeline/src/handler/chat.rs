@@ -17,6 +17,7 @@ use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
 use crate::integration::{self, Bound, Way};
 use crate::moment;
+use crate::place::located;
 use crate::policy::models::ModelRoute;
 use crate::provider::Provider;
 use crate::reply::{Reply, ReplyStream};
@@ -75,7 +76,12 @@ async fn run(mut exchange: Exchange) -> Response {
         gen_ai.operation.name = "chat",
         gen_ai.request.model = call.chat.model,
     );
-    let mut opening: Opening = Box::pin(open(call).instrument(span));
+    let places = exchange.facts.places.take();
+    let opening = async move {
+        let opened = open(call).await;
+        opened.map_err(|fault| located(places.as_ref(), fault))
+    };
+    let mut opening: Opening = Box::pin(opening.instrument(span));
     if !streamed {
         return match opening.await {
             Ok((source, events)) => {

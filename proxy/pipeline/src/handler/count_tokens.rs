@@ -12,6 +12,7 @@ use super::chat::call;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
 use crate::inference::count;
+use crate::place::located;
 use crate::response::Response;
 use crate::service::TRACES;
 
@@ -59,7 +60,9 @@ async fn counted(exchange: &mut Exchange) -> Result<u64, Fault> {
         gen_ai.operation.name = "count_tokens",
         gen_ai.request.model = call.chat.model,
     );
-    let tokens = count(call).instrument(span).await?;
+    let counted = count(call).instrument(span).await;
+    let places = exchange.facts.places.as_ref();
+    let tokens = counted.map_err(|fault| located(places, fault))?;
     exchange.trail.counted(tokens).await?;
     Ok(tokens)
 }

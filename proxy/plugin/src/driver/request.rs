@@ -146,13 +146,15 @@ fn result_part(part: &Part) -> wit::ResultPart {
     }
 }
 
-/// Hints without a field: `detail` of an image.
+/// Hints without a field: `detail` of an image, and `arguments_text` of a call whose arguments were no JSON object, for
+/// wire formats that have them as text.
 fn ext(part: &Part) -> Vec<(String, Vec<u8>)> {
-    let detail = match part {
-        Part::Image(image) => image.detail,
+    let hint = match part {
+        Part::Image(image) => image.detail.map(|word| ("detail", word)),
+        Part::ToolCall(call) => call.unparsed().map(|text| ("arguments_text", text)),
         _ => None,
     };
-    let hints = detail.map(|word| ("detail".to_owned(), json(&Value::from(word))));
+    let hints = hint.map(|(name, text)| (name.to_owned(), json(&Value::from(text))));
     hints.into_iter().collect()
 }
 

@@ -15,7 +15,8 @@ use svc_plugin::{
 };
 
 use crate::exchange::{
-    body, call, chat, content_type, driver_of, fault, result, run, start, tool, turn, user, words,
+    body, call, chat, content_type, driver_of, fault, result, run, schema, start, tool, turn,
+    unparsed_call, user, words,
 };
 use crate::stage::ALPHA;
 
@@ -140,7 +141,7 @@ async fn every_part_has_its_block() {
         "tools": [{
             "name": "look_up",
             "description": "looks up",
-            "input_schema": {"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}},
+            "input_schema": schema(),
             "strict": true,
             "cache_control": {"type": "ephemeral"},
         }],
@@ -199,6 +200,34 @@ async fn turns_merge_results_come_first_and_foreign_ids_are_mapped() {
     assert_eq!(body["tool_choice"], json!({"type": "none"}));
 }
 
+/// Kind A wants a user to speak first.
+#[tokio::test]
+async fn a_system_prompt_alone_has_the_assistant_open_the_conversation() {
+    let mut request = chat(Vec::new());
+    request.system = vec![Part::text("Greet.")];
+    let body = body(&*driver().await, &request).await;
+    assert_eq!(body["system"], "Greet.");
+    let opening = "(The assistant opens the conversation.)";
+    assert_eq!(
+        body["messages"],
+        json!([{"role": "user", "content": [{"type": "text", "text": opening}]}])
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_object_go_back_in_one() {
+    let request = chat(vec![
+        user("a"),
+        unparsed_call("c", "{\"q\": \"x"),
+        turn(Role::User, vec![result("c", "not JSON")]),
+    ]);
+    let body = body(&*driver().await, &request).await;
+    assert_eq!(
+        body["messages"][1]["content"][0]["input"],
+        json!({"INVALID_JSON": "{\"q\": \"x"})
+    );
+}
+
 #[tokio::test]
 async fn what_kind_a_cannot_take_is_refused_by_name() {
     let driver = driver().await;
@@ -212,6 +241,32 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
     assert_eq!(
         (refused.kind, refused.param.as_deref()),
         (DriverFaultKind::InvalidRequest, Some("messages"))
+    );
+
+    let mut office = chat(vec![user("a")]);
+    let media = Media::Inline {
+        media_type: "application/msword".to_owned(),
+        data: vec![1].into(),
+    };
+    office.messages.push(turn(
+        Role::User,
+        vec![
+            Part::text("b"),
+            Part::Document(Document {
+                media,
+                title: None,
+                context: None,
+                cache_mark: None,
+            }),
+        ],
+    ));
+    let refused = fault(&driver, &office).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (
+            DriverFaultKind::UnsupportedParameter,
+            Some("messages[1].content[1].media")
+        )
     );
 
     let mut json_mode = chat(vec![user("a")]);

@@ -15,8 +15,8 @@ use svc_plugin::{
 };
 
 use crate::exchange::{
-    body, call, chat, content_type, driver_of, fault, frame, frames, result, run, start, tool,
-    turn, user, words,
+    body, call, chat, content_type, driver_of, fault, frame, frames, result, run, schema, start,
+    tool, turn, unparsed_call, user, words,
 };
 use crate::stage::BETA;
 
@@ -133,7 +133,7 @@ fn everything() -> ChatRequest {
     request.stop_sequences = vec!["END".to_owned()];
     request.response_format = Some(ResponseFormat::JsonSchema {
         name: None,
-        schema: json!({"type": "object"}),
+        schema: schema(),
         strict: Some(true),
     });
     request
@@ -167,7 +167,7 @@ async fn every_part_and_parameter_has_its_place() {
         "tools": [{"type": "function", "function": {
             "name": "look_up",
             "description": "looks up",
-            "parameters": {"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}},
+            "parameters": schema(),
             "strict": true,
         }}],
         "tool_choice": {"type": "function", "function": {"name": "look_up"}},
@@ -177,7 +177,7 @@ async fn every_part_and_parameter_has_its_place() {
         "top_p": 0.5,
         "stop": ["END"],
         "response_format": {"type": "json_schema", "json_schema": {
-            "name": "response", "schema": {"type": "object"}, "strict": true,
+            "name": "response", "schema": schema(), "strict": true,
         }},
         "user": "u1",
         "stream": false,
@@ -251,12 +251,62 @@ async fn calls_alone_stand_beside_null() {
 }
 
 #[tokio::test]
+async fn a_system_prompt_may_stand_alone() {
+    let mut request = chat(Vec::new());
+    request.system = vec![Part::text("Greet.")];
+    let body = body(&*driver().await, &request).await;
+    assert_eq!(
+        body["messages"],
+        json!([{"role": "system", "content": "Greet."}])
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_object_go_back_as_the_model_wrote_them() {
+    let driver = driver().await;
+    for text in ["{\"q\": \"x", "[1]", "'é'"] {
+        let request = chat(vec![
+            user("a"),
+            unparsed_call("c", text),
+            turn(Role::User, vec![result("c", "not JSON")]),
+        ]);
+        let body = body(&driver, &request).await;
+        assert_eq!(
+            body["messages"][1]["tool_calls"][0]["function"]["arguments"],
+            text
+        );
+    }
+}
+
+#[tokio::test]
+async fn as_many_tools_as_kind_b_takes_and_loose_ones_with_any_schema_pass() {
+    let driver = driver().await;
+    let mut request = chat(vec![user("a")]);
+    request.tools = (0..128).map(|at| tool(&format!("one_{at}"))).collect();
+    request.tools[0].input_schema = json!({"type": "object", "properties": {"a": {}}});
+    for strict in [None, Some(false)] {
+        request.tools[0].strict = strict;
+        let body = body(&driver, &request).await;
+        assert_eq!(body["tools"].as_array().map(Vec::len), Some(128));
+    }
+}
+
+fn document_by_address() -> Part {
+    Part::Document(Document {
+        media: Media::Url("https://example.org/a.pdf".to_owned()),
+        title: None,
+        context: None,
+        cache_mark: None,
+    })
+}
+
+#[tokio::test]
 async fn what_kind_b_cannot_take_is_refused_by_name() {
     let driver = driver().await;
     let unsupported = DriverFaultKind::UnsupportedParameter;
     let invalid = DriverFaultKind::InvalidRequest;
     type Spoil = fn(&mut ChatRequest);
-    let cases: [(DriverFaultKind, &str, Spoil); 12] = [
+    let cases: [(DriverFaultKind, &str, Spoil); 16] = [
         (unsupported, "top_k", |chat| chat.sampling.top_k = Some(3)),
         (unsupported, "thinking", |chat| {
             chat.reasoning_tokens = Some(2_000)
@@ -297,17 +347,39 @@ async fn what_kind_b_cannot_take_is_refused_by_name() {
             chat.messages
                 .push(turn(Role::User, vec![result("c", "of nothing")]));
         }),
-        (unsupported, "messages", |chat| {
-            let media = Media::Url("https://example.org/a.pdf".to_owned());
-            chat.messages.push(turn(
-                Role::User,
-                vec![Part::Document(Document {
-                    media,
-                    title: None,
-                    context: None,
+        (unsupported, "messages[1].content[1].media", |chat| {
+            let content = vec![Part::text("b"), document_by_address()];
+            chat.messages.push(turn(Role::User, content));
+        }),
+        (
+            unsupported,
+            "messages[2].content[0].content[0].media",
+            |chat| {
+                let answer = ToolResult {
+                    call_id: "c".to_owned(),
+                    is_error: false,
+                    content: vec![document_by_address()],
                     cache_mark: None,
-                })],
-            ));
+                };
+                chat.messages.extend([
+                    turn(Role::Assistant, vec![call("c", "one")]),
+                    turn(Role::User, vec![Part::ToolResult(answer)]),
+                ]);
+            },
+        ),
+        (unsupported, "tools", |chat| {
+            chat.tools = (0..129).map(|at| tool(&format!("one_{at}"))).collect();
+        }),
+        (unsupported, "tools[1].strict", |chat| {
+            chat.tools = vec![tool("one"), tool("two")];
+            chat.tools[1].input_schema = json!({"type": "object", "properties": {"a": {}}});
+        }),
+        (unsupported, "response_format.strict", |chat| {
+            chat.response_format = Some(ResponseFormat::JsonSchema {
+                name: None,
+                schema: json!({"type": "object"}),
+                strict: Some(true),
+            });
         }),
     ];
     for (kind, param, spoil) in cases {

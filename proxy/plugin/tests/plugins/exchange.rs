@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 use svc_core::chat::{
     ChatEvent, ChatRequest, Message, Part, Role, Sampling, Tool, ToolCall, ToolResult,
+    any_arguments,
 };
 use svc_core::sse::Frame;
 use svc_plugin::{Driver, DriverFailure, DriverFault, DriverRequest, DriverRun};
@@ -61,6 +62,17 @@ pub(crate) fn call(id: &str, name: &str) -> Part {
     })
 }
 
+/// An assistant turn whose one call has arguments that are no JSON object.
+pub(crate) fn unparsed_call(id: &str, arguments: &str) -> Message {
+    let call = ToolCall {
+        id: id.to_owned(),
+        name: "one".to_owned(),
+        arguments: any_arguments(arguments),
+        cache_mark: None,
+    };
+    turn(Role::Assistant, vec![Part::ToolCall(call)])
+}
+
 pub(crate) fn result(call_id: &str, text: &str) -> Part {
     Part::ToolResult(ToolResult {
         call_id: call_id.to_owned(),
@@ -74,10 +86,21 @@ pub(crate) fn tool(name: &str) -> Tool {
     Tool {
         name: name.to_owned(),
         description: Some("looks up".to_owned()),
-        input_schema: json!({"$schema": "x", "type": "object", "properties": {"q": {"type": "number"}}}),
+        input_schema: schema(),
         strict: Some(true),
         cache_mark: Some(json!({"type": "ephemeral"})),
     }
+}
+
+/// The schema of every tool here: one that kind B takes strictly too.
+pub(crate) fn schema() -> Value {
+    json!({
+        "$schema": "x",
+        "type": "object",
+        "properties": {"q": {"type": "number"}},
+        "required": ["q"],
+        "additionalProperties": false,
+    })
 }
 
 pub(crate) async fn start(

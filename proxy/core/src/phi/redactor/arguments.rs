@@ -1,7 +1,8 @@
 //! The arguments of one tool call on their way: JSON text, cut between its strings and numbers.
 //!
 //! Arguments are no reading for people while they arrive, so a short call is judged in one piece, its keys
-//! beside its values. It does not validate.
+//! beside its values. It does not validate: words that stand outside of strings, where models forget their quotes or
+//! take others, are read too.
 
 use super::unit::{Atom, Text, Unit, keep_tail};
 use crate::phi::restore::json::{JsonReader, Unit as Letter};
@@ -24,9 +25,11 @@ pub(super) struct Arguments {
     /// What the unit holds so far, in bytes.
     unit_bytes: usize,
     atoms: Vec<Atom>,
-    /// The end of `atoms` that is still growing: one of these three.
+    /// The end of `atoms` that is still growing: one of these four.
     fixed: String,
     number: String,
+    /// Outside of strings: a literal of JSON, or what no JSON has.
+    words: String,
     string: String,
     /// The part of the string that was sent before.
     before: String,
@@ -55,29 +58,42 @@ impl Arguments {
                     self.before.clear();
                 } else {
                     self.end_number();
+                    self.end_words();
                 }
                 self.in_string = !self.in_string;
                 self.fixed.push(letter);
             }
-            Letter::Structure => {
-                let goes_on = !self.number.is_empty() && b"+-.eE".contains(&(letter as u8));
-                if letter.is_ascii_digit() || letter == '-' || (letter.is_ascii() && goes_on) {
-                    self.end_fixed();
-                    self.number.push(letter);
-                } else {
-                    self.end_number();
-                    self.fixed.push(letter);
-                }
-            }
+            Letter::Structure => self.structure(letter),
             Letter::Partial | Letter::Escaped { .. } => self.string_letter(letter),
             Letter::Plain => {
                 self.string_letter(letter);
-                let bytes = self.string.len();
-                return bytes >= MAX_UNBROKEN_BYTES
-                    || (bytes >= MAX_STRING_BYTES && letter.is_whitespace());
+                return is_long(&self.string, letter);
             }
         }
+        if !self.words.is_empty() {
+            return is_long(&self.words, letter);
+        }
         !self.in_string && self.number.is_empty() && self.unit_bytes >= UNIT_BYTES
+    }
+
+    fn structure(&mut self, letter: char) {
+        let goes_on = !self.number.is_empty() && b"+-.eE".contains(&(letter as u8));
+        let is_mark = "{}[]:,".contains(letter);
+        if !self.words.is_empty() && !is_mark {
+            self.words.push(letter);
+        } else if letter.is_ascii_digit() || letter == '-' || (letter.is_ascii() && goes_on) {
+            self.end_fixed();
+            self.number.push(letter);
+        } else if is_mark || letter.is_whitespace() {
+            self.end_number();
+            self.end_words();
+            self.fixed.push(letter);
+        } else {
+            self.end_fixed();
+            // No number of JSON is followed by a letter.
+            self.words = std::mem::take(&mut self.number);
+            self.words.push(letter);
+        }
     }
 
     fn string_letter(&mut self, letter: char) {
@@ -89,6 +105,7 @@ impl Arguments {
     pub(super) fn unit(&mut self) -> Option<Unit> {
         self.end_string();
         self.end_number();
+        self.end_words();
         self.end_fixed();
         self.unit_bytes = 0;
         let atoms = std::mem::take(&mut self.atoms);
@@ -140,10 +157,28 @@ impl Arguments {
         }
     }
 
+    fn end_words(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let words = std::mem::take(&mut self.words);
+        let is_literal = matches!(words.trim_end(), "true" | "false" | "null");
+        self.atoms.push(if is_literal {
+            Atom::Fixed(words)
+        } else {
+            Atom::Text(Text::prose(String::new(), words, Vec::new()))
+        });
+    }
+
     fn end_fixed(&mut self) {
         if !self.fixed.is_empty() {
             let fixed = std::mem::take(&mut self.fixed);
             self.atoms.push(Atom::Fixed(fixed));
         }
     }
+}
+
+/// Whether a text is cut behind this letter, its last.
+fn is_long(text: &str, letter: char) -> bool {
+    text.len() >= MAX_UNBROKEN_BYTES || (text.len() >= MAX_STRING_BYTES && letter.is_whitespace())
 }

@@ -306,6 +306,33 @@ fn arguments_stay_json_and_lose_new_values() {
 }
 
 #[test]
+fn words_outside_of_strings_lose_new_values_too() {
+    for (text, expected) in [
+        (
+            "{'who': 'Jane Doe', n: 123-45-6789, ok: true}",
+            "{'who': '[NAME_1]', n: \"[SSN_1]\", ok: true}",
+        ),
+        ("Jane Doe is 4111222333", "[NAME_1] is [PHONE_1]"),
+        ("{\"who\": Ann Poe", "{\"who\": [NAME_1]"),
+        (
+            r#"{"a": true , "b":[null,false], "c": -1.5e3}"#,
+            r#"{"a": true , "b":[null,false], "c": -1.5e3}"#,
+        ),
+    ] {
+        let sent = redacted_arguments(&[text], &mut PlaceholderMap::default());
+        assert_eq!(sent, expected);
+        let mut letters = [0; 4];
+        let letters: Vec<String> = text
+            .chars()
+            .map(|letter| letter.encode_utf8(&mut letters).to_owned())
+            .collect();
+        let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
+        let sent = redacted_arguments(&letters, &mut PlaceholderMap::default());
+        assert_eq!(sent, expected, "letter by letter");
+    }
+}
+
+#[test]
 fn a_long_string_is_judged_in_parts() {
     let filler = "word ".repeat(400);
     let text = json!({"a": format!("{filler}Jane Doe {filler}"), "b": SSN}).to_string();

@@ -159,11 +159,16 @@ fn named(head: &RunHead, object: &str) -> Value {
 
 fn tool_call(part: &Part) -> Option<Value> {
     match part {
-        Part::ToolCall(call) => Some(json!({
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": call.arguments.to_string()},
-        })),
+        Part::ToolCall(call) => {
+            let arguments = call
+                .unparsed()
+                .map_or_else(|| call.arguments.to_string(), str::to_owned);
+            Some(json!({
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments},
+            }))
+        }
         _ => None,
     }
 }

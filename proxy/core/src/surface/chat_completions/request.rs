@@ -29,6 +29,10 @@ const WORDS: Words = Words {
     request: &[
         ("tool_choice", "tool_choice.function.name"),
         ("response_format.name", "response_format.json_schema.name"),
+        (
+            "response_format.strict",
+            "response_format.json_schema.strict",
+        ),
         (SCHEMA, "response_format.json_schema.schema"),
         ("ext.must-effort", "reasoning_effort"),
     ],
@@ -36,12 +40,15 @@ const WORDS: Words = Words {
         ("name", "function.name"),
         ("description", "function.description"),
         ("input_schema", "function.parameters"),
+        ("strict", "function.strict"),
     ],
     part: &[
         ("name", "function.name"),
         ("arguments", "function.arguments"),
         ("call_id", "tool_call_id"),
         ("title", "file.filename"),
+        // Only files are refused for what they are.
+        ("media", "file.file_data"),
         // At the front of a data URL.
         ("media_type", ""),
     ],

@@ -191,10 +191,28 @@ fn roles_are_the_specifications_four() {
         let fields = messages(json!([{"role": role, "content": "a"}]));
         assert_eq!(refused(fields), invalid_at("messages[0].role"));
     }
-    let alone = messages(json!([{"role": "system", "content": "a"}]));
-    assert_eq!(refused(alone), invalid_at("messages"));
     let prefill =
         messages(json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]));
+    assert_eq!(refused(prefill), foreign_at("messages[1]"));
+}
+
+#[test]
+fn a_system_prompt_may_stand_alone_and_nothing_may_not() {
+    let chat = read(messages(json!([
+        {"role": "system", "content": "a"},
+        {"role": "system", "content": "b"},
+    ])));
+    assert!(chat.messages.is_empty() && chat.system == [Part::text("a"), Part::text("b")]);
+    for content in ["", " "] {
+        let silent = messages(json!([{"role": "system", "content": content}]));
+        assert_eq!(refused(silent), invalid_at("messages"), "{content:?}");
+    }
+    assert_eq!(refused(messages(json!([]))), invalid_at("messages"));
+    // Behind a system prompt the other rules stand.
+    let prefill = messages(json!([
+        {"role": "system", "content": "a"},
+        {"role": "assistant", "content": "b"},
+    ]));
     assert_eq!(refused(prefill), foreign_at("messages[1]"));
 }
 
@@ -306,20 +324,40 @@ fn broken_tool_rounds_are_refused() {
         refused(messages(json!([misplaced]))),
         invalid_at("messages[0].tool_call_id")
     );
-    let at = "messages[1].tool_calls[0].function.arguments";
-    for text in ["[1]", "{", "7"] {
-        let broken =
-            json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": text}});
-        let calling = json!({"role": "assistant", "tool_calls": [broken]});
-        assert_eq!(
-            refused(messages(json!([ask, calling, ask]))),
-            invalid_at(at)
-        );
-    }
     let custom =
         json!({"role": "assistant", "tool_calls": [{"id": "c", "type": "custom", "custom": {}}]});
     let at = "messages[1].tool_calls[0].type";
     assert_eq!(refused(messages(json!([ask, custom, ask]))), foreign_at(at));
+}
+
+#[test]
+fn arguments_are_taken_as_the_model_wrote_them() {
+    let arguments = |arguments: Value| {
+        let function = json!({"name": "f", "arguments": arguments});
+        let call = json!({"id": "c1", "type": "function", "function": function});
+        messages(json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "no"},
+        ]))
+    };
+    let read_as = |text: &str| {
+        let chat = read(arguments(json!(text)));
+        match &chat.messages[1].content[0] {
+            Part::ToolCall(call) => call.arguments.clone(),
+            _ => unreachable!("no call"),
+        }
+    };
+    for text in ["", " ", "null", "{}"] {
+        assert_eq!(read_as(text), json!({}), "{text:?}");
+    }
+    for text in ["{\"a\": \"x", "[1]", "\"x\"", "7", "nonsense"] {
+        assert_eq!(read_as(text), json!({"INVALID_JSON": text}));
+    }
+    let at = "messages[1].tool_calls[0].function.arguments";
+    for other in [json!({"a": 1}), json!(null)] {
+        assert_eq!(refused(arguments(other)), invalid_at(at));
+    }
 }
 
 #[test]
@@ -555,6 +593,10 @@ fn places_are_those_of_the_body() {
             "messages[0].content[1].media_type",
             "messages[1].content[2]",
         ),
+        (
+            "messages[0].content[1].media",
+            "messages[1].content[2].file.file_data",
+        ),
         ("messages[1].content[0]", "messages[3].content"),
         ("messages[1].content[1]", "messages[3].refusal"),
         ("messages[1].content[2].id", "messages[3].tool_calls[0].id"),
@@ -580,8 +622,14 @@ fn places_are_those_of_the_body() {
             "tools[0]/function/parameters/properties/a.b/title",
         ),
         ("tools[0].description", "tools[0].function.description"),
+        ("tools[0].strict", "tools[0].function.strict"),
+        ("tools", "tools"),
         ("tool_choice", "tool_choice.function.name"),
         ("response_format.name", "response_format.json_schema.name"),
+        (
+            "response_format.strict",
+            "response_format.json_schema.strict",
+        ),
         (
             "response_format.schema",
             "response_format.json_schema.schema",

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::chat::{Document, Media, Message, Part, Role, ToolCall, ToolResult};
+use crate::chat::{self, Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, join};
@@ -30,7 +30,9 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<
         }
         turns.push(turn);
     }
-    if are_whole {
+    // A system prompt asks something by itself too: the assistant opens the conversation.
+    let is_opened = turns.is_empty() && !says_nothing(&system.parts);
+    if are_whole && !is_opened {
         check_order(&turns, Purpose::Reply, problems);
     }
     (system, merge_results(turns))
@@ -301,27 +303,13 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
     {
         problems.add(join(&path, "name"), blocks::TOOL_NAME_RULE);
     }
-    let arguments = arguments(&text?);
-    if arguments.is_none() {
-        problems.add(
-            join(&path, "arguments"),
-            "must be the text of a JSON object",
-        );
-    }
     Some(ToolCall {
         id: id?,
         name: name?,
-        arguments: arguments?,
+        // As the model wrote them, good or bad.
+        arguments: chat::any_arguments(&text?),
         cache_mark: None,
     })
-}
-
-/// No text is no arguments (wire.md 2, point 9).
-fn arguments(text: &str) -> Option<Value> {
-    if text.trim().is_empty() {
-        return Some(Value::Object(serde_json::Map::new()));
-    }
-    serde_json::from_str(text).ok().filter(Value::is_object)
 }
 
 /// A tool message is its result.

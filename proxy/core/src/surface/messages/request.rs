@@ -64,6 +64,7 @@ const WORDS: Words = Words {
     part: &[
         ("arguments", "input"),
         ("call_id", "tool_use_id"),
+        ("media", "source"),
         ("media_type", "source.media_type"),
     ],
 };

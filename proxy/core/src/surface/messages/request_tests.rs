@@ -603,6 +603,10 @@ fn places_are_those_of_the_body() {
             "messages[1].content[2].source.media_type",
         ),
         (
+            "messages[0].content[1].media",
+            "messages[1].content[2].source",
+        ),
+        (
             "messages[1].content[0].signature",
             "messages[3].content[0].signature",
         ),
@@ -632,6 +636,7 @@ fn places_are_those_of_the_body() {
         ("messages[3].content[0]", "messages[5].content"),
         ("messages[3].content[0].cache_control", "cache_control"),
         ("tools[0]/description", "tools[0]/description"),
+        ("tools[0].strict", "tools[0].strict"),
         (
             "tools[0]/input_schema/properties/a.b",
             "tools[0]/input_schema/properties/a.b",
