@@ -66,7 +66,13 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
                 name(rest, start + code.len() + 1, SCORE, findings);
             }
         }
-        Field::Address => whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings),
+        Field::Address if is_address(value) => {
+            whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings);
+        }
+        Field::AddressLine if is_address_line(value) => {
+            whole(value, start, MAX_ADDRESS_BYTES, ADDRESS, findings);
+        }
+        Field::Address | Field::AddressLine => {}
         Field::City if is_city_value(value) => {
             whole(value, start, MAX_NAME_BYTES, PERHAPS_LOCATION, findings);
         }
@@ -82,6 +88,25 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             }
         }
     }
+}
+
+/// `12 maple street`, `Springfield`, `62704`; no `billing`.
+fn is_address(value: &str) -> bool {
+    const ZIP_DIGITS: usize = 5;
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    value.chars().any(char::is_uppercase)
+        || digits > 0 && value.chars().any(char::is_alphabetic)
+        || digits >= ZIP_DIGITS
+}
+
+/// `12 Maple`; files and poems have lines too.
+fn is_address_line(value: &str) -> bool {
+    let rest = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let is_numbered = rest.len() < value.len();
+    let street = rest
+        .strip_prefix(' ')
+        .and_then(|street| street.chars().next());
+    is_numbered && street.is_some_and(char::is_uppercase)
 }
 
 /// A value without the quotation marks that JSON escapes: `Maria \"Mia\" Lopez`.

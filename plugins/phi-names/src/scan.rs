@@ -119,8 +119,10 @@ fn is_sample(text: &str, segment: &Segment, finding: &Finding) -> bool {
     };
     let before = phi_text::text::before(definition.as_bytes(), start);
     let name = text.get(finding.start..finding.end).unwrap_or_default();
-    phi_text::text::has(before, SAMPLE_MARKS)
-        && (is_anybody(name) || !speaks_of_a_person(definition))
+    // A value of a schema has nothing around it.
+    let is_shown = phi_text::text::has(before, SAMPLE_MARKS) || name == definition;
+    is_shown && is_anybody(name)
+        || phi_text::text::has(before, SAMPLE_MARKS) && !speaks_of_a_person(definition)
 }
 
 fn is_anybody(name: &str) -> bool {

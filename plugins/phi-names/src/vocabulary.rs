@@ -290,6 +290,8 @@ pub enum Field {
     /// One part of a name, where it looks like one.
     PartOfName,
     Address,
+    /// Of an address, or of anything else that has lines.
+    AddressLine,
     City,
     /// A postal code.
     Zip,
@@ -309,7 +311,7 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("OBX-16", Field::Coded), ("TXA-9", Field::Coded), ("ORC-10", Field::Coded), ("PID-23", Field::City),
     ("N3-1", Field::Address), ("N3-2", Field::Address), ("N4-1", Field::City), ("N4-3", Field::Zip),
 
-    ("family", Field::Name), ("given", Field::Name), ("first", Field::PartOfName), ("last", Field::PartOfName),
+    ("family", Field::PartOfName), ("given", Field::Name), ("first", Field::PartOfName), ("last", Field::PartOfName),
     ("patient last name", Field::Name), ("patient first name", Field::Name), ("pt last name", Field::Name), ("pt first name", Field::Name),
     ("last first", Field::PerhapsName), ("patient last", Field::PartOfName), ("patient first", Field::PartOfName),
     ("pt last", Field::PartOfName), ("pt first", Field::PartOfName),
@@ -340,7 +342,7 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
 
     ("street", Field::Address), ("street address", Field::Address), ("address", Field::Address), ("address line", Field::Address),
     ("address line 1", Field::Address), ("address 1", Field::Address), ("address1", Field::Address), ("addr", Field::Address),
-    ("home address", Field::Address), ("mailing address", Field::Address), ("patient address", Field::Address), ("line", Field::Address),
+    ("home address", Field::Address), ("mailing address", Field::Address), ("patient address", Field::Address), ("line", Field::AddressLine),
     ("line1", Field::Address), ("addr line", Field::Address), ("street1", Field::Address), ("address2", Field::Address),
     ("city", Field::City), ("town", Field::City), ("hometown", Field::City), ("patient city", Field::City), ("birth place", Field::City),
     ("birthplace", Field::City), ("county", Field::City), ("district", Field::City), ("zip", Field::Zip), ("zip code", Field::Zip),

@@ -119,7 +119,13 @@ impl Strangers {
         let mut counts = self.counts.lock();
         let mut key = (Some(network(client)), failure);
         if counts.len() >= MAX_PREFIXES && !counts.contains_key(&key) {
-            key.0 = None;
+            key = (
+                None,
+                Failure {
+                    owner: None,
+                    ..key.1
+                },
+            );
         }
         *counts.entry(key).or_default() += 1;
     }
@@ -133,18 +139,22 @@ impl Strangers {
         if counts.is_empty() {
             return Ok(());
         }
-        let rows: Vec<Row> = counts
-            .iter()
-            .map(|((prefix, failure), count)| row(*prefix, failure, *count))
-            .collect();
-        let written = audit::append(store, &rows).await;
-        if written.is_err() {
-            let mut kept = self.counts.lock();
-            for (key, count) in counts {
-                *kept.entry(key).or_default() += count;
+        let counts: Vec<_> = counts.into_iter().collect();
+        for (at, some) in counts.chunks(audit::APPEND_ROWS).enumerate() {
+            let rows: Vec<Row> = some
+                .iter()
+                .map(|((prefix, failure), count)| row(*prefix, failure, *count))
+                .collect();
+            if let Err(error) = audit::append(store, &rows).await {
+                let unwritten = counts.into_iter().skip(at * audit::APPEND_ROWS);
+                let mut kept = self.counts.lock();
+                for (key, count) in unwritten {
+                    *kept.entry(key).or_default() += count;
+                }
+                return Err(error);
             }
         }
-        written
+        Ok(())
     }
 }
 

@@ -128,8 +128,21 @@ async fn tool_definitions_with_phi_are_refused_in_any_mode(world: &World) {
             "tools[1]/input_schema/properties/ssn/enum/1",
         ),
     ];
+    // Samples that are nobody's.
+    let harmless = json!({"type": "object", "properties": {
+        "first_name": {"type": "string", "example": "Jane"},
+        "patient_name": {"type": "string", "default": "John Smith"},
+        "order_id": {"type": "string", "example": "ORD-8841"},
+        "address": {"type": "string", "enum": ["billing", "shipping"]},
+        "line": {"type": "integer", "default": 100},
+        "family": {"enum": ["serif", "sans"]},
+        "default": {"type": "string", "description": "what else"},
+    }});
     for mode in ["redact", "block"] {
         let organization = world.organization_with(&["--phi-mode", mode]);
+        let body = json!({"message": svc_tests::fake::mark(), "tools": with(json!("x"), harmless.clone())});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
         for (tools, param) in &cases {
             let answer = world
                 .gateway

@@ -197,6 +197,11 @@ async fn values_of_arguments_are_known_by_what_stands_above_them(world: &World) 
             &["Maple", "62704"],
         ),
         (json!({"age": 93}), &["93"]),
+        // Behind a text that is longer than what is read at once, with quotes in it.
+        (
+            json!({"note": "a 6\" cut ".repeat(99), "mrn": ["1234567", "7654321"]}),
+            &["1234567", "7654321"],
+        ),
         (
             json!({"columns": ["ssn", "name"], "rows": [["536228714", "x"]]}),
             &["536228714"],

@@ -400,3 +400,27 @@ fn samples_of_definitions_are_nobody() {
         assert!(found(value) > 0, "{value}");
     }
 }
+
+#[test]
+fn fields_of_other_things_are_no_places() {
+    finds::<Names>(&[
+        (r#"{"line": ["12 Mapleby"]}"#, &["ADDRESS:12 Mapleby"]),
+        (r#"{"address": "12 mapleby"}"#, &["ADDRESS:12 mapleby"]),
+        (
+            r#"{"address": ["Mapleby", "62704"]}"#,
+            &["ADDRESS:Mapleby", "ADDRESS:62704"],
+        ),
+        (
+            r#"{"family": "Okonkwo", "given": ["Ann"]}"#,
+            &["NAME:Okonkwo", "NAME:Ann"],
+        ),
+    ]);
+    leaves_alone::<Names>(&[
+        r#"{"path": "src/a.rs", "line": 120}"#,
+        r#"{"line": "return total"}"#,
+        r#"{"line": "12 items"}"#,
+        r#"{"address": "billing"}"#,
+        r#"{"address": 64}"#,
+        r#"{"font": {"family": "serif"}}"#,
+    ]);
+}

@@ -5,16 +5,13 @@ use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
 use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
-/// Items of an array that are visited under its key.
-const MAX_ITEMS: usize = 64;
-
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
     let mut hint = Hint::default();
     let mut at = 0;
     while let Some(quote) = next_quote(text, at) {
         let Some((start, end, after)) = string(text, quote) else {
-            at = quote + 1;
+            at = behind_long(text, quote).unwrap_or(quote + 1);
             continue;
         };
         let colon = skip_space(text, after);
@@ -24,6 +21,25 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             continue;
         }
         at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
+    }
+}
+
+/// The place behind a string that is longer than any value, where it stands as JSON has it: its end opens no other one.
+fn behind_long(text: &[u8], quote: usize) -> Option<usize> {
+    let head = text.get(..quote)?.trim_ascii_end();
+    let opens = matches!(head.last(), Some(b':' | b',' | b'[' | b'{'));
+    if byte(text, quote) != b'"' || !opens {
+        return None;
+    }
+    let mut at = quote + 1;
+    loop {
+        at = chunk::next_of(text, at, [b'"', b'\\'])?;
+        if byte(text, at) == b'\\' {
+            at += 2;
+            continue;
+        }
+        let next = byte(text, skip_space(text, at + 1));
+        return matches!(next, b',' | b']' | b'}' | b':' | 0).then_some(at + 1);
     }
 }
 
@@ -147,7 +163,7 @@ fn last_step(system: &[u8]) -> &[u8] {
 
 /// Strings directly inside of an array. Other items are left to the walk.
 fn array(text: &[u8], key: &[u8], mut at: usize, visit: &mut Visit<'_>) -> usize {
-    for _ in 0..MAX_ITEMS {
+    loop {
         at = skip_space(text, at);
         let Some((start, end, after)) = string(text, at) else {
             return at;
@@ -164,7 +180,6 @@ fn array(text: &[u8], key: &[u8], mut at: usize, visit: &mut Visit<'_>) -> usize
         }
         at += 1;
     }
-    at
 }
 
 /// The string whose quote is at `at`: its text, and where the quote behind it ends.

@@ -41,6 +41,19 @@ fn json_in_all_its_spellings() {
         r#"{"name":[{"family":"Doe","given":["Ann"]}]}"#,
         &["family=Doe", "given=Ann"],
     );
+    // A text of any length is one string, with its escapes.
+    let note = "It said \\\"no\\\". ".repeat(40);
+    for text in [
+        format!(r#"{{"note": "{note}", "mrn": ["12", "34"]}}"#),
+        format!(r#"["{note}","{note}",{{"mrn":["12","34"]}}]"#),
+        // Inches end nothing.
+        format!(
+            "a 6\" cut, {} {{\"mrn\": [\"12\", \"34\"]}}",
+            "x ".repeat(200)
+        ),
+    ] {
+        sees(&text, &["mrn=12", "mrn=34"]);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::normal::{self, Readings, Rewrite};
 use super::visit::{Form, InDocument, Joint, visit};
 use crate::chat::ChatRequest;
 use reading::Reading;
+pub(super) use reading::inside_quotes;
 
 /// One text position in the buffer, in bytes, on character borders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

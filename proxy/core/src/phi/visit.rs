@@ -106,6 +106,8 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
 /// Keys of a JSON schema whose values are such as the property above them has. What else a schema says of a property is
 /// no value of it.
 const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples"];
+/// Keys of a JSON schema whose keys are names of schemas, and no keys of one.
+const NAMES_BELOW: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
 struct Walk<'w, 'v> {
     visitor: &'w mut Visitor<'v>,
@@ -406,11 +408,16 @@ impl Walk<'_, '_> {
                 renamed.push((at, changed));
             }
             self.write("\": ");
-            let sample_of = place
-                .key()
-                .filter(|_| origin == Origin::ToolSchema && SAMPLE_KEYS.contains(&key.as_str()));
+            let sample_of = place.key().filter(|above| {
+                origin == Origin::ToolSchema
+                    && self.lead.is_none()
+                    && SAMPLE_KEYS.contains(&key.as_str())
+                    && !NAMES_BELOW.contains(above)
+            });
             if let Some(property) = sample_of {
-                self.document(format!("{{\"{property}\": "));
+                // As an example, which detectors take for less.
+                let property = property.replace(['"', '\\'], "'");
+                self.document(format!("{{\"example\": {{\"{property}\": "));
             }
             self.json(&place.then(Step::Key(key)), origin, value);
             if sample_of.is_some() {

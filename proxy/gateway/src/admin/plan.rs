@@ -10,14 +10,14 @@ use svc_pipeline::moment;
 use svc_store::organization::{self, Plan};
 use svc_store::{Store, StoreError};
 
-use super::{EVALUATION, PLAN_TIER, TIERS, credits, system_row};
+use super::{EVALUATION, TIERS, credits, system_row};
 
 /// Gives an organization another plan; what is not named is the tier's. A running gateway knows it within two seconds.
 #[derive(clap::Args)]
 pub(crate) struct Set {
     #[arg(long, value_name = "ID")]
     organization: String,
-    #[arg(long, default_value = PLAN_TIER, value_parser = TIERS)]
+    #[arg(long, value_parser = TIERS)]
     tier: String,
     /// Days until an evaluation ends.
     #[arg(long, value_name = "N")]

@@ -4,8 +4,9 @@
 //! beside its values. It does not validate: words that stand outside of strings, where models forget their quotes or
 //! take others, are read too.
 
-use super::unit::{Atom, Text, Unit, keep_tail};
+use super::unit::{Atom, CONTEXT_BYTES, Text, Unit, keep_tail};
 use crate::phi::restore::json::{JsonReader, Unit as Letter};
+use crate::phi::scan::inside_quotes;
 
 /// Bytes from which a unit ends between two values.
 const UNIT_BYTES: usize = 512;
@@ -13,6 +14,9 @@ const UNIT_BYTES: usize = 512;
 /// Bytes from which a string is cut at white space, and at any character.
 const MAX_STRING_BYTES: usize = 1_024;
 const MAX_UNBROKEN_BYTES: usize = 4_096;
+
+/// The longest string that says what another one is.
+const CONTEXT_STRING_BYTES: usize = 64;
 
 /// Texts of the unit before that are scanned with the next one: the last keys and values.
 const CONTEXT_TEXTS: usize = 4;
@@ -34,7 +38,7 @@ pub(super) struct Arguments {
     /// The part of the string that was sent before.
     before: String,
     context: Vec<String>,
-    /// The end of what went before, as it is written.
+    /// The end of what went before, as [`Self::write`] notes it.
     written: String,
 }
 
@@ -73,7 +77,8 @@ impl Arguments {
         if !self.words.is_empty() {
             return is_long(&self.words, letter);
         }
-        !self.in_string && self.number.is_empty() && self.unit_bytes >= UNIT_BYTES
+        // Behind a quote it is not known yet whether that was a key.
+        !self.in_string && letter != '"' && self.number.is_empty() && self.unit_bytes >= UNIT_BYTES
     }
 
     fn structure(&mut self, letter: char) {
@@ -123,18 +128,38 @@ impl Arguments {
         context.retain(|text| !text.is_empty());
         let context = std::mem::replace(&mut self.context, context);
         let document = self.written.clone();
-        for atom in &atoms {
-            self.written.push_str(match atom {
-                Atom::Fixed(text) | Atom::Number(text) => text,
-                Atom::Text(text) => text.reads(),
-            });
-        }
-        keep_tail(&mut self.written);
+        self.write(&atoms);
         Some(Unit {
             context,
             atoms,
             document: Some(document),
         })
+    }
+
+    /// Notes what goes away, for the document around what comes: from the end of a string on, and of long strings nothing.
+    fn write(&mut self, atoms: &[Atom]) {
+        let mut ends = vec![0];
+        let mut is_string = false;
+        for atom in atoms {
+            match atom {
+                Atom::Fixed(text) => {
+                    ends.push(self.written.len() + usize::from(is_string && text.starts_with('"')));
+                    self.written.push_str(text);
+                }
+                Atom::Number(number) => self.written.push_str(number),
+                Atom::Text(text) if text.reads().len() <= CONTEXT_STRING_BYTES => {
+                    self.written.push_str(&inside_quotes(text.reads()));
+                }
+                Atom::Text(_) => {}
+            }
+            is_string = matches!(atom, Atom::Text(_));
+        }
+        let least = self.written.len().saturating_sub(CONTEXT_BYTES);
+        let from = ends.into_iter().find(|end| *end >= least);
+        let (gone, kept) = self.written.split_at(from.unwrap_or(self.written.len()));
+        if !gone.is_empty() {
+            self.written = openers(gone) + kept.trim_start_matches(',');
+        }
     }
 
     fn end_string(&mut self) {
@@ -176,6 +201,33 @@ impl Arguments {
             self.atoms.push(Atom::Fixed(fixed));
         }
     }
+}
+
+/// The last key of JSON whose value is open at its end, with the brackets that are open since.
+fn openers(json: &str) -> String {
+    let mut open: Vec<(Option<usize>, usize)> = Vec::new();
+    let (mut string, mut key, mut in_string) = (0, None, false);
+    for (at, sign) in json.char_indices() {
+        match sign {
+            '"' => {
+                if !in_string {
+                    string = at;
+                }
+                in_string = !in_string;
+            }
+            _ if in_string => {}
+            ':' => key = Some(string),
+            '[' | '{' => open.push((key.take(), at)),
+            ']' | '}' => drop(open.pop()),
+            ',' => key = None,
+            _ => {}
+        }
+    }
+    let keyed = open.iter().rposition(|(key, _)| key.is_some());
+    let open = open.get(keyed.unwrap_or(0)..).unwrap_or_default();
+    open.iter()
+        .filter_map(|(key, at)| json.get(key.unwrap_or(*at)..=*at))
+        .collect()
 }
 
 /// Whether a text is cut behind this letter, its last.

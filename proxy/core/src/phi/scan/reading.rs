@@ -5,6 +5,7 @@
 //! breaks of full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each
 //! as one text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch};
@@ -147,7 +148,8 @@ impl Reading {
         self.push(answered, answer.0, answer.1.start, folded);
     }
 
-    /// Adds a JSON document as it is written, strings as they read. What is between them and its keys come from no segment.
+    /// Adds a JSON document as it is written, strings as they read but for signs that would end them. What is between them
+    /// and its keys come from no segment.
     pub(super) fn push_document(&mut self, text: &str, segments: &[Segment], document: Document) {
         self.begin(Segment {
             start: 0,
@@ -166,16 +168,16 @@ impl Reading {
             let Some(at) = segments.get(segment) else {
                 continue;
             };
-            let written = text.get(at.start..at.end).unwrap_or_default();
+            let written = inside_quotes(text.get(at.start..at.end).unwrap_or_default());
             if is_key {
-                self.text.push_str(written);
+                self.text.push_str(&written);
                 continue;
             }
             let folded = match at.form {
                 Form::Number => None,
-                _ => readings(written).folded,
+                _ => readings(&written).folded,
             };
-            self.push(written, segment, 0, folded);
+            self.push(&written, segment, 0, folded);
         }
         self.text.push_str(&end);
         if let Some(begun) = self.segments.last_mut() {
@@ -274,6 +276,15 @@ impl Reading {
         if let Some(begun) = self.segments.last_mut() {
             begun.end = end;
         }
+    }
+}
+
+/// A text as a string of JSON may have it without an escape. As long as it was: places in it stay what they are.
+pub(in crate::phi) fn inside_quotes(text: &str) -> Cow<'_, str> {
+    if text.contains(['"', '\\']) {
+        Cow::Owned(text.replace(['"', '\\'], "'"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

@@ -123,7 +123,10 @@ fn a_schema_shows_samples_of_its_properties() {
     }];
     let scan = TextScan::of(&mut request);
     let (reading, segments) = scan.reading();
-    for document in [r#"{"mrn": "123"#, r#"{"mrn": ["456", "789"#] {
+    for document in [
+        r#"{"example": {"mrn": "123"#,
+        r#"{"example": {"mrn": ["456", "789"#,
+    ] {
         let at = reading.find(document).expect(document);
         let segment = segments.iter().find(|segment| segment.start == at);
         assert_eq!(segment.unwrap().origin, Origin::ToolDescription);
@@ -133,6 +136,77 @@ fn a_schema_shows_samples_of_its_properties() {
         assert!(refusal::in_tool_definition(&mut request.clone(), &scan, &found).is_some());
     }
     assert!(!reading.contains(r#""type": "#));
+}
+
+#[test]
+fn a_document_stays_one_whatever_its_strings_hold() {
+    let sent = json!({"note": "a 6\" cut, C:\\", "mrn": ["123", "456"]});
+    let mut request = calling(sent);
+    redacted(&mut request, r#"C:'", "mrn": ["123", "456"#, "456");
+    let left = json!({"note": "a 6\" cut, C:\\", "mrn": ["123", "[MRN_1]"]});
+    assert_eq!(arguments(&request), &left);
+}
+
+#[test]
+fn a_sample_in_a_sample_is_a_part_of_it() {
+    let mut request = chat(vec![user("a")]);
+    request.tools = vec![Tool {
+        name: "f".into(),
+        description: None,
+        input_schema: json!({"properties": {
+            "patient": {"default": {"enum": "x", "mrn": ["123"]}},
+            "default": {"type": "string", "mrn": "456"},
+        }}),
+        strict: None,
+        cache_mark: None,
+    }];
+    let scan = TextScan::of(&mut request);
+    let reading = scan.reading().0;
+    let document = r#"{"example": {"patient": {"enum": "x", "mrn": ["123"]}}}"#;
+    assert!(reading.ends_with(document), "{reading}");
+    assert_eq!(reading.matches("example").count(), 1);
+}
+
+/// What stands before a later piece of a call is there for it, up to the end of a string.
+#[test]
+fn a_piece_of_a_call_has_its_beginning() {
+    let note = "x y ".repeat(200);
+    let numbers = |many: std::ops::Range<u32>| {
+        let numbers: Vec<String> = many.map(|number| format!("\"{number}\"")).collect();
+        numbers.join(",")
+    };
+    let few = format!(r#"{{"note":"{note}","mrn":["123","{note}","456"]}}"#);
+    let many = format!(r#"{{"note":"{note}","mrn":[{}]}}"#, numbers(1_000..1_200));
+    let last = last_reading(&few);
+    assert_eq!(last, r#"{"note":"","mrn":["123","","456"]}"#);
+    // The end of what is long, from the end of a string on, behind what it is.
+    let last = last_reading(&many);
+    assert!(
+        last.starts_with(r#""mrn":["1"#) && last.ends_with(r#","1199"]"#),
+        "{last}"
+    );
+    assert!(last.len() < 1_000);
+}
+
+/// How the last document of a call is read that arrives at once.
+fn last_reading(sent: &str) -> String {
+    let mut map = PlaceholderMap::default();
+    let mut redactor = ReplyRedactor::new(&map);
+    redactor.push(ChatEvent::ToolCallDelta {
+        index: 0,
+        fragment: sent.to_owned(),
+    });
+    redactor.finish();
+    let mut readings = Vec::new();
+    while let Some(step) = redactor.step() {
+        if let Step::Scan(scan) = step {
+            readings.push(scan.reading().0.to_owned());
+            redactor.found(&scan, Vec::new(), &mut map).unwrap();
+        }
+    }
+    assert!(readings.len() > 2, "{readings:?}");
+    let last = readings.last().and_then(|reading| reading.lines().last());
+    last.unwrap().to_owned()
 }
 
 #[test]

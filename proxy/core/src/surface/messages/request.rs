@@ -453,7 +453,10 @@ fn is_closed(schema: &Value) -> bool {
                     fields.get("additionalProperties") == Some(&json!(false))
                         && properties.keys().all(is_required)
                 }
-                _ => fields.get("type") != Some(&json!("object")),
+                _ => match fields.get("type") {
+                    Some(Value::Array(kinds)) => !kinds.iter().any(|kind| kind == "object"),
+                    kind => kind != Some(&json!("object")),
+                },
             };
             is_closed_object && fields.values().all(is_closed)
         }
