@@ -10,6 +10,9 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut hint = Hint::default();
     let mut at = 0;
     while let Some(quote) = next_quote(text, at) {
+        if text.get(at..quote).is_some_and(|gap| gap.contains(&b'}')) {
+            (hint.unsaid, hint.parent) = (None, None);
+        }
         let Some((start, end, after)) = string(text, quote) else {
             at = behind_long(text, quote).unwrap_or(quote + 1);
             continue;
@@ -56,13 +59,24 @@ fn next_quote(text: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Visits the value at `at`; gives the place to go on from.
-fn value(text: &[u8], key: &[u8], at: usize, hint: &mut Hint, visit: &mut Visit<'_>) -> usize {
+fn value<'t>(
+    text: &'t [u8],
+    key: &'t [u8],
+    at: usize,
+    hint: &mut Hint<'t>,
+    visit: &mut Visit<'_>,
+) -> usize {
     if let Some((start, end, after)) = string(text, at) {
         hinted(text, key, start, end, hint, visit);
         return after;
     }
     if matches!(byte(text, at), b'[' | b'{') {
-        hint.is_about_a_person = PERSONS.contains(&key);
+        *hint = Hint {
+            is_about_a_person: PERSONS.contains(&key),
+            parent: Some(key).filter(|_| byte(text, at) == b'{'),
+            unsaid: None,
+            ..*hint
+        };
     }
     if byte(text, at) == b'[' {
         return array(text, key, at + 1, visit);
@@ -81,31 +95,41 @@ fn value(text: &[u8], key: &[u8], at: usize, hint: &mut Hint, visit: &mut Visit<
     ))
 }
 
-fn hinted(
-    text: &[u8],
+fn hinted<'t>(
+    text: &'t [u8],
     key: &[u8],
     start: usize,
     end: usize,
-    hint: &mut Hint,
+    hint: &mut Hint<'t>,
     visit: &mut Visit<'_>,
 ) {
     if start == end {
         return;
     }
+    if let Some(parent) = hint.parent {
+        within(parent, key, start, end, visit);
+    }
+    let said = text.get(start..end).unwrap_or_default();
     match key {
-        b"system" => hint.system = Some((start, end)),
-        b"code" | b"type" => hint.meaning = Some((start, end)),
-        // `{"type": {"text": "MRN"}, "value": …}`; prose stands under the same key.
         b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
-        b"text" if end - start <= MAX_LABEL_BYTES => hint.meaning = Some((start, end)),
-        b"value" | b"valueString" => {
-            let hint = std::mem::take(hint);
-            for (from, to) in [hint.meaning, hint.system].into_iter().flatten() {
-                visit(
-                    last_step(text.get(from..to).unwrap_or_default()),
-                    start,
-                    end,
-                );
+        b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question" => {
+            // Prose stands under `text` too.
+            if key == b"system" || said.len() <= MAX_LABEL_BYTES {
+                let said = last_step(said);
+                match hint.unsaid.take() {
+                    Some((from, to)) => visit(said, from, to),
+                    None if key == b"system" => hint.system = Some(said),
+                    None => hint.meaning = Some(said),
+                }
+            }
+        }
+        b"value" | b"valueString" | b"answer" => {
+            let told = [hint.meaning.take(), hint.system.take()];
+            if told == [None; 2] {
+                hint.unsaid = Some((start, end));
+            }
+            for label in told.into_iter().flatten() {
+                visit(label, start, end);
             }
         }
         // `{"reference": "Patient/44712239"}`.
@@ -121,14 +145,44 @@ fn hinted(
     visit(key, start, end);
 }
 
-/// What was said lately of the value that may follow, and where.
+/// What was said lately of the value that may follow.
 #[derive(Default)]
-struct Hint {
-    system: Option<(usize, usize)>,
-    meaning: Option<(usize, usize)>,
+struct Hint<'t> {
+    system: Option<&'t [u8]>,
+    meaning: Option<&'t [u8]>,
+    /// A value of this object of which nothing was said yet: `{"value": …, "type": "MRN"}`.
+    unsaid: Option<(usize, usize)>,
+    /// The key of this object.
+    parent: Option<&'t [u8]>,
     /// Whether the object that was opened last is a person's name or refers to a person.
     is_about_a_person: bool,
 }
+
+/// Visits a value with what the key of its object says about it: `{"mrn": {"value": …}}`, `{"account": {"no": …}}`.
+fn within(parent: &[u8], key: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
+    visit(&[parent, b" ", key].concat(), start, end);
+    if ALONE.contains(&key) {
+        visit(parent, start, end);
+    }
+}
+
+/// Keys that say nothing but that here the value stands.
+const ALONE: [&[u8]; 14] = [
+    b"value",
+    b"number",
+    b"num",
+    b"no",
+    b"id",
+    b"text",
+    b"full",
+    b"raw",
+    b"formatted",
+    b"display",
+    b"home",
+    b"work",
+    b"mobile",
+    b"primary",
+];
 
 /// The label of what a person is called.
 const PERSON: &[u8] = b"person";

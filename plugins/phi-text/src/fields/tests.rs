@@ -41,6 +41,16 @@ fn json_in_all_its_spellings() {
         r#"{"name":[{"family":"Doe","given":["Ann"]}]}"#,
         &["family=Doe", "given=Ann"],
     );
+    // What a neighbour or the object says about a value, in any order.
+    sees(r#"{"value":"12","type":"MRN"}"#, &["MRN=12"]);
+    sees(r#"{"answer":"12","question":"MRN"}"#, &["MRN=12"]);
+    sees(r#"[{"field":"ssn","value":1},{"value":2}]"#, &["ssn=1"]);
+    sees(r#"{"mrn":{"use":"x","value":"12"}}"#, &["mrn=12"]);
+    sees(r#"{"account": {"no": 12}}"#, &["account no=12"]);
+    assert_eq!(
+        fields(r#"[{"value":"12"},{"type":"MRN"},{"mrn":{"a":{}},"value":"13"}]"#),
+        ["value=12", "type=MRN", "MRN=13", "value=13"]
+    );
     // A text of any length is one string, with its escapes.
     let note = "It said \\\"no\\\". ".repeat(40);
     for text in [
