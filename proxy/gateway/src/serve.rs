@@ -24,6 +24,7 @@ use svc_pipeline::integration::Bindings;
 use svc_pipeline::limiter::Limiter;
 use svc_pipeline::metrics::Metrics;
 use svc_pipeline::openid::OpenId;
+use svc_pipeline::owed::Owed;
 use svc_pipeline::phi::lists::Lists;
 use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
@@ -228,6 +229,7 @@ async fn build(
         phi_lists: Lists::default(),
         phi_results: Arc::new(Results::new(&metrics)),
         hashing: Semaphore::new(HASHED_AT_ONCE),
+        owed: Owed::new(metrics.unsettled.clone()),
         metrics,
         settings: Settings {
             default_version: configuration.default_version()?,

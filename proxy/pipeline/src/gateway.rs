@@ -18,6 +18,7 @@ use crate::integration::Bindings;
 use crate::limiter::Limiter;
 use crate::metrics::Metrics;
 use crate::openid::OpenId;
+use crate::owed::Owed;
 use crate::phi::lists::Lists;
 use crate::phi::results::Results;
 use crate::policy::watch::Policies;
@@ -77,6 +78,7 @@ pub struct Gateway {
     /// Where people may sign in beside the sign-in page's own form.
     pub openid: Option<Arc<dyn OpenId>>,
     pub metrics: Arc<Metrics>,
+    pub owed: Arc<Owed>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.
     pub replica_id: String,

@@ -22,6 +22,7 @@ pub mod limiter;
 pub mod metrics;
 pub mod moment;
 pub mod openid;
+pub mod owed;
 pub mod phi;
 mod place;
 pub mod policy;

@@ -29,6 +29,7 @@ use crate::caller::{Caller, PhiMode};
 use crate::conversation::Turn;
 use crate::gateway::Gateway;
 use crate::moment;
+use crate::owed::Debt;
 use crate::phi::Scan;
 use crate::policy::models::{Model, ProviderKind};
 use crate::policy::pipelines::Route;
@@ -154,6 +155,8 @@ pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,
     record: Box<Record>,
+    /// The end of an open run.
+    debt: Option<Debt>,
     cut_off: CutOff,
 }
 
@@ -216,6 +219,7 @@ impl Trail {
             gateway,
             stage: Stage::Anonymous,
             record: Box::new(record),
+            debt: None,
             cut_off: head.cut_off.clone(),
         }
     }
@@ -312,7 +316,7 @@ impl Trail {
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
         settle::open(&self.gateway, &self.record).await?;
         self.stage = Stage::Open;
-        self.gateway.metrics.unsettled.inc();
+        self.debt = Some(self.gateway.owed.run());
         Ok(())
     }
 
@@ -334,8 +338,7 @@ impl Trail {
         }
         estimate_missing(record);
         let finished = settle::complete(&self.gateway, record, finish, turn).await?;
-        self.stage = Stage::Settled;
-        self.gateway.metrics.unsettled.dec();
+        self.written();
         Ok(finished)
     }
 
@@ -349,8 +352,7 @@ impl Trail {
         }
         self.record.usage.input_tokens = input_tokens;
         settle::count(&self.gateway, &self.record).await?;
-        self.stage = Stage::Settled;
-        self.gateway.metrics.unsettled.dec();
+        self.written();
         Ok(())
     }
 
@@ -368,9 +370,8 @@ impl Trail {
         let has_one_row = stage == Stage::Known || self.has_one_row();
         match stage {
             Stage::Open => {
-                let settled = settle::fail(gateway, record, ending, status, code).await;
-                self.gateway.metrics.unsettled.dec();
-                settled
+                let debt = self.debt.take();
+                settle::fail(gateway, record, ending, status, code, debt).await
             }
             Stage::Known | Stage::Admitted if self.is_audited() && has_one_row => {
                 settle::deny(gateway, record, ending, status, code).await
@@ -391,6 +392,7 @@ impl Trail {
     /// All rows of this exchange are durable.
     pub fn written(&mut self) {
         self.stage = Stage::Settled;
+        self.debt = None;
     }
 
     fn is_audited(&self) -> bool {
@@ -477,23 +479,20 @@ impl Drop for Trail {
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
         let request_id = record.request_id.clone();
         let background = gateway.background.clone();
+        let debt = self.debt.take().unwrap_or_else(|| gateway.owed.rows());
         background.spawn(async move {
             let settled = if stage == Stage::Open {
-                let settled =
-                    settle::fail(Arc::clone(&gateway), record, ending, status, code).await;
-                gateway.metrics.unsettled.dec();
-                settled
+                settle::fail(gateway, record, ending, status, code, Some(debt)).await
             } else if has_one_row {
+                let _debt = debt;
                 settle::deny(gateway, record, ending, status, code).await
             } else {
+                let _debt = debt;
                 settle::refuse(gateway, record, ending, status, code).await
             };
             if let Err(fault) = settled {
-                tracing::error!(
-                    request_id,
-                    cause = fault.cause(),
-                    "a left request could not be settled; recovery will"
-                );
+                let cause = fault.cause();
+                tracing::error!(request_id, cause, "rows of a left request are not written");
             }
         });
     }

@@ -130,14 +130,14 @@ pub async fn finish(gateway: &Arc<Gateway>) {
 /// Settlements of requests whose callers have left may still be on their way.
 async fn settle_rest(gateway: &Gateway) {
     for _ in 0..LAST_SETTLEMENT_CHECKS {
-        if gateway.metrics.unsettled.get() <= 0 {
+        if gateway.owed.count() == 0 {
             return;
         }
         tokio::time::sleep(LAST_SETTLEMENT_PAUSE).await;
     }
     tracing::warn!(
-        open = gateway.metrics.unsettled.get(),
-        "left with open runs; recovery will close them"
+        owed = gateway.owed.count(),
+        "left with rows unwritten; recovery will close the runs among them"
     );
 }
 

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
@@ -45,8 +44,10 @@ pub struct Settlement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     Done,
-    /// This settlement is recorded already; nothing was changed.
+    /// This settlement is recorded already, or another that did not complete the run; nothing was changed.
     AlreadySettled,
+    /// Another settlement has completed the run; nothing was changed.
+    Completed,
     /// The request has another terminal row: recovery took this replica for dead. Nothing was changed, and nothing of
     /// the run is billed or kept.
     ClosedByRecovery,
@@ -64,7 +65,7 @@ pub enum TurnRefusal {
     Gone,
 }
 
-/// Writes the intent and takes the hold. A hold that [`budget::reserve`] took before stays as it is.
+/// Writes the intent and takes the hold.
 ///
 /// # Errors
 /// Those of the database: the request must not reach a provider.
@@ -195,16 +196,23 @@ async fn ended_by(store: &Store, settlement: &Settlement) -> Result<Settled, Sto
         ..
     } = settlement;
     let rows = audit::by_request(store, org_id, *mode, request_id).await?;
-    let by_recovery = |row: &Value| {
-        let event = row["event"].as_str().unwrap_or_default();
-        event.ends_with(ABANDONED) && row["id"] != terminal.id.as_str()
+    let another_says = |end: &str| {
+        rows.iter().any(|row| {
+            let event = row["event"].as_str().unwrap_or_default();
+            event.ends_with(end) && row["id"] != terminal.id.as_str()
+        })
     };
-    Ok(if rows.iter().any(by_recovery) {
+    Ok(if another_says(ABANDONED) {
         Settled::ClosedByRecovery
+    } else if another_says(COMPLETED) {
+        Settled::Completed
     } else {
         Settled::AlreadySettled
     })
 }
+
+/// End of the name of what a completed run is called.
+const COMPLETED: &str = ".completed";
 
 /// A settlement whose turn is sealed.
 struct End {

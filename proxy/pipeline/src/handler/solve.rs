@@ -284,7 +284,9 @@ enum Key {
 /// The row and the key's fate in one transaction, where no disconnect reaches it.
 async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(), Fault> {
     let store = gateway.store.clone();
+    let debt = gateway.owed.rows();
     let writing = gateway.background.spawn(tenant::inherited(async move {
+        let _debt = debt;
         let written = store.transaction(move |mut tx| {
             Box::pin(async move {
                 audit::record(&mut tx, &row).await?;
@@ -319,7 +321,9 @@ impl Drop for Minutes {
         row.status = Some(CLIENT_CLOSED_REQUEST);
         row.details = self.details("unavailable", &[]);
         let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
+        let debt = gateway.owed.rows();
         self.gateway.background.spawn(async move {
+            let _debt = debt;
             if let Err(fault) = write(&gateway, row, key.map(Key::GivenBack)).await {
                 tracing::error!(
                     cause = fault.cause(),

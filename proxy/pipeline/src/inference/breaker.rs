@@ -9,29 +9,38 @@ use parking_lot::Mutex;
 const FAILURES_TO_OPEN: u32 = 5;
 /// How long an open circuit refuses before it lets a trial through.
 const OPEN_FOR: Duration = Duration::from_secs(10);
-/// A trial that never reports (its caller left) does not keep the circuit open for ever.
+/// A trial whose provider lets it hang does not keep the circuit open for ever.
 const TRIAL_LASTS: Duration = Duration::from_secs(30);
 /// A trial has usually answered by then.
 const TRIAL_ANSWERS: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Closed { failures: u32 },
-    Open { since: Instant },
-    HalfOpen { trial_since: Instant },
+    Closed {
+        failures: u32,
+    },
+    Open {
+        since: Instant,
+    },
+    /// Nobody has the trial where it has not begun.
+    HalfOpen {
+        trial_since: Option<Instant>,
+    },
 }
 
 /// What a finished call says about the provider's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
-    /// It answered as it should, refusals of the request itself included.
+    /// It answered as it should, to the end, refusals of the request itself included.
     Sound,
+    /// It has begun to answer: enough for a trial, but a stream may still break off.
+    Answering,
     /// It works, and serves nobody with the operator's key: the key, the rate or the model is refused. A failure to
     /// whoever calls, and no reason to stop calling.
     Refusing,
     /// It could not be reached, broke off, answered nonsense or reported its own failure.
     Failing,
-    /// The call says nothing: the gateway's side of it failed.
+    /// The call says nothing: it never reached the provider, or the gateway's side of it failed.
     Unknown,
 }
 
@@ -67,31 +76,42 @@ impl Breaker {
     ///
     /// # Errors
     /// How long it is until asking again can help.
-    pub(super) fn admit(&self, now: Instant) -> Result<(), Duration> {
+    pub(super) fn admit(&self, now: Instant) -> Result<Admission<'_>, Duration> {
         let mut state = self.state.lock();
+        let admission = |trial| Admission {
+            breaker: self,
+            trial,
+        };
         match *state {
-            State::Closed { .. } => return Ok(()),
+            State::Closed { .. } => return Ok(admission(None)),
             State::Open { since } => {
                 let waited = now.duration_since(since);
                 if waited < OPEN_FOR {
                     return Err(OPEN_FOR - waited);
                 }
             }
-            State::HalfOpen { trial_since } => {
-                if now.duration_since(trial_since) < TRIAL_LASTS {
+            State::HalfOpen {
+                trial_since: Some(since),
+            } => {
+                if now.duration_since(since) < TRIAL_LASTS {
                     return Err(TRIAL_ANSWERS);
                 }
             }
+            State::HalfOpen { trial_since: None } => {}
         }
-        *state = State::HalfOpen { trial_since: now };
-        Ok(())
+        let trial_since = Some(now);
+        *state = State::HalfOpen { trial_since };
+        Ok(admission(trial_since))
     }
 
     pub(super) fn report(&self, health: Health, now: Instant) {
         let mut state = self.state.lock();
         *state = match (health, *state) {
-            (Health::Unknown, same) => same,
-            (Health::Sound | Health::Refusing, _) => State::Closed { failures: 0 },
+            (Health::Unknown, same)
+            | (Health::Answering, same @ (State::Closed { .. } | State::Open { .. })) => same,
+            (Health::Answering, State::HalfOpen { .. }) | (Health::Sound | Health::Refusing, _) => {
+                State::Closed { failures: 0 }
+            }
             (Health::Failing, State::Closed { failures }) if failures + 1 < FAILURES_TO_OPEN => {
                 State::Closed {
                     failures: failures + 1,
@@ -113,14 +133,49 @@ impl Breaker {
     }
 }
 
+/// A call that may be made. Dropped without a verdict, it gives its trial to the next one.
+#[must_use]
+pub(super) struct Admission<'b> {
+    breaker: &'b Breaker,
+    /// When this call became the trial, where it is that.
+    trial: Option<Instant>,
+}
+
+impl Admission<'_> {
+    /// How the call went.
+    pub(super) fn report(self, health: Health, now: Instant) {
+        self.breaker.report(health, now);
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        if self.trial.is_none() {
+            return;
+        }
+        let mut state = self.breaker.state.lock();
+        let mine = State::HalfOpen {
+            trial_since: self.trial,
+        };
+        if *state == mine {
+            *state = State::HalfOpen { trial_since: None };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a call hears that reports nothing while the test runs.
+    fn asks(breaker: &Breaker, now: Instant) -> Result<(), Duration> {
+        breaker.admit(now).map(std::mem::forget)
+    }
+
     fn opened(now: Instant) -> Breaker {
         let breaker = Breaker::default();
         for _ in 0..FAILURES_TO_OPEN {
-            assert_eq!(breaker.admit(now), Ok(()));
+            assert_eq!(asks(&breaker, now), Ok(()));
             breaker.report(Health::Failing, now);
         }
         breaker
@@ -137,7 +192,18 @@ mod tests {
             breaker.report(Health::Refusing, now);
         }
         assert_eq!(breaker.circuit(), Circuit::Closed);
-        assert_eq!(opened(now).admit(now), Err(OPEN_FOR));
+        assert_eq!(asks(&opened(now), now), Err(OPEN_FOR));
+    }
+
+    #[test]
+    fn streams_that_break_off_one_after_another_open_it() {
+        let now = Instant::now();
+        let breaker = Breaker::default();
+        for _ in 0..FAILURES_TO_OPEN {
+            breaker.report(Health::Answering, now);
+            breaker.report(Health::Failing, now);
+        }
+        assert_eq!(breaker.circuit(), Circuit::Open);
     }
 
     #[test]
@@ -146,15 +212,38 @@ mod tests {
         let breaker = opened(now);
         let later = now + OPEN_FOR;
         let second = Duration::from_secs(1);
-        assert_eq!(breaker.admit(later - second), Err(second));
-        assert_eq!(breaker.admit(later), Ok(()));
-        assert_eq!(breaker.admit(later), Err(TRIAL_ANSWERS));
+        assert_eq!(asks(&breaker, later - second), Err(second));
+        assert_eq!(asks(&breaker, later), Ok(()));
+        assert_eq!(asks(&breaker, later), Err(TRIAL_ANSWERS));
         breaker.report(Health::Failing, later);
-        assert_eq!(breaker.admit(later), Err(OPEN_FOR));
+        assert_eq!(asks(&breaker, later), Err(OPEN_FOR));
         let again = later + OPEN_FOR;
-        assert_eq!(breaker.admit(again), Ok(()));
-        breaker.report(Health::Sound, again);
-        assert_eq!([breaker.admit(again), breaker.admit(again)], [Ok(()); 2]);
+        assert_eq!(asks(&breaker, again), Ok(()));
+        breaker.report(Health::Answering, again);
+        assert_eq!([asks(&breaker, again), asks(&breaker, again)], [Ok(()); 2]);
+    }
+
+    #[test]
+    fn a_trial_that_says_nothing_is_the_next_ones() {
+        let now = Instant::now();
+        let breaker = opened(now);
+        let trial = now + OPEN_FOR;
+        let second = Duration::from_secs(1);
+        let reported = breaker.admit(trial);
+        assert!(reported.map(|it| it.report(Health::Unknown, trial)).is_ok());
+        let left = breaker.admit(trial);
+        assert_eq!(asks(&breaker, trial), Err(TRIAL_ANSWERS));
+        drop(left);
+        assert_eq!(asks(&breaker, trial + second), Ok(()));
+        // Who comes late gives nothing back that is another's.
+        let late = breaker.admit(trial + second + TRIAL_LASTS);
+        assert_eq!(
+            asks(&breaker, trial + second + TRIAL_LASTS + TRIAL_LASTS),
+            Ok(())
+        );
+        drop(late);
+        let soon = trial + second + TRIAL_LASTS + TRIAL_LASTS + second;
+        assert_eq!(asks(&breaker, soon), Err(TRIAL_ANSWERS));
     }
 
     #[test]
@@ -162,7 +251,7 @@ mod tests {
         let now = Instant::now();
         let breaker = opened(now);
         let trial = now + OPEN_FOR;
-        assert_eq!(breaker.admit(trial), Ok(()));
-        assert_eq!(breaker.admit(trial + TRIAL_LASTS), Ok(()));
+        assert_eq!(asks(&breaker, trial), Ok(()));
+        assert_eq!(asks(&breaker, trial + TRIAL_LASTS), Ok(()));
     }
 }

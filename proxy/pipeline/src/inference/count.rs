@@ -5,7 +5,7 @@ use svc_core::fault::Fault;
 use svc_plugin::TokenAnswer;
 
 use super::breaker::Health;
-use super::failure::Failure;
+use super::failure::{Failure, before_sending};
 use super::run::{Call, Route, on_a_route, protocol, send};
 use crate::estimate::estimated_input_tokens;
 use crate::upstream::InboundBody;
@@ -30,7 +30,8 @@ async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
         return Ok((estimated_input_tokens(&call.chat), Health::Unknown));
     }
     let request = route.request(&call.chat);
-    let upstream = match route.driver.count_tokens(&request).await? {
+    let answer = route.driver.count_tokens(&request).await;
+    let upstream = match answer.map_err(before_sending)? {
         TokenAnswer::Known(tokens) => return Ok((tokens, Health::Unknown)),
         TokenAnswer::Ask(upstream) => upstream,
     };

@@ -53,6 +53,14 @@ impl From<DriverFailure> for Failure {
     }
 }
 
+/// What a driver found before anything was sent: it says nothing about the provider.
+pub(super) fn before_sending(failure: DriverFailure) -> Failure {
+    Failure {
+        fault: driver_fault(&failure),
+        health: Health::Unknown,
+    }
+}
+
 /// A fault of the gateway's own side.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {

@@ -84,7 +84,7 @@ impl Observed {
         let mut inner = self.inner.lock();
         match health {
             Health::Unknown => return,
-            Health::Sound => inner.last_success_at = Some(moment::now()),
+            Health::Sound | Health::Answering => inner.last_success_at = Some(moment::now()),
             Health::Refusing | Health::Failing => {
                 inner.last_error = fault.map(|fault| (fault.code, moment::now()));
             }

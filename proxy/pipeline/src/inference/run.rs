@@ -16,7 +16,7 @@ use svc_store::ledger::BilledTo;
 use tokio::runtime::Handle;
 
 use super::breaker::Health;
-use super::failure::Failure;
+use super::failure::{Failure, before_sending};
 use crate::metrics::Metrics;
 use crate::moment;
 use crate::provider::Provider;
@@ -87,24 +87,27 @@ pub(super) async fn on_a_route<T>(
     let mut last: Option<Fault> = None;
     let mut open: Option<(Duration, &Route)> = None;
     for route in &call.routes {
-        let (breaker, observed) = (&route.provider.breaker, &route.provider.observed);
+        let observed = &route.provider.observed;
         let asked = Instant::now();
-        if let Err(wait) = breaker.admit(asked) {
-            if open.is_none_or(|(soonest, _)| wait < soonest) {
-                open = Some((wait, route));
+        let admission = match route.provider.breaker.admit(asked) {
+            Ok(admission) => admission,
+            Err(wait) => {
+                if open.is_none_or(|(soonest, _)| wait < soonest) {
+                    open = Some((wait, route));
+                }
+                continue;
             }
-            continue;
-        }
+        };
         match attempt(call, route).await {
             Ok((answer, health)) => {
                 let now = Instant::now();
-                breaker.report(health, now);
+                admission.report(health, now);
                 observed.attempt(health, None, now.duration_since(asked), now);
                 return Ok(answer);
             }
             Err(Failure { fault, health }) => {
                 let now = Instant::now();
-                breaker.report(health, now);
+                admission.report(health, now);
                 observed.attempt(health, Some(&fault), now.duration_since(asked), now);
                 if !fault.retryable {
                     return Err(last.or_else(|| open.map(open_circuit)).unwrap_or(fault));
@@ -125,7 +128,8 @@ fn open_circuit((wait, route): (Duration, &Route)) -> Fault {
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure> {
-    let (mut run, upstream) = route.driver.start(&route.request(&call.chat)).await?;
+    let started = route.driver.start(&route.request(&call.chat)).await;
+    let (mut run, upstream) = started.map_err(before_sending)?;
     let answer = send(call, route, upstream).await?;
     let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
     let mut source = EventSource {
@@ -153,7 +157,7 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
     // What comes behind says how the provider is.
     let health = match source.broken_off {
         Some(_) => Health::Unknown,
-        None => Health::Sound,
+        None => Health::Answering,
     };
     Ok(((source, events), health))
 }
@@ -385,6 +389,7 @@ impl EventSource {
     /// connection back to the pool: that end usually came with the last event; where it did not, it is waited for
     /// elsewhere.
     pub fn retire(self, background: &Handle) {
+        self.provider.breaker.report(Health::Sound, Instant::now());
         let mut ending = Box::pin(read_to_end(self.body));
         if (&mut ending).now_or_never().is_none() {
             background.spawn(ending);

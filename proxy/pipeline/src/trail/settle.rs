@@ -11,7 +11,7 @@ use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
-use svc_store::{StoreError, audit, tenant};
+use svc_store::{Store, StoreError, audit, tenant};
 
 use super::row::{self, End};
 use super::{Ending, Finished, Operation, Record};
@@ -22,6 +22,7 @@ use crate::exchange::given;
 use crate::gateway::Gateway;
 use crate::metrics::Timing;
 use crate::moment;
+use crate::owed::Debt;
 
 /// Intent and hold in one transaction.
 pub(super) async fn open(gateway: &Arc<Gateway>, record: &Record) -> Result<(), Fault> {
@@ -74,7 +75,7 @@ pub(super) async fn complete(
         settled = settle(gateway, &settlement).await?;
     }
     match settled {
-        Settled::Done | Settled::AlreadySettled => {
+        Settled::Done | Settled::AlreadySettled | Settled::Completed => {
             observe(gateway, record, "");
             Ok(Finished {
                 usage: record.usage,
@@ -102,13 +103,15 @@ pub(super) async fn count(gateway: &Gateway, record: &Record) -> Result<(), Faul
     settle(gateway, &settlement).await.map(drop)
 }
 
-/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost.
+/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is owed
+/// until it is written.
 pub(super) async fn fail(
     gateway: Arc<Gateway>,
     record: Record,
     ending: Ending,
     status: u16,
     code: Option<Code>,
+    debt: Option<Debt>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
@@ -118,14 +121,19 @@ pub(super) async fn fail(
         code,
     };
     let settling = background.spawn(tenant::in_name_of(tenant, async move {
-        fail_opened(&gateway, &record, end).await
+        fail_opened(&gateway, &record, end, debt).await
     }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
 }
 
-async fn fail_opened(gateway: &Arc<Gateway>, record: &Record, end: End) -> Result<(), Fault> {
+async fn fail_opened(
+    gateway: &Arc<Gateway>,
+    record: &Record,
+    end: End,
+    debt: Option<Debt>,
+) -> Result<(), Fault> {
     // Contract 12.1: deducted for a successful response only; the operator was billed all the same.
     let charge = Charge {
         credits: Micro::ZERO,
@@ -134,7 +142,7 @@ async fn fail_opened(gateway: &Arc<Gateway>, record: &Record, end: End) -> Resul
     };
     let settlement = settlement(record, end, charge, false)?;
     observe(gateway, record, end.code.map_or("cancelled", Code::word));
-    settle_or_keep_trying(gateway, settlement).await
+    settle_or_keep_trying(gateway, settlement, debt).await
 }
 
 /// A request that was refused after the rate limits and before its intent: both rows at once. One whose caller left
@@ -161,7 +169,8 @@ pub(super) async fn refuse(
         if written.map_err(|error| unwritten("audit rows of a refusal", &error))? {
             Ok(())
         } else {
-            fail_opened(&gateway, &record, end).await
+            let debt = gateway.owed.run();
+            fail_opened(&gateway, &record, end, Some(debt)).await
         }
     }));
     settling
@@ -243,46 +252,93 @@ fn settlement(
 }
 
 /// A stream is settled where it is read, past the task that knew its organization.
+///
+/// Where the database went away, what it did with the commit is not known. The same settlement once more tells: what is
+/// recorded is not recorded twice.
 async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, Fault> {
-    let settling = inference::settle(&gateway.store, settlement);
-    let settled = tenant::within(&settlement.org_id, settling).await;
+    let settling = tenant::within(&settlement.org_id, async {
+        let mut settled = inference::settle(&gateway.store, settlement).await;
+        for wait in ASK_AGAIN_AFTER {
+            if !matches!(settled, Err(StoreError::Unavailable(_))) {
+                break;
+            }
+            tokio::time::sleep(wait).await;
+            settled = inference::settle(&gateway.store, settlement).await;
+        }
+        settled
+    });
+    let settled = settling.await;
     settled.map_err(|error| unwritten("settlement", &error))
 }
 
-/// Settles, and goes on trying in the background while the store is down: a run that was opened is settled by
+/// A connection that broke is made anew at once; a database that changes places takes seconds. The caller waits.
+const ASK_AGAIN_AFTER: [Duration; 3] = [
+    Duration::from_millis(20),
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
+
+/// Settles, and goes on trying in the background whatever the store says: a run that was opened is settled by
 /// the replica that opened it, or by recovery once that replica is gone.
 async fn settle_or_keep_trying(
     gateway: &Arc<Gateway>,
     settlement: Settlement,
+    debt: Option<Debt>,
 ) -> Result<(), Fault> {
     let error = match inference::settle(&gateway.store, &settlement).await {
-        Ok(_) => return Ok(()),
+        Ok(settled) => {
+            note(settled, &settlement);
+            return Ok(());
+        }
         Err(error) => error,
     };
-    if error.is_outage() {
-        let trying = Arc::clone(gateway);
-        trying.metrics.unsettled.inc();
-        gateway.background.spawn(async move {
-            loop {
-                tokio::time::sleep(SETTLE_AGAIN_AFTER).await;
-                match inference::settle(&trying.store, &settlement).await {
-                    Ok(_) => break,
-                    Err(error) if error.is_outage() => {}
-                    Err(error) => {
-                        let request_id = settlement.request_id;
-                        tracing::error!(request_id, %error, "a run cannot be settled; recovery will close it");
-                        break;
-                    }
-                }
-            }
-            trying.metrics.unsettled.dec();
-        });
+    if is_owed(&error) {
+        let trying = keep_trying(gateway.store.clone(), settlement, debt);
+        gateway.background.spawn(tenant::inherited(trying));
     }
     Err(unwritten("settlement", &error))
 }
 
+async fn keep_trying(store: Store, settlement: Settlement, debt: Option<Debt>) {
+    let _until_settled = debt;
+    let mut wait = SETTLE_AGAIN_AFTER;
+    loop {
+        tokio::time::sleep(wait).await;
+        let request_id = &settlement.request_id;
+        match inference::settle(&store, &settlement).await {
+            Ok(settled) => return note(settled, &settlement),
+            Err(error) if error.is_outage() => wait = SETTLE_AGAIN_AFTER,
+            Err(error) if is_owed(&error) => {
+                wait = (wait * 2).min(SETTLE_AT_LEAST_EVERY);
+                tracing::error!(request_id, %error, "a run cannot be settled yet");
+            }
+            Err(error) => {
+                return tracing::error!(request_id, %error, "a run that cannot be settled");
+            }
+        }
+    }
+}
+
+/// Whether there is something to settle: what was never opened is not.
+fn is_owed(error: &StoreError) -> bool {
+    !matches!(error, StoreError::Missing(_))
+}
+
+/// A run that was charged, and whose caller was told of a failure, since the answer of its commit was lost.
+fn note(settled: Settled, settlement: &Settlement) {
+    if settled == Settled::Completed {
+        let request_id = &settlement.request_id;
+        tracing::error!(
+            request_id,
+            "a run that was told as failed stands as completed, and charged"
+        );
+    }
+}
+
 /// 1 s: a store that comes back finds what it missed, one attempt per run and second.
 const SETTLE_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Where it is not the store that is away: its reason has to be mended first.
+const SETTLE_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
 
 /// Audit fails closed: what could not be written did not happen.
 fn unwritten(what: &str, error: &StoreError) -> Fault {

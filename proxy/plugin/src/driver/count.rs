@@ -1,8 +1,10 @@
 //! Counting the tokens of a prompt: a driver knows the number, or asks its provider and reads the answer. Each
 //! call has an instance of its own, so that nothing is held while the provider thinks.
 
+use super::events::MAX_TOKENS;
 use super::{
-    Driver, DriverFailure, DriverRequest, UpstreamRequest, events, request, token_count, upstream,
+    Driver, DriverFailure, DriverFault, DriverRequest, UpstreamRequest, events, request,
+    token_count, upstream,
 };
 use crate::error::PluginError;
 use crate::metrics::Function;
@@ -53,7 +55,7 @@ impl Driver {
         let answer = allowance.serve(guest.call_count(store, &sent)).await?;
         Ok(match answer.map_err(events::fault)? {
             token_count::TokenAnswer::Exact(tokens)
-            | token_count::TokenAnswer::Estimate(tokens) => TokenAnswer::Known(tokens),
+            | token_count::TokenAnswer::Estimate(tokens) => TokenAnswer::Known(possible(tokens)?),
             token_count::TokenAnswer::Ask(asked) => {
                 TokenAnswer::Ask(upstream::check(asked, &self.auth)?)
             }
@@ -66,7 +68,7 @@ impl Driver {
         let answer = allowance
             .serve(guest.call_parse(store, status, body))
             .await?;
-        Ok(answer.map_err(events::fault)?)
+        Ok(possible(answer.map_err(events::fault)?)?)
     }
 
     /// A fresh instance and its counting half.
@@ -78,4 +80,13 @@ impl Driver {
         let load = |store: &mut _, instance: &_| indices.load(store, instance);
         self.version.instance(load).await
     }
+}
+
+/// # Errors
+/// A count that no prompt can have.
+fn possible(tokens: u64) -> Result<u64, DriverFault> {
+    if tokens > MAX_TOKENS {
+        return Err(events::protocol("impossible_count"));
+    }
+    Ok(tokens)
 }

@@ -10,6 +10,11 @@ const MAX_WORD_BYTES: usize = 64;
 /// Tool calls of one reply; more is a driver gone wrong.
 const MAX_TOOL_CALLS: usize = 1_024;
 
+/// Bytes of all that one reply says: as many as an unstreamed answer may have.
+const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
+/// Tokens that a provider can have counted: many times the largest window, and no sum of prices overflows by them.
+pub(super) const MAX_TOKENS: u64 = 1 << 32;
+
 /// Where a run stands between its first and its last event.
 #[derive(Default)]
 pub(super) struct Order {
@@ -17,6 +22,7 @@ pub(super) struct Order {
     finished: bool,
     /// Tool calls by index.
     calls: Vec<Call>,
+    said_bytes: usize,
     /// The last call, where it has ended and said nothing. Whether it has no arguments, or the reply was cut off in
     /// front of them, is told by what follows.
     unsaid: Option<u32>,
@@ -60,7 +66,11 @@ impl Order {
         if !self.started && !is_early {
             return Err(PluginError::Contract("an event before the first").into());
         }
-        if is_content(&event) {
+        if let Some(bytes) = content_bytes(&event) {
+            self.said_bytes = self.said_bytes.saturating_add(bytes);
+            if self.said_bytes > MAX_REPLY_BYTES {
+                return Err(protocol("reply_too_long").into());
+            }
             self.end_unsaid(events);
         }
         let event = match event {
@@ -102,7 +112,7 @@ impl Order {
             wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
                 ChatEvent::ProviderToolCompleted { tool_type, item_id }
             }
-            wit::Event::Usage(usage) => ChatEvent::Usage(usage_from_wit(usage)),
+            wit::Event::Usage(usage) => ChatEvent::Usage(usage_from_wit(usage)?),
             wit::Event::KeepAlive => ChatEvent::KeepAlive,
             wit::Event::Finished(finish) => {
                 if self.calls.iter().any(|call| !call.is_over) {
@@ -168,28 +178,31 @@ fn no_arguments(index: u32) -> ChatEvent {
     }
 }
 
-/// Whether the model goes on with this: what it said before is whole then.
-fn is_content(event: &wit::Event) -> bool {
+/// How much the model says with this, where it goes on: what it said before is whole then.
+fn content_bytes(event: &wit::Event) -> Option<usize> {
     match event {
-        wit::Event::Text(_)
-        | wit::Event::Reasoning(_)
-        | wit::Event::ReasoningSignature(_)
-        | wit::Event::RedactedReasoning(_)
-        | wit::Event::ToolCallStart(_)
-        | wit::Event::ToolCallDelta(_)
-        | wit::Event::ProviderToolCompleted(_) => true,
+        wit::Event::Text(text)
+        | wit::Event::Reasoning(text)
+        | wit::Event::ReasoningSignature(text)
+        | wit::Event::RedactedReasoning(text)
+        | wit::Event::ToolCallDelta((_, text)) => Some(text.len()),
+        wit::Event::ToolCallStart((_, id, name)) => Some(id.len() + name.len()),
+        // What is empty is kept all the same.
+        wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
+            Some(tool_type.len() + item_id.len() + 1)
+        }
         wit::Event::Started(_)
         | wit::Event::ToolCallEnd(_)
         | wit::Event::Usage(_)
         | wit::Event::KeepAlive
         | wit::Event::Finished(_)
         | wit::Event::Failed(_)
-        | wit::Event::Other(_) => false,
+        | wit::Event::Other(_) => None,
     }
 }
 
 /// An answer that no caller could go on from, whatever its driver made of it.
-fn protocol(word: &str) -> DriverFault {
+pub(super) fn protocol(word: &str) -> DriverFault {
     DriverFault {
         kind: DriverFaultKind::Protocol,
         param: None,
@@ -242,7 +255,9 @@ fn word(text: &str, marks: &[u8]) -> Option<String> {
     (!word.is_empty()).then_some(word)
 }
 
-fn usage_from_wit(usage: wit::Usage) -> Usage {
+/// # Errors
+/// A count that no model can have reached.
+fn usage_from_wit(usage: wit::Usage) -> Result<Usage, DriverFault> {
     let wit::Usage {
         input_tokens,
         output_tokens,
@@ -250,12 +265,21 @@ fn usage_from_wit(usage: wit::Usage) -> Usage {
         cache_creation_input_tokens,
         ext: _,
     } = usage;
-    Usage {
+    let counts = [
         input_tokens,
         output_tokens,
         cache_read_input_tokens,
         cache_creation_input_tokens,
+    ];
+    if counts.iter().any(|count| *count > MAX_TOKENS) {
+        return Err(protocol("impossible_usage"));
     }
+    Ok(Usage {
+        input_tokens,
+        output_tokens,
+        cache_read_input_tokens,
+        cache_creation_input_tokens,
+    })
 }
 
 fn finish_from_wit(finish: wit::Finish) -> Finish {
@@ -452,6 +476,39 @@ mod tests {
             let expected = DriverFailure::Fault(protocol("ambiguous_tool_call"));
             assert_eq!(taken, Err(expected));
         }
+    }
+
+    #[test]
+    fn a_reply_without_an_end_and_counts_that_cannot_be_are_the_providers_fault() {
+        let page = || wit::Event::Text("a".repeat(MAX_REPLY_BYTES / 4));
+        let fits = vec![started(), page(), page(), page(), page()];
+        let mut order = Order::default();
+        assert_eq!(order.take(fits, &mut Vec::new()), Ok(()));
+        let more = order.take(vec![piece_of_text()], &mut Vec::new());
+        let too_long = DriverFailure::Fault(protocol("reply_too_long"));
+        assert_eq!(more, Err(too_long));
+
+        let usage = |output_tokens| {
+            wit::Event::Usage(wit::Usage {
+                input_tokens: 1,
+                output_tokens,
+                cache_read_input_tokens: 0,
+                cache_creation_input_tokens: 0,
+                ext: Vec::new(),
+            })
+        };
+        let counted = |tokens| {
+            let sent = vec![started(), usage(tokens)];
+            Order::default().take(sent, &mut Vec::new())
+        };
+        assert_eq!(counted(MAX_TOKENS), Ok(()));
+        let impossible = || Err(DriverFailure::Fault(protocol("impossible_usage")));
+        assert_eq!(counted(MAX_TOKENS + 1), impossible());
+        assert_eq!(counted(u64::MAX), impossible());
+    }
+
+    fn piece_of_text() -> wit::Event {
+        wit::Event::Text("a".to_owned())
     }
 
     #[test]

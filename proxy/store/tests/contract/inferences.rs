@@ -112,10 +112,14 @@ async fn opening_and_settling_twice_changes_nothing(db: TestDb) {
         Settled::Done
     );
     let before = sums(&store, &org).await;
+    assert_eq!(
+        inference::settle(&store, &settlement).await.unwrap(),
+        Settled::AlreadySettled
+    );
     let again = fixture::settlement(&org, "req_1", 99);
     assert_eq!(
         inference::settle(&store, &again).await.unwrap(),
-        Settled::AlreadySettled
+        Settled::Completed
     );
     assert_eq!(open(&store, &org, "req_1", 700).await, Opened::AlreadyOpen);
     assert_eq!(sums(&store, &org).await, before);

@@ -1,0 +1,77 @@
+//! What this process owes to the audit log: runs that are open, and rows on their way for requests whose callers have
+//! left. Whoever ends the process waits until nothing is owed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use prometheus::IntGauge;
+
+pub struct Owed {
+    debts: AtomicUsize,
+    /// The part of them that is runs, as operators see it.
+    runs: IntGauge,
+}
+
+/// One thing that is owed, until it is dropped.
+#[must_use]
+pub struct Debt {
+    owed: Arc<Owed>,
+    is_run: bool,
+}
+
+impl Owed {
+    pub fn new(runs: IntGauge) -> Arc<Self> {
+        Arc::new(Self {
+            debts: AtomicUsize::new(0),
+            runs,
+        })
+    }
+
+    /// A run whose intent is durable: its end is owed.
+    pub fn run(self: &Arc<Self>) -> Debt {
+        self.runs.inc();
+        self.debt(true)
+    }
+
+    /// Rows that are being written.
+    pub fn rows(self: &Arc<Self>) -> Debt {
+        self.debt(false)
+    }
+
+    pub fn count(&self) -> usize {
+        self.debts.load(Ordering::Acquire)
+    }
+
+    fn debt(self: &Arc<Self>, is_run: bool) -> Debt {
+        self.debts.fetch_add(1, Ordering::AcqRel);
+        let owed = Arc::clone(self);
+        Debt { owed, is_run }
+    }
+}
+
+impl Drop for Debt {
+    fn drop(&mut self) {
+        self.owed.debts.fetch_sub(1, Ordering::AcqRel);
+        if self.is_run {
+            self.owed.runs.dec();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn operators_see_the_runs_and_whoever_leaves_sees_everything() {
+        let owed = Owed::new(IntGauge::new("runs", "runs").unwrap());
+        let (run, rows) = (owed.run(), owed.rows());
+        assert_eq!((owed.count(), owed.runs.get()), (2, 1));
+        drop(run);
+        assert_eq!((owed.count(), owed.runs.get()), (1, 0));
+        drop(rows);
+        assert_eq!(owed.count(), 0);
+    }
+}
