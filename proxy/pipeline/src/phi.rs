@@ -280,7 +280,7 @@ pub async fn guard(
     mode: PhiMode,
     mut placeholders: PlaceholderMap,
 ) -> Result<Scan, Fault> {
-    let scan = TextScan::of(chat);
+    let scan = TextScan::of(chat).recalling(&placeholders);
     let mut readers = detectors.readers();
     let found = detectors.find_with(&mut readers, &scan, policy);
     let Detected {

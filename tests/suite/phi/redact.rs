@@ -12,6 +12,7 @@ use crate::engines::{on_both_engines, on_sqlite};
 
 on_both_engines! {
     a_conversation_keeps_its_placeholders,
+    a_conversation_knows_its_people_by_every_name,
     tool_arguments_in_the_history_stay_hidden,
 }
 
@@ -99,6 +100,35 @@ async fn every_position_is_guarded(world: &World) {
     let answer = world.gateway.chat(&organization.key, body).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     clean(&world.fake.received(&result).await["body"]);
+}
+
+/// Earlier turns are stored with placeholders: a part of a name that stood in them is known all the same.
+async fn a_conversation_knows_its_people_by_every_name(world: &World) {
+    let organization = world.organization();
+    for (told, again, hidden) in [
+        (
+            "Patient: Thomas Hernandez, SSN 536-22-8714.",
+            "Hernandez tolerated PT; thomas is tired",
+            "[NAME_2] tolerated PT; [NAME_3] is tired",
+        ),
+        (
+            "The patient is Mr. Okonkwo.",
+            "okonkwo is ok; give Okonkwo lasix",
+            "[NAME_1] is ok; give [NAME_1] lasix",
+        ),
+    ] {
+        let body = json!({"message": told});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        let conversation = answer.json()["data"]["conversation_id"].clone();
+        let mark = mark();
+        let body = json!({"message": format!("{mark} {again}"), "conversation_id": conversation});
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let sent = world.fake.received(&mark).await["body"].to_string();
+        assert!(sent.contains(&format!("{mark} {hidden}")), "{sent}");
+        let said = answer.json()["data"]["message"]["content"].clone();
+        assert_eq!(said, format!("You said: {mark} {again}"));
+    }
 }
 
 /// What the model put into a call comes back in the history, still hidden from it.

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Origin;
+use super::map::PlaceholderMap;
 use super::merge::Finding;
 use super::normal::{self, Readings, Rewrite};
 use super::visit::{Form, InDocument, Joint, visit};
@@ -127,6 +128,11 @@ impl Aside {
 /// Between two segments: no word, number or line of one runs into the next.
 const SEPARATOR: char = '\n';
 
+/// The kind whose parts come again.
+const NAME: &str = "NAME";
+/// The key under which a detector knows whatever is a name as one.
+const NAMED: &str = "patient name";
+
 impl TextScan {
     /// Reads every text position. The request stays as it is; it is taken mutably because reading and
     /// rewriting are one walk.
@@ -180,6 +186,22 @@ impl TextScan {
         });
         scan.read(aside);
         scan
+    }
+
+    /// Has the names that earlier turns brought read too, where those turns themselves are read with placeholders in their
+    /// place: a detector that has seen a name knows parts of it when they come again.
+    #[must_use]
+    pub fn recalling(mut self, known: &PlaceholderMap) -> Self {
+        let mut names = known.values().filter(|(kind, _)| kind.as_str() == NAME);
+        if let Some(first) = names.next() {
+            let reading = self
+                .reading
+                .get_or_insert_with(|| Reading::of(&self.text, &self.segments, Vec::new()));
+            for (_, name) in std::iter::once(first).chain(names) {
+                reading.push_known(NAMED, name);
+            }
+        }
+        self
     }
 
     /// Reads texts that are no request, and the document that they stand in.

@@ -3,12 +3,13 @@
 //! First comes each segment, folded where it needs that; then the segments that hold something encoded once
 //! more, decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the
 //! breaks of full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each
-//! as one text.
+//! as one text; then the names that are known from before.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch};
+use crate::phi::Origin;
 use crate::phi::normal::{Readings, Rewrite, readings};
 use crate::phi::visit::Form;
 
@@ -182,6 +183,22 @@ impl Reading {
         self.text.push_str(&end);
         if let Some(begun) = self.segments.last_mut() {
             begun.end = self.text.len();
+        }
+    }
+
+    /// Adds a value that is known already under a key. Neither comes from a segment: nothing is found in them.
+    pub(super) fn push_known(&mut self, key: &str, value: &str) {
+        for (text, form) in [(key, Form::Key), (value, Form::Text)] {
+            self.begin(Segment {
+                start: 0,
+                end: 0,
+                origin: Origin::Metadata,
+                form,
+            });
+            self.text.push_str(text);
+            if let Some(begun) = self.segments.last_mut() {
+                begun.end = self.text.len();
+            }
         }
     }
 
