@@ -251,7 +251,7 @@ async fn write(
     match done {
         Ok(done) => {
             exchange.trail.written();
-            forget(&exchange, &done.outdated).await;
+            forget(&exchange, &done.outdated);
             exchange.json(done.status, &done.body)
         }
         Err(fault) => Box::pin(give_up(exchange, fault.in_order_of(&sent), claim)).await,
@@ -274,7 +274,7 @@ struct Done {
 }
 
 /// Whoever was told that a change is done finds it done.
-async fn forget(exchange: &Exchange, outdated: &Outdated) {
+fn forget(exchange: &Exchange, outdated: &Outdated) {
     let Outdated {
         credentials,
         organization,
@@ -283,20 +283,20 @@ async fn forget(exchange: &Exchange, outdated: &Outdated) {
     } = outdated;
     let callers = &exchange.gateway.callers;
     for digest in credentials {
-        callers.forget(digest).await;
+        callers.forget(digest);
     }
     let Some(caller) = &exchange.facts.caller else {
         return;
     };
     if *organization {
-        callers.forget_organization(&caller.organization_id).await;
+        callers.forget_organization(&caller.organization_id);
     }
     if *budget {
         exchange.gateway.rooms.forget(caller);
     }
     if *bindings {
         let known = &exchange.gateway.bindings;
-        known.forget(&caller.organization_id, caller.mode).await;
+        known.forget(&caller.organization_id, caller.mode);
     }
 }
 

@@ -1,8 +1,5 @@
 //! What a run may cost at most, and what stands in its way (contract 12).
 
-use std::time::Duration;
-
-use moka::sync::Cache;
 use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
@@ -12,6 +9,7 @@ use svc_store::budget::{self, Cycle, HoldRequest, Limit, Refusal, Room};
 
 use crate::caller::Caller;
 use crate::gateway::Gateway;
+use crate::lately::Lately;
 use crate::policy::plans::Plans;
 
 /// A hold that is still to be taken.
@@ -59,8 +57,6 @@ impl Reservation {
     }
 }
 
-/// Contract 19.5: what is remembered of a store is at most 2 s old.
-const FRESH: Duration = Duration::from_secs(2);
 /// Organizations remembered at once; more are read from the store each time.
 const MAX_ROOMS: u64 = 100_000;
 /// How many requests like this one the remembered room must have space for, so that what others have taken since
@@ -69,25 +65,24 @@ const AMPLE: i64 = 16;
 
 /// What organizations had left when they were last asked about. It only saves a question whose answer is clear:
 /// the hold itself is always taken in the store.
-pub struct Rooms(Cache<String, Room>);
+pub struct Rooms(Lately<String, Room>);
 
 impl Default for Rooms {
     fn default() -> Self {
-        let cache = Cache::builder().max_capacity(MAX_ROOMS).time_to_live(FRESH);
-        Self(cache.build())
+        Self(Lately::new(MAX_ROOMS))
     }
 }
 
 impl Rooms {
     /// The budget of this caller's organization was changed here: the next request asks.
     pub fn forget(&self, caller: &Caller) {
-        self.0.invalidate(&caller.buckets.organization);
+        self.0.forget(caller.buckets.organization.as_str());
     }
 
     fn is_ample(&self, caller: &Caller, worst_case: Charge) -> bool {
         let fits = |amount: Micro, room: Micro| amount.0.saturating_mul(AMPLE) <= room.0;
         self.0
-            .get(&caller.buckets.organization)
+            .fresh(caller.buckets.organization.as_str())
             .is_some_and(|room| {
                 fits(worst_case.credits, room.credits) && fits(worst_case.cost_usd, room.spend_usd)
             })
@@ -114,12 +109,11 @@ pub(crate) async fn check(
     let judged = budget::check(&gateway.store, &hold).await;
     match judged.map_err(unavailable)? {
         budget::Reservation::Held => {
+            let rooms = &gateway.rooms.0;
+            let asked = rooms.asking();
             let room = budget::room(&gateway.store, &hold).await;
             let organization = caller.buckets.organization.clone();
-            gateway
-                .rooms
-                .0
-                .insert(organization, room.map_err(unavailable)?);
+            rooms.keep(organization, room.map_err(unavailable)?, asked);
             Ok(())
         }
         budget::Reservation::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),

@@ -256,7 +256,6 @@ impl From<Verdict> for Caller {
             key,
             delegating_user,
             organization,
-            caps: _,
             baa,
         } = verdict;
         let scopes = key.scopes.iter().filter_map(|word| Scope::parse(word));
@@ -285,7 +284,6 @@ impl From<agent_credential::Verdict> for Caller {
             ancestors,
             delegating_user,
             organization,
-            caps: _,
             baa,
         } = verdict;
         // Grants that cannot be read grant nothing.

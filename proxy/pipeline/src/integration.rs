@@ -4,13 +4,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use moka::future::Cache;
 use svc_core::address::Base;
 use svc_core::fault::Fault;
 use svc_core::secret::Mode;
@@ -26,12 +24,9 @@ use crate::caller::Caller;
 use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
 use crate::inference::{Breaker, Observed};
+use crate::lately::Lately;
 use crate::provider::{Credential, Provider};
 use crate::upstream::{ChosenBy, Deadlines, Target};
-
-/// Contract 19.5: as old as a caller's verdict may be, and as old while the store is down.
-const FRESH: Duration = Duration::from_secs(2);
-const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
 
 /// Organizations held at once, live and test apart; more are read from the store each time.
 const MAX_ORGANIZATIONS: u64 = 10_000;
@@ -39,10 +34,7 @@ const MAX_ORGANIZATIONS: u64 = 10_000;
 type Key = (String, Mode);
 
 /// The bindings of organizations that were asked for lately.
-pub struct Bindings {
-    fresh: Cache<Key, Arc<Bound>>,
-    fallback: Cache<Key, Arc<Bound>>,
-}
+pub struct Bindings(Lately<Key, Arc<Bound>>);
 
 /// All bindings of one organization and mode.
 pub struct Bound(Vec<Way>);
@@ -87,25 +79,14 @@ impl Unusable {
 
 impl Default for Bindings {
     fn default() -> Self {
-        let cache = |age: Duration| {
-            Cache::builder()
-                .max_capacity(MAX_ORGANIZATIONS)
-                .time_to_live(age)
-                .build()
-        };
-        Self {
-            fresh: cache(FRESH),
-            fallback: cache(WHILE_STORE_IS_DOWN),
-        }
+        Self(Lately::new(MAX_ORGANIZATIONS))
     }
 }
 
 impl Bindings {
     /// Something was rotated, revoked, bound or unbound: this replica knows at once.
-    pub async fn forget(&self, org_id: &str, mode: Mode) {
-        let key = (org_id.to_owned(), mode);
-        self.fresh.invalidate(&key).await;
-        self.fallback.invalidate(&key).await;
+    pub fn forget(&self, org_id: &str, mode: Mode) {
+        self.0.forget(&(org_id.to_owned(), mode));
     }
 
     /// The bindings of the caller's organization and mode.
@@ -114,31 +95,18 @@ impl Bindings {
     /// 503 while the store does not answer and nothing recent is known.
     pub async fn of(&self, gateway: &Gateway, caller: &Caller) -> Result<Arc<Bound>, Fault> {
         let key = (caller.organization_id.clone(), caller.mode);
-        if let Some(bound) = self.fresh.get(&key).await {
-            return Ok(bound);
-        }
-        let loading = async {
-            let (org_id, mode) = &key;
-            let usable = binding::usable(&gateway.store, org_id, *mode).await?;
-            let before = self.fallback.get(&key).await;
-            let ways = usable
-                .into_iter()
-                .map(|usable| way(usable, gateway, before.as_deref()));
-            let bound = Arc::new(Bound(ways.collect()));
-            self.fallback.insert(key.clone(), Arc::clone(&bound)).await;
-            Ok(bound)
-        };
-        let found = Box::pin(self.fresh.try_get_with(key.clone(), loading)).await;
-        match found {
-            Ok(bound) => Ok(bound),
-            Err(error) => {
-                let error: Arc<StoreError> = error;
-                match self.fallback.get(&key).await {
-                    Some(bound) if error.is_outage() => Ok(bound),
-                    _ => Err(Fault::unavailable(format_args!("bindings: {error}"))),
-                }
-            }
-        }
+        let found = self.0.get(&key, || self.read(gateway, &key)).await;
+        found.map_err(|error| Fault::unavailable(format_args!("bindings: {error}")))
+    }
+
+    async fn read(&self, gateway: &Gateway, key: &Key) -> Result<Arc<Bound>, StoreError> {
+        let (org_id, mode) = key;
+        let usable = binding::usable(&gateway.store, org_id, *mode).await?;
+        let before = self.0.known(key);
+        let ways = usable
+            .into_iter()
+            .map(|usable| way(usable, gateway, before.as_deref()));
+        Ok(Arc::new(Bound(ways.collect())))
     }
 }
 

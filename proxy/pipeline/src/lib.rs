@@ -18,6 +18,7 @@ pub mod idempotency;
 pub mod inference;
 pub mod inside;
 pub mod integration;
+mod lately;
 pub mod limiter;
 pub mod metrics;
 pub mod moment;

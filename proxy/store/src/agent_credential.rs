@@ -6,12 +6,11 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::agent::Agent;
-use crate::api_key::DelegatingUser;
-use crate::budget::{self, Caps};
-use crate::engine::{Row, args};
+use crate::api_key::{DelegatingUser, delegating_user};
+use crate::engine::{Connection, Row, args};
 use crate::organization::{self, Organization, organization_columns};
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction, agent, baa, oauth_application, user};
+use crate::{Store, StoreError, Transaction, agent, baa, oauth_application};
 
 /// One credential. The secret itself is nowhere in the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,7 +146,6 @@ pub struct Verdict {
     /// The user who answers for it.
     pub delegating_user: Option<DelegatingUser>,
     pub organization: Organization,
-    pub caps: Caps,
     pub baa: baa::Standing,
 }
 
@@ -349,72 +347,93 @@ pub async fn find_by_digest(
     let digest = digest.to_vec();
     let found = store
         .db
-        .read(move |cx| {
-            Box::pin(async move {
-                let sql = "SELECT * FROM agent_credentials WHERE digest = $1";
-                let Some(row) = cx.row(sql, args![digest]).await? else {
-                    return Ok(None);
-                };
-                let credential = from_row(&row)?;
-                let issuer = match &credential.application_id {
-                    None => Issuer::Stands,
-                    Some(id) => match oauth_application::revocation(cx, id).await? {
-                        None => Issuer::ApplicationMissing,
-                        Some(None) => Issuer::Stands,
-                        Some(Some(_)) => Issuer::ApplicationRevoked,
-                    },
-                };
-                let sql = "SELECT * FROM agents WHERE id = $1";
-                let agent = cx.row(sql, args![&credential.agent_id]).await?;
-                let agent = agent::from_row(&agent.ok_or(StoreError::Missing("agent"))?)?;
-                let mut ancestors: Vec<Agent> = Vec::new();
-                let above = |agent: &Agent| agent.parent_agent_id.clone();
-                while let Some(parent) = above(ancestors.last().unwrap_or(&agent)) {
-                    let parent = cx.row(sql, args![parent]).await?;
-                    let parent = agent::from_row(&parent.ok_or(StoreError::Missing("agent"))?)?;
-                    ancestors.push(parent);
-                }
-                let user = user::read(cx, &credential.org_id, &credential.delegated_by).await?;
-                let sql = concat!(
-                    "SELECT ",
-                    organization_columns!(),
-                    " FROM organizations o WHERE o.id = $1"
-                );
-                let organization = cx.row(sql, args![&credential.org_id]).await?;
-                let organization = organization::from_row(
-                    &organization.ok_or(StoreError::Missing("organization"))?,
-                )?;
-                let caps = budget::read_caps(cx, &credential.org_id, credential.mode).await?;
-                let baa = baa::read_standing(cx, &credential.org_id, now).await?;
-                let issued = (credential, issuer);
-                Ok(Some((
-                    issued,
-                    (agent, ancestors),
-                    user,
-                    organization,
-                    caps,
-                    baa,
-                )))
-            })
-        })
+        .read(move |cx| Box::pin(async move { read(cx, digest, now).await }))
         .await?;
-    let Some(((credential, issuer), (agent, ancestors), user, stored, caps, baa)) = found else {
+    let Some(found) = found else {
         return Ok(None);
     };
+    let Found {
+        credential,
+        issuer,
+        line: (agent, ancestors),
+        delegating_user,
+        stored,
+        baa,
+    } = found;
     Ok(Some(Verdict {
         credential,
         issuer,
         agent,
         ancestors,
-        delegating_user: user.map(|user| DelegatingUser {
-            id: user.id,
-            role: user.role,
-            suspended: user.suspended,
-        }),
+        delegating_user,
         organization: organization::open(store, stored).await?,
-        caps,
         baa,
     }))
+}
+
+/// A verdict whose organization is not opened yet.
+struct Found {
+    credential: AgentCredential,
+    issuer: Issuer,
+    line: (Agent, Vec<Agent>),
+    delegating_user: Option<DelegatingUser>,
+    stored: organization::Stored,
+    baa: baa::Standing,
+}
+
+async fn read(
+    cx: &mut Connection,
+    digest: Vec<u8>,
+    now: Timestamp,
+) -> Result<Option<Found>, StoreError> {
+    let sql = concat!(
+        "SELECT c.*, u.role AS delegating_role, u.status AS delegating_status, ",
+        organization_columns!(),
+        " FROM agent_credentials c JOIN organizations o ON o.id = c.org_id \
+         LEFT JOIN users u ON u.id = c.delegated_by AND u.org_id = c.org_id \
+         WHERE c.digest = $1",
+    );
+    let Some(row) = cx.row(sql, args![digest]).await? else {
+        return Ok(None);
+    };
+    let credential = from_row(&row)?;
+    Ok(Some(Found {
+        issuer: issuer(cx, credential.application_id.as_deref()).await?,
+        line: line(cx, &credential.agent_id).await?,
+        delegating_user: delegating_user(&row, Some(&credential.delegated_by))?,
+        stored: organization::from_row(&row)?,
+        baa: baa::read_standing(cx, &credential.org_id, now).await?,
+        credential,
+    }))
+}
+
+async fn issuer(cx: &mut Connection, application_id: Option<&str>) -> Result<Issuer, StoreError> {
+    let Some(id) = application_id else {
+        return Ok(Issuer::Stands);
+    };
+    Ok(match oauth_application::revocation(cx, id).await? {
+        None => Issuer::ApplicationMissing,
+        Some(None) => Issuer::Stands,
+        Some(Some(_)) => Issuer::ApplicationRevoked,
+    })
+}
+
+/// An agent and those that it acts for, the nearest first.
+async fn line(cx: &mut Connection, agent_id: &str) -> Result<(Agent, Vec<Agent>), StoreError> {
+    let sql = "WITH RECURSIVE line (id, parent_agent_id) AS \
+               (SELECT id, parent_agent_id FROM agents WHERE id = $1 UNION \
+               SELECT a.id, a.parent_agent_id FROM agents a JOIN line l ON a.id = l.parent_agent_id) \
+               SELECT * FROM agents WHERE id IN (SELECT id FROM line) ORDER BY delegation_depth DESC";
+    let rows = cx.rows(sql, args![agent_id]).await?;
+    let mut agents = rows.iter().map(agent::from_row);
+    let agent = agents.next().ok_or(StoreError::Missing("agent"))??;
+    let ancestors = agents.collect::<Result<Vec<Agent>, StoreError>>()?;
+    // Without one of them its limits would be missing too.
+    let root = ancestors.last().unwrap_or(&agent);
+    if root.parent_agent_id.is_some() {
+        return Err(StoreError::Missing("agent"));
+    }
+    Ok((agent, ancestors))
 }
 
 /// Notes that a credential was used, as [`crate::api_key::touch`].

@@ -4,7 +4,6 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::baa;
-use crate::budget::{self, Caps};
 use crate::engine::{Connection, Row, args};
 use crate::organization::{self, Organization, organization_columns};
 use crate::page::{Listing, Page, Paged};
@@ -104,7 +103,6 @@ pub struct Verdict {
     pub key: ApiKey,
     pub delegating_user: Option<DelegatingUser>,
     pub organization: Organization,
-    pub caps: Caps,
     pub baa: baa::Standing,
 }
 
@@ -215,34 +213,36 @@ pub async fn find_by_digest(
                     return Ok(None);
                 };
                 let key = from_row(&row)?;
-                let user = delegating_user(&row, &key)?;
-                let caps = budget::read_caps(cx, &key.org_id, key.mode).await?;
+                let user = delegating_user(&row, key.delegating_user_id.as_deref())?;
                 let baa = baa::read_standing(cx, &key.org_id, now).await?;
-                Ok(Some((key, user, organization::from_row(&row)?, caps, baa)))
+                Ok(Some((key, user, organization::from_row(&row)?, baa)))
             })
         })
         .await?;
-    let Some((key, delegating_user, stored, caps, baa)) = found else {
+    let Some((key, delegating_user, stored, baa)) = found else {
         return Ok(None);
     };
     Ok(Some(Verdict {
         key,
         delegating_user,
         organization: organization::open(store, stored).await?,
-        caps,
         baa,
     }))
 }
 
-fn delegating_user(row: &Row, key: &ApiKey) -> Result<Option<DelegatingUser>, StoreError> {
+/// The user of this id, whose columns `delegating_role` and `delegating_status` stand in the row.
+pub(crate) fn delegating_user(
+    row: &Row,
+    id: Option<&str>,
+) -> Result<Option<DelegatingUser>, StoreError> {
     let role: Option<String> = row.get("delegating_role")?;
     let status: Option<String> = row.get("delegating_status")?;
-    let (Some(id), Some(role)) = (key.delegating_user_id.clone(), role) else {
+    let (Some(id), Some(role)) = (id, role) else {
         return Ok(None);
     };
     let role = Role::parse(&role).ok_or(StoreError::Corrupt { column: "role" })?;
     Ok(Some(DelegatingUser {
-        id,
+        id: id.to_owned(),
         role,
         suspended: status.as_deref() != Some("active"),
     }))
@@ -303,7 +303,7 @@ pub async fn list(
     let page = page.clone();
     let read = |row: &Row| {
         let key = from_row(row)?;
-        let delegating_user = delegating_user(row, &key)?;
+        let delegating_user = delegating_user(row, key.delegating_user_id.as_deref())?;
         Ok(Listed {
             key,
             delegating_user,
@@ -346,7 +346,7 @@ pub async fn revoke(
         return Ok(None);
     };
     let key = from_row(&row)?;
-    let delegating_user = delegating_user(&row, &key)?;
+    let delegating_user = delegating_user(&row, key.delegating_user_id.as_deref())?;
     let digest: Vec<u8> = row.get("digest")?;
     let digest = digest
         .try_into()

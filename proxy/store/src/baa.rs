@@ -24,6 +24,13 @@ macro_rules! recorded {
     };
 }
 
+/// The template that is to be accepted at `$1`; a list of columns stands before.
+macro_rules! in_force {
+    () => {
+        " FROM baa_templates WHERE published_at <= $1 ORDER BY published_at DESC, version DESC LIMIT 1"
+    };
+}
+
 /// Where an organization stands with its agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -65,6 +72,22 @@ pub struct Template {
     pub published_at: Timestamp,
     /// Until when acceptances of an older template still count; `None` is without end.
     pub reaccept_by: Option<Timestamp>,
+}
+
+/// What the template in force means for acceptances; its text does not matter to them.
+#[derive(Clone, Copy)]
+struct InForce<'a> {
+    version: &'a str,
+    reaccept_by: Option<Timestamp>,
+}
+
+impl<'a> From<&'a Template> for InForce<'a> {
+    fn from(template: &'a Template) -> Self {
+        Self {
+            version: &template.version,
+            reaccept_by: template.reaccept_by,
+        }
+    }
 }
 
 /// One acceptance. A fact: only its end is ever added.
@@ -121,7 +144,10 @@ impl Recorded {
 
     /// When this acceptance stops counting: at its own end, or with the time of grace after a newer template.
     pub fn expires_at(&self, current: Option<&Template>) -> Option<Timestamp> {
-        let newer = current.filter(|newest| newest.version != self.acceptance.template_version);
+        self.end(self.newer(current.map(InForce::from)))
+    }
+
+    fn end(&self, newer: Option<InForce<'_>>) -> Option<Timestamp> {
         let grace = newer.and_then(|newest| newest.reaccept_by);
         [self.acceptance.expires_at, grace]
             .into_iter()
@@ -129,11 +155,16 @@ impl Recorded {
             .min()
     }
 
-    fn standing(&self, current: Option<&Template>, now: Timestamp) -> Standing {
-        let newer = current.filter(|newest| newest.version != self.acceptance.template_version);
+    /// The template in force, where it is another one than was accepted.
+    fn newer<'a>(&self, current: Option<InForce<'a>>) -> Option<InForce<'a>> {
+        current.filter(|newest| newest.version != self.acceptance.template_version)
+    }
+
+    fn standing(&self, current: Option<InForce<'_>>, now: Timestamp) -> Standing {
+        let newer = self.newer(current);
         if self.terminated_at.is_some_and(|end| end <= now) {
             Standing::Terminated
-        } else if self.expires_at(current).is_some_and(|end| end <= now) {
+        } else if self.end(newer).is_some_and(|end| end <= now) {
             Standing::Expired
         } else if self.acceptance.effective_at > now {
             Standing::None
@@ -379,7 +410,7 @@ pub async fn status(store: &Store, org_id: &str, now: Timestamp) -> Result<Statu
                 let template = read_current(cx, now).await?;
                 let latest = read_latest(cx, &id).await?;
                 let standing = latest.as_ref().map_or(Standing::None, |latest| {
-                    latest.standing(template.as_ref(), now)
+                    latest.standing(template.as_ref().map(InForce::from), now)
                 });
                 Ok(Status {
                     standing,
@@ -399,7 +430,16 @@ pub(crate) async fn read_standing(
     let Some(latest) = read_latest(cx, org_id).await? else {
         return Ok(Standing::None);
     };
-    Ok(latest.standing(read_current(cx, now).await?.as_ref(), now))
+    let sql = concat!("SELECT version, reaccept_by", in_force!());
+    let Some(row) = cx.row(sql, args![now]).await? else {
+        return Ok(latest.standing(None, now));
+    };
+    let version: String = row.get("version")?;
+    let current = InForce {
+        version: &version,
+        reaccept_by: row.get("reaccept_by")?,
+    };
+    Ok(latest.standing(Some(current), now))
 }
 
 async fn read_latest(cx: &mut Connection, org_id: &str) -> Result<Option<Recorded>, StoreError> {
@@ -412,8 +452,7 @@ async fn read_latest(cx: &mut Connection, org_id: &str) -> Result<Option<Recorde
 }
 
 async fn read_current(cx: &mut Connection, now: Timestamp) -> Result<Option<Template>, StoreError> {
-    let sql = "SELECT * FROM baa_templates WHERE published_at <= $1 \
-               ORDER BY published_at DESC, version DESC LIMIT 1";
+    let sql = concat!("SELECT *", in_force!());
     let Some(row) = cx.row(sql, args![now]).await? else {
         return Ok(None);
     };

@@ -101,7 +101,7 @@ async fn redeem(exchange: &mut Exchange) -> Result<Value, Refusal> {
     match outcome {
         Outcome::Issued(issued) => Ok(issued.body),
         Outcome::Replayed { digest, .. } => {
-            exchange.gateway.callers.forget(&digest).await;
+            exchange.gateway.callers.forget(&digest);
             Err(USED)
         }
         Outcome::Burned(_) => Err(WRONG_VERIFIER),

@@ -2,13 +2,10 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, CACHE_CONTROL};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use moka::future::Cache;
 use svc_core::fault::{Code, Fault};
 use svc_core::secret;
 use svc_core::surface::Surface;
@@ -21,6 +18,7 @@ use super::Filter;
 use crate::caller::Caller;
 use crate::exchange::Exchange;
 use crate::fact::Fact;
+use crate::lately::{Lately, Miss};
 use crate::moment;
 use crate::strangers::{self, Failure};
 
@@ -182,41 +180,24 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Contract 19.5: positive verdicts are at most this old, and this old while the store is down.
-const FRESH: Duration = Duration::from_secs(2);
-const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
-
 /// Callers held at once; more are read from the store each time.
 const MAX_CALLERS: u64 = 100_000;
 
-/// 1 s: how often the store is asked about known callers while it is down, so that not each of them waits for it.
-const ASK_AGAIN_AFTER_MS: i64 = 1_000;
-
-/// Keys that were found good lately. Failures are never cached: a new key works at once.
-pub struct Callers {
-    /// Milliseconds: until then the store, which was down, is not asked about known callers.
-    ask_again_at: AtomicI64,
-    fresh: Cache<[u8; 32], Arc<Caller>>,
-    fallback: Cache<[u8; 32], Arc<Caller>>,
-}
+/// Keys that were found good lately. Failures are never kept: a new key works at once.
+pub struct Callers(Lately<[u8; 32], Arc<Caller>>);
 
 impl Default for Callers {
     fn default() -> Self {
-        let cache = |age: Duration| {
-            Cache::builder()
-                .max_capacity(MAX_CALLERS)
-                .time_to_live(age)
-                .build()
-        };
-        Self {
-            ask_again_at: AtomicI64::new(0),
-            fresh: cache(FRESH),
-            fallback: cache(WHILE_STORE_IS_DOWN),
-        }
+        Self(Lately::grouped(MAX_CALLERS, organization))
     }
 }
 
-/// Why a lookup loads nothing into the cache.
+/// Whose settings a caller's verdict contains.
+fn organization(caller: &Arc<Caller>) -> Option<&str> {
+    Some(&caller.organization_id)
+}
+
+/// Why a lookup finds no caller.
 #[derive(Clone)]
 enum Missed {
     Failed(Failure),
@@ -234,22 +215,24 @@ impl Missed {
     }
 }
 
+impl Miss for Missed {
+    fn is_outage(&self) -> bool {
+        match self {
+            Self::Failed(_) => false,
+            Self::Store(error) => error.is_outage(),
+        }
+    }
+}
+
 impl Callers {
     /// A credential was changed or revoked: this replica knows at once (contract 9).
-    pub async fn forget(&self, digest: &[u8; 32]) {
-        self.fresh.invalidate(digest).await;
-        self.fallback.invalidate(digest).await;
+    pub fn forget(&self, digest: &[u8; 32]) {
+        self.0.forget(digest);
     }
 
     /// What holds for all callers of an organization was changed: this replica knows at once.
-    pub async fn forget_organization(&self, org_id: &str) {
-        // Whoever is fresh is among these: a caller is remembered in both.
-        let known = self.fallback.iter();
-        let theirs = known.filter(|(_, caller)| caller.organization_id == org_id);
-        let digests: Vec<_> = theirs.map(|(digest, _)| digest).collect();
-        for digest in digests {
-            self.forget(&digest).await;
-        }
+    pub fn forget_organization(&self, org_id: &str) {
+        self.0.forget_group(org_id);
     }
 
     /// Who sends a request.
@@ -265,7 +248,10 @@ impl Callers {
         let token = token(sent.headers, sent.surface)?;
         let kind = kind(token)?;
         let digest = secret::digest(token);
-        let found = self.find(store, kind, digest, background).await;
+        let found = self
+            .0
+            .get(&digest, || load(store, kind, digest, background))
+            .await;
         let caller = found.map_err(|missed| match missed {
             Missed::Failed(failure) => Refusal::Failed(failure),
             Missed::Store(error) => Refusal::Unavailable(error),
@@ -276,52 +262,22 @@ impl Callers {
         }
         Ok(caller)
     }
+}
 
-    /// The caller with this digest; refused where the credential does not exist, is revoked or has expired.
-    async fn find(
-        &self,
-        store: &Store,
-        kind: Kind,
-        digest: [u8; 32],
-        background: &Handle,
-    ) -> Result<Arc<Caller>, Missed> {
-        if moment::now().0 < self.ask_again_at.load(Ordering::Relaxed)
-            && let Some(caller) = self.fallback.get(&digest).await
-        {
-            return Ok(caller);
-        }
-        if let Some(caller) = self.fresh.get(&digest).await {
-            return Ok(caller);
-        }
-        let loading = async {
-            let caller = match kind {
-                Kind::ApiKey => load_key(store, digest).await?,
-                Kind::AgentCredential => load_agent(store, digest).await?,
-            };
-            let caller = Arc::new(caller);
-            touch(store, &caller, moment::now(), background);
-            self.fallback.insert(digest, Arc::clone(&caller)).await;
-            Ok(caller)
-        };
-        // On the heap, so that a request whose caller is known does not carry room for it.
-        match Box::pin(self.fresh.try_get_with(digest, loading))
-            .await
-            .map_err(|missed: Arc<Missed>| (*missed).clone())
-        {
-            Ok(caller) => Ok(caller),
-            Err(refused @ Missed::Failed(_)) => {
-                self.fallback.invalidate(&digest).await;
-                Err(refused)
-            }
-            Err(Missed::Store(error)) if error.is_outage() => {
-                let then = moment::now().plus_ms(ASK_AGAIN_AFTER_MS);
-                self.ask_again_at.store(then.0, Ordering::Relaxed);
-                let known = self.fallback.get(&digest).await;
-                known.ok_or(Missed::Store(error))
-            }
-            Err(missed @ Missed::Store(_)) => Err(missed),
-        }
-    }
+/// The caller with this digest; refused where the credential does not exist, is revoked or has expired.
+async fn load(
+    store: &Store,
+    kind: Kind,
+    digest: [u8; 32],
+    background: &Handle,
+) -> Result<Arc<Caller>, Missed> {
+    let caller = match kind {
+        Kind::ApiKey => load_key(store, digest).await?,
+        Kind::AgentCredential => load_agent(store, digest).await?,
+    };
+    let caller = Arc::new(caller);
+    touch(store, &caller, moment::now(), background);
+    Ok(caller)
 }
 
 async fn load_key(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {

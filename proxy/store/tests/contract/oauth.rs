@@ -8,10 +8,11 @@ use svc_core::oauth::ClientKind;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::agent::{self, Agent, Writable as OfAgent};
-use svc_store::agent_credential::{self, AgentCredential, Source};
+use svc_store::agent_credential::{self, AgentCredential, Issuer, Source};
 use svc_store::api_key::Creator;
 use svc_store::oauth_application::{self, Application, Writable};
 use svc_store::oauth_authorization::{self, Code, MAX_ATTEMPTS, Parked};
+use svc_store::user::Role;
 use svc_store::{Store, StoreError, Transaction, TransactionError};
 
 use crate::database::TestDb;
@@ -20,6 +21,7 @@ use crate::fixture::{self, NOW};
 on_both! {
     a_request_is_one_sessions_and_decided_once,
     a_code_is_redeemed_once,
+    a_credential_is_found_with_all_that_its_agent_acts_for,
     what_is_over_goes_and_what_is_not_stays,
 }
 
@@ -255,6 +257,47 @@ async fn a_code_is_redeemed_once(db: TestDb) {
     }
     assert_eq!(burned, [false, false, true, false]);
     assert!(scene.redeem(&store, [2; 32], later).await.is_err());
+}
+
+async fn a_credential_is_found_with_all_that_its_agent_acts_for(db: TestDb) {
+    let store = db.open().await;
+    let scene = scene(&store).await;
+    let below = |parent: &Agent| Agent {
+        id: fixture::id(IdKind::Agent),
+        parent_agent_id: Some(parent.id.clone()),
+        delegation_depth: parent.delegation_depth + 1,
+        ..parent.clone()
+    };
+    let middle = below(&scene.agent);
+    let lowest = below(&middle);
+    let mut credential = scene.credential(NOW.plus_ms(1_000));
+    credential.agent_id.clone_from(&lowest.id);
+    let (digest, unknown) = ([1; 32], [2; 32]);
+    let (agents, issued) = ([middle.clone(), lowest.clone()], credential.clone());
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            for agent in &agents {
+                agent::insert(&mut tx, agent).await?;
+            }
+            agent_credential::insert(&mut tx, &issued, &digest).await?;
+            Ok::<_, TransactionError<()>>(())
+        })
+    });
+    done.await.unwrap();
+    let nobody = agent_credential::find_by_digest(&store, &unknown, NOW).await;
+    assert!(nobody.unwrap().is_none());
+    let found = agent_credential::find_by_digest(&store, &digest, NOW).await;
+    let found = found.unwrap().unwrap();
+    assert_eq!(found.credential, credential);
+    assert_eq!(found.issuer, Issuer::Stands);
+    assert_eq!(found.agent, lowest);
+    assert_eq!(found.ancestors, [middle, scene.agent]);
+    let user = found.delegating_user.unwrap();
+    assert_eq!(
+        (user.id, user.role, user.suspended),
+        (scene.user_id, Role::Owner, false)
+    );
+    assert_eq!(found.organization.id, scene.org_id);
 }
 
 async fn attempt(store: &Store, digest: [u8; 32]) -> bool {

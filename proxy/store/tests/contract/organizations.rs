@@ -92,7 +92,6 @@ async fn a_bootstrapped_key_is_found_with_all_that_belongs_to_it(db: TestDb) {
         Some(&true)
     );
     assert_eq!(verdict.baa, Standing::Active);
-    assert_eq!(verdict.caps.credits, None);
     let other = secret::digest("svc_api_live_00000000000000000000000000000000");
     assert!(
         api_key::find_by_digest(&store, &other, NOW)
@@ -282,10 +281,14 @@ async fn an_agreement_goes_through_its_standings(db: TestDb) {
     plan.baa = None;
     let made = bootstrap(&store, &plan).await.unwrap();
     let org = made.organization_id.clone();
+    let digest = secret::digest(&made.api_key);
     let standing = async |after_ms: i64| {
-        baa::standing(&store, &org, NOW.plus_ms(after_ms))
-            .await
-            .unwrap()
+        let now = NOW.plus_ms(after_ms);
+        let standing = baa::standing(&store, &org, now).await.unwrap();
+        // Callers are found with the same.
+        let verdict = api_key::find_by_digest(&store, &digest, now).await;
+        assert_eq!(verdict.unwrap().unwrap().baa, standing);
+        standing
     };
     let ended = |_: &str| {
         let mut row = fixture::row("", "req_end", Phase::Single, "baa.terminated");
