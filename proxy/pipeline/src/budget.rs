@@ -8,7 +8,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::time::Timestamp;
-use svc_store::budget::{self, Cycle, HoldRequest, Limit, Refusal, Room};
+use svc_store::budget::{self, Cycle, HoldRequest, Judgement, Limit, Refusal, Room};
 
 use crate::caller::Caller;
 use crate::gateway::Gateway;
@@ -113,16 +113,12 @@ pub(crate) async fn check(
     let hold = reservation.hold(gateway, caller, request_id, now);
     let judged = budget::check(&gateway.store, &hold).await;
     match judged.map_err(unavailable)? {
-        budget::Reservation::Held => {
-            let room = budget::room(&gateway.store, &hold).await;
+        Judgement::Fits(room) => {
             let organization = caller.buckets.organization.clone();
-            gateway
-                .rooms
-                .0
-                .insert(organization, room.map_err(unavailable)?);
+            gateway.rooms.0.insert(organization, room);
             Ok(())
         }
-        budget::Reservation::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),
+        Judgement::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),
     }
 }
 

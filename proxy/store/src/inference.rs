@@ -60,11 +60,11 @@ pub enum Settled {
 pub enum TurnRefusal {
     /// Another turn has added placeholders since the conversation was loaded.
     Moved,
-    /// The conversation is gone.
+    /// The conversation is gone, or its person was erased.
     Gone,
 }
 
-/// Writes the intent and takes the hold. A hold that [`budget::reserve`] took before stays as it is.
+/// Writes the intent and takes the hold.
 ///
 /// # Errors
 /// Those of the database: the request must not reach a provider.
