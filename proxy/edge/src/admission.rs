@@ -1,4 +1,5 @@
-//! How many connections at once, in all and per address. Counts from accept to close, TLS handshake included.
+//! How many connections at once, in all and per address, where an IPv6 customer's whole network is one. Counts from
+//! accept to close, TLS handshake included.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,6 +11,7 @@ use pingora::listeners::PreTlsProcess;
 use pingora::protocols::GetSocketDigest;
 use pingora::protocols::l4::stream::Stream as L4Stream;
 use pingora::upstreams::peer::{Tracer, Tracing};
+use svc_pipeline::filter::network;
 
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
@@ -25,7 +27,8 @@ pub(crate) struct Admission {
 #[derive(Default)]
 struct Open {
     total: usize,
-    by_address: HashMap<IpAddr, usize>,
+    /// By [`network`].
+    by_network: HashMap<IpAddr, usize>,
 }
 
 impl Admission {
@@ -45,17 +48,18 @@ impl Admission {
 
     /// Room for one more connection, given back when the permit is dropped.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Permit>> {
-        let exempt = self.exempt.iter().any(|network| network.contains(address));
+        let exempt = self.exempt.iter().any(|block| block.contains(address));
+        let network = network(address);
         let refused = {
             let mut open = self.open.lock();
-            let here = open.by_address.get(&address).copied().unwrap_or(0);
+            let here = open.by_network.get(&network).copied().unwrap_or(0);
             if open.total >= self.total_limit {
                 Some("total")
             } else if !exempt && here >= self.address_limit {
                 Some("address")
             } else {
                 open.total += 1;
-                open.by_address.insert(address, here + 1);
+                open.by_network.insert(network, here + 1);
                 None
             }
         };
@@ -70,7 +74,7 @@ impl Admission {
         self.metrics.connections_open.inc();
         Some(Arc::new(Permit {
             admission: Arc::clone(self),
-            address,
+            network,
         }))
     }
 }
@@ -78,18 +82,18 @@ impl Admission {
 /// One admitted connection.
 pub(crate) struct Permit {
     admission: Arc<Admission>,
-    address: IpAddr,
+    network: IpAddr,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut open = self.admission.open.lock();
         open.total = open.total.saturating_sub(1);
-        let here = open.by_address.get(&self.address).copied().unwrap_or(0);
+        let here = open.by_network.get(&self.network).copied().unwrap_or(0);
         if here <= 1 {
-            open.by_address.remove(&self.address);
+            open.by_network.remove(&self.network);
         } else {
-            open.by_address.insert(self.address, here - 1);
+            open.by_network.insert(self.network, here - 1);
         }
         drop(open);
         self.admission.metrics.connections_open.dec();
@@ -123,7 +127,7 @@ struct Riding(Arc<Permit>);
 
 impl std::fmt::Debug for Riding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Riding({})", self.0.address)
+        write!(f, "Riding({})", self.0.network)
     }
 }
 
@@ -165,9 +169,22 @@ mod tests {
             !admission
                 .open
                 .lock()
-                .by_address
+                .by_network
                 .contains_key(&"192.0.2.2".parse::<IpAddr>().unwrap())
         );
+    }
+
+    #[test]
+    fn a_network_of_one_customer_is_one_address() {
+        let admission = admission(10, 2);
+        let admit = |address: &str| admission.admit(address.parse().unwrap());
+        let held = [admit("2001:db8::1"), admit("2001:db8::2")];
+        assert!(held.iter().all(Option::is_some));
+        assert!(admit("2001:db8::3").is_none());
+        assert!(admit("2001:db8:0:1::1").is_some());
+        drop(held);
+        assert!(admit("2001:db8::3").is_some());
+        assert!(admission.open.lock().by_network.is_empty());
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub struct Limits {
     pub write: Duration,
     /// Connections at once, all clients together.
     pub connections: usize,
-    /// Connections at once of one address; trusted proxies are exempt.
+    /// Connections at once of one address, or of one IPv6 customer's network; trusted proxies are exempt.
     pub connections_per_address: usize,
 }
 

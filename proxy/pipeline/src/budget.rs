@@ -5,7 +5,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::time::Timestamp;
-use svc_store::budget::{self, Cycle, HoldRequest, Limit, Refusal, Room};
+use svc_store::budget::{self, Cycle, HoldRequest, Judgement, Limit, Refusal, Room};
 
 use crate::caller::Caller;
 use crate::gateway::Gateway;
@@ -106,17 +106,16 @@ pub(crate) async fn check(
     }
     let unavailable = |error| Fault::unavailable(format_args!("budget: {error}"));
     let hold = reservation.hold(gateway, caller, request_id, now);
+    let rooms = &gateway.rooms.0;
+    let asked = rooms.asking();
     let judged = budget::check(&gateway.store, &hold).await;
     match judged.map_err(unavailable)? {
-        budget::Reservation::Held => {
-            let rooms = &gateway.rooms.0;
-            let asked = rooms.asking();
-            let room = budget::room(&gateway.store, &hold).await;
+        Judgement::Fits(room) => {
             let organization = caller.buckets.organization.clone();
-            rooms.keep(organization, room.map_err(unavailable)?, asked);
+            rooms.keep(organization, room, asked);
             Ok(())
         }
-        budget::Reservation::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),
+        Judgement::Refused(refusal) => Err(refused(&refusal, reservation.cycle)),
     }
 }
 

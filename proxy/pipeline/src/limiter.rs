@@ -4,7 +4,7 @@
 //! never without one. No request waits twice for counters that are down; a look every second finds out when they are
 //! back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -47,7 +47,7 @@ struct Shared {
     down: IntGauge,
     places: Mutex<Places>,
     /// Told after every release.
-    released: Notify,
+    release: Notify,
     background: Handle,
 }
 
@@ -56,8 +56,8 @@ struct Shared {
 struct Places {
     held: HashMap<String, String>,
     unreleased: HashMap<String, String>,
-    /// Releases under way, by bucket.
-    releasing: HashMap<String, u32>,
+    /// Ids of places that are being given back, by bucket; no bucket is empty.
+    releasing: HashMap<String, HashSet<String>>,
 }
 
 /// A request that wants to pass.
@@ -106,7 +106,7 @@ impl Limiter {
             is_down: AtomicBool::new(false),
             down,
             places: Mutex::default(),
-            released: Notify::new(),
+            release: Notify::new(),
             background,
         };
         Self {
@@ -299,7 +299,10 @@ impl Shared {
             return Ok(answer);
         };
         // Who has had an answer may ask again at once: its place is given back beside it.
-        if self.in_time(self.releases(place.bucket)).await? {
+        let under_way = self.places.lock().releasing.get(place.bucket).cloned();
+        if let Some(under_way) = under_way {
+            self.in_time(self.released(place.bucket, &under_way))
+                .await?;
             let again = Asked {
                 takes: &[],
                 ..*asked
@@ -309,34 +312,38 @@ impl Shared {
         Ok(answer)
     }
 
-    /// Waits until no place of this bucket is being given back; whether there was one.
-    async fn releases(&self, bucket: &str) -> Result<bool, StoreError> {
-        let mut waited = false;
+    /// Waits until none of these places of a bucket is being given back; never for others, of which a busy bucket
+    /// always has some.
+    async fn released(&self, bucket: &str, ids: &HashSet<String>) -> Result<(), StoreError> {
         loop {
-            let mut released = pin!(self.released.notified());
-            released.as_mut().enable();
-            if !self.places.lock().releasing.contains_key(bucket) {
-                return Ok(waited);
+            let mut release = pin!(self.release.notified());
+            release.as_mut().enable();
+            let is_over = {
+                let places = self.places.lock();
+                let under_way = places.releasing.get(bucket);
+                under_way.is_none_or(|under_way| under_way.is_disjoint(ids))
+            };
+            if is_over {
+                return Ok(());
             }
-            waited = true;
-            released.await;
+            release.await;
         }
     }
 
-    async fn release(&self, bucket: &str, id: &str) {
+    async fn give_back(&self, bucket: &str, id: &str) {
         let released = self.in_time(self.counters.release(bucket, id)).await;
         if released.is_err() {
             self.keep_unreleased(bucket, id);
         }
         let mut places = self.places.lock();
         if let Some(under_way) = places.releasing.get_mut(bucket) {
-            *under_way -= 1;
-            if *under_way == 0 {
+            under_way.remove(id);
+            if under_way.is_empty() {
                 places.releasing.remove(bucket);
             }
         }
         drop(places);
-        self.released.notify_waiters();
+        self.release.notify_waiters();
     }
 
     async fn in_time<T>(
@@ -367,11 +374,12 @@ impl Slot {
     /// at once. Waits no longer than for any answer of the counters.
     pub(crate) async fn give_back(self) {
         let (limiter, bucket) = (Arc::clone(&self.limiter), self.bucket.clone());
+        let own = HashSet::from([self.id.clone()]);
         let shared = limiter.shared.as_ref().filter(|_| self.is_shared);
         drop(self);
         if let Some(shared) = shared {
             // What does not come back in time is given back all the same, and again until it is.
-            let _ = shared.in_time(shared.releases(&bucket)).await;
+            let _ = shared.in_time(shared.released(&bucket, &own)).await;
         }
     }
 }
@@ -385,7 +393,8 @@ impl Drop for Slot {
         {
             let mut places = shared.places.lock();
             places.held.remove(&self.id);
-            *places.releasing.entry(self.bucket.clone()).or_default() += 1;
+            let under_way = places.releasing.entry(self.bucket.clone()).or_default();
+            under_way.insert(self.id.clone());
         }
         let limiter = Arc::clone(&self.limiter);
         let (bucket, id) = (
@@ -394,8 +403,43 @@ impl Drop for Slot {
         );
         shared.background.spawn(async move {
             if let Some(shared) = &limiter.shared {
-                shared.release(&bucket, &id).await;
+                shared.give_back(&bucket, &id).await;
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    const BUCKET: &str = "key:agc_a";
+
+    #[tokio::test]
+    async fn who_gives_a_place_back_waits_for_no_other() {
+        let counters = Counters::redis("redis://127.0.0.1:1").unwrap();
+        let down = IntGauge::new("down", "down").unwrap();
+        let limiter = Limiter::sharing(counters, down, Handle::current());
+        let shared = limiter.shared.as_ref().unwrap();
+        let ids =
+            |ids: &[&str]| -> HashSet<String> { ids.iter().map(|id| (*id).to_owned()).collect() };
+        let under_way = ids(&["mine", "other"]);
+        shared
+            .places
+            .lock()
+            .releasing
+            .insert(BUCKET.to_owned(), under_way);
+        let mine = ids(&["mine"]);
+        let mut waiting = pin!(shared.released(BUCKET, &mine));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        // Nothing listens there: the place is kept for a later attempt, and is no longer under way.
+        shared.give_back(BUCKET, "mine").await;
+        assert!(matches!(waiting.as_mut().now_or_never(), Some(Ok(()))));
+        let places = shared.places.lock();
+        assert_eq!(places.releasing.get(BUCKET), Some(&ids(&["other"])));
+        assert!(places.unreleased.contains_key("mine"));
     }
 }

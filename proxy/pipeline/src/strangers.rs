@@ -109,25 +109,18 @@ fn bucket(exchange: &Exchange) -> (String, Rule) {
     (format!("address:{}", network(exchange.head.client)), rule)
 }
 
+/// Failures by the network that they came from; `None` is that of all others.
+type Counts = HashMap<(Option<IpAddr>, Failure), u64>;
+
 #[derive(Default)]
 pub struct Strangers {
-    counts: Mutex<HashMap<(Option<IpAddr>, Failure), u64>>,
+    counts: Mutex<Counts>,
 }
 
 impl Strangers {
     fn count(&self, client: IpAddr, failure: Failure) {
-        let mut counts = self.counts.lock();
-        let mut key = (Some(network(client)), failure);
-        if counts.len() >= MAX_PREFIXES && !counts.contains_key(&key) {
-            key = (
-                None,
-                Failure {
-                    owner: None,
-                    ..key.1
-                },
-            );
-        }
-        *counts.entry(key).or_default() += 1;
+        let prefix = Some(network(client));
+        add(&mut self.counts.lock(), prefix, failure, 1);
     }
 
     /// Writes what has been counted. What cannot be written now is kept for the next time.
@@ -147,15 +140,33 @@ impl Strangers {
                 .collect();
             if let Err(error) = audit::append(store, &rows).await {
                 let unwritten = counts.into_iter().skip(at * audit::APPEND_ROWS);
-                let mut kept = self.counts.lock();
-                for (key, count) in unwritten {
-                    *kept.entry(key).or_default() += count;
-                }
+                self.keep(unwritten);
                 return Err(error);
             }
         }
         Ok(())
     }
+
+    /// Puts back what could not be written, beside what has been counted since.
+    fn keep(&self, unwritten: impl Iterator<Item = ((Option<IpAddr>, Failure), u64)>) {
+        let mut counts = self.counts.lock();
+        for ((prefix, failure), count) in unwritten {
+            add(&mut counts, prefix, failure, count);
+        }
+    }
+}
+
+/// Counts apart while there is room, and with the others from then on.
+fn add(counts: &mut Counts, prefix: Option<IpAddr>, failure: Failure, count: u64) {
+    let mut key = (prefix, failure);
+    if counts.len() >= MAX_PREFIXES && !counts.contains_key(&key) {
+        let failure = Failure {
+            owner: None,
+            ..key.1
+        };
+        key = (None, failure);
+    }
+    *counts.entry(key).or_default() += count;
 }
 
 /// What whoever fails for this reason is answered.
@@ -209,6 +220,25 @@ fn row(prefix: Option<IpAddr>, failure: &Failure, count: u64) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_written_is_kept_within_the_bound() {
+        let unknown = || Failure::unknown(Code::InvalidApiKey, "unknown");
+        let client = |block: u8, at: usize| {
+            let [_, _, high, low] = u32::try_from(at).unwrap_or_default().to_be_bytes();
+            IpAddr::from([192, block, high, low])
+        };
+        let strangers = Strangers::default();
+        for at in 0..MAX_PREFIXES {
+            strangers.count(client(0, at), unknown());
+        }
+        let unwritten = (0..MAX_PREFIXES).map(|at| ((Some(client(1, at)), unknown()), 2));
+        strangers.keep(unwritten);
+        let counts = strangers.counts.lock();
+        assert_eq!(counts.len(), MAX_PREFIXES + 1);
+        let others = 2 * MAX_PREFIXES as u64;
+        assert_eq!(counts.get(&(None, unknown())), Some(&others));
+    }
 
     #[test]
     fn a_failure_is_counted_by_address_reason_and_owner() {

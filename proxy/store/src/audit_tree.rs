@@ -64,15 +64,11 @@ pub async fn seal(
     let reading = store
         .db
         .write(move |cx| Box::pin(async move { waiting(cx, most).await }));
-    let (edge, waiting) = reading.await?;
-    if waiting.is_empty() {
-        return Ok(Sealed {
-            rows: 0,
-            more: false,
-        });
+    let (edge, Front { rows, more }) = reading.await?;
+    if rows.is_empty() {
+        return Ok(Sealed { rows: 0, more });
     }
-    let more = waiting.len() >= most as usize;
-    let batch = Batch::new(edge, &waiting, signer)?;
+    let batch = Batch::new(edge, &rows, signer)?;
     let done = store
         .db
         .write(move |cx| Box::pin(async move { batch.write(cx, now).await }))
@@ -89,7 +85,7 @@ pub async fn seal(
 }
 
 /// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.
-async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Vec<Waiting>), StoreError> {
+async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Front), StoreError> {
     along_indexes(cx).await?;
     let sql = "SELECT size, edge FROM audit_tree WHERE only_row = 1";
     let tree = cx.row(sql, args![]).await?;
@@ -97,25 +93,65 @@ async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Vec<Waiting>),
     let bytes: Vec<u8> = tree.get("edge")?;
     let edge = Edge::restore(tree.get("size")?, &bytes);
     let edge = edge.ok_or(StoreError::Corrupt { column: "edge" })?;
-    let sql = "SELECT seq, audit_id FROM audit_unsealed ORDER BY seq LIMIT $1";
-    let queued: Vec<(i64, String)> = cx
-        .rows(sql, args![most])
-        .await?
-        .iter()
+    Ok((edge, front(cx, most).await?))
+}
+
+/// The front of the queue: at most `most` entries whose rows are there. An entry whose row was removed past the
+/// triggers stays where it is, as the trace of that ([`lost`]), and holds up nobody behind it.
+async fn front(cx: &mut Connection, most: u32) -> Result<Front, StoreError> {
+    let most = most.max(1);
+    let mut rows = Vec::new();
+    let mut after = i64::MIN;
+    loop {
+        let queued = queued(cx, after, most).await?;
+        let is_last = queued.len() < most as usize;
+        after = queued.last().map_or(after, |(seq, _)| *seq);
+        rows.extend(found(cx, queued).await?);
+        if is_last || rows.len() >= most as usize {
+            let more = !is_last || rows.len() > most as usize;
+            rows.truncate(most as usize);
+            return Ok(Front { rows, more });
+        }
+    }
+}
+
+/// The next entries of the queue: place and row of each.
+async fn queued(
+    cx: &mut Connection,
+    after: i64,
+    most: u32,
+) -> Result<Vec<(i64, String)>, StoreError> {
+    let sql = "SELECT seq, audit_id FROM audit_unsealed WHERE seq > $1 ORDER BY seq LIMIT $2";
+    let rows = cx.rows(sql, args![after, most]).await?;
+    rows.iter()
         .map(|row| Ok((row.get("seq")?, row.get("audit_id")?)))
-        .collect::<Result<_, StoreError>>()?;
+        .collect()
+}
+
+/// The entries whose rows are there, in their order.
+async fn found(
+    cx: &mut Connection,
+    queued: Vec<(i64, String)>,
+) -> Result<Vec<Waiting>, StoreError> {
     let ids = queued.iter().map(|(_, id)| Arg::from(id)).collect();
-    let found = cx.rows_over(ids, |ids| {
+    let rows = cx.rows_over(ids, |ids| {
         format!("SELECT id, org_id, mode, occurred_at, document FROM audit WHERE id IN ({ids})")
     });
     let mut by_id = HashMap::with_capacity(queued.len());
-    for row in found.await? {
+    for row in rows.await? {
         by_id.insert(row.get::<String>("id")?, row);
     }
     let waiting = queued
         .into_iter()
         .filter_map(|(seq, id)| by_id.remove(&id).map(|row| Waiting { seq, id, row }));
-    Ok((edge, waiting.collect()))
+    Ok(waiting.collect())
+}
+
+/// What is sealed next.
+struct Front {
+    rows: Vec<Waiting>,
+    /// Whether more stands behind them.
+    more: bool,
 }
 
 /// A row that waits, and its place in the queue.

@@ -77,31 +77,27 @@ pub struct Refusal {
 
 /// The answer to a [`HoldRequest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reservation {
+pub(crate) enum Reservation {
     Held,
+    Refused(Refusal),
+}
+
+/// What [`check`] says of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It would be taken out of this room.
+    Fits(Room),
     Refused(Refusal),
 }
 
 /// How often a hold is tried again when the limit that refused it has gone away in between.
 const RESERVE_ATTEMPTS: usize = 3;
 
-/// Takes a hold, or tells which limit refused it. A second call for the same request changes nothing.
-///
-/// # Errors
-/// Those of the database.
-pub async fn reserve(store: &Store, request: &HoldRequest) -> Result<Reservation, StoreError> {
-    let request = request.clone();
-    store
-        .db
-        .write(|cx| Box::pin(async move { take(cx, &request).await }))
-        .await
-}
-
 /// Judges a hold without taking it, for the checks that come before the intent.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn check(store: &Store, request: &HoldRequest) -> Result<Reservation, StoreError> {
+pub async fn check(store: &Store, request: &HoldRequest) -> Result<Judgement, StoreError> {
     let request = request.clone();
     store
         .db
@@ -114,57 +110,6 @@ pub async fn check(store: &Store, request: &HoldRequest) -> Result<Reservation, 
 pub struct Room {
     pub credits: Micro,
     pub spend_usd: Micro,
-}
-
-/// What is left in the cycle of a hold, under its allotment and the organization's caps.
-///
-/// # Errors
-/// Those of the database.
-pub async fn room(store: &Store, request: &HoldRequest) -> Result<Room, StoreError> {
-    let (id, mode, start) = (request.org_id.clone(), request.mode, request.cycle.start);
-    let (sums, caps) = store
-        .db
-        .read(move |cx| {
-            Box::pin(async move {
-                let sums = read_sums(cx, &id, mode, start).await?;
-                Ok((sums, read_caps(cx, &id, mode).await?))
-            })
-        })
-        .await?;
-    let least = |limits: [Option<Micro>; 2], taken: Micro| {
-        let limit = limits.into_iter().flatten().min();
-        limit.map_or(Micro(i64::MAX), |limit| limit - taken)
-    };
-    Ok(Room {
-        credits: least(
-            [request.allotment, caps.credits],
-            sums.used_credits + sums.held_credits,
-        ),
-        spend_usd: least(
-            [caps.spend_usd, None],
-            sums.used_spend_usd + sums.held_spend_usd,
-        ),
-    })
-}
-
-/// Gives back the hold of a request that never became a run. `false`: there was none.
-///
-/// # Errors
-/// Those of the database.
-pub async fn release(store: &Store, request_id: &str) -> Result<bool, StoreError> {
-    let id = request_id.to_owned();
-    store
-        .db
-        .write(move |cx| {
-            Box::pin(async move {
-                let Some(hold) = remove_hold(cx, &id).await? else {
-                    return Ok(false);
-                };
-                book(cx, &hold, hold.cycle_start, None).await?;
-                Ok(true)
-            })
-        })
-        .await
 }
 
 /// The sums of a cycle; zero where nothing has happened in it.
@@ -332,7 +277,8 @@ fn amounts(worst_case: Charge) -> (Micro, Micro) {
     (credits.max(least), cost_usd.max(least))
 }
 
-/// Takes a hold within a transaction.
+/// Takes a hold within a transaction, or tells which limit refuses it. A second call for the same request changes
+/// nothing.
 pub(crate) async fn take(
     cx: &mut Connection,
     request: &HoldRequest,
@@ -390,8 +336,8 @@ pub(crate) async fn take(
             return Ok(Reservation::Held);
         }
         // On PostgreSQL another request may have given back its hold by now; then nothing refuses any more.
-        if let refused @ Reservation::Refused(_) = judge(cx, request).await? {
-            return Ok(refused);
+        if let Judgement::Refused(refusal) = judge(cx, request).await? {
+            return Ok(Reservation::Refused(refusal));
         }
     }
     Err(StoreError::Unavailable(
@@ -432,13 +378,14 @@ async fn insert_hold(
 }
 
 /// Reads whether a hold would be taken, in the order of the checks: plan, credit cap, spend cap.
-async fn judge(cx: &mut Connection, request: &HoldRequest) -> Result<Reservation, StoreError> {
-    let Some(worst_case) = request.worst_case else {
-        return Ok(Reservation::Held);
-    };
-    let (credits, spend) = amounts(worst_case);
+async fn judge(cx: &mut Connection, request: &HoldRequest) -> Result<Judgement, StoreError> {
     let sums = read_sums(cx, &request.org_id, request.mode, request.cycle.start).await?;
     let caps = read_caps(cx, &request.org_id, request.mode).await?;
+    let fits = Judgement::Fits(room(request.allotment, &caps, &sums));
+    let Some(worst_case) = request.worst_case else {
+        return Ok(fits);
+    };
+    let (credits, spend) = amounts(worst_case);
     let credits_then = sums.used_credits + sums.held_credits + credits;
     let spend_then = sums.used_spend_usd + sums.held_spend_usd + spend;
     let passes = |limit: Option<Micro>, then: Micro| limit.is_some_and(|limit| then > limit);
@@ -449,15 +396,32 @@ async fn judge(cx: &mut Connection, request: &HoldRequest) -> Result<Reservation
     } else if passes(caps.spend_usd, spend_then) {
         Limit::SpendCap
     } else {
-        return Ok(Reservation::Held);
+        return Ok(fits);
     };
-    Ok(Reservation::Refused(Refusal {
+    Ok(Judgement::Refused(Refusal {
         limit,
         sums,
         allotment: request.allotment,
         credit_cap: caps.credits,
         spend_cap_usd: caps.spend_usd,
     }))
+}
+
+fn room(allotment: Option<Micro>, caps: &Caps, sums: &Sums) -> Room {
+    let least = |limits: [Option<Micro>; 2], taken: Micro| {
+        let limit = limits.into_iter().flatten().min();
+        limit.map_or(Micro(i64::MAX), |limit| limit - taken)
+    };
+    Room {
+        credits: least(
+            [allotment, caps.credits],
+            sums.used_credits + sums.held_credits,
+        ),
+        spend_usd: least(
+            [caps.spend_usd, None],
+            sums.used_spend_usd + sums.held_spend_usd,
+        ),
+    }
 }
 
 /// Makes sure that the row of a cycle exists; `true` when it did not.

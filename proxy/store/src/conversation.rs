@@ -200,27 +200,6 @@ fn past(key: &SecretKey, org_id: &str, row: &Row) -> Result<Past, StoreError> {
     })
 }
 
-/// Appends a turn outside an inference (inside one, [`crate::inference::settle`] does it).
-///
-/// # Errors
-/// [`StoreError::Missing`] for a conversation that is gone or not of this organization and mode,
-/// [`StoreError::Moved`] when the turn has a map and the stored map is no longer the one that was loaded,
-/// [`StoreError::Overloaded`] for more than [`TURN_MESSAGES`].
-pub async fn append(
-    store: &Store,
-    org_id: &str,
-    mode: Mode,
-    request_id: &str,
-    turn: &Turn,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let sealed = SealedTurn::new(store, org_id, mode, request_id, turn, now).await?;
-    store
-        .db
-        .write(|cx| Box::pin(async move { insert_turn(cx, sealed).await }))
-        .await
-}
-
 /// Wraps data keys that older versions of the organization key have wrapped with the current one; at most
 /// `limit` conversations. Returns how many; zero means that none is left.
 ///
@@ -350,6 +329,8 @@ impl SealedTurn {
         matches!(self.start, Start::Existing { .. }) && self.phi_map.is_some()
     }
 
+    /// # Errors
+    /// [`StoreError::Overloaded`] for more than [`TURN_MESSAGES`], and those of keys.
     pub(crate) async fn new(
         store: &Store,
         org_id: &str,
@@ -421,8 +402,26 @@ impl SealedTurn {
     }
 }
 
+const INSERT: &str = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, runtime_user, \
+    wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at, end_user_key_id) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10, $11)";
+/// As [`INSERT`], unless the person was erased since their key was read: their name is not written again.
+const INSERT_OF_A_PERSON: &str = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, runtime_user, \
+    wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at, end_user_key_id) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10, id FROM end_user_keys \
+    WHERE id = $11 AND org_id = $2 AND erased_at IS NULL";
+/// The same where an erasure may run at once: it waits for this transaction, or this statement for it.
+const INSERT_OF_A_PERSON_LOCKED: &str = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, \
+    runtime_user, wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at, end_user_key_id) \
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10, id FROM end_user_keys \
+    WHERE id = $11 AND org_id = $2 AND erased_at IS NULL FOR KEY SHARE";
+
 /// Writes a turn; the conversation's row is locked first, so that turns that end together stand one after
 /// the other.
+///
+/// # Errors
+/// [`StoreError::Missing`] for a conversation that is gone, erased or not of this organization and mode, and
+/// [`StoreError::Moved`] when the turn has a map and the stored map is no longer the one that was loaded.
 pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result<(), StoreError> {
     let SealedTurn {
         org_id,
@@ -440,26 +439,25 @@ pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result
             wrapped_key,
             end_user_key_id,
         } => {
-            let sql = "INSERT INTO conversations (id, org_id, mode, owner_type, owner_id, runtime_user, \
-                       wrapped_key, phi_map, phi_map_version, next_seq, created_at, updated_at, end_user_key_id) \
-                       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $10, $11)";
-            cx.execute(
-                sql,
-                args![
-                    &conversation_id,
-                    &org_id,
-                    mode,
-                    owner.kind,
-                    owner.id,
-                    owner.runtime_user,
-                    wrapped_key,
-                    phi_map,
-                    count,
-                    now,
-                    end_user_key_id,
-                ],
-            )
-            .await?;
+            let sql = match (&end_user_key_id, &*cx) {
+                (None, _) => INSERT,
+                (Some(_), Connection::Postgres(_)) => INSERT_OF_A_PERSON_LOCKED,
+                (Some(_), Connection::Sqlite(_) | Connection::Writer(_)) => INSERT_OF_A_PERSON,
+            };
+            let arguments = args![
+                &conversation_id,
+                &org_id,
+                mode,
+                owner.kind,
+                owner.id,
+                owner.runtime_user,
+                wrapped_key,
+                phi_map,
+                count,
+                now,
+                end_user_key_id,
+            ];
+            cx.execute_one("conversation", sql, arguments).await?;
             0
         }
         Start::Existing { phi_map_version } => {
@@ -473,7 +471,8 @@ pub(crate) async fn insert_turn(cx: &mut Connection, turn: SealedTurn) -> Result
     Ok(())
 }
 
-/// Takes `count` places at the end of a conversation and returns the first.
+/// Takes `count` places at the end of a conversation and returns the first. One that was erased, and so has no key any
+/// more, is as good as gone.
 async fn extend(
     cx: &mut Connection,
     (id, org_id, mode): (&String, &String, Mode),
@@ -483,7 +482,8 @@ async fn extend(
     now: Timestamp,
 ) -> Result<i64, StoreError> {
     let sql = "UPDATE conversations SET next_seq = next_seq + $4, updated_at = $5 \
-               WHERE id = $1 AND org_id = $2 AND mode = $3 RETURNING next_seq - $4 AS first_seq";
+               WHERE id = $1 AND org_id = $2 AND mode = $3 AND LENGTH(wrapped_key) > 0 \
+               RETURNING next_seq - $4 AS first_seq";
     let row = cx.row(sql, args![id, org_id, mode, count, now]).await?;
     let first = row
         .ok_or(StoreError::Missing("conversation"))?

@@ -35,6 +35,9 @@ pub enum StoreError {
     /// A conversation has issued other placeholders since it was loaded.
     #[error("the conversation has moved on since it was loaded")]
     Moved,
+    /// More than a list may hold.
+    #[error("{0}")]
+    TooMany(String),
     /// The database refused a statement.
     #[error("the database refused the statement ({code}): {message}")]
     Refused { code: String, message: String },

@@ -306,19 +306,20 @@ pub async fn release(
         .map(drop)
 }
 
-/// Removes keys that are over; gives how many.
+/// Removes keys that are over, and claims whose owners died as long ago as a response is kept; gives how many. An owner
+/// that is only late may still complete a claim that nobody else has taken.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn sweep(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
-    let arguments = args![now, SWEEP_ROWS];
+    let arguments = args![now, now.plus_ms(-REPLAY_MS), SWEEP_ROWS];
     store
         .db
         .write(|cx| {
             Box::pin(async move {
                 let sql = "DELETE FROM idempotency WHERE (org_id, mode, principal_id, key_digest) IN \
                            (SELECT org_id, mode, principal_id, key_digest FROM idempotency \
-                           WHERE expires_at <= $1 LIMIT $2)";
+                           WHERE expires_at <= $1 OR (expires_at IS NULL AND lease_until <= $2) LIMIT $3)";
                 cx.execute(sql, arguments).await
             })
         })

@@ -61,7 +61,7 @@ pub enum Settled {
 pub enum TurnRefusal {
     /// Another turn has added placeholders since the conversation was loaded.
     Moved,
-    /// The conversation is gone.
+    /// The conversation is gone, or its person was erased.
     Gone,
 }
 

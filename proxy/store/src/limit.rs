@@ -1,5 +1,6 @@
 //! Where rate limits are counted (contract 6): in this process, in the gateway's own database, or in a Redis or Valkey
-//! server. All three hold one cell per bucket and one lease per request in flight, and pass the same vectors.
+//! server. All three hold one cell per bucket and one place per request in flight, and pass the same vectors; only
+//! places that outlive a process have a lease.
 //!
 //! A request asks once for everything that it has to pass: one round trip, and nothing behind the first bucket that
 //! denies is touched. What a cell means is [`svc_core::limit`]; who asks for what, and what happens while a shared
@@ -16,7 +17,7 @@ pub use memory::Memory;
 
 /// Most buckets of one request: key or agent, organization per minute, organization per day; and one to spare.
 pub const MAX_TAKES: usize = 4;
-/// 5 min: how long a place counts whose replica was lost (contract 6).
+/// 5 min: how long a place in shared counters counts whose replica was lost (contract 6).
 pub const LEASE_MS: i64 = 300_000;
 
 const LEASE_US: i64 = LEASE_MS * svc_core::limit::US_PER_MS;

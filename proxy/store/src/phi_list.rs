@@ -30,7 +30,7 @@ pub struct Entry {
 /// `audit` says who did it and is written with the change.
 ///
 /// # Errors
-/// [`StoreError::Missing`] for an unknown organization; [`StoreError::Refused`] above [`MAX_VALUES`] or
+/// [`StoreError::Missing`] for an unknown organization; [`StoreError::TooMany`] above [`MAX_VALUES`] or
 /// [`MAX_VALUES_PER_CHANGE`].
 pub async fn put(
     store: &Store,
@@ -41,7 +41,7 @@ pub async fn put(
     audit: &audit::Row,
 ) -> Result<u64, StoreError> {
     if values.len() > MAX_VALUES_PER_CHANGE {
-        return Err(limit(format!(
+        return Err(StoreError::TooMany(format!(
             "one change lists at most {MAX_VALUES_PER_CHANGE} values"
         )));
     }
@@ -71,7 +71,7 @@ pub async fn put(
                 }
                 let held = count(cx, &org).await?;
                 if held > MAX_VALUES as u64 {
-                    return Err(limit(format!(
+                    return Err(StoreError::TooMany(format!(
                         "the lists of an organization hold at most {MAX_VALUES} values"
                     )));
                 }
@@ -283,13 +283,6 @@ async fn count(cx: &mut Connection, org_id: &str) -> Result<u64, StoreError> {
     let row = cx.row(sql, args![org_id]).await?;
     let held: i64 = row.map_or(Ok(0), |row| row.get("held"))?;
     Ok(held.max(0).unsigned_abs())
-}
-
-fn limit(message: String) -> StoreError {
-    StoreError::Refused {
-        code: "limit".to_owned(),
-        message,
-    }
 }
 
 fn words(listing: &Listing) -> (&'static str, Option<String>) {

@@ -11,7 +11,7 @@ use svc_core::time::Timestamp;
 use super::Filter;
 use crate::budget::{self, Reservation};
 use crate::caller::Caller;
-use crate::estimate::estimated_input_tokens;
+use crate::estimate::estimate;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 
@@ -38,14 +38,15 @@ impl Filter for Metering {
             let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
             evaluation_open(caller, exchange.started_at)?;
             let max_tokens = chat.max_tokens.map_or(0, u64::from);
-            let input_tokens = estimated_input_tokens(chat);
-            let charge = model.price.worst_case(input_tokens, max_tokens);
+            let prompt = estimate(chat);
+            let most_tokens = prompt.at_most(model.context_window_tokens);
+            let charge = model.price.worst_case(most_tokens, max_tokens);
             let plans = &exchange.policy.plans;
             let reservation = Reservation::new(caller, plans, Some(charge), exchange.started_at);
             let (request_id, now) = (&exchange.request_id, exchange.started_at);
             budget::check(&exchange.gateway, caller, &reservation, request_id, now).await?;
             exchange.trail.reserves(reservation);
-            exchange.trail.expects(input_tokens);
+            exchange.trail.expects(prompt.about);
             Ok(())
         })
     }

@@ -7,7 +7,7 @@ use svc_plugin::TokenAnswer;
 use super::breaker::Health;
 use super::failure::{Failure, before_sending};
 use super::run::{Call, Route, on_a_route, protocol, send};
-use crate::estimate::estimated_input_tokens;
+use crate::estimate::estimate;
 use crate::upstream::InboundBody;
 
 /// An answer that holds one number, or an error, fits many times over.
@@ -20,14 +20,14 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024;
 pub async fn count(call: Call) -> Result<u64, Fault> {
     let counts = |route: &Route| route.driver.counts_tokens();
     if !call.routes.iter().any(counts) {
-        return Ok(estimated_input_tokens(&call.chat));
+        return Ok(estimate(&call.chat).about);
     }
     on_a_route(&call, attempt).await
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
     if !route.driver.counts_tokens() {
-        return Ok((estimated_input_tokens(&call.chat), Health::Unknown));
+        return Ok((estimate(&call.chat).about, Health::Unknown));
     }
     let request = route.request(&call.chat);
     let answer = route.driver.count_tokens(&request).await;

@@ -1,12 +1,13 @@
-//! Counters of one process.
+//! Counters of one process. Places have no lease here: who holds one gives it back, and a process that dies takes its
+//! memory along.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::Mutex;
 use svc_core::limit::{Rule, Verdict};
 
-use super::{Answer, Asked, LEASE_US, Placed};
+use super::{Answer, Asked, Placed};
 
 /// Locks are held for one map operation; the count keeps unrelated keys apart.
 const SHARDS: usize = 16;
@@ -24,8 +25,8 @@ pub struct Memory {
 #[derive(Default)]
 struct Shard {
     cells: HashMap<String, Cell>,
-    /// Ends of leases in microseconds, by bucket and id.
-    places: HashMap<String, HashMap<String, i64>>,
+    /// Ids by bucket; no bucket is empty.
+    places: HashMap<String, HashSet<String>>,
 }
 
 #[derive(Clone, Copy)]
@@ -56,12 +57,12 @@ impl Memory {
         }
         if let Some(place) = asked.place {
             let mut shard = self.shard(place.bucket).lock();
-            let places = shard.places.entry(place.bucket.to_owned()).or_default();
-            places.retain(|_, lease_until| *lease_until > asked.now_us);
-            let in_flight = u32::try_from(places.len()).unwrap_or(u32::MAX);
+            let in_flight = shard.places.get(place.bucket).map_or(0, HashSet::len);
+            let in_flight = u32::try_from(in_flight).unwrap_or(u32::MAX);
             let placed = Placed::of(in_flight, place.limit);
             if placed == Placed::Taken {
-                places.insert(place.id.to_owned(), asked.now_us + LEASE_US);
+                let places = shard.places.entry(place.bucket.to_owned()).or_default();
+                places.insert(place.id.to_owned());
             }
             answer.place = Some(placed);
         }
@@ -108,15 +109,6 @@ impl Memory {
         }
     }
 
-    /// Extends the lease of a place that is held.
-    pub fn renew(&self, bucket: &str, id: &str, now_us: i64) {
-        let mut shard = self.shard(bucket).lock();
-        let places = shard.places.get_mut(bucket);
-        if let Some(lease_until) = places.and_then(|places| places.get_mut(id)) {
-            *lease_until = now_us + LEASE_US;
-        }
-    }
-
     fn shard(&self, bucket: &str) -> &Mutex<Shard> {
         let at = self.hasher.hash_one(bucket) as usize % SHARDS;
         // `at` is below the array's length by construction.
@@ -129,8 +121,34 @@ mod tests {
     use svc_core::gcra::Quota;
 
     use super::*;
+    use crate::limit::{LEASE_US, Place};
 
     const NOW_US: i64 = 1_795_205_340_123_000;
+
+    #[test]
+    fn a_place_is_held_until_it_is_given_back() {
+        let memory = Memory::default();
+        let ask = |id: &str, now_us: i64| {
+            let place = Place {
+                id,
+                bucket: "key:agc_a",
+                limit: 1,
+            };
+            let asked = Asked {
+                takes: &[],
+                place: Some(place),
+                now_us,
+            };
+            memory.take(&asked).place
+        };
+        assert_eq!(ask("first", NOW_US), Some(Placed::Taken));
+        // As long as no lease lasts, and longer.
+        for later_us in [LEASE_US + 1, 10 * LEASE_US] {
+            assert_eq!(ask("second", NOW_US + later_us), Some(Placed::Full(1)));
+        }
+        memory.release("key:agc_a", "first");
+        assert_eq!(ask("second", NOW_US), Some(Placed::Taken));
+    }
 
     #[test]
     fn memory_is_bounded_by_the_callers_of_one_window() {

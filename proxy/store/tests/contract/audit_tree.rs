@@ -27,6 +27,7 @@ on_both! {
     younger_and_unsealed_rows_outlive_any_retention,
     conversations_expire_with_their_messages,
     absent_rows_are_listed,
+    rows_that_were_removed_unsealed_hold_up_no_other,
 }
 
 pub(crate) async fn signer(store: &Store) -> Signer {
@@ -455,4 +456,40 @@ async fn absent_rows_are_listed(db: TestDb) {
         .await
         .unwrap();
     assert_eq!(audit_tree::lost(&store).await.unwrap(), 1);
+}
+
+async fn rows_that_were_removed_unsealed_hold_up_no_other(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    // More than one batch of them, and some between others.
+    for number in 0..9 {
+        append(&store, &format!("req_lost_{number}")).await;
+    }
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(append(&store, &format!("req_{number}")).await);
+        append(&store, &format!("req_lost_between_{number}")).await;
+    }
+    db.disarm().await;
+    let lost = db
+        .tamper("DELETE FROM audit WHERE request_id LIKE 'req_lost%'")
+        .await;
+    assert_eq!(lost.unwrap(), 14);
+    let most = 4;
+    let mut sealed = Vec::new();
+    loop {
+        let batch = audit_tree::seal(&store, &signer, NOW, most).await.unwrap();
+        sealed.push(batch.rows);
+        if !batch.more {
+            break;
+        }
+    }
+    assert_eq!(sealed.iter().sum::<u64>(), 5, "{sealed:?}");
+    assert!(sealed.iter().all(|rows| *rows <= u64::from(most)));
+    for (index, id) in (0..).zip(&ids) {
+        let proof = audit_tree::prove(&store, "org_1", Mode::Live, id).await;
+        assert_eq!(proof.unwrap().unwrap().leaf.index, index);
+    }
+    // They stay as the trace of what was done.
+    assert_eq!(audit_tree::lost(&store).await.unwrap(), 14);
 }

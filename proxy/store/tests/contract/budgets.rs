@@ -4,13 +4,14 @@ use futures_util::future::join_all;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_store::Store;
-use svc_store::budget::{self, Caps, Limit, Refusal, Reservation, Sums};
+use svc_store::budget::{self, Caps, HoldRequest, Judgement, Limit, Refusal, Room, Sums};
+use svc_store::inference::{self, Opened, Settled};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
 
 on_both! {
-    a_hold_counts_until_it_is_released,
+    a_hold_counts_until_its_run_is_settled,
     each_limit_is_named_in_the_order_of_the_checks,
     a_limit_of_zero_blocks_even_a_free_run,
     parallel_holds_never_pass_the_cap,
@@ -24,52 +25,61 @@ async fn sums(store: &Store, org: &str) -> Sums {
         .unwrap()
 }
 
-fn refusal(reservation: Reservation) -> Refusal {
-    match reservation {
-        Reservation::Refused(refusal) => refusal,
-        Reservation::Held => panic!("held"),
+/// Takes a hold, with the intent of its request.
+async fn reserve(store: &Store, hold: &HoldRequest) -> Opened {
+    let mut intent = fixture::intent(&hold.org_id, &hold.request_id);
+    intent.mode = Some(hold.mode);
+    inference::open(store, &intent, hold).await.unwrap()
+}
+
+async fn refusal(store: &Store, hold: &HoldRequest) -> Refusal {
+    match reserve(store, hold).await {
+        Opened::Refused(refusal) => refusal,
+        other => panic!("{other:?}"),
     }
 }
 
-async fn a_hold_counts_until_it_is_released(db: TestDb) {
+async fn a_hold_counts_until_its_run_is_settled(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     assert_eq!(sums(&store, &org).await, Sums::default());
+    let fits = |credits: i64| {
+        Judgement::Fits(Room {
+            credits: Micro(credits),
+            spend_usd: Micro(i64::MAX),
+        })
+    };
     let hold = fixture::hold(&org, "req_1", 700);
-    assert_eq!(
-        budget::check(&store, &hold).await.unwrap(),
-        Reservation::Held
-    );
+    assert_eq!(budget::check(&store, &hold).await.unwrap(), fits(1_000));
     assert_eq!(sums(&store, &org).await, Sums::default());
-    for _ in 0..2 {
-        assert_eq!(
-            budget::reserve(&store, &hold).await.unwrap(),
-            Reservation::Held
-        );
-    }
+    assert_eq!(reserve(&store, &hold).await, Opened::Held);
+    // A repeat is no second hold, also where a second one would not fit.
+    assert_eq!(reserve(&store, &hold).await, Opened::AlreadyOpen);
     let held = Sums {
         held_credits: Micro(700),
         held_spend_usd: Micro(1_400),
         ..Sums::default()
     };
     assert_eq!(sums(&store, &org).await, held);
-    // A repeat is no second hold, also where a second one would not fit.
     let next = fixture::hold(&org, "req_2", 301);
-    let refused = refusal(budget::check(&store, &next).await.unwrap());
+    let refused = refusal(&store, &next).await;
     assert_eq!(
-        refused,
-        refusal(budget::reserve(&store, &next).await.unwrap())
+        budget::check(&store, &next).await.unwrap(),
+        Judgement::Refused(refused)
     );
     assert_eq!((refused.limit, refused.sums), (Limit::PlanCredits, held));
     assert_eq!(refused.allotment, Some(Micro(1_000)));
     let exact = fixture::hold(&org, "req_3", 300);
-    assert_eq!(
-        budget::reserve(&store, &exact).await.unwrap(),
-        Reservation::Held
-    );
-    assert!(budget::release(&store, "req_1").await.unwrap());
-    assert!(budget::release(&store, "req_3").await.unwrap());
-    assert!(!budget::release(&store, "req_1").await.unwrap());
+    assert_eq!(budget::check(&store, &exact).await.unwrap(), fits(300));
+    assert_eq!(reserve(&store, &exact).await, Opened::Held);
+    for request in ["req_1", "req_3"] {
+        let mut settlement = fixture::settlement(&org, request, 0);
+        settlement.entry = None;
+        for expected in [Settled::Done, Settled::AlreadySettled] {
+            let settled = inference::settle(&store, &settlement).await;
+            assert_eq!(settled.unwrap(), expected);
+        }
+    }
     assert_eq!(sums(&store, &org).await, Sums::default());
 }
 
@@ -97,10 +107,8 @@ async fn each_limit_is_named_in_the_order_of_the_checks(db: TestDb) {
         );
     };
     let limit = async |credits: i64| {
-        let answer = budget::reserve(&store, &fixture::hold(&org, "req_1", credits))
-            .await
-            .unwrap();
-        refusal(answer).limit
+        let hold = fixture::hold(&org, "req_1", credits);
+        refusal(&store, &hold).await.limit
     };
     caps(Some(500), Some(400)).await;
     assert_eq!(limit(1_001).await, Limit::PlanCredits);
@@ -109,10 +117,7 @@ async fn each_limit_is_named_in_the_order_of_the_checks(db: TestDb) {
     caps(None, None).await;
     let mut unlimited = fixture::hold(&org, "req_1", 5_000);
     unlimited.allotment = None;
-    assert_eq!(
-        budget::reserve(&store, &unlimited).await.unwrap(),
-        Reservation::Held
-    );
+    assert_eq!(reserve(&store, &unlimited).await, Opened::Held);
 }
 
 async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
@@ -120,10 +125,7 @@ async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
     let org = fixture::organization(&store).await.organization_id;
     let mut free = fixture::hold(&org, "req_1", 0);
     free.allotment = Some(Micro::ZERO);
-    assert_eq!(
-        refusal(budget::reserve(&store, &free).await.unwrap()).limit,
-        Limit::PlanCredits
-    );
+    assert_eq!(refusal(&store, &free).await.limit, Limit::PlanCredits);
     free.allotment = None;
     let mut caps = Caps {
         spend_usd: Some(Micro::ZERO),
@@ -132,18 +134,12 @@ async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
     budget::save_caps(&store, &org, Mode::Live, &caps, NOW)
         .await
         .unwrap();
-    assert_eq!(
-        refusal(budget::reserve(&store, &free).await.unwrap()).limit,
-        Limit::SpendCap
-    );
+    assert_eq!(refusal(&store, &free).await.limit, Limit::SpendCap);
     caps.credits = Some(Micro::ZERO);
     budget::save_caps(&store, &org, Mode::Live, &caps, NOW)
         .await
         .unwrap();
-    assert_eq!(
-        refusal(budget::reserve(&store, &free).await.unwrap()).limit,
-        Limit::CreditCap
-    );
+    assert_eq!(refusal(&store, &free).await.limit, Limit::CreditCap);
 }
 
 async fn parallel_holds_never_pass_the_cap(db: TestDb) {
@@ -153,13 +149,14 @@ async fn parallel_holds_never_pass_the_cap(db: TestDb) {
     let works = (0..60).map(|number| {
         let hold = fixture::hold(&org, &format!("req_{number}"), 100);
         let store = store.clone();
-        async move { budget::reserve(&store, &hold).await.unwrap() }
+        async move { reserve(&store, &hold).await }
     });
     let mut held = 0;
     for done in join_all(works).await {
         match done {
-            Reservation::Held => held += 1,
-            Reservation::Refused(refusal) => assert_eq!(refusal.limit, Limit::PlanCredits),
+            Opened::Held => held += 1,
+            Opened::Refused(refusal) => assert_eq!(refusal.limit, Limit::PlanCredits),
+            Opened::AlreadyOpen => panic!("every request is another one"),
         }
     }
     assert_eq!(held, 10);
@@ -172,11 +169,15 @@ async fn parallel_repeats_of_one_request_hold_once(db: TestDb) {
     let works = (0..8).map(|_| {
         let hold = fixture::hold(&org, "req_same", 100);
         let store = store.clone();
-        async move { budget::reserve(&store, &hold).await }
+        async move { reserve(&store, &hold).await }
     });
-    for done in join_all(works).await {
-        assert_eq!(done.unwrap(), Reservation::Held);
-    }
+    let all = join_all(works).await;
+    let held = all.iter().filter(|opened| **opened == Opened::Held).count();
+    let there = all
+        .iter()
+        .filter(|opened| **opened == Opened::AlreadyOpen)
+        .count();
+    assert_eq!((held, there), (1, 7));
     assert_eq!(sums(&store, &org).await.held_credits, Micro(100));
 }
 
@@ -185,19 +186,10 @@ async fn modes_and_organizations_have_their_own_budgets(db: TestDb) {
     let mine = fixture::organization(&store).await.organization_id;
     let theirs = fixture::organization(&store).await.organization_id;
     let full = fixture::hold(&mine, "req_1", 1_000);
-    assert_eq!(
-        budget::reserve(&store, &full).await.unwrap(),
-        Reservation::Held
-    );
+    assert_eq!(reserve(&store, &full).await, Opened::Held);
     let other = fixture::hold(&theirs, "req_2", 1_000);
-    assert_eq!(
-        budget::reserve(&store, &other).await.unwrap(),
-        Reservation::Held
-    );
+    assert_eq!(reserve(&store, &other).await, Opened::Held);
     let mut test = fixture::hold(&mine, "req_3", 1_000);
     test.mode = Mode::Test;
-    assert_eq!(
-        budget::reserve(&store, &test).await.unwrap(),
-        Reservation::Held
-    );
+    assert_eq!(reserve(&store, &test).await, Opened::Held);
 }

@@ -5,6 +5,7 @@ use svc_core::chat::Role;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_store::conversation::{self, TURN_MESSAGES, Thread, WHOLE_HISTORY};
+use svc_store::inference::{Settled, TurnRefusal};
 use svc_store::seal::Content;
 use svc_store::{StoreError, message};
 
@@ -27,9 +28,7 @@ async fn history_comes_back_in_order_and_newest_first_when_cut(db: TestDb) {
     let thread = fixture::new_thread();
     let id = fixture::thread_id(&thread);
     let first = fixture::turn(thread, ["one", "two"]);
-    conversation::append(&store, &org, Mode::Live, "req_1", &first, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &first, NOW).await;
     let loaded = conversation::load(&store, &org, Mode::Live, &id, WHOLE_HISTORY)
         .await
         .unwrap()
@@ -41,9 +40,7 @@ async fn history_comes_back_in_order_and_newest_first_when_cut(db: TestDb) {
     assert!(loaded.phi_map.is_none());
     let later = NOW.plus_ms(5);
     let second = fixture::turn(Thread::Existing(loaded.handle), ["three", "four"]);
-    conversation::append(&store, &org, Mode::Live, "req_2", &second, later)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &second, later).await;
     for (limit, expected) in [
         (WHOLE_HISTORY, vec!["one", "two", "three", "four"]),
         (3, vec!["two", "three", "four"]),
@@ -85,9 +82,7 @@ async fn nothing_of_a_conversation_is_legible_on_disk(db: TestDb) {
     let mut turn = fixture::turn(fixture::new_thread(), [marks[0], marks[1]]);
     turn.phi_map = Some(Content::new(marks[2]));
     turn.messages[0].model = "model-in-clear-7f3a".to_owned();
-    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
     db.flush().await;
     // What is stored in clear is found, so that the search itself is known to work.
     assert!(db.holds("model-in-clear-7f3a"));
@@ -104,9 +99,7 @@ async fn other_organizations_and_modes_see_nothing(db: TestDb) {
     let id = fixture::thread_id(&thread);
     let turn = fixture::turn(thread, ["one", "two"]);
     let reply = &turn.messages[1].id;
-    conversation::append(&store, &mine, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &mine, Mode::Live, &turn, NOW).await;
     for (org, mode) in [(&theirs, Mode::Live), (&mine, Mode::Test)] {
         let loaded = conversation::load(&store, org, mode, &id, 10)
             .await
@@ -123,8 +116,8 @@ async fn other_organizations_and_modes_see_nothing(db: TestDb) {
             .unwrap()
             .unwrap();
         let stray = fixture::turn(Thread::Existing(own.handle), ["x", "y"]);
-        let appended = conversation::append(&store, org, mode, "req_2", &stray, NOW).await;
-        assert!(matches!(appended, Err(StoreError::Missing(_))));
+        let appended = fixture::try_append(&store, org, mode, &stray, NOW).await;
+        assert_eq!(appended.unwrap(), Settled::TurnRefused(TurnRefusal::Gone));
     }
     assert!(
         message::find(&store, &mine, Mode::Live, reply)
@@ -140,9 +133,7 @@ async fn turns_that_end_together_stand_one_after_the_other(db: TestDb) {
     let thread = fixture::new_thread();
     let id = fixture::thread_id(&thread);
     let first = fixture::turn(thread, ["q", "a"]);
-    conversation::append(&store, &org, Mode::Live, "req_0", &first, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &first, NOW).await;
     let loaded = conversation::load(&store, &org, Mode::Live, &id, 10)
         .await
         .unwrap()
@@ -154,14 +145,9 @@ async fn turns_that_end_together_stand_one_after_the_other(db: TestDb) {
             Thread::Existing(loaded.handle.clone()),
             [&question, &answer],
         );
-        async move {
-            let request = format!("req_{number}");
-            conversation::append(&store, &org, Mode::Live, &request, &turn, NOW).await
-        }
+        async move { fixture::append(&store, &org, Mode::Live, &turn, NOW).await }
     });
-    for done in join_all(works).await {
-        done.unwrap();
-    }
+    join_all(works).await;
     let loaded = conversation::load(&store, &org, Mode::Live, &id, 100)
         .await
         .unwrap()
@@ -180,27 +166,21 @@ async fn a_map_changes_only_from_the_state_that_was_loaded(db: TestDb) {
     let id = fixture::thread_id(&thread);
     let mut turn = fixture::turn(thread, ["q", "a"]);
     turn.phi_map = Some(Content::new("map 1"));
-    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
     let stale = conversation::load(&store, &org, Mode::Live, &id, 10)
         .await
         .unwrap()
         .unwrap();
     let mut turn = fixture::turn(Thread::Existing(stale.handle.clone()), ["q", "a"]);
     turn.phi_map = Some(Content::new("map 2"));
-    conversation::append(&store, &org, Mode::Live, "req_2", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
     let mut late = fixture::turn(Thread::Existing(stale.handle), ["q", "a"]);
     late.phi_map = Some(Content::new("map 3"));
-    let moved = conversation::append(&store, &org, Mode::Live, "req_3", &late, NOW).await;
-    assert!(matches!(moved, Err(StoreError::Moved)));
+    let moved = fixture::try_append(&store, &org, Mode::Live, &late, NOW).await;
+    assert_eq!(moved.unwrap(), Settled::TurnRefused(TurnRefusal::Moved));
     // A turn that adds no placeholders is no danger to the map.
     late.phi_map = None;
-    conversation::append(&store, &org, Mode::Live, "req_3", &late, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &late, NOW).await;
     let loaded = conversation::load(&store, &org, Mode::Live, &id, 10)
         .await
         .unwrap()
@@ -218,9 +198,7 @@ async fn a_sealed_value_does_not_open_elsewhere(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     let turn = fixture::turn(fixture::new_thread(), ["question", "answer"]);
-    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
     let (question, answer) = (&turn.messages[0].id, &turn.messages[1].id);
     let swap = format!(
         "UPDATE messages SET content = (SELECT content FROM messages WHERE id = '{question}') \
@@ -244,10 +222,8 @@ async fn a_turn_has_a_bound(db: TestDb) {
     turn.messages = (0..=TURN_MESSAGES)
         .map(|_| fixture::message(Role::User, "q"))
         .collect();
-    let refused = conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW).await;
+    let refused = fixture::try_append(&store, &org, Mode::Live, &turn, NOW).await;
     assert!(matches!(refused, Err(StoreError::Overloaded)));
     turn.messages.pop();
-    conversation::append(&store, &org, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
 }

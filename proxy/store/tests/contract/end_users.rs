@@ -1,9 +1,11 @@
 //! People that agents speak with: what is sealed below a person's key ends with it.
 
 use svc_core::secret::Mode;
-use svc_store::audit::Phase;
+use svc_store::audit::{Phase, Row};
 use svc_store::conversation::{self, Owner, Thread, WHOLE_HISTORY};
 use svc_store::end_user::{self, Erased};
+use svc_store::inference::{Settled, TurnRefusal};
+use svc_store::seal::Content;
 use svc_store::{Store, message, org_key};
 
 use crate::database::TestDb;
@@ -11,6 +13,7 @@ use crate::fixture::{self, NOW};
 
 on_both! {
     an_erased_person_is_unreadable_and_nobody_else_is,
+    who_is_erased_while_a_turn_is_stored_is_not_named_again,
     a_rotation_takes_keys_of_people_along,
 }
 
@@ -32,9 +35,7 @@ async fn said(store: &Store, org: &str, mode: Mode, user: Option<&str>) -> (Stri
     let thread = thread(user);
     let id = fixture::thread_id(&thread);
     let turn = fixture::turn(thread, ["question", "answer"]);
-    conversation::append(store, org, mode, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(store, org, mode, &turn, NOW).await;
     (id, turn.messages[1].id.clone())
 }
 
@@ -47,6 +48,13 @@ async fn reads(store: &Store, org: &str, mode: Mode, (id, reply): &(String, Stri
     whole.is_some_and(|whole| whole.history.len() == 2)
 }
 
+fn erasure(erased: Erased) -> Row {
+    let mut row = fixture::row("", "req_erase", Phase::Single, "end_user.erased");
+    row.org_id = None;
+    row.details.insert("keys".into(), erased.keys.into());
+    row
+}
+
 async fn an_erased_person_is_unreadable_and_nobody_else_is(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
@@ -57,13 +65,7 @@ async fn an_erased_person_is_unreadable_and_nobody_else_is(db: TestDb) {
     let other = said(&store, &org, Mode::Live, Some("patient-ben")).await;
     let nobody = said(&store, &org, Mode::Live, None).await;
     assert!(reads(&store, &org, Mode::Live, &one).await);
-    let row = |erased: Erased| {
-        let mut row = fixture::row("", "req_erase", Phase::Single, "end_user.erased");
-        row.org_id = None;
-        row.details.insert("keys".into(), erased.keys.into());
-        row
-    };
-    let erase = || end_user::erase(&store, &org, "patient-ada", NOW, row);
+    let erase = || end_user::erase(&store, &org, "patient-ada", NOW, erasure);
     let expected = Erased {
         keys: 2,
         conversations: 3,
@@ -82,6 +84,47 @@ async fn an_erased_person_is_unreadable_and_nobody_else_is(db: TestDb) {
     }
     let again = said(&store, &org, Mode::Live, ada).await;
     assert!(reads(&replica, &org, Mode::Live, &again).await);
+}
+
+/// Destroys every key once a run's last row is written: after its key was read, and before its turn is stored.
+const ERASE_MEANWHILE: [&str; 2] = [
+    "CREATE TRIGGER erases AFTER INSERT ON audit WHEN NEW.event = 'inference.completed' \
+     BEGIN UPDATE end_user_keys SET wrapped = NULL, runtime_user = NULL, erased_at = 1; END",
+    "CREATE FUNCTION erases() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+     UPDATE end_user_keys SET wrapped = NULL, runtime_user = NULL, erased_at = 1; RETURN NULL; END $$; \
+     CREATE TRIGGER erases AFTER INSERT ON audit FOR EACH ROW WHEN (NEW.event = 'inference.completed') \
+     EXECUTE FUNCTION erases()",
+];
+
+async fn who_is_erased_while_a_turn_is_stored_is_not_named_again(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let ada = Some("patient-ada");
+    let (id, _) = said(&store, &org, Mode::Live, ada).await;
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, WHOLE_HISTORY)
+        .await
+        .unwrap()
+        .unwrap();
+    end_user::erase(&store, &org, "patient-ada", NOW, erasure)
+        .await
+        .unwrap();
+    let gone = Settled::TurnRefused(TurnRefusal::Gone);
+    let mut later = fixture::turn(Thread::Existing(loaded.handle), ["more", "yes"]);
+    for map in [None, Some(Content::new("{}"))] {
+        later.phi_map = map;
+        let stored = fixture::try_append(&store, &org, Mode::Live, &later, NOW).await;
+        assert_eq!(stored.unwrap(), gone);
+    }
+    let erasing = ERASE_MEANWHILE[usize::from(!db.is_sqlite())];
+    db.tamper(erasing).await.unwrap();
+    let turn = fixture::turn(thread(ada), ["question", "answer"]);
+    let stored = fixture::try_append(&store, &org, Mode::Live, &turn, NOW).await;
+    assert_eq!(stored.unwrap(), gone);
+    let named = "SELECT runtime_user FROM conversations WHERE runtime_user IS NOT NULL";
+    assert!(db.texts(named).await.is_empty());
+    assert_eq!(db.texts("SELECT id FROM conversations").await, [id]);
+    let maps = "SELECT id FROM conversations WHERE phi_map IS NOT NULL";
+    assert!(db.texts(maps).await.is_empty());
 }
 
 async fn a_rotation_takes_keys_of_people_along(db: TestDb) {

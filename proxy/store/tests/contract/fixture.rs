@@ -9,15 +9,17 @@ use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
-use svc_store::Store;
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Target};
 use svc_store::bootstrap::{Bootstrap, Bootstrapped, bootstrap, template};
 use svc_store::budget::{Cycle, HoldRequest};
 use svc_store::conversation::{NewMessage, Owner, Thread, Turn};
-use svc_store::inference::Settlement;
+use svc_store::inference::{self, Opened, Settled, Settlement};
 use svc_store::ledger::{BilledTo, Entry};
 use svc_store::organization::PhiMode;
 use svc_store::seal::Content;
+use svc_store::{Store, StoreError};
+
+use crate::database::TestDb;
 
 /// 2026-11-20T20:09:00.123Z.
 pub(crate) const NOW: Timestamp = Timestamp(1_795_205_340_123);
@@ -203,5 +205,52 @@ pub(crate) fn thread_id(thread: &Thread) -> String {
     match thread {
         Thread::New { id, .. } => id.clone(),
         Thread::Existing(_) => panic!("the thread is not new"),
+    }
+}
+
+/// Stores a turn with the end of a run of its own that cost nothing.
+pub(crate) async fn append(store: &Store, org_id: &str, mode: Mode, turn: &Turn, now: Timestamp) {
+    let settled = try_append(store, org_id, mode, turn, now).await;
+    assert_eq!(settled.unwrap(), Settled::Done);
+}
+
+/// As [`append`], for turns that may be refused.
+pub(crate) async fn try_append(
+    store: &Store,
+    org_id: &str,
+    mode: Mode,
+    turn: &Turn,
+    now: Timestamp,
+) -> Result<Settled, StoreError> {
+    let request_id = id(IdKind::Request);
+    let mut intent = intent(org_id, &request_id);
+    let mut hold = hold(org_id, &request_id, 1);
+    (intent.mode, hold.mode) = (Some(mode), mode);
+    let opened = inference::open(store, &intent, &hold).await?;
+    assert_eq!(opened, Opened::Held);
+    let mut settlement = settlement(org_id, &request_id, 0);
+    (settlement.mode, settlement.terminal.mode) = (mode, Some(mode));
+    settlement.entry = None;
+    settlement.turn = Some(turn.clone());
+    settlement.now = now;
+    inference::settle(store, &settlement).await
+}
+
+/// A hold without an intent; no run leaves one.
+pub(crate) async fn lone_hold(db: &TestDb, org_id: &str, request_id: &str, credits: i64) {
+    let Cycle { start, end } = cycle();
+    let (start, end, spend) = (start.0, end.0, credits * 2);
+    let budget = format!(
+        "INSERT INTO budgets (org_id, mode, cycle_start, cycle_end, used_credits_micro, used_spend_micro, \
+         held_credits_micro, held_spend_micro) \
+         VALUES ('{org_id}', 'live', {start}, {end}, 0, 0, {credits}, {spend})"
+    );
+    let hold = format!(
+        "INSERT INTO holds (request_id, org_id, mode, cycle_start, credits_micro, spend_micro, replica_id, \
+         created_at) \
+         VALUES ('{request_id}', '{org_id}', 'live', {start}, {credits}, {spend}, '{REPLICA}', {start})"
+    );
+    for statement in [budget, hold] {
+        assert_eq!(db.tamper(&statement).await.unwrap(), 1);
     }
 }

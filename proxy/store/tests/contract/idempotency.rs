@@ -11,6 +11,7 @@ use crate::fixture::{self, NOW};
 on_both! {
     one_of_many_claims_a_key,
     a_response_is_given_again_for_a_day,
+    a_claim_whose_owner_died_is_swept,
     an_effect_and_its_response_stand_or_fall_together,
     the_database_alone_opens_no_response,
 }
@@ -112,6 +113,23 @@ async fn a_response_is_given_again_for_a_day(db: TestDb) {
             .unwrap(),
         1
     );
+}
+
+async fn a_claim_whose_owner_died_is_swept(db: TestDb) {
+    let store = db.open().await;
+    let claim = claim_of(&store, "k", "req_1").await;
+    assert_eq!(
+        idempotency::claim(&store, &claim).await.unwrap(),
+        Claimed::Mine
+    );
+    let swept = async |after_ms: i64| {
+        let now = NOW.plus_ms(after_ms);
+        idempotency::sweep(&store, now).await.unwrap()
+    };
+    // Whoever comes late has its effect all the same.
+    assert_eq!(swept(LEASE_MS + REPLAY_MS - 1).await, 0);
+    assert_eq!(swept(LEASE_MS + REPLAY_MS).await, 1);
+    assert!(complete(&store, &claim, b"too late").await.is_err());
 }
 
 async fn an_effect_and_its_response_stand_or_fall_together(db: TestDb) {

@@ -99,10 +99,6 @@ async fn an_inference_leaves_two_rows_two_postings_and_its_use(db: TestDb) {
 async fn opening_and_settling_twice_changes_nothing(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    // A hold that was reserved before the intent is the intent's hold.
-    budget::reserve(&store, &fixture::hold(&org, "req_1", 700))
-        .await
-        .unwrap();
     assert_eq!(open(&store, &org, "req_1", 700).await, Opened::Held);
     assert_eq!(open(&store, &org, "req_1", 700).await, Opened::AlreadyOpen);
     assert_eq!(sums(&store, &org).await.held_credits, Micro(700));
@@ -162,9 +158,7 @@ async fn a_refused_hold_leaves_nothing(db: TestDb) {
 async fn a_refused_request_leaves_both_rows_and_no_hold(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    budget::reserve(&store, &fixture::hold(&org, "req_1", 700))
-        .await
-        .unwrap();
+    fixture::lone_hold(&db, &org, "req_1", 700).await;
     let (intent, terminal) = (
         fixture::intent(&org, "req_1"),
         fixture::terminal(&org, "req_1"),
@@ -281,9 +275,7 @@ async fn a_turn_is_stored_with_its_settlement_or_neither_is(db: TestDb) {
         .unwrap();
     let mut faster = fixture::turn(Thread::Existing(loaded.handle.clone()), ["a", "b"]);
     faster.phi_map = Some(Content::new("{\"NAME_1\":\"x\"}"));
-    conversation::append(&store, &org, Mode::Live, "req_0", &faster, NOW)
-        .await
-        .unwrap();
+    fixture::append(&store, &org, Mode::Live, &faster, NOW).await;
     open(&store, &org, "req_2", 100).await;
     let mut late = fixture::settlement(&org, "req_2", 52);
     late.turn = Some(fixture::turn(Thread::Existing(loaded.handle), ["c", "d"]));

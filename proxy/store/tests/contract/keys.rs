@@ -19,9 +19,7 @@ on_both! {
 /// Stores one turn and returns the id of its reply.
 async fn store_turn(store: &Store, org: &str, thread: Thread) -> String {
     let turn = fixture::turn(thread, ["question", "answer"]);
-    conversation::append(store, org, Mode::Live, "req_1", &turn, NOW)
-        .await
-        .unwrap();
+    fixture::append(store, org, Mode::Live, &turn, NOW).await;
     turn.messages[1].id.clone()
 }
 

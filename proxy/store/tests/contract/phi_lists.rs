@@ -167,7 +167,7 @@ async fn no_more_than_the_limit_is_listed(db: TestDb) {
     assert_eq!(db.tamper(&fill).await.unwrap(), more as u64);
     let two = values(&["Red Kite", "Grey Heron"]);
     let put = phi_list::put(&store, &org, &Listing::Allow, &two, NOW, &row("req_k")).await;
-    assert!(matches!(put, Err(StoreError::Refused { .. })), "{put:?}");
+    assert!(matches!(put, Err(StoreError::TooMany(_))), "{put:?}");
     assert_eq!(phi_list::revision(&store, &org).await.unwrap(), 1);
     let entries = phi_list::entries(&store, &org).await.unwrap();
     assert_eq!(entries.len(), more + 1);
@@ -179,5 +179,5 @@ async fn no_more_than_the_limit_is_listed(db: TestDb) {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let many = values(&many);
     let put = phi_list::put(&store, &org, &Listing::Allow, &many, NOW, &row("req_m")).await;
-    assert!(matches!(put, Err(StoreError::Refused { .. })), "{put:?}");
+    assert!(matches!(put, Err(StoreError::TooMany(_))), "{put:?}");
 }

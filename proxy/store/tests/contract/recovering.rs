@@ -159,9 +159,7 @@ async fn a_living_replica_keeps_what_is_its_own(db: TestDb) {
 async fn a_hold_without_an_intent_is_given_back_silently(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    budget::reserve(&store, &fixture::hold(&org, "req_1", 10))
-        .await
-        .unwrap();
+    fixture::lone_hold(&db, &org, "req_1", 10).await;
     let recovered = recovery::recover_abandoned(&store, NOW).await.unwrap();
     assert_eq!((recovered.abandoned, recovered.released), (0, 1));
     assert_eq!(sums(&store, &org).await, Sums::default());
