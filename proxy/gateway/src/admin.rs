@@ -144,6 +144,9 @@ async fn recompute_usage(store: &Store) -> anyhow::Result<ExitCode> {
         json!({"cycles": report.cycles, "drifts": drifts})
     )?;
     out.flush()?;
+    if report.failed > 0 {
+        anyhow::bail!("{} cycles could not be recomputed", report.failed);
+    }
     Ok(if is_exact {
         ExitCode::SUCCESS
     } else {

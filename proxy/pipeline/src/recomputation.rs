@@ -15,12 +15,14 @@ use crate::moment;
 pub struct Report {
     pub cycles: u64,
     pub drifts: Vec<(Cycle, Drift)>,
+    /// Cycles that the database did not let be looked at or repaired. The log says why.
+    pub failed: u64,
 }
 
-/// Recomputes every cycle that ends after `since`.
+/// Recomputes every cycle that ends after `since`. One that fails keeps no other waiting.
 ///
 /// # Errors
-/// Those of the database; what was repaired before stays repaired.
+/// Those of looking for cycles; what was repaired before stays repaired.
 pub async fn recompute(store: &Store, since: Timestamp) -> Result<Report, StoreError> {
     let mut report = Report::default();
     let mut last = None;
@@ -28,19 +30,19 @@ pub async fn recompute(store: &Store, since: Timestamp) -> Result<Report, StoreE
         let page = recomputation::cycles(store, since, last.as_ref()).await?;
         for cycle in &page {
             report.cycles += 1;
-            let Some(found) = recomputation::examine(store, cycle).await? else {
-                continue;
-            };
-            let repaired = recomputation::repair(store, cycle, &row(cycle, found)).await?;
-            if let Some(drift) = repaired {
-                tracing::error!(
-                    org_id = cycle.org_id,
-                    mode = cycle.mode.word(),
-                    cycle_start = %cycle.start,
-                    ?drift,
-                    "the sums of a cycle were not those of its ledger; they are now"
-                );
-                report.drifts.push((cycle.clone(), drift));
+            match recompute_one(store, cycle).await {
+                Ok(Some(drift)) => report.drifts.push((cycle.clone(), drift)),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(
+                        org_id = cycle.org_id,
+                        mode = cycle.mode.word(),
+                        cycle_start = %cycle.start,
+                        %error,
+                        "the sums of a cycle could not be recomputed; it will be tried again"
+                    );
+                    report.failed += 1;
+                }
             }
         }
         match page.into_iter().next_back() {
@@ -48,6 +50,24 @@ pub async fn recompute(store: &Store, since: Timestamp) -> Result<Report, StoreE
             None => return Ok(report),
         }
     }
+}
+
+/// What was wrong with a cycle and is right now.
+async fn recompute_one(store: &Store, cycle: &Cycle) -> Result<Option<Drift>, StoreError> {
+    let Some(found) = recomputation::examine(store, cycle).await? else {
+        return Ok(None);
+    };
+    let repaired = recomputation::repair(store, cycle, &row(cycle, found)).await?;
+    if let Some(drift) = repaired {
+        tracing::error!(
+            org_id = cycle.org_id,
+            mode = cycle.mode.word(),
+            cycle_start = %cycle.start,
+            ?drift,
+            "the sums of a cycle were not those of its ledger; they are now"
+        );
+    }
+    Ok(repaired)
 }
 
 fn row(cycle: &Cycle, drift: Drift) -> Row {

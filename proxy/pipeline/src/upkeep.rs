@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use svc_core::time::Timestamp;
+use svc_store::clock::Clock;
 use svc_store::{
     StoreError, idempotency, oauth_authorization, recovery, replica, retention, session,
 };
@@ -49,8 +51,6 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     });
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
-        sweep_sessions(&gateway).await;
-        sweep_authorizations(&gateway).await;
         gateway.limiter.sweep(moment::now_us()).await;
     });
     repeat(gateway, RECOMPUTE_EVERY, |gateway| async move {
@@ -81,11 +81,11 @@ struct Beat {
 
 impl Pulse {
     /// The lease was renewed. Where it had run out, the store may have been away from every replica: the others get
-    /// their chance to renew theirs.
+    /// their chance to renew theirs. So it may have been before this replica started.
     fn beats(&self, now: Instant) {
         let mut beat = self.0.lock();
         let had_run_out = |last: Instant| now.saturating_duration_since(last) >= LEASE;
-        if beat.renewed.is_some_and(had_run_out) {
+        if beat.renewed.is_none_or(had_run_out) {
             beat.may_recover_from = Some(now + LEASE);
         }
         beat.renewed = Some(now);
@@ -99,12 +99,16 @@ impl Pulse {
     }
 }
 
+/// Leases go by one clock, wherever the replicas run.
+fn now() -> (Clock, Timestamp) {
+    (Clock::Server, moment::now())
+}
+
 async fn renew(gateway: &Gateway) -> Result<(), StoreError> {
-    let (asked, now) = (Instant::now(), moment::now());
-    let lease_until = now.plus_ms(LEASE_MS);
-    replica::heartbeat(&gateway.store, &gateway.replica_id, now, lease_until).await?;
+    let asked = Instant::now();
+    replica::heartbeat(&gateway.store, &gateway.replica_id, now(), LEASE_MS).await?;
     gateway.pulse.beats(asked);
-    let alive = replica::count_alive(&gateway.store, now).await?;
+    let alive = replica::count_alive(&gateway.store, now()).await?;
     gateway.limiter.knows_replicas(alive);
     let alive = i64::try_from(alive).unwrap_or(i64::MAX);
     gateway.metrics.replicas.set(alive);
@@ -147,7 +151,7 @@ const LAST_SETTLEMENT_PAUSE: Duration = Duration::from_millis(10);
 
 async fn recover(gateway: &Gateway) {
     while gateway.pulse.may_recover(Instant::now()) {
-        match recovery::recover_abandoned(&gateway.store, moment::now()).await {
+        match recovery::recover_abandoned(&gateway.store, now()).await {
             Ok(recovered) => {
                 if recovered.abandoned > 0 || recovered.released > 0 {
                     let (abandoned, released) = (recovered.abandoned, recovered.released);
@@ -169,70 +173,56 @@ async fn recover(gateway: &Gateway) {
     }
 }
 
-/// Removes idempotency keys whose day is over, some at a time so that the writer is free in between.
+/// Removes what is over and that nobody asks for any more.
 async fn sweep(gateway: &Gateway) {
-    loop {
-        match idempotency::sweep(&gateway.store, moment::now()).await {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(%error, "idempotency keys that are over could not be removed yet");
-                return;
-            }
-        }
-    }
-}
-
-/// Removes sessions and links that are over, some at a time.
-async fn sweep_sessions(gateway: &Gateway) {
+    let store = &gateway.store;
     let idle_ms = gateway.settings.sessions.idle_ms;
+    sweep_all("idempotency keys", || {
+        idempotency::sweep(store, moment::now())
+    })
+    .await;
+    sweep_all("sessions and links", || {
+        session::sweep(store, idle_ms, moment::now())
+    })
+    .await;
+    sweep_all("authorization requests and codes", || {
+        oauth_authorization::sweep(store, moment::now())
+    })
+    .await;
+}
+
+/// Removes some at a time, so that the writer is free in between, until `some` finds none.
+async fn sweep_all<Work>(what: &'static str, some: impl Fn() -> Work)
+where
+    Work: Future<Output = Result<u64, StoreError>>,
+{
     loop {
-        match session::sweep(&gateway.store, idle_ms, moment::now()).await {
+        match some().await {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                tracing::error!(%error, "sessions that are over could not be removed yet");
+                tracing::error!(what, %error, "what is over could not be removed yet");
                 return;
             }
         }
     }
 }
 
-/// Removes authorization requests that nobody decided, and codes that are over.
-async fn sweep_authorizations(gateway: &Gateway) {
-    loop {
-        match oauth_authorization::sweep(&gateway.store, moment::now()).await {
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => {
-                tracing::error!(%error, "authorization requests that are over could not be removed yet");
-                return;
-            }
-        }
-    }
-}
-
-/// Removes audit rows and conversations past their retention, some at a time so that the writer is free in between.
+/// Removes audit rows and conversations past their retention.
 async fn expire(gateway: &Gateway) {
-    loop {
-        match retention::expire(&gateway.store, moment::now()).await {
-            Ok(expired) => {
-                let (audit_rows, conversations) = (expired.audit_rows, expired.conversations);
-                if audit_rows > 0 || conversations > 0 {
-                    tracing::info!(
-                        audit_rows,
-                        conversations,
-                        "removed what is past its retention"
-                    );
-                }
-                if !expired.more {
-                    return;
-                }
+    match retention::expire(&gateway.store, moment::now()).await {
+        Ok(expired) => {
+            let (audit_rows, conversations) = (expired.audit_rows, expired.conversations);
+            if audit_rows > 0 || conversations > 0 {
+                tracing::info!(
+                    audit_rows,
+                    conversations,
+                    "removed what is past its retention"
+                );
             }
-            Err(error) => {
-                tracing::error!(%error, "what is past its retention could not be removed yet");
-                return;
-            }
+        }
+        Err(error) => {
+            tracing::error!(%error, "what is past its retention could not be removed yet");
         }
     }
 }
@@ -283,11 +273,14 @@ mod tests {
         let start = Instant::now();
         assert!(!pulse.may_recover(start));
         pulse.beats(start);
-        // What was left open before the start is closed at once.
-        assert!(pulse.may_recover(start));
+        // Whoever has just started may be the first one that is back after an outage of the store.
+        assert!(!pulse.may_recover(start));
         pulse.beats(start + RENEW_EVERY);
-        assert!(pulse.may_recover(start + RENEW_EVERY));
-        let back = start + RENEW_EVERY + LEASE;
+        assert!(!pulse.may_recover(start + RENEW_EVERY));
+        let last = start + LEASE;
+        pulse.beats(last);
+        assert!(pulse.may_recover(last));
+        let back = last + LEASE;
         assert!(!pulse.may_recover(back));
         pulse.beats(back);
         assert!(!pulse.may_recover(back));

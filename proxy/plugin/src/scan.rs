@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
 
 /// What became of a folder's content.
 pub(crate) struct Seen {
+    /// None where the files must be read again to know that they have not changed.
+    facts: Option<Facts>,
     /// Over all three files.
     fingerprint: [u8; 32],
     /// From the manifest, else the folder's name.
@@ -58,6 +61,22 @@ pub(crate) struct Seen {
     /// What this folder offered last and, while its files are broken, still offers.
     last_good: Option<Admitted>,
 }
+
+impl Seen {
+    /// Whether the same files would have the same outcome.
+    fn is_settled(&self) -> bool {
+        match &self.outcome {
+            Ok(_) => true,
+            Err(error) => !TRANSIENT_STEPS.contains(&error.step),
+        }
+    }
+}
+
+/// What the file system says of each of the three files. As long as it says the same, nobody has changed them.
+type Facts = [Option<FileFacts>; 3];
+
+/// Inode, size, and the times of change of content and inode in seconds and nanoseconds.
+type FileFacts = (u64, u64, [i64; 4]);
 
 /// Looks once. Only one runs at a time; a second waits and then looks again.
 pub(crate) async fn scan(shared: Arc<Shared>) {
@@ -78,15 +97,16 @@ pub(crate) async fn scan(shared: Arc<Shared>) {
         seen.remove(&path);
     }
     for path in folders {
-        let at = path.clone();
-        let Ok(read) = tokio::task::spawn_blocking(move || present(&at)).await else {
-            continue;
-        };
-        let Some(read) = read else {
-            seen.remove(&path);
-            continue;
-        };
-        look(&shared, &mut seen, path, read).await;
+        let before = seen.get(&path).filter(|before| before.is_settled());
+        let known = before.and_then(|before| before.facts);
+        let (at, now) = (path.clone(), (shared.now)());
+        match tokio::task::spawn_blocking(move || find(&at, known, now)).await {
+            Ok(Found::Files(files)) => look(&shared, &mut seen, path, *files).await,
+            Ok(Found::Gone) => {
+                seen.remove(&path);
+            }
+            Ok(Found::Same) | Err(_) => {}
+        }
     }
     settle(&shared, &seen);
 }
@@ -95,28 +115,26 @@ async fn look(
     shared: &Arc<Shared>,
     seen: &mut BTreeMap<PathBuf, Seen>,
     path: PathBuf,
-    read: Result<Package, AdmissionError>,
+    files: Files,
 ) {
+    let Files {
+        facts,
+        fingerprint,
+        read,
+    } = files;
+    if let Some(before) = seen.get_mut(&path)
+        && before.fingerprint == fingerprint
+        && before.is_settled()
+    {
+        before.facts = facts;
+        return;
+    }
     let folder_name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let (fingerprint, manifest) = match &read {
-        Ok(package) => (
-            fingerprint(package),
-            Manifest::parse(&package.manifest).ok(),
-        ),
-        Err(_) => ([0; 32], None),
-    };
-    if let Some(before) = seen.get(&path) {
-        let is_settled = match &before.outcome {
-            Ok(_) => true,
-            Err(error) => !TRANSIENT_STEPS.contains(&error.step),
-        };
-        if before.fingerprint == fingerprint && is_settled {
-            return;
-        }
-    }
+    let package = read.as_ref().ok();
+    let manifest = package.and_then(|package| Manifest::parse(&package.manifest).ok());
     let id = manifest
         .as_ref()
         .map_or(folder_name, |manifest| manifest.id.clone());
@@ -140,6 +158,7 @@ async fn look(
     seen.insert(
         path,
         Seen {
+            facts,
             fingerprint,
             id,
             version,
@@ -274,10 +293,61 @@ const MANIFEST: &str = "plugin.toml";
 const COMPONENT: &str = "plugin.wasm";
 const SIGNATURE: &str = "plugin.toml.sig";
 
-/// As [`read`]; none for a folder that has gone since it was listed.
-fn present(folder: &Path) -> Option<Result<Package, AdmissionError>> {
-    let package = read(folder);
-    (package.is_ok() || folder.join(MANIFEST).is_file()).then_some(package)
+/// What a look at a folder found.
+enum Found {
+    /// The folder has gone since it was listed.
+    Gone,
+    /// What was known of it.
+    Same,
+    Files(Box<Files>),
+}
+
+/// The content of a folder.
+struct Files {
+    facts: Option<Facts>,
+    fingerprint: [u8; 32],
+    read: Result<Package, AdmissionError>,
+}
+
+/// 2 s: times of change are this coarse at the most (FAT). A file that changed within them may change again unseen.
+const COARSEST_MS: i64 = 2_000;
+
+/// Reads and hashes what a folder holds, unless that is what the file system says is `known`.
+fn find(folder: &Path, known: Option<Facts>, now: Timestamp) -> Found {
+    // Before anything is read: what changes meanwhile is seen the next time.
+    let facts = facts(folder);
+    if known == Some(facts) {
+        return Found::Same;
+    }
+    let read = read(folder);
+    if read.is_err() && !folder.join(MANIFEST).is_file() {
+        return Found::Gone;
+    }
+    let fingerprint = read.as_ref().map_or([0; 32], fingerprint);
+    let is_at_rest = |(_, _, times): &FileFacts| {
+        let [_, _, seconds, nanoseconds] = times;
+        let changed_ms = seconds * 1_000 + nanoseconds / 1_000_000;
+        changed_ms <= now.0.saturating_sub(COARSEST_MS)
+    };
+    let facts = facts.iter().flatten().all(is_at_rest).then_some(facts);
+    Found::Files(Box::new(Files {
+        facts,
+        fingerprint,
+        read,
+    }))
+}
+
+fn facts(folder: &Path) -> Facts {
+    [MANIFEST, COMPONENT, SIGNATURE].map(|name| {
+        let said = fs::metadata(folder.join(name)).ok()?;
+        let times = [
+            said.mtime(),
+            said.mtime_nsec(),
+            said.ctime(),
+            said.ctime_nsec(),
+        ];
+        Some((said.ino(), said.size(), times))
+    })
 }
 
 fn read(folder: &Path) -> Result<Package, AdmissionError> {
@@ -320,4 +390,54 @@ fn fingerprint(package: &Package) -> [u8; 32] {
         digest.update(bytes);
     }
     digest.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const LATER: Timestamp = Timestamp(i64::MAX);
+
+    fn files(found: Found) -> Files {
+        match found {
+            Found::Files(files) => *files,
+            Found::Gone | Found::Same => unreachable!("the files are read"),
+        }
+    }
+
+    #[test]
+    fn files_are_read_when_they_have_changed_and_only_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(matches!(find(folder.path(), None, LATER), Found::Gone));
+        fs::write(at(MANIFEST), "manifest").unwrap();
+        fs::write(at(COMPONENT), "one").unwrap();
+        let first = files(find(folder.path(), None, LATER));
+        assert!(first.facts.is_some());
+        assert!(matches!(
+            find(folder.path(), first.facts, LATER),
+            Found::Same
+        ));
+        // As long as before, and put in its place at once.
+        fs::write(at("new"), "two").unwrap();
+        fs::rename(at("new"), at(COMPONENT)).unwrap();
+        let second = files(find(folder.path(), first.facts, LATER));
+        assert_ne!(second.fingerprint, first.fingerprint);
+        fs::remove_file(at(MANIFEST)).unwrap();
+        assert!(matches!(
+            find(folder.path(), second.facts, LATER),
+            Found::Gone
+        ));
+    }
+
+    #[test]
+    fn what_has_just_changed_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(MANIFEST), "manifest").unwrap();
+        fs::write(folder.path().join(COMPONENT), "one").unwrap();
+        let young = files(find(folder.path(), None, Timestamp(0)));
+        assert_eq!(young.facts, None);
+    }
 }

@@ -185,24 +185,28 @@ pub async fn publish(store: &Store, template: &Template) -> Result<bool, StoreEr
     let template = template.clone();
     store
         .db
-        .write(|cx| {
-            Box::pin(async move {
-                insert_template(cx, &template).await?;
-                let sql = "UPDATE baa_templates SET published_at = $4, reaccept_by = $5 \
-                           WHERE version = $1 AND sha256 = $2 AND title = $3";
-                let Template {
-                    version,
-                    title,
-                    body: _,
-                    sha256,
-                    published_at,
-                    reaccept_by,
-                } = &template;
-                let arguments = args![version, sha256, title, *published_at, *reaccept_by];
-                Ok(cx.execute(sql, arguments).await? == 1)
-            })
-        })
+        .write(|cx| Box::pin(async move { put_template(cx, &template).await }))
         .await
+}
+
+/// As [`publish`], in a transaction.
+pub(crate) async fn put_template(
+    cx: &mut Connection,
+    template: &Template,
+) -> Result<bool, StoreError> {
+    insert_template(cx, template).await?;
+    let sql = "UPDATE baa_templates SET published_at = $4, reaccept_by = $5 \
+               WHERE version = $1 AND sha256 = $2 AND title = $3";
+    let Template {
+        version,
+        title,
+        body: _,
+        sha256,
+        published_at,
+        reaccept_by,
+    } = template;
+    let arguments = args![version, sha256, title, *published_at, *reaccept_by];
+    Ok(cx.execute(sql, arguments).await? == 1)
 }
 
 /// The template that is to be accepted at `now`.

@@ -56,10 +56,10 @@ impl Default for StoreOptions {
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// 10 ms: between attempts at what SQLite refuses without waiting.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
-/// 10 s: the longest a piece of work may take before it is rolled back. Work on the writer of SQLite waits for nothing
-/// but the disk and is not timed.
+/// 10 s: the longest a piece of work may take before it is rolled back, and PostgreSQL's `COMMIT` after it. Work on the
+/// writer of SQLite waits for nothing but the disk and is not timed.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
-/// 20 s: two pieces of work that take as long as they may.
+/// 20 s: a piece of work that takes as long as it may, and its `COMMIT`.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An open database.
@@ -272,6 +272,9 @@ impl Db {
             let result = transaction(&mut cx, &begin, work).await;
             if result.is_ok() {
                 engine.keep(cx, ticket);
+            } else if matches!(result, Err(StoreError::TimedOut)) {
+                // Whoever did not answer is asked nothing more: an answer that comes late belongs to nobody.
+                cx.close_on_drop();
             } else {
                 cx.close_unless_idle().await;
             }
@@ -364,14 +367,26 @@ async fn bounded<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result
     }
 }
 
+/// A transaction, every step of which has its time: a server that vanishes without a word answers none of them, and the
+/// kernel gives it a quarter of an hour. A `COMMIT` that nobody answered may hold or not.
 async fn transaction<T, F>(cx: &mut Connection, begin: &str, work: F) -> Result<T, StoreError>
 where
     F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>,
 {
-    cx.batch(begin).await?;
+    within(WAIT_TIMEOUT, cx.batch(begin)).await?;
     let value = bounded(work(cx)).await?;
-    cx.batch("COMMIT").await?;
+    // As long as work: it waits for the server's disk, and an answer is worth more than a guess.
+    within(JOB_TIMEOUT, cx.batch("COMMIT")).await?;
     Ok(value)
+}
+
+/// A statement of transaction control that may take so long.
+async fn within(
+    limit: Duration,
+    statement: impl Future<Output = Result<(), StoreError>>,
+) -> Result<(), StoreError> {
+    let answered = tokio::time::timeout(limit, statement).await;
+    answered.unwrap_or(Err(StoreError::TimedOut))
 }
 
 async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {

@@ -2,17 +2,21 @@
 
 use crate::seal::SealError;
 
-/// Why a read or a write did not happen. A write that returns an error has left nothing behind.
+/// Why a read or a write did not happen. A write that returns an error has left nothing behind, with one exception:
+/// where the connection was lost or the time was up while PostgreSQL committed ([`StoreError::Unavailable`],
+/// [`StoreError::TimedOut`]), nobody knows. Whoever repeats a write must bear that it may have happened.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached or cannot write; another attempt later may succeed.
+    /// The database cannot be reached or cannot write; another attempt later may succeed. PostgreSQL may have committed
+    /// before it was lost.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
     /// More work is queued than [`crate::StoreOptions::queue_jobs`] allows.
     #[error("the store's queue is full")]
     Overloaded,
-    /// One piece of work ran past [`crate::engine::JOB_TIMEOUT`].
-    #[error("the work took too long and was rolled back")]
+    /// One piece of work ran past [`crate::engine::JOB_TIMEOUT`] and was rolled back, or PostgreSQL did not answer in
+    /// time to its beginning or its end. What was to be committed then may have been.
+    #[error("the database did not answer in time")]
     TimedOut,
     /// One piece of work on SQLite's writer waited for something that is not the database.
     #[error("the work waited inside a transaction and was rolled back")]

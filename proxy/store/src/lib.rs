@@ -2,8 +2,9 @@
 //!
 //! One file per record family, each with its typed rows and functions; one SQL text for both engines (the
 //! rules are in `migrations/` and [`engine`]). Effects that must stand or fall together are one function here
-//! ([`inference`], [`bootstrap`], [`recovery`]), so that no caller holds a transaction open. Time comes in as
-//! an argument. Knows no HTTP, no policy and no price list.
+//! ([`inference`], [`bootstrap`], [`recovery`]), or a closure that a caller hands in ([`Store::transaction`]) and that
+//! waits for nothing but functions of this crate: transactions begin and end here alone. Time comes in as an
+//! argument, but where machines must agree on it ([`clock`]). Knows no HTTP, no policy and no price list.
 
 pub mod agent;
 pub mod agent_credential;
@@ -16,6 +17,7 @@ pub mod baa;
 pub mod binding;
 pub mod bootstrap;
 pub mod budget;
+pub mod clock;
 pub mod conversation;
 pub mod end_user;
 mod engine;

@@ -12,6 +12,7 @@ mod redis;
 
 use svc_core::limit::{Rule, Verdict};
 
+use crate::clock::Clock;
 use crate::{Store, StoreError};
 pub use memory::Memory;
 
@@ -73,15 +74,6 @@ impl Placed {
     }
 }
 
-/// Whose time counts in a counter that several machines share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
-    /// That of the server: one for all replicas, so that clocks that disagree cost nobody a request.
-    Server,
-    /// That of [`Asked::now_us`].
-    Caller,
-}
-
 /// Counters that outlive a replica, and that others may share.
 pub enum Counters {
     Database(database::Database),
@@ -103,7 +95,7 @@ impl Counters {
         Ok(Self::Redis(redis::Server::new(url)?, Clock::Server))
     }
 
-    /// The same counters with another clock.
+    /// The same counters with another clock; that of the caller is [`Asked::now_us`].
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         match self {

@@ -10,6 +10,7 @@ use svc_core::time::Timestamp;
 
 use crate::audit::{self, Columns, Outcome, Phase};
 use crate::budget::{self, Cycle, Hold};
+use crate::clock::Clock;
 use crate::engine::{Connection, Row, args};
 use crate::ledger::{self, BilledTo, Entry};
 use crate::{Store, StoreError};
@@ -32,18 +33,24 @@ const PASS_REQUESTS: u32 = 200;
 /// A replica that has been dead for a day and left nothing open is forgotten.
 const FORGET_AFTER_MS: i64 = svc_core::time::MS_PER_DAY;
 
-/// Closes what is open and belongs to no living replica at `now`.
+/// Closes what is open and belongs to no living replica. The rows that it writes are of `now`, whosever time the leases
+/// go by.
 ///
 /// # Errors
 /// Those of the database; what was closed before stays closed.
-pub async fn recover_abandoned(store: &Store, now: Timestamp) -> Result<Recovered, StoreError> {
+pub async fn recover_abandoned(
+    store: &Store,
+    (clock, now): (Clock, Timestamp),
+) -> Result<Recovered, StoreError> {
     let mut recovered = Recovered::default();
-    let orphans = orphans(store, now).await?;
+    // One look at the clock for the whole pass: a lease that ends meanwhile is left to the next one.
+    let leases_at = leases_at(store, clock, now).await?;
+    let orphans = orphans(store, leases_at).await?;
     recovered.more = orphans.len() >= PASS_REQUESTS as usize;
     for request_id in orphans {
         let closed = store
             .db
-            .write(move |cx| Box::pin(async move { close(cx, &request_id, now).await }))
+            .write(move |cx| Box::pin(async move { close(cx, &request_id, leases_at, now).await }))
             .await?;
         match closed {
             Closed::Abandoned => recovered.abandoned += 1,
@@ -51,7 +58,7 @@ pub async fn recover_abandoned(store: &Store, now: Timestamp) -> Result<Recovere
             Closed::ByAnother => {}
         }
     }
-    forget_replicas(store, now).await?;
+    forget_replicas(store, leases_at).await?;
     Ok(recovered)
 }
 
@@ -61,8 +68,16 @@ enum Closed {
     ByAnother,
 }
 
-async fn orphans(store: &Store, now: Timestamp) -> Result<Vec<String>, StoreError> {
-    let arguments = args![now, PASS_REQUESTS];
+/// The time by which a pass judges the leases.
+async fn leases_at(store: &Store, clock: Clock, now: Timestamp) -> Result<Timestamp, StoreError> {
+    store
+        .db
+        .read(move |cx| Box::pin(async move { clock.now(cx, now).await }))
+        .await
+}
+
+async fn orphans(store: &Store, leases_at: Timestamp) -> Result<Vec<String>, StoreError> {
+    let arguments = args![leases_at, PASS_REQUESTS];
     store
         .db
         .read(|cx| {
@@ -80,13 +95,14 @@ async fn orphans(store: &Store, now: Timestamp) -> Result<Vec<String>, StoreErro
 async fn close(
     cx: &mut Connection,
     request_id: &str,
+    leases_at: Timestamp,
     now: Timestamp,
 ) -> Result<Closed, StoreError> {
     // Whoever deletes the hold closes the request; a lease renewed since the search keeps it.
     let sql = "DELETE FROM holds WHERE request_id = $1 AND NOT EXISTS \
                (SELECT 1 FROM replicas r WHERE r.id = holds.replica_id AND r.lease_until > $2) \
                RETURNING org_id, mode, cycle_start, credits_micro, spend_micro";
-    let Some(hold) = cx.row(sql, args![request_id, now]).await? else {
+    let Some(hold) = cx.row(sql, args![request_id, leases_at]).await? else {
         return Ok(Closed::ByAnother);
     };
     let hold = budget::hold_from(&hold)?;
@@ -177,8 +193,8 @@ async fn entry(cx: &mut Connection, intent: &Row, hold: &Hold) -> Result<Entry, 
     })
 }
 
-async fn forget_replicas(store: &Store, now: Timestamp) -> Result<(), StoreError> {
-    let arguments = args![now.plus_ms(-FORGET_AFTER_MS)];
+async fn forget_replicas(store: &Store, leases_at: Timestamp) -> Result<(), StoreError> {
+    let arguments = args![leases_at.plus_ms(-FORGET_AFTER_MS)];
     store
         .db
         .write(|cx| {

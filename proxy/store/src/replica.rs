@@ -1,28 +1,33 @@
 //! Replicas: the running gateways and how long each is taken to be alive. Holds and open intents of a replica
-//! whose lease has ended are closed by [`crate::recovery`].
+//! whose lease has ended are closed by [`crate::recovery`]. Machines whose clocks disagree agree on who is alive: the
+//! leases go by one clock ([`Clock::Server`]).
 
 use svc_core::time::Timestamp;
 
+use crate::clock::Clock;
 use crate::engine::args;
 use crate::{Store, StoreError};
 
-/// Enters a replica, or extends its lease. Call it before the first request and at least three times per lease.
+/// Enters a replica, or extends its lease to `lease_ms` from now. Call it before the first request and at least three
+/// times per lease.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn heartbeat(
     store: &Store,
     replica_id: &str,
-    now: Timestamp,
-    lease_until: Timestamp,
+    (clock, now): (Clock, Timestamp),
+    lease_ms: i64,
 ) -> Result<(), StoreError> {
-    let arguments = args![replica_id, now, lease_until];
+    let replica_id = replica_id.to_owned();
     store
         .db
-        .write(|cx| {
+        .write(move |cx| {
             Box::pin(async move {
+                let now = clock.now(cx, now).await?;
                 let sql = "INSERT INTO replicas (id, started_at, lease_until) VALUES ($1, $2, $3) \
                            ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
+                let arguments = args![replica_id, now, now.plus_ms(lease_ms)];
                 cx.execute(sql, arguments).await.map(drop)
             })
         })
@@ -46,18 +51,21 @@ pub async fn leave(store: &Store, replica_id: &str) -> Result<(), StoreError> {
         .await
 }
 
-/// How many replicas are alive at `now`, at least 1: the divisor of rate limits while the store is down.
+/// How many replicas are alive now, at least 1: the divisor of rate limits while the store is down.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn count_alive(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
-    let arguments = args![now];
+pub async fn count_alive(
+    store: &Store,
+    (clock, now): (Clock, Timestamp),
+) -> Result<u64, StoreError> {
     store
         .db
-        .read(|cx| {
+        .read(move |cx| {
             Box::pin(async move {
+                let now = clock.now(cx, now).await?;
                 let sql = "SELECT COUNT(*) AS alive FROM replicas WHERE lease_until > $1";
-                let row = cx.row(sql, arguments).await?;
+                let row = cx.row(sql, args![now]).await?;
                 let alive: u64 = row.map_or(Ok(0), |row| row.get("alive"))?;
                 Ok(alive.max(1))
             })

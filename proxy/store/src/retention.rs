@@ -19,22 +19,25 @@ pub const MIN_AUDIT_DAYS: u32 = 2_190;
 pub struct Expired {
     pub audit_rows: u64,
     pub conversations: u64,
-    /// Whether more is left than one pass takes on.
-    pub more: bool,
+    /// Organizations, by mode, of which something may be left, because the database did not do it. The log says why.
+    pub failed: u64,
 }
 
 /// Removed in one transaction, so that the writer is free in between.
 const BATCH_AUDIT_ROWS: u32 = 500;
 const BATCH_CONVERSATIONS: u32 = 50;
+/// Of all conversations of a batch together; the rest of a long one goes with the next.
+const BATCH_MESSAGES: u32 = 500;
 /// Organizations of one query.
 const ORGANIZATIONS: u32 = 100;
 /// 1 h: how far our clock and the database's, by which the triggers judge, may be apart.
 const CLOCK_MARGIN_MS: i64 = 3_600_000;
 
-/// Removes one batch of each kind from each organization, and of the rows that belong to none.
+/// Removes what is over at `now`, one batch at a time, of each organization, and of the rows that belong to none. One
+/// of them that fails keeps no other waiting.
 ///
 /// # Errors
-/// Those of the database; what was removed before stays removed.
+/// Those of looking for organizations; what was removed before stays removed.
 pub async fn expire(store: &Store, now: Timestamp) -> Result<Expired, StoreError> {
     let mut expired = Expired::default();
     let mut after = String::new();
@@ -42,12 +45,11 @@ pub async fn expire(store: &Store, now: Timestamp) -> Result<Expired, StoreError
         let organizations = organizations(store, after).await?;
         for organization in &organizations {
             for mode in [Mode::Live, Mode::Test] {
-                let owner = Some((organization.id.clone(), mode));
-                let rows = audit_rows(store, owner, organization.audit_days, now).await?;
-                expired.count_rows(rows);
-                let gone = conversations(store, organization, mode, now).await?;
-                expired.conversations += gone;
-                expired.more |= gone >= u64::from(BATCH_CONVERSATIONS);
+                if let Err(error) = expire_of(store, organization, mode, now, &mut expired).await {
+                    let org_id = &organization.id;
+                    tracing::error!(org_id, mode = mode.word(), %error, "{NOT_REMOVED}");
+                    expired.failed += 1;
+                }
             }
         }
         match organizations.last() {
@@ -57,14 +59,73 @@ pub async fn expire(store: &Store, now: Timestamp) -> Result<Expired, StoreError
             _ => break,
         }
     }
-    expired.count_rows(audit_rows(store, None, MIN_AUDIT_DAYS, now).await?);
+    let rest = expire_rows(store, None, MIN_AUDIT_DAYS, now, &mut expired).await;
+    if let Err(error) = rest {
+        tracing::error!(%error, "{NOT_REMOVED}");
+        expired.failed += 1;
+    }
     Ok(expired)
 }
 
-impl Expired {
-    fn count_rows(&mut self, rows: u64) {
-        self.audit_rows += rows;
-        self.more |= rows >= u64::from(BATCH_AUDIT_ROWS);
+const NOT_REMOVED: &str = "what is past its retention could not be removed yet";
+
+async fn expire_of(
+    store: &Store,
+    organization: &Organization,
+    mode: Mode,
+    now: Timestamp,
+    expired: &mut Expired,
+) -> Result<(), StoreError> {
+    let owner = Some((organization.id.clone(), mode));
+    let rows = expire_rows(store, owner, organization.audit_days, now, expired).await;
+    let conversations = expire_conversations(store, organization, mode, now, expired).await;
+    rows.and(conversations)
+}
+
+async fn expire_conversations(
+    store: &Store,
+    organization: &Organization,
+    mode: Mode,
+    now: Timestamp,
+    expired: &mut Expired,
+) -> Result<(), StoreError> {
+    loop {
+        let batch = conversations(store, organization, mode, now).await?;
+        expired.conversations += batch.conversations;
+        if !batch.is_full() {
+            return Ok(());
+        }
+    }
+}
+
+/// Has an end: nothing becomes older than `now`.
+async fn expire_rows(
+    store: &Store,
+    owner: Option<(String, Mode)>,
+    days: u32,
+    now: Timestamp,
+    expired: &mut Expired,
+) -> Result<(), StoreError> {
+    loop {
+        let rows = audit_rows(store, owner.clone(), days, now).await?;
+        expired.audit_rows += rows;
+        if rows < u64::from(BATCH_AUDIT_ROWS) {
+            return Ok(());
+        }
+    }
+}
+
+/// What one transaction removed.
+#[derive(Clone, Copy)]
+struct Batch {
+    conversations: u64,
+    messages: u64,
+}
+
+impl Batch {
+    fn is_full(self) -> bool {
+        self.conversations >= u64::from(BATCH_CONVERSATIONS)
+            || self.messages >= u64::from(BATCH_MESSAGES)
     }
 }
 
@@ -139,12 +200,13 @@ async fn audit_rows(
         .await
 }
 
+/// A long conversation loses its oldest messages first; whoever continues it meanwhile keeps the rest of it.
 async fn conversations(
     store: &Store,
     organization: &Organization,
     mode: Mode,
     now: Timestamp,
-) -> Result<u64, StoreError> {
+) -> Result<Batch, StoreError> {
     let before = before(now, organization.conversation_days);
     let org_id = organization.id.clone();
     store
@@ -157,20 +219,35 @@ async fn conversations(
                            ORDER BY updated_at, id LIMIT $4) AND updated_at < $3 RETURNING id";
                 let arguments = args![&org_id, mode, before, BATCH_CONVERSATIONS];
                 let found = cx.rows(sql, arguments).await?;
+                let mut batch = Batch {
+                    conversations: 0,
+                    messages: 0,
+                };
                 for row in &found {
                     let id: String = row.get("id")?;
-                    let sql = "DELETE FROM messages WHERE conversation_id = $1";
-                    cx.execute(sql, args![&id]).await?;
+                    let room = u64::from(BATCH_MESSAGES).saturating_sub(batch.messages);
+                    let sql = "DELETE FROM messages WHERE id IN \
+                               (SELECT id FROM messages WHERE conversation_id = $1 ORDER BY seq LIMIT $2)";
+                    batch.messages += cx.execute(sql, args![&id, room]).await?;
+                    // There may be more of this one.
+                    if batch.messages >= u64::from(BATCH_MESSAGES) {
+                        break;
+                    }
                     let sql = "DELETE FROM conversations WHERE id = $1";
-                    cx.execute(sql, args![&id]).await?;
+                    batch.conversations += cx.execute(sql, args![&id]).await?;
                 }
-                let removed = found.len() as u64;
-                if removed > 0 {
-                    let details = json!({"conversations": removed, "before": before.to_string()});
+                if batch.conversations > 0 || batch.messages > 0 {
+                    let Batch {
+                        conversations,
+                        messages,
+                    } = batch;
+                    let before = before.to_string();
+                    let details =
+                        json!({"conversations": conversations, "messages": messages, "before": before});
                     let owner = Some((org_id, mode));
                     record(cx, "conversation.expired", owner, details, now).await?;
                 }
-                Ok(removed)
+                Ok(batch)
             })
         })
         .await

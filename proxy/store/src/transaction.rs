@@ -32,7 +32,7 @@ impl<'c> Transaction<'c> {
     }
 }
 
-/// Why nothing was written.
+/// Why a transaction was not done.
 #[derive(Debug)]
 pub enum TransactionError<R> {
     Store(StoreError),
@@ -48,8 +48,8 @@ impl<R> From<StoreError> for TransactionError<R> {
 
 impl Store {
     /// Runs `work` in one transaction and gives its result once it is durable. An error of either kind leaves
-    /// nothing behind. `work` may wait for nothing but functions that take the transaction; it is finished even
-    /// if its caller goes away.
+    /// nothing behind, but where the answer to the commit was lost ([`StoreError`]). `work` may wait for nothing but
+    /// functions that take the transaction; it is finished even if its caller goes away.
     ///
     /// # Errors
     /// The refusal of `work`, or what kept the database from doing it.

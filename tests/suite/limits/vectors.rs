@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use svc_core::gcra::Quota;
 use svc_core::limit::Rule;
-use svc_store::limit::{Answer, Asked, Clock, Counters, LEASE_MS, Memory, Place, Placed, Take};
+use svc_store::clock::Clock;
+use svc_store::limit::{Answer, Asked, Counters, LEASE_MS, Memory, Place, Placed, Take};
 use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreOptions};
 use svc_tests::postgres;

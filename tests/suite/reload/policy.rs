@@ -5,6 +5,7 @@ use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::patience::eventually;
 use svc_tests::policies::Policies;
+use svc_tests::postgres::{Durability, Server};
 use svc_tests::world::World;
 
 use crate::load::under_load;
@@ -169,4 +170,23 @@ async fn the_same_files_have_the_same_epoch() {
     policies.write("models.toml", &text);
     metric_reaches(&world, ACCEPTED, 2.0).await;
     assert_eq!(world.gateway.metric(EPOCH).await.to_bits(), first.to_bits());
+}
+
+/// A set that the database was not there to take is taken once it is back, without another change of a file.
+#[tokio::test]
+async fn a_change_during_an_outage_is_taken_after_it() {
+    let policies = Policies::copy();
+    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None))
+        .await
+        .unwrap();
+    let database = server.database();
+    let world = World::with(|setup| setup.policies(policies.path()).on(Some(database))).await;
+    let first = world.gateway.metric(EPOCH).await;
+    server.stop();
+    policies.write("models.toml", &limited(&policies, 777));
+    metric_reaches(&world, REFUSED, 1.0).await;
+    assert_eq!(world.gateway.metric(EPOCH).await.to_bits(), first.to_bits());
+    server.start_again();
+    metric_reaches(&world, ACCEPTED, 1.0).await;
+    assert!(world.gateway.metric(EPOCH).await > first);
 }

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use notify::{RecursiveMode, Watcher};
 use parking_lot::Mutex;
 use svc_plugin::PluginHost;
-use svc_store::{Store, baa};
+use svc_store::{Store, TransactionError, policy_epoch};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
@@ -20,7 +20,7 @@ use crate::phi;
 const STILL: Duration = Duration::from_millis(150);
 
 /// How often the folder is looked at without being told of a change: one that was replaced as a whole, or that a link
-/// leads to now, is another one than is watched.
+/// leads to now, is another one than is watched. A set that the store was not there to take is tried again as often.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Changes waiting to be looked at; one is as good as many.
@@ -45,7 +45,8 @@ impl Policies {
         known: Known,
         store: &Store,
     ) -> Result<Self, Vec<PolicyProblem>> {
-        let set = numbered(PolicySet::load(folder, &known)?, store).await?;
+        let set = read(folder, &known).await?;
+        let set = numbered(set, store).await.map_err(Refusal::problems)?;
         let current = ArcSwap::from_pointee(set);
         Ok(Self {
             folder: folder.to_owned(),
@@ -65,35 +66,47 @@ impl Policies {
     }
 
     /// Reads the files again. A set with problems, or with cases that do not hold, is reported and changes nothing.
-    pub async fn reload(&self, store: &Store, plugins: &PluginHost, metrics: &Metrics) {
-        match tried(&self.folder, &self.known, store, plugins).await {
-            Ok(set) if set.digest == self.current.load().digest => self.refused.lock().clear(),
+    /// Gives whether that is all that is to be done until a file changes.
+    pub async fn reload(&self, store: &Store, plugins: &PluginHost, metrics: &Metrics) -> bool {
+        let refusal = match tried(&self.folder, &self.known, store, plugins).await {
             Ok(set) => {
-                tracing::info!(
-                    epoch = set.epoch,
-                    digest = set.digest,
-                    "policy set taken into force"
+                self.take(set, metrics);
+                return true;
+            }
+            Err(refusal) => refusal,
+        };
+        let is_settled = matches!(refusal, Refusal::Files(_));
+        let problems = refusal.problems();
+        // What is tried again every few seconds is said once.
+        if is_settled || *self.refused.lock() != problems {
+            for problem in &problems {
+                tracing::error!(
+                    file = problem.file,
+                    problem = problem.message,
+                    "policy set refused"
                 );
-                metrics.policy_epoch.set(set.epoch);
-                metrics
-                    .policy_reloads
-                    .with_label_values(&["accepted"])
-                    .inc();
-                self.current.store(Arc::new(set));
-                self.refused.lock().clear();
             }
-            Err(problems) => {
-                for problem in &problems {
-                    tracing::error!(
-                        file = problem.file,
-                        problem = problem.message,
-                        "policy set refused"
-                    );
-                }
-                metrics.policy_reloads.with_label_values(&["refused"]).inc();
-                *self.refused.lock() = problems;
-            }
+            metrics.policy_reloads.with_label_values(&["refused"]).inc();
+            *self.refused.lock() = problems;
         }
+        is_settled
+    }
+
+    fn take(&self, set: PolicySet, metrics: &Metrics) {
+        if set.digest != self.current.load().digest {
+            tracing::info!(
+                epoch = set.epoch,
+                digest = set.digest,
+                "policy set taken into force"
+            );
+            metrics.policy_epoch.set(set.epoch);
+            metrics
+                .policy_reloads
+                .with_label_values(&["accepted"])
+                .inc();
+            self.current.store(Arc::new(set));
+        }
+        self.refused.lock().clear();
     }
 
     /// Watches the folder for as long as the returned watcher lives; reloads run on `background`.
@@ -118,24 +131,27 @@ impl Policies {
         watcher.watch(&self.folder, RecursiveMode::Recursive)?;
         let policies = Arc::clone(self);
         background.spawn(async move {
-            let mut seen = look(&policies.folder).await;
+            // None where the files must be read again although they have not changed.
+            let mut seen = Some(look(&policies.folder).await);
             loop {
                 match tokio::time::timeout(LOOK_EVERY, changes.recv()).await {
                     Ok(None) => return,
                     Ok(Some(())) => {
                         while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {
                         }
-                        seen = look(&policies.folder).await;
+                        seen = Some(look(&policies.folder).await);
                     }
                     Err(_) => {
-                        let now = look(&policies.folder).await;
+                        let now = Some(look(&policies.folder).await);
                         if now == seen {
                             continue;
                         }
                         seen = now;
                     }
                 }
-                policies.reload(&store, &plugins, &metrics).await;
+                if !policies.reload(&store, &plugins, &metrics).await {
+                    seen = None;
+                }
             }
         });
         Ok(watcher)
@@ -167,6 +183,34 @@ fn collect(folder: &Path, seen: &mut Seen) {
     }
 }
 
+/// Why the files on disk are not in force.
+enum Refusal {
+    /// They are not good, and stay so until one of them changes.
+    Files(Vec<PolicyProblem>),
+    /// The store did not take them; it may do so later.
+    Store(Vec<PolicyProblem>),
+}
+
+impl Refusal {
+    fn problems(self) -> Vec<PolicyProblem> {
+        match self {
+            Self::Files(problems) | Self::Store(problems) => problems,
+        }
+    }
+}
+
+/// Reads the files, on a thread that may wait for the disk and compute.
+async fn read(folder: &Path, known: &Known) -> Result<PolicySet, Vec<PolicyProblem>> {
+    let (folder, known) = (folder.to_owned(), known.clone());
+    let reading = tokio::task::spawn_blocking(move || PolicySet::load(&folder, &known));
+    reading.await.unwrap_or_else(|error| {
+        Err(vec![PolicyProblem {
+            file: "policies".to_owned(),
+            message: format!("could not be read: {error}"),
+        }])
+    })
+}
+
 /// Reads the files and tries their cases. While a detector is missing every request is refused, and no case can hold:
 /// the set is then taken without.
 async fn tried(
@@ -174,8 +218,8 @@ async fn tried(
     known: &Known,
     store: &Store,
     plugins: &PluginHost,
-) -> Result<PolicySet, Vec<PolicyProblem>> {
-    let set = PolicySet::load(folder, known)?;
+) -> Result<PolicySet, Refusal> {
+    let set = read(folder, known).await.map_err(Refusal::Files)?;
     let is_complete = set
         .phi
         .detectors
@@ -184,7 +228,7 @@ async fn tried(
     if is_complete {
         let failures = phi::failures(&set, plugins).await;
         if !failures.is_empty() {
-            return Err(failures);
+            return Err(Refusal::Files(failures));
         }
     } else {
         tracing::warn!("a detector of the new policy set is missing: its cases were not tried");
@@ -192,32 +236,25 @@ async fn tried(
     numbered(set, store).await
 }
 
-/// Publishes the agreements of a set and gives it the epoch of its content.
-async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Vec<PolicyProblem>> {
-    let mut problems = Vec::new();
-    for template in &set.agreements {
-        let message = match baa::publish(store, template).await {
-            Ok(true) => continue,
-            Ok(false) => {
-                "is published with another text or title; a change needs a version of its own"
-                    .to_owned()
-            }
-            Err(error) => format!("the store did not take it: {error}"),
-        };
-        problems.push(PolicyProblem {
-            file: format!("{}/{}.md", agreements::FOLDER, template.version),
-            message,
-        });
+/// Publishes the agreements of a set and gives it the epoch of its content, both or neither.
+async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Refusal> {
+    match policy_epoch::enter(store, &set.digest, &set.agreements).await {
+        Ok(epoch) => {
+            set.epoch = epoch;
+            Ok(set)
+        }
+        Err(TransactionError::Refused(versions)) => {
+            let problem = |version: String| PolicyProblem {
+                file: format!("{}/{version}.md", agreements::FOLDER),
+                message:
+                    "is published with another text or title; a change needs a version of its own"
+                        .to_owned(),
+            };
+            Err(Refusal::Files(versions.into_iter().map(problem).collect()))
+        }
+        Err(TransactionError::Store(error)) => Err(Refusal::Store(vec![PolicyProblem {
+            file: "epoch".to_owned(),
+            message: format!("the store did not take the set: {error}"),
+        }])),
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let epoch = svc_store::policy_epoch::epoch_for(store, &set.digest).await;
-    set.epoch = epoch.map_err(|error| {
-        vec![PolicyProblem {
-            file: "epoch".into(),
-            message: format!("the store gave none: {error}"),
-        }]
-    })?;
-    Ok(set)
 }

@@ -79,6 +79,10 @@ impl<DB: Database> Kept<DB> {
                 let asked = tokio::time::timeout(WAIT_TIMEOUT, connection.ping()).await;
                 if !matches!(asked, Ok(Ok(()))) {
                     connection.close_on_drop();
+                    // Nobody there: nobody waits as long again for each of the others.
+                    if asked.is_err() {
+                        self.close_resting();
+                    }
                     continue;
                 }
             }
@@ -88,6 +92,14 @@ impl<DB: Database> Kept<DB> {
         let connection = Box::pin(self.pool.acquire()).await?;
         let made = Instant::now();
         Ok((connection, Ticket { made, _turn: turn }))
+    }
+
+    /// Has the pool replace every connection that rests.
+    fn close_resting(&self) {
+        let resting = std::mem::take(&mut *self.resting.0.lock());
+        for mut rested in resting {
+            rested.connection.close_on_drop();
+        }
     }
 
     /// Keeps a connection on which nothing is under way.

@@ -338,18 +338,11 @@ async fn renew(
     now_us: i64,
 ) -> Result<(), StoreError> {
     let ids: Vec<String> = places.iter().map(|(_, id)| id.clone()).collect();
-    let by_server = clock == Clock::Server && store.db.is_postgres();
     store
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let now_us = if by_server {
-                    let sql = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::BIGINT AS now_us";
-                    let row = cx.row(sql, args![]).await?;
-                    row.ok_or(StoreError::Missing("time"))?.get("now_us")?
-                } else {
-                    now_us
-                };
+                let now_us = clock.now_us(cx, now_us).await?;
                 for id in ids {
                     let sql = "UPDATE limit_slots SET lease_until = $2 WHERE id = $1";
                     cx.execute(sql, args![id, now_us + LEASE_US]).await?;

@@ -2,9 +2,11 @@
 
 use futures_util::future::join_all;
 use svc_core::secret::Mode;
+use svc_core::time::Timestamp;
 use svc_store::audit::{self, APPEND_ROWS, Phase};
+use svc_store::bootstrap::template;
 use svc_store::inference;
-use svc_store::{StoreError, policy_epoch};
+use svc_store::{StoreError, TransactionError, policy_epoch};
 
 use crate::database::TestDb;
 use crate::fixture;
@@ -17,6 +19,7 @@ on_both! {
     other_organizations_and_modes_see_no_rows,
     epochs_are_stable_and_increase,
     replicas_agree_on_epochs,
+    a_policy_set_is_entered_whole_or_not_at_all,
 }
 
 async fn rows_have_the_shape_of_the_contract(db: TestDb) {
@@ -136,10 +139,8 @@ async fn other_organizations_and_modes_see_no_rows(db: TestDb) {
 async fn epochs_are_stable_and_increase(db: TestDb) {
     let store = db.open().await;
     for (digest, epoch) in [("a", 1), ("b", 2), ("a", 1), ("c", 3)] {
-        assert_eq!(
-            policy_epoch::epoch_for(&store, digest).await.unwrap(),
-            epoch
-        );
+        let entered = policy_epoch::enter(&store, digest, &[]).await;
+        assert_eq!(entered.unwrap(), epoch);
     }
 }
 
@@ -149,10 +150,8 @@ async fn replicas_agree_on_epochs(db: TestDb) {
         let store = stores[number % 2].clone();
         async move {
             let digest = format!("digest {}", number % 6);
-            (
-                number % 6,
-                policy_epoch::epoch_for(&store, &digest).await.unwrap(),
-            )
+            let entered = policy_epoch::enter(&store, &digest, &[]).await;
+            (number % 6, entered.unwrap())
         }
     });
     let mut epochs = [0; 6];
@@ -163,4 +162,25 @@ async fn replicas_agree_on_epochs(db: TestDb) {
     }
     epochs.sort_unstable();
     assert_eq!(epochs, [1, 2, 3, 4, 5, 6]);
+}
+
+async fn a_policy_set_is_entered_whole_or_not_at_all(db: TestDb) {
+    let store = db.open().await;
+    let published = template("2026-04", "Agreement", "the text", Timestamp(1));
+    let entered = policy_epoch::enter(&store, "a", std::slice::from_ref(&published)).await;
+    assert_eq!(entered.unwrap(), 1);
+    let newer = template("2026-11", "Agreement", "a newer text", Timestamp(2));
+    let rewritten = template("2026-04", "Agreement", "another text", Timestamp(1));
+    let entered = policy_epoch::enter(&store, "b", &[newer.clone(), rewritten]).await;
+    assert!(matches!(entered, Err(TransactionError::Refused(clashing)) if clashing == ["2026-04"]));
+    let versions = "SELECT version FROM baa_templates ORDER BY version";
+    assert_eq!(db.texts(versions).await, ["2026-04"]);
+    assert_eq!(
+        db.texts("SELECT digest FROM policy_epochs").await,
+        ["a"],
+        "no epoch either"
+    );
+    let entered = policy_epoch::enter(&store, "b", &[published, newer]).await;
+    assert_eq!(entered.unwrap(), 2);
+    assert_eq!(db.texts(versions).await, ["2026-04", "2026-11"]);
 }

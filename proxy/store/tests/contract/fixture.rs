@@ -25,7 +25,8 @@ use crate::database::TestDb;
 pub(crate) const NOW: Timestamp = Timestamp(1_795_205_340_123);
 pub(crate) const REPLICA: &str = "replica-1";
 /// Long enough for every test.
-pub(crate) const LEASE_END: Timestamp = NOW.plus_ms(600_000);
+pub(crate) const LEASE_MS: i64 = 600_000;
+pub(crate) const LEASE_END: Timestamp = NOW.plus_ms(LEASE_MS);
 
 pub(crate) fn cycle() -> Cycle {
     let (start, end) = NOW.cycle(1);

@@ -44,3 +44,4 @@ mod phi_lists;
 mod records;
 mod recovering;
 mod signing_keys;
+mod silence;

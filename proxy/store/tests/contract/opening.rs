@@ -66,7 +66,7 @@ async fn a_newer_or_different_schema_is_refused(db: TestDb) {
     assert!(matches!(db.try_open().await, Err(StoreError::Schema(_))));
 }
 
-fn key(number: u8, org: &str) -> ApiKey {
+pub(crate) fn key(number: u8, org: &str) -> ApiKey {
     ApiKey {
         id: format!("key_{number}"),
         org_id: org.to_owned(),

@@ -3,15 +3,16 @@
 use futures_util::future::join_all;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
-use svc_core::time::MS_PER_DAY;
+use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_store::audit::Phase;
 use svc_store::budget::{self, HoldRequest, Sums};
+use svc_store::clock::Clock;
 use svc_store::inference::{self, Opened, Settled};
 use svc_store::recovery::{self, Recovered};
 use svc_store::{Store, audit, ledger, replica};
 
 use crate::database::TestDb;
-use crate::fixture::{self, LEASE_END, NOW, REPLICA};
+use crate::fixture::{self, LEASE_END, LEASE_MS, NOW, REPLICA};
 
 on_both! {
     open_requests_of_a_dead_replica_are_abandoned_once,
@@ -21,6 +22,12 @@ on_both! {
     a_late_settlement_changes_nothing,
     a_settlement_that_races_with_recovery_ends_with_one_terminal_row,
     leaving_ends_the_lease_at_once,
+    on_a_server_leases_go_by_its_clock,
+}
+
+/// A moment that the test chooses.
+const fn at(now: Timestamp) -> (Clock, Timestamp) {
+    (Clock::Caller, now)
 }
 
 async fn open(store: &Store, org: &str, request: &str) {
@@ -39,7 +46,7 @@ async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
     let stores = [db.open().await, db.open().await, db.open().await];
     let store = &stores[0];
     let org = fixture::organization(store).await.organization_id;
-    replica::heartbeat(store, REPLICA, NOW, LEASE_END)
+    replica::heartbeat(store, REPLICA, at(NOW), LEASE_MS)
         .await
         .unwrap();
     for number in 0..30 {
@@ -48,7 +55,7 @@ async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
     let works = stores.iter().map(|store| {
         let store = store.clone();
         async move {
-            recovery::recover_abandoned(&store, LEASE_END)
+            recovery::recover_abandoned(&store, at(LEASE_END))
                 .await
                 .unwrap()
         }
@@ -96,7 +103,7 @@ async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
     let opened = inference::open(&store, &intent, &free).await.unwrap();
     assert_eq!(opened, Opened::Held);
     assert_eq!(sums(&store, &org).await, Sums::default());
-    let recovered = recovery::recover_abandoned(&store, LEASE_END)
+    let recovered = recovery::recover_abandoned(&store, at(LEASE_END))
         .await
         .unwrap();
     assert_eq!((recovered.abandoned, recovered.released), (1, 0));
@@ -115,41 +122,43 @@ async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
 async fn a_living_replica_keeps_what_is_its_own(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    replica::heartbeat(&store, REPLICA, NOW, NOW.plus_ms(10))
+    replica::heartbeat(&store, REPLICA, at(NOW), 10)
         .await
         .unwrap();
-    assert_eq!(replica::count_alive(&store, NOW).await.unwrap(), 1);
+    assert_eq!(replica::count_alive(&store, at(NOW)).await.unwrap(), 1);
     open(&store, &org, "req_1").await;
     let none = Recovered::default();
     assert_eq!(
-        recovery::recover_abandoned(&store, NOW.plus_ms(9))
+        recovery::recover_abandoned(&store, at(NOW.plus_ms(9)))
             .await
             .unwrap(),
         none
     );
-    replica::heartbeat(&store, REPLICA, NOW, NOW.plus_ms(20))
+    replica::heartbeat(&store, REPLICA, at(NOW), 20)
         .await
         .unwrap();
     assert_eq!(
-        recovery::recover_abandoned(&store, NOW.plus_ms(19))
+        recovery::recover_abandoned(&store, at(NOW.plus_ms(19)))
             .await
             .unwrap(),
         none
     );
-    replica::heartbeat(&store, "replica-2", NOW, LEASE_END)
+    replica::heartbeat(&store, "replica-2", at(NOW), LEASE_MS)
         .await
         .unwrap();
     assert_eq!(
-        replica::count_alive(&store, NOW.plus_ms(19)).await.unwrap(),
+        replica::count_alive(&store, at(NOW.plus_ms(19)))
+            .await
+            .unwrap(),
         2
     );
-    let recovered = recovery::recover_abandoned(&store, NOW.plus_ms(20))
+    let recovered = recovery::recover_abandoned(&store, at(NOW.plus_ms(20)))
         .await
         .unwrap();
     assert_eq!(recovered.abandoned, 1);
     // Dead replicas are counted no more, but the answer stays a divisor.
     assert_eq!(
-        replica::count_alive(&store, LEASE_END.plus_ms(MS_PER_DAY))
+        replica::count_alive(&store, at(LEASE_END.plus_ms(MS_PER_DAY)))
             .await
             .unwrap(),
         1
@@ -160,7 +169,7 @@ async fn a_hold_without_an_intent_is_given_back_silently(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     fixture::lone_hold(&db, &org, "req_1", 10).await;
-    let recovered = recovery::recover_abandoned(&store, NOW).await.unwrap();
+    let recovered = recovery::recover_abandoned(&store, at(NOW)).await.unwrap();
     assert_eq!((recovered.abandoned, recovered.released), (0, 1));
     assert_eq!(sums(&store, &org).await, Sums::default());
     assert!(
@@ -175,7 +184,7 @@ async fn a_late_settlement_changes_nothing(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     open(&store, &org, "req_1").await;
-    recovery::recover_abandoned(&store, NOW).await.unwrap();
+    recovery::recover_abandoned(&store, at(NOW)).await.unwrap();
     let settled = inference::settle(&store, &fixture::settlement(&org, "req_1", 5)).await;
     assert_eq!(settled.unwrap(), Settled::ClosedByRecovery);
     assert_eq!(sums(&store, &org).await, Sums::default());
@@ -195,8 +204,10 @@ async fn a_settlement_that_races_with_recovery_ends_with_one_terminal_row(db: Te
     let settling = settlements
         .iter()
         .map(|settlement| inference::settle(&store, settlement));
-    let (settled, recovered) =
-        tokio::join!(join_all(settling), recovery::recover_abandoned(&other, NOW));
+    let (settled, recovered) = tokio::join!(
+        join_all(settling),
+        recovery::recover_abandoned(&other, at(NOW))
+    );
     let done = settled
         .into_iter()
         .filter(|settled| matches!(settled, Ok(Settled::Done)))
@@ -219,16 +230,39 @@ async fn a_settlement_that_races_with_recovery_ends_with_one_terminal_row(db: Te
 async fn leaving_ends_the_lease_at_once(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    replica::heartbeat(&store, REPLICA, NOW, LEASE_END)
+    replica::heartbeat(&store, REPLICA, at(NOW), LEASE_MS)
         .await
         .unwrap();
     open(&store, &org, "req_1").await;
     replica::leave(&store, REPLICA).await.unwrap();
     assert_eq!(
-        recovery::recover_abandoned(&store, NOW)
+        recovery::recover_abandoned(&store, at(NOW))
             .await
             .unwrap()
             .abandoned,
         1
     );
+}
+
+async fn on_a_server_leases_go_by_its_clock(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    // A replica whose clock is a day slow, and one whose clock is a day fast and looks after it.
+    let slow = (Clock::Server, NOW.plus_ms(-MS_PER_DAY));
+    let fast = (Clock::Server, NOW.plus_ms(MS_PER_DAY));
+    replica::heartbeat(&store, REPLICA, slow, LEASE_MS)
+        .await
+        .unwrap();
+    open(&store, &org, "req_1").await;
+    let recovered = recovery::recover_abandoned(&store, fast).await.unwrap();
+    if db.is_sqlite() {
+        // Of one machine: its processes have one clock.
+        assert_eq!(recovered.abandoned, 1);
+        return;
+    }
+    assert_eq!(recovered, Recovered::default());
+    assert_eq!(replica::count_alive(&store, fast).await.unwrap(), 1);
+    replica::heartbeat(&store, REPLICA, fast, 0).await.unwrap();
+    let recovered = recovery::recover_abandoned(&store, slow).await.unwrap();
+    assert_eq!(recovered.abandoned, 1);
 }
