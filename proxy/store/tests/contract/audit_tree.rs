@@ -418,16 +418,12 @@ async fn a_long_conversation_expires_some_messages_at_a_time(db: TestDb) {
     let org = fixture::organization(&store).await.organization_id;
     let mut thread = fixture::new_thread();
     let id = fixture::thread_id(&thread);
-    for number in 0..6 {
+    for _ in 0..6 {
         let mut turn = fixture::turn(thread, ["a", "b"]);
         turn.messages = (0..TURN_MESSAGES)
             .map(|_| fixture::message(Role::User, "a"))
             .collect();
-        let request_id = format!("req_{number}");
-        let at = days_ago(366);
-        conversation::append(&store, &org, Mode::Live, &request_id, &turn, at)
-            .await
-            .unwrap();
+        fixture::append(&store, &org, Mode::Live, &turn, days_ago(366)).await;
         let loaded = conversation::load(&store, &org, Mode::Live, &id, 1).await;
         thread = Thread::Existing(loaded.unwrap().unwrap().handle);
     }
