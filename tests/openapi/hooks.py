@@ -8,6 +8,8 @@ import datetime
 import schemathesis
 
 MODELS = ("alpha-sonnet-4-6", "alpha-haiku-4-5")
+# Of amounts and shares.
+DECIMALS = 6
 
 
 @schemathesis.hook
@@ -38,8 +40,12 @@ def fit_body(body: dict) -> None:
     if isinstance(body.get("rate_limits"), dict):
         # Not above the caller's own.
         body["rate_limits"] = {name: limit and 1 for name, limit in body["rate_limits"].items()}
+    # At most six decimals: `multipleOf` would make validators that reckon in binary refuse 0.8.
+    for name in ("monthly_credit_cap", "monthly_spend_cap_usd"):
+        if isinstance(body.get(name), float):
+            body[name] = round(body[name], DECIMALS)
     if isinstance(body.get("alert_thresholds"), list):
-        body["alert_thresholds"].sort()
+        body["alert_thresholds"] = sorted({round(share, DECIMALS) for share in body["alert_thresholds"]})
     for name in ("allowed_models", "premium_models_enabled"):
         if isinstance(body.get(name), list):
             body[name] = list(MODELS)

@@ -185,7 +185,13 @@ pub(crate) const LONGEST_USEFUL_WAIT_SECONDS: u64 = 60;
 /// The answer to a path without a route (contract 2.1).
 pub fn not_found(request_id: &str, surface: Surface) -> Response {
     let fault = Fault::new(Code::NotFound, "There is no such route.");
-    fault_response(surface, &fault, request_id)
+    let mut response = fault_response(surface, &fault, request_id);
+    // SDKs of the chat-completions surface ask for paths that are none of its own (`/v1/responses`), and know a request
+    // by this name alone.
+    if let Ok(value) = HeaderValue::from_str(request_id) {
+        response.headers.insert(X_REQUEST_ID, value);
+    }
+    response
 }
 
 /// The answer to a route without this method (contract 2.2).

@@ -31,6 +31,11 @@ const MAX_KEY_CHARS: usize = 255;
 const WAIT_ATTEMPTS: u32 = 40;
 const WAIT_PAUSE: Duration = Duration::from_millis(50);
 
+/// The catalogue's words are for another request under the key, whose sender takes a fresh one. Here the effect would
+/// be there twice.
+const STILL_RUNS: &str =
+    "The first request with this idempotency key still runs; send it again with the same key.";
+
 /// Three chances to extend a claim before it may be taken over.
 const EXTEND_EVERY: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 4);
 
@@ -93,7 +98,8 @@ impl Turn {
                     return Ok(Self::Done(stored));
                 }
                 Claimed::Mismatch { first_seen_at } => {
-                    return Err(conflict("body_mismatch", first_seen_at));
+                    let fault = Code::IdempotencyConflict.fault();
+                    return Err(conflict(fault, "body_mismatch", first_seen_at));
                 }
                 Claimed::InProgress { first_seen_at } => {
                     waiting_since = first_seen_at;
@@ -101,13 +107,13 @@ impl Turn {
                 }
             }
         }
-        Err(conflict("in_progress", waiting_since).retry_in(1))
+        let fault = Fault::new(Code::IdempotencyConflict, STILL_RUNS);
+        Err(conflict(fault, "in_progress", waiting_since).retry_in(1))
     }
 }
 
-fn conflict(reason: &str, first_seen_at: Timestamp) -> Fault {
-    Code::IdempotencyConflict
-        .fault()
+fn conflict(fault: Fault, reason: &str, first_seen_at: Timestamp) -> Fault {
+    fault
         .detail("reason", reason)
         .detail("first_seen_at", first_seen_at.to_string())
 }

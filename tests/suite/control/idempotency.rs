@@ -15,6 +15,7 @@ on_both_engines! {
     fifty_duplicates_have_one_effect,
     an_answer_is_given_again_to_the_byte,
     a_different_request_is_refused,
+    a_duplicate_of_one_that_runs_is_told_to_come_back,
     a_refusal_frees_its_key,
     keys_have_a_form,
 }
@@ -123,6 +124,32 @@ async fn a_different_request_is_refused(world: &World) {
         .answer(&elsewhere.header("Idempotency-Key", "k"))
         .await;
     assert_eq!(elsewhere.status, 409);
+}
+
+async fn a_duplicate_of_one_that_runs_is_told_to_come_back(world: &World) {
+    let organization = world.organization();
+    let owner = &organization.key;
+    assert_eq!(create(world, owner, "k", "slow").await.status, 201);
+    // As if the first one still ran, with a lease until the year 2286.
+    let sql = "UPDATE idempotency SET owner = 'req_slow', response = NULL, expires_at = NULL, \
+               lease_until = 9999999999999 WHERE org_id = $1";
+    let database = &world.gateway.database;
+    database.change(sql, &[&organization.id]).await;
+    let refused = create(world, owner, "k", "slow").await;
+    assert_eq!(refused.status, 409);
+    let error = refused.json()["error"].clone();
+    assert_eq!(error["code"], "IDEMPOTENCY_CONFLICT");
+    assert_eq!(error["details"]["reason"], "in_progress");
+    assert_eq!(error["retryable"], true);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("still runs"), "{message}");
+    // Another request is one, whether or not the first one runs.
+    let other = create(world, owner, "k", "other").await;
+    let error = other.json()["error"].clone();
+    assert_eq!(error["details"]["reason"], "body_mismatch");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("different request"), "{message}");
 }
 
 async fn a_refusal_frees_its_key(world: &World) {

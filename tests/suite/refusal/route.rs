@@ -53,6 +53,8 @@ async fn unknown_routes_do_not_exist_for_anyone(world: &World) {
                 ),
                 (None, None)
             );
+            // The one name that SDKs of the chat-completions surface know.
+            assert_eq!(answer.header("x-request-id"), Some(answer.request_id()));
         }
     }
 }
