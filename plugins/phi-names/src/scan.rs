@@ -39,6 +39,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         field::find(text, start, end, findings);
         reads.push(read);
     }
+    keyed(text, segments, findings);
     sort(findings);
     let known = known(text, findings);
     if !known.is_empty() {
@@ -49,7 +50,6 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
             mentions(&sentence, &known, findings, rules_end, &mut next);
         }
     }
-    keyed(text, segments, findings);
     sort(findings);
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
