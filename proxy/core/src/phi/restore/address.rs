@@ -9,6 +9,8 @@ pub(super) struct AddressWatch {
     after_word: bool,
     /// The letters of the word so far, in small letters; longer words are no scheme.
     word: String,
+    /// What stands behind an opening bracket, where it may be the placeholder of an address.
+    bracketed: Option<String>,
     domain: Domain,
 }
 
@@ -23,6 +25,15 @@ enum State {
         line_is_empty: bool,
         angle: Angle,
     },
+}
+
+impl State {
+    /// Behind the bracket that opens a link's target.
+    const TARGET: Self = Self::Target {
+        depth: 1,
+        line_is_empty: false,
+        angle: Angle::Possible,
+    };
 }
 
 /// A link target may stand in `<>`, where brackets do not count.
@@ -41,8 +52,12 @@ enum Domain {
     Complete,
 }
 
-/// Letters of the longest word that begins an address (`https`).
-const MAX_SCHEME_LETTERS: usize = 5;
+/// Words that begin an address, before a colon.
+const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
+/// Letters of the longest of them.
+const MAX_SCHEME_LETTERS: usize = 6;
+/// Letters of the longest placeholder of an address.
+const MAX_BRACKETED: usize = 16;
 
 impl Default for AddressWatch {
     fn default() -> Self {
@@ -51,6 +66,7 @@ impl Default for AddressWatch {
             before: ' ',
             after_word: false,
             word: String::new(),
+            bracketed: None,
             domain: Domain::None,
         }
     }
@@ -81,6 +97,7 @@ impl AddressWatch {
     pub(super) fn see(&mut self, letter: char) {
         match self.state {
             State::Free => self.see_free(letter),
+            State::Running if self.opens_target(letter) => self.state = State::TARGET,
             State::Running => {
                 if ends_running(letter) {
                     self.reset();
@@ -92,21 +109,41 @@ impl AddressWatch {
         self.after_word = letter.is_alphanumeric();
     }
 
+    fn opens_target(&self, letter: char) -> bool {
+        letter == '(' && self.before == ']'
+    }
+
     fn see_free(&mut self, letter: char) {
-        let scheme = letter == ':' && (self.word == "http" || self.word == "https");
+        let scheme = letter == ':' && SCHEMES.contains(&self.word.as_str());
         let host = letter == '.' && self.word == "www";
         let slashes = letter == '/' && self.before == '/';
         let path = (letter == '/' || letter == '?') && self.domain == Domain::Complete;
-        if letter == '(' && self.before == ']' {
-            self.state = State::Target {
-                depth: 1,
-                line_is_empty: false,
-                angle: Angle::Possible,
-            };
+        if self.opens_target(letter) {
+            self.state = State::TARGET;
         } else if scheme || host || slashes || path {
             self.state = State::Running;
         }
         self.follow_word(letter);
+        self.follow_bracket(letter);
+    }
+
+    /// An address that was taken out of the reply goes on behind its placeholder: `[URL_1]…`, `[EMAIL_1]?body=…`.
+    fn follow_bracket(&mut self, letter: char) {
+        match (letter, &mut self.bracketed) {
+            ('[', bracketed) => *bracketed = Some(String::new()),
+            (']', Some(inside)) => {
+                if inside.starts_with("URL_") {
+                    self.state = State::Running;
+                } else if inside.starts_with("EMAIL_") {
+                    self.domain = Domain::Complete;
+                }
+                self.bracketed = None;
+            }
+            (letter, Some(inside)) if inside.len() < MAX_BRACKETED && letter.is_ascii() => {
+                inside.push(letter);
+            }
+            (_, bracketed) => *bracketed = None,
+        }
     }
 
     fn follow_word(&mut self, letter: char) {
@@ -168,6 +205,7 @@ impl AddressWatch {
     fn reset(&mut self) {
         self.state = State::Free;
         self.word.clear();
+        self.bracketed = None;
         self.domain = Domain::None;
     }
 }

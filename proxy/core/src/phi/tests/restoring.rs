@@ -102,6 +102,13 @@ fn nothing_is_restored_into_an_address() {
         "[r]: https://e.example/[SSN_1]",
         "ftp://[SSN_1]",
         "[x](mailto:a@b.c?body=[SSN_1])",
+        "mailto:a@b.c?body=[SSN_1]",
+        // Addresses that were taken out of the reply.
+        "[URL_1][SSN_1]",
+        "<img src=\"[URL_12]&q=[SSN_1]\">",
+        "mailto:[EMAIL_1]?body=[SSN_1]",
+        "[EMAIL_1]?body=[SSN_1]",
+        "[URL_1](/a \"t\" [SSN_1])",
         "https://e.example/\u{a0}[SSN_1]",
     ] {
         assert_eq!(prose(text), text);
@@ -140,6 +147,10 @@ fn ordinary_text_is_no_address() {
         "[SSN_1] (see [SSN_1])",
         "http [SSN_1]",
         "3.5 / [SSN_1]",
+        "[EMAIL_1] [SSN_1]",
+        "[URL_1] [SSN_1]",
+        "[EMAIL_1], [SSN_1]",
+        "[URL_ [SSN_1]",
     ] {
         assert_eq!(prose(text), text.replace("[SSN_1]", "123-45-6789"));
     }
