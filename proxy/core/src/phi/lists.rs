@@ -158,7 +158,8 @@ impl ValueLists {
                 self.find_at(run, &normal, &mut allowed, &mut mentions.denied);
             }
         }
-        mentions.allowed = Allowed::of(allowed);
+        let allowed = allowed.into_iter().map(|range| with_signs(text, range));
+        mentions.allowed = Allowed::of(allowed.collect());
         mentions
     }
 
@@ -202,6 +203,17 @@ struct Word {
     end: usize,
     normal_start: usize,
     normal_end: usize,
+}
+
+/// A stretch with the signs around it, as a finding may have some of them: `(212) 555-0100`.
+fn with_signs(text: &str, range: Range<usize>) -> Range<usize> {
+    let signs = |letters: &mut dyn Iterator<Item = char>| -> usize {
+        let signs = letters.take_while(|letter| letter.is_ascii_punctuation());
+        signs.take(MAX_GAP_BYTES).count()
+    };
+    let before = text.get(..range.start).unwrap_or_default();
+    let behind = text.get(range.end..).unwrap_or_default();
+    range.start - signs(&mut before.chars().rev())..range.end + signs(&mut behind.chars())
 }
 
 /// The words of a stretch of text; their normal forms are appended to `normal`, one after another.

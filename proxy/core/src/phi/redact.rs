@@ -14,6 +14,7 @@ use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{PlaceholderMap, Speaker};
 use super::merge::Finding;
+use super::restore::prose::Prose;
 use super::scan::{Segment, TextScan};
 use super::token::{self, Token};
 use super::visit::{Form, visit};
@@ -200,14 +201,52 @@ fn rewrite(chat: &mut ChatRequest, scan: &TextScan, edits: Vec<Edit>) -> Result<
 fn edited(text: &str, segment: &Segment, edits: &mut Peekable<IntoIter<Edit>>) -> Option<String> {
     edits.peek().filter(|edit| edit.range.start < segment.end)?;
     let mut changed = String::with_capacity(text.len());
+    let mut numbers = JsonNumbers::default();
     let mut from = 0;
     while let Some(Edit { range, placeholder }) =
         edits.next_if(|edit| edit.range.start < segment.end)
     {
-        changed.push_str(text.get(from..range.start - segment.start)?);
-        changed.push_str(&placeholder);
-        from = range.end - segment.start;
+        let range = range.start - segment.start..range.end - segment.start;
+        changed.push_str(text.get(from..range.start)?);
+        // JSON stays JSON: a placeholder is no number.
+        if segment.form == Form::Text && numbers.is_one(text, &range) {
+            changed.extend(["\"", &placeholder, "\""]);
+        } else {
+            changed.push_str(&placeholder);
+        }
+        from = range.end;
     }
     changed.push_str(text.get(from..)?);
     Some(changed)
+}
+
+/// Tells numbers of JSON within a text from others, in the order in which they stand.
+#[derive(Default)]
+struct JsonNumbers {
+    reader: Prose,
+    /// Bytes of the text that were read.
+    read: usize,
+}
+
+impl JsonNumbers {
+    /// Whether the stretch is a whole number of JSON. Few are, so it is looked at its neighbours first.
+    fn is_one(&mut self, text: &str, range: &Range<usize>) -> bool {
+        let value = text.get(range.clone()).unwrap_or_default();
+        let before = text.get(..range.start).unwrap_or_default().trim_ascii_end();
+        let behind = text.get(range.end..).unwrap_or_default().trim_ascii_start();
+        let may_be = value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+            && before.ends_with([':', ',', '['])
+            && behind.starts_with([',', ']', '}']);
+        if !may_be {
+            return false;
+        }
+        let unread = text.get(self.read..range.start).unwrap_or_default();
+        for letter in unread.chars() {
+            self.reader.push(letter);
+        }
+        self.read = range.start;
+        self.reader.is_bare_json()
+    }
 }

@@ -59,6 +59,17 @@ fn pair(kind: &str, value: &str) -> (String, String) {
 }
 
 #[test]
+fn an_allowed_value_stays_with_the_signs_around_it() {
+    let allowed = [("919-555-0100", None)];
+    for text in ["919.555.0100", "(919) 555-0100", "call (919) 555-0100."] {
+        let number = text.trim_start_matches("call ").trim_end_matches('.');
+        assert_eq!(found(text, &allowed, &[("PHONE", number)]), [], "{text}");
+    }
+    let other = [("PHONE", "919-555-0100 x7")];
+    assert_eq!(found("919-555-0100 x7", &allowed, &other).len(), 1);
+}
+
+#[test]
 fn a_denied_value_goes_in_every_spelling() {
     let denied = [
         ("Blue Falcon", Some("OTHER_ID")),

@@ -145,6 +145,25 @@ fn one_value_has_one_placeholder_and_two_values_have_two() {
 }
 
 #[test]
+fn numbers_of_json_become_strings() {
+    let values = [("MRN", "440182"), ("AGE", "93")];
+    for (text, seen) in [
+        (
+            r#"{"mrn": 440182, "age":93}"#,
+            r#"{"mrn": "[MRN_1]", "age":"[AGE_1]"}"#,
+        ),
+        (
+            r#"see {"a": [93, 440182 ], "note": "of 440182, or 93"}: 440182, 93"#,
+            r#"see {"a": ["[AGE_1]", "[MRN_1]" ], "note": "of [MRN_1], or [AGE_1]"}: [MRN_1], [AGE_1]"#,
+        ),
+        ("mrn: 440182, age: 93, or", "mrn: [MRN_1], age: [AGE_1], or"),
+    ] {
+        let mut map = PlaceholderMap::default();
+        assert_eq!(masked(text, &values, &mut map), seen);
+    }
+}
+
+#[test]
 fn numbers_stay_while_a_resent_conversation_grows() {
     let values = [("NAME", "Ann Poe"), ("NAME", "Bob Roe"), ("SSN", SSN)];
     let mut short = chat(vec![user("Ann Poe"), assistant("Ann Poe has 123-45-6789")]);
