@@ -435,6 +435,7 @@ pub struct ReplyBuilder {
     /// Per tool-call index: position in `reply.content` and the arguments' text so far.
     calls: BTreeMap<u32, (usize, String)>,
     keeps_unparsed: bool,
+    drops_prose: bool,
 }
 
 impl ReplyBuilder {
@@ -446,9 +447,23 @@ impl ReplyBuilder {
         }
     }
 
+    /// The same, of which nobody reads the text or the reasoning: calls are judged and tokens counted.
+    #[must_use]
+    pub fn without_prose(self) -> Self {
+        Self {
+            drops_prose: true,
+            ..self
+        }
+    }
+
     /// Takes in the next event.
     pub fn push(&mut self, event: &ChatEvent) {
         match event {
+            ChatEvent::Text(_)
+            | ChatEvent::Reasoning(_)
+            | ChatEvent::ReasoningSignature(_)
+            | ChatEvent::RedactedReasoning { .. }
+                if self.drops_prose => {}
             ChatEvent::Started { .. } | ChatEvent::KeepAlive | ChatEvent::ToolCallEnd { .. } => {}
             ChatEvent::Text(piece) => match self.reply.content.last_mut() {
                 Some(Part::Text { text, .. }) => text.push_str(piece),
@@ -574,6 +589,16 @@ mod tests {
             stop_sequence: None,
         }));
         builder.finish()
+    }
+
+    #[test]
+    fn without_its_prose_a_reply_is_judged_alike() {
+        let without = || ReplyBuilder::default().without_prose();
+        let reason = FinishReason::ToolCalls;
+        let whole = built(without(), "{}", reason).map(|reply| reply.content.len());
+        assert_eq!(whole, Ok(2));
+        let bad = built(without(), "{", reason).map(|_| ());
+        assert_eq!(bad, Err(BadArguments { index: 1 }));
     }
 
     #[test]

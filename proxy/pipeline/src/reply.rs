@@ -28,7 +28,8 @@ pub(crate) struct Reply {
     head: RunHead,
     encoder: Box<dyn ReplyEncoder>,
     guard: ReplyGuard,
-    /// The reply with placeholders in place, also for what is new in it: what is stored.
+    /// The reply with placeholders in place, also for what is new in it: what is stored. Where nothing is, only what judging
+    /// it takes.
     kept: ReplyBuilder,
     finish: Option<Finish>,
     /// The same end as the caller may see it.
@@ -54,11 +55,16 @@ impl Reply {
         exchange.trail.names(&head.message_id);
         let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller, &exchange.gateway.store);
         let encoder = encoder(exchange.surface);
+        let kept = builder(exchange.surface);
+        let kept = match thread.store {
+            true => kept,
+            false => kept.without_prose(),
+        };
         Ok(Self {
             head,
             encoder,
             guard,
-            kept: builder(exchange.surface),
+            kept,
             finish: None,
             shown_finish: None,
             chat,
