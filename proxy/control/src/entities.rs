@@ -128,7 +128,9 @@ async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Res
                 let problem = format!("an app has at most {MAX_ENTITIES} entities");
                 return Err(refused(invalid("$body", problem)));
             }
-            entity::insert(&mut tx, &entity).await?;
+            if entity::insert(&mut tx, &entity).await? == Judged::Outdated {
+                return Err(refused(outdated()));
+            }
             announce(&mut tx, &entity, &changes, entity.created_at).await?;
             let made = effect("created", &entity, changes.len());
             Ok(made.with_status(StatusCode::CREATED))

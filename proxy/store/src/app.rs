@@ -5,7 +5,7 @@ use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, organization};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct App {
@@ -33,11 +33,22 @@ pub async fn insert(tx: &mut Transaction<'_>, app: &App) -> Result<(), StoreErro
     tx.cx.execute(sql, arguments).await.map(drop)
 }
 
-/// How many apps an organization has.
+/// Keeps others from adding to what this app has, for the rest of the transaction: two that count the same cannot both
+/// add. An update that changes nothing holds the row on both engines alike.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn hold(tx: &mut Transaction<'_>, app_id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE apps SET name = name WHERE id = $1";
+    tx.cx.execute(sql, args![app_id]).await.map(drop)
+}
+
+/// How many apps an organization has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
+    organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM apps WHERE org_id = $1 AND mode = $2";
     let row = tx.cx.row(sql, args![org_id, mode]).await?;
     row.ok_or(StoreError::Missing("count"))?.get("found")

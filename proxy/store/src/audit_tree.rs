@@ -527,12 +527,14 @@ pub async fn absent(
         .db
         .read(|cx| {
             Box::pin(async move {
+                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join it may
+                // read all rows of the organization for each leaf.
                 let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
                            WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
                            AND l.leaf_index < $5 \
                            AND (l.occurred_at > $6 OR (l.occurred_at = $6 AND l.leaf_index > $7)) \
-                           AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.id = l.audit_id AND a.org_id = l.org_id \
-                           AND a.mode = l.mode AND a.occurred_at = l.occurred_at) \
+                           AND NOT COALESCE((SELECT a.org_id = l.org_id AND a.mode = l.mode \
+                           AND a.occurred_at = l.occurred_at FROM audit a WHERE a.id = l.audit_id), FALSE) \
                            ORDER BY l.occurred_at, l.leaf_index LIMIT $8";
                 let rows = cx.rows(sql, arguments).await?;
                 rows.iter()

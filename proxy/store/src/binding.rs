@@ -8,7 +8,7 @@ use crate::integration::{self, Integration};
 use crate::page::{Listing, Page, Paged};
 use crate::seal::Content;
 use crate::sealed_secret::{self, SealedSecret};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, organization};
 
 /// One name in one project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,11 +80,12 @@ pub async fn is_taken(tx: &mut Transaction<'_>, binding: &Binding) -> Result<boo
     Ok(tx.cx.row(sql, arguments).await?.is_some())
 }
 
-/// How many bindings an organization has.
+/// How many bindings an organization has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
+    organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS held FROM integration_bindings WHERE org_id = $1 AND mode = $2";
     let row = tx.cx.row(sql, args![org_id, mode]).await?;
     row.ok_or(StoreError::Missing("count"))?.get("held")

@@ -9,11 +9,11 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
-use crate::org_key;
 use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Place, SecretKey};
 use crate::sealed_secret::{self, Table, table};
 use crate::{Store, StoreError, Transaction};
+use crate::{app, org_key};
 
 static TABLE: Table = table!("entities", "id");
 
@@ -162,11 +162,11 @@ impl RecordKey {
     }
 }
 
-/// Stores an entity.
+/// Stores an entity, unless the app has one with this key meanwhile.
 ///
 /// # Errors
-/// [`StoreError::Exists`] when the app has one with this key.
-pub async fn insert(tx: &mut Transaction<'_>, entity: &Entity) -> Result<(), StoreError> {
+/// Those of the database.
+pub async fn insert(tx: &mut Transaction<'_>, entity: &Entity) -> Result<Judged, StoreError> {
     let Entity {
         id,
         org_id,
@@ -192,8 +192,12 @@ pub async fn insert(tx: &mut Transaction<'_>, entity: &Entity) -> Result<(), Sto
         *updated_at,
     ];
     let sql = "INSERT INTO entities (id, org_id, mode, app_id, key, schema_version, fields, wrapped_key, \
-               created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    tx.cx.execute(sql, arguments).await.map(drop)
+               created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+               ON CONFLICT (app_id, key) DO NOTHING";
+    Ok(match tx.cx.execute(sql, arguments).await? {
+        0 => Judged::Outdated,
+        _ => Judged::Current,
+    })
 }
 
 /// Puts the entity's schema in the place of the one before it, for the rest of the transaction alone: nobody writes a
@@ -246,11 +250,12 @@ pub(crate) async fn is_current(
     })
 }
 
-/// How many entities an app has.
+/// How many entities an app has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, app_id: &str) -> Result<u32, StoreError> {
+    app::hold(tx, app_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM entities WHERE app_id = $1";
     let row = tx.cx.row(sql, args![app_id]).await?;
     row.ok_or(StoreError::Missing("count"))?.get("found")

@@ -9,7 +9,7 @@ use crate::engine::{Row, args};
 use crate::entity::{self, Entity, entity_columns};
 use crate::organization::WebhookPayload;
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, app};
 
 /// Rows with the key and the fields of their entity.
 macro_rules! select {
@@ -178,11 +178,12 @@ pub async fn insert(
     tx.cx.execute(sql, arguments).await.map(drop)
 }
 
-/// How many webhooks an app has.
+/// How many webhooks an app has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, app_id: &str) -> Result<u32, StoreError> {
+    app::hold(tx, app_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM inbound_webhooks WHERE app_id = $1";
     let row = tx.cx.row(sql, args![app_id]).await?;
     row.ok_or(StoreError::Missing("count"))?.get("found")

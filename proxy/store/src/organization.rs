@@ -436,6 +436,16 @@ pub async fn save_plan(
         .await
 }
 
+/// Keeps others from adding to what this organization has, for the rest of the transaction: two that count the same cannot both
+/// add. An update that changes nothing holds the row on both engines alike.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn hold(tx: &mut Transaction<'_>, org_id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE organizations SET updated_at = updated_at WHERE id = $1";
+    tx.cx.execute(sql, args![org_id]).await.map(drop)
+}
+
 /// A row whose prompt is still sealed.
 pub(crate) struct Stored {
     organization: Organization,

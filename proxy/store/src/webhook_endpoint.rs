@@ -9,7 +9,7 @@ use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Content, Place, SecretKey};
 use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, organization};
 
 static TABLE: Table = table!("webhook_endpoints", "id");
 
@@ -334,11 +334,12 @@ pub async fn find(
         .await
 }
 
-/// How many endpoints an organization has.
+/// How many endpoints an organization has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
+    organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS present FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL";
     let row = tx.cx.row(sql, args![org_id]).await?;
     row.ok_or(StoreError::Missing("count"))?.get("present")

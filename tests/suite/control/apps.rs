@@ -1,5 +1,6 @@
 //! Apps, the schemas of their entities, and their inbound webhooks (contract 17).
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::wire::Request;
@@ -13,6 +14,8 @@ on_both_engines! {
     a_schema_is_made_changed_and_left_alone,
     a_narrowing_that_data_stand_in_the_way_of_is_refused,
     a_schema_that_changes_beside_writes_leaves_no_record_that_it_refuses,
+    callers_at_once_make_one_entity,
+    callers_at_once_stay_within_the_cap,
     every_problem_of_a_schema_is_told,
     an_inbound_webhook_shows_its_token_once,
     a_mapping_names_fields_and_is_flagged,
@@ -28,6 +31,36 @@ pub(crate) async fn entity(world: &World, key: &str, fields: Value) -> String {
     let path = format!("/v1/apps/{}/entities/patient", app(world, key).await);
     data(world, key, "PUT", &path, json!({"fields": fields})).await;
     path
+}
+
+async fn callers_at_once_make_one_entity(world: &World) {
+    let key = &world.organization().key;
+    let path = format!("/v1/apps/{}/entities/patient", app(world, key).await);
+    let fields = json!({"fields": [{"key": "mrn", "type": "string"}]});
+    let put = || call(world, key, "PUT", &path, fields.clone());
+    let answers = join_all((0..8).map(|_| put())).await;
+    let made = answers.iter().filter(|answer| answer.status == 201);
+    assert_eq!(made.count(), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        // Whoever was late is told so, or found it made.
+        assert!(matches!(answer.status, 200 | 503), "{}", answer.text());
+    }
+    assert_eq!(put().await.status, 200);
+}
+
+async fn callers_at_once_stay_within_the_cap(world: &World) {
+    const ENDPOINTS: usize = 50;
+    let key = &world.organization().key;
+    let body = json!({"url": "https://hooks.example.com/a", "events": ["*"]});
+    let make = || call(world, key, "POST", "/v1/webhooks", body.clone());
+    for _ in 0..ENDPOINTS - 3 {
+        assert_eq!(make().await.status, 201);
+    }
+    let answers = join_all((0..12).map(|_| make())).await;
+    let made = answers.iter().filter(|answer| answer.status == 201);
+    assert_eq!(made.count(), 3);
+    let refused = answers.iter().filter(|answer| answer.status == 422);
+    assert_eq!(refused.count(), 9);
 }
 
 async fn an_app_belongs_to_its_organization_and_mode(world: &World) {
