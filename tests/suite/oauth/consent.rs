@@ -382,4 +382,6 @@ async fn a_name_stays_a_text(world: &World) {
         assert!(!page.text.contains(raw), "{raw} in {}", page.text);
     }
     assert!(page.text.contains("alert(1)"));
+    // Whatever direction it is written in, the words around it stay in theirs.
+    assert!(page.text.contains("Allow “<bdi>"), "{}", page.text);
 }
