@@ -2,12 +2,15 @@
 //! engines.
 
 mod accounts;
+mod agents;
 mod forms;
 mod openid;
 mod pages;
+mod refusals;
 mod second_factor;
 
 use serde_json::Value;
+use svc_tests::browser::Browser;
 use svc_tests::organization::Organization;
 use svc_tests::program;
 use svc_tests::world::World;
@@ -32,6 +35,16 @@ fn invite(world: &World, organization: &Organization, role: &str) -> Invited {
         email,
         invitation: said["invitation_url"].as_str().expect("a link").to_owned(),
     }
+}
+
+/// A new app of the browser's organization: the address of its page.
+async fn new_app(browser: &mut Browser<'_>) -> String {
+    let page = browser.get("/ui/apps").await;
+    let made = browser
+        .submit(&page, "/ui/apps", &[("name", "Intake")])
+        .await;
+    let (place, _) = made.leads_to().split_once('?').expect("what was done");
+    place.to_owned()
 }
 
 /// The events of an organization's log that are about a user, oldest first.

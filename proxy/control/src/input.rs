@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use svc_core::fault::Problems;
 use svc_core::json;
+use svc_core::phi::is_unseen;
 use svc_core::surface::fields::Fields;
 
 pub(crate) const MAX_NAME_CHARS: usize = 100;
@@ -67,6 +68,21 @@ fn check_length(
         problems.add(path, problem);
     }
     is_fitting
+}
+
+/// What is wrong with a name that people decide by: it has to be what it looks like, and to look like something.
+pub(crate) fn misleading(name: &str) -> Option<&'static str> {
+    // Lines and paragraphs that end, and characters of a width that show nothing.
+    let is_blank = |letter: char| matches!(letter, '\u{2028}' | '\u{2029}' | '\u{2800}');
+    let is_tag = |letter: char| matches!(letter, '\u{e0000}'..='\u{e0fff}');
+    let is_hidden = |letter: char| {
+        letter.is_control() || is_unseen(letter) || is_blank(letter) || is_tag(letter)
+    };
+    if name.chars().any(is_hidden) {
+        return Some("must not have control characters, or ones that nobody sees");
+    }
+    let is_empty = name.chars().all(char::is_whitespace);
+    is_empty.then_some("must have a character that is seen")
 }
 
 /// A whole number within a range.
@@ -191,5 +207,32 @@ pub(crate) fn merge_metadata(
             path,
             format!("must have at most {MAX_METADATA_PAIRS} pairs"),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_it_looks_like() {
+        for good in ["CareNav", "Soins & Santé", "مستشفى", "病院 1", " x "] {
+            assert_eq!(misleading(good), None, "{good:?}");
+        }
+        for bad in [
+            " ",
+            "\u{a0}\u{3000}",
+            "\u{200b}",
+            "Care\u{202e}vaN",
+            "Care\nNav",
+            "Care\u{2028}Nav",
+            "Care\u{7f}",
+            "\u{3164}",
+            "\u{2800}",
+            "A\u{e0041}",
+            "a\u{feff}b",
+        ] {
+            assert!(misleading(bad).is_some(), "{bad:?}");
+        }
     }
 }

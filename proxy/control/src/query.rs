@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::fault::Problems;
+use svc_core::json::NUL;
 use svc_core::time::Timestamp;
 use svc_store::page::Page;
 
@@ -16,6 +17,8 @@ pub(crate) struct Query {
     rest: Vec<(String, String)>,
     /// The names as they stand in the address.
     names: Vec<String>,
+    /// Those of values that databases do not keep.
+    unkept: BTreeSet<String>,
     /// What a cursor is bound to: all parameters but where the page starts and how long it is.
     filters: [u8; 32],
 }
@@ -56,7 +59,9 @@ impl Query {
                 hasher.update(part.as_bytes());
             }
         }
+        let unkept = rest.iter().filter(|(_, value)| value.contains('\0'));
         Self {
+            unkept: unkept.map(|(name, _)| shown_name(name)).collect(),
             names: rest.iter().map(|(name, _)| name.clone()).collect(),
             rest,
             filters: hasher.finalize().into(),
@@ -203,9 +208,10 @@ impl Query {
     pub(crate) fn end(&mut self, problems: &mut Problems) {
         let mut unknown = BTreeSet::new();
         for (name, _) in self.rest.drain(..) {
-            let is_name =
-                name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic());
-            unknown.insert(if is_name { name } else { "…".to_owned() });
+            unknown.insert(shown_name(&name));
+        }
+        for name in &self.unkept {
+            problems.add(path(name), NUL);
         }
         for name in unknown {
             problems.add(path(&name), "is not a known parameter");
@@ -216,4 +222,11 @@ impl Query {
 
 fn path(name: &str) -> String {
     format!("$query.{name}")
+}
+
+/// A name of the address as an error repeats it.
+fn shown_name(name: &str) -> String {
+    const HIDDEN: &str = "…";
+    let is_name = name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_name { name } else { HIDDEN }.to_owned()
 }

@@ -94,7 +94,8 @@ fn describe(error: &serde_json::Error) -> String {
 
 const DUPLICATE: &str = "has a duplicate key";
 const TOO_DEEP: &str = "is nested more than 64 levels deep";
-const NUL: &str = "holds a NUL character";
+/// What is wrong with a text that databases do not keep, wherever it stands.
+pub const NUL: &str = "holds a NUL character";
 
 #[derive(Clone, Copy)]
 struct Strict {

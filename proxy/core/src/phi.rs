@@ -30,6 +30,7 @@ pub use lists::{
 pub use map::{BadMap, PlaceholderMap, Speaker};
 pub use merge::{CERTAIN, Candidate, Finding, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
+pub use normal::is_unseen;
 pub use redact::{Shifted, redact};
 pub use redactor::{ReplyRedactor, Step};
 pub use refusal::leave_in_fixed_text;

@@ -1,6 +1,9 @@
 //! Outbound webhooks: the names of events, and which events an endpoint has asked for (spec, Outbound webhook
 //! events). Pure; signing is the webhook crate's.
 
+/// The feature of organizations that may have endpoints and are told of events.
+pub const FEATURE: &str = "webhooks";
+
 /// What has happened to a record or to an entity's schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventName {

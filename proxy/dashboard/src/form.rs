@@ -3,6 +3,7 @@
 use http::header::CONTENT_TYPE;
 use serde_json::{Number, Value};
 use svc_core::fault::{Fault, invalid};
+use svc_core::json::NUL;
 use svc_pipeline::exchange::Exchange;
 
 /// 256 KiB: the largest form has a page of text in it.
@@ -37,6 +38,9 @@ impl Fields {
             .collect();
         if fields.len() > MAX_FIELDS {
             return Err(invalid("$body", "has too many fields"));
+        }
+        if fields.iter().any(|(_, text)| text.contains('\0')) {
+            return Err(invalid("$body", NUL));
         }
         Ok(Self(fields))
     }

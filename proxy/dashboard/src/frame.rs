@@ -11,7 +11,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
-use svc_core::fault::Fault;
+use svc_core::fault::{Code, Fault};
 use svc_pipeline::exchange::{Exchange, log_fault};
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
@@ -151,7 +151,7 @@ fn undisturbed(
 }
 
 /// Headers of every page (contract 16.3). Forms may lead to these origins or schemes beside our own.
-pub fn headers(form_action: &[&str]) -> HeaderMap {
+pub fn headers(form_action: &[String]) -> HeaderMap {
     const CROSS_ORIGIN_OPENER_POLICY: HeaderName =
         HeaderName::from_static("cross-origin-opener-policy");
     let mut policy = String::from(
@@ -217,7 +217,7 @@ pub fn html_for(
     exchange: &Exchange,
     status: StatusCode,
     page: &impl Template,
-    form_action: &[&str],
+    form_action: &[String],
 ) -> Result<Response, Fault> {
     let text = page.render();
     let text = text.map_err(|error| Fault::internal(format_args!("rendering a page: {error}")))?;
@@ -257,10 +257,10 @@ impl Told {
     /// As [`Told::of`], for what the sender of a form can do something about.
     ///
     /// # Errors
-    /// The fault itself where it is of another kind: that is a page of its own.
+    /// The fault itself where it is of another kind, or where the role does not allow it: that is a page of its own.
     pub(crate) fn of_form(fault: Fault) -> Result<Self, Fault> {
         match fault.code.row().status {
-            400..=499 => Ok(Self::of(&fault)),
+            400..=499 if fault.code != Code::OrgAdminRequired => Ok(Self::of(&fault)),
             _ => Err(fault),
         }
     }
@@ -284,12 +284,28 @@ impl Told {
         }
     }
 
-    /// What is wrong with a field.
+    /// With what is told of one path of the API told of a field of the form.
+    pub(crate) fn moved(mut self, path: &str, field: &str) -> Self {
+        for (name, _) in &mut self.fields {
+            if is_about(name, path) {
+                let rest = name.get(path.len()..).unwrap_or_default();
+                *name = format!("{field}{rest}");
+            }
+        }
+        self
+    }
+
+    /// What is wrong with a field, a line for each place in it.
     pub(crate) fn at(&self, field: &str) -> Option<String> {
         let about = self.fields.iter();
         let about = about.filter(|(name, _)| is_about(name, field));
-        let texts: Vec<&str> = about.map(|(_, text)| text.as_str()).collect();
-        (!texts.is_empty()).then(|| texts.join(" "))
+        let lines: Vec<String> = about
+            .map(|(name, text)| match place(name, field) {
+                place if place.is_empty() => text.clone(),
+                place => format!("{place}: {text}"),
+            })
+            .collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// What is wrong with something that is none of these fields.
@@ -310,6 +326,29 @@ fn is_about(name: &str, field: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
 }
 
+/// Where in a field something is, as people count: `no. 2, key` for `fields[1].key`.
+fn place(name: &str, field: &str) -> String {
+    let rest = name.strip_prefix(field).unwrap_or_default();
+    let parts = rest.split(['.', '[']).filter(|part| !part.is_empty());
+    let words: Vec<String> = parts
+        .map(|part| {
+            let index = part.strip_suffix(']').and_then(|at| at.parse::<u32>().ok());
+            index.map_or_else(
+                || part.to_owned(),
+                |at| format!("no. {}", at.saturating_add(1)),
+            )
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// Words of the API that mean something else to whoever fills a form in.
+const WORDS: [(&str, &str); 3] = [
+    (" or null", ""),
+    ("an RFC 3339 time", "a date and a time"),
+    ("must be true", "must be ticked"),
+];
+
 /// The messages of one field of `error.details`.
 fn joined(messages: &Value) -> Option<String> {
     let texts: Vec<&str> = messages
@@ -317,7 +356,11 @@ fn joined(messages: &Value) -> Option<String> {
         .iter()
         .filter_map(Value::as_str)
         .collect();
-    (!texts.is_empty()).then(|| texts.join(" "))
+    let text = texts.join("; ");
+    let plain = WORDS
+        .iter()
+        .fold(text, |text, (word, plain)| text.replace(word, plain));
+    (!texts.is_empty()).then_some(plain)
 }
 
 #[derive(Template)]
@@ -347,5 +390,40 @@ pub fn failure(exchange: &Exchange, fault: &Fault) -> Response {
             response
         }
         Err(_) => service::internal_error(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+    use super::*;
+    use svc_core::fault::Problems;
+
+    #[test]
+    fn what_is_wrong_stands_with_its_place() {
+        let mut problems = Problems::default();
+        for (path, message) in [
+            ("fields[1].key", "is named twice"),
+            ("fields[2]", "must be an object"),
+            ("fields", "must have at most 2 items"),
+            ("grants[0].limits.most", "must be a number"),
+            ("fieldsets", "is not known"),
+        ] {
+            problems.add(path, message);
+        }
+        let fault = problems.into_result().expect_err("problems");
+        let told = Told::of(&fault).moved("grants[0].limits.most", "most");
+        let at = told.at("fields").expect("of the field");
+        for line in [
+            "no. 2, key: is named twice",
+            "no. 3: must be an object",
+            "must have at most 2 items",
+        ] {
+            assert!(at.lines().any(|one| one == line), "{line} in {at}");
+        }
+        assert_eq!(at.lines().count(), 3);
+        assert_eq!(told.at("most").as_deref(), Some("must be a number"));
+        let elsewhere = told.elsewhere(&["fields", "most"]);
+        assert_eq!(elsewhere, ["fieldsets: is not known"]);
     }
 }

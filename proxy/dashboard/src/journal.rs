@@ -4,6 +4,7 @@
 use http::header::USER_AGENT;
 use serde_json::{Map, Value};
 use svc_core::fault::Fault;
+use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::moment;
@@ -30,6 +31,41 @@ pub(crate) fn denied(exchange: &Exchange, event: &str, to: &User, reason: &str) 
         status: Some(401),
         ..detailed(row, "reason", reason)
     }
+}
+
+/// What came of a change of somebody's account by somebody else. One that is refused leaves its row (contract 14.2).
+///
+/// # Errors
+/// The refusal itself; 503 where it cannot be audited.
+pub(crate) async fn kept<T>(
+    exchange: &Exchange,
+    by: &User,
+    done: Result<T, Fault>,
+) -> Result<T, Fault> {
+    if let Err(fault) = &done
+        && fault.code.row().status < 500
+    {
+        let id = exchange.parameter("id");
+        let target = IdKind::User.accept(id).map(|id| Target {
+            kind: "user".to_owned(),
+            id,
+        });
+        let status = fault.code.row().status;
+        let row = Row {
+            actor: actor(by),
+            outcome: if status == 403 {
+                Outcome::Denied
+            } else {
+                Outcome::Failure
+            },
+            status: Some(status),
+            code: Some(fault.code.word().to_owned()),
+            target,
+            ..row(exchange, "user.denied", by)
+        };
+        write(exchange, row).await?;
+    }
+    done
 }
 
 /// The row with one more detail.

@@ -1,6 +1,7 @@
 //! How values of the API stand in pages: times, numbers, words with a colour. Pure.
 
 use serde_json::Value;
+use svc_core::time::Timestamp;
 
 /// The text of a field; a dash where there is none.
 pub(crate) fn text(record: &Value, pointer: &str) -> String {
@@ -39,13 +40,30 @@ pub(crate) fn counts(record: &Value, pointer: &str) -> String {
     }
 }
 
-/// The value of a field of an entity in a record, as it was sent: no grouping of digits here.
+/// What stands there as people read and write JSON; empty where there is nothing.
+pub(crate) fn pretty(record: &Value, pointer: &str) -> String {
+    let found = record.pointer(pointer);
+    let text = found.and_then(|value| serde_json::to_string_pretty(value).ok());
+    text.unwrap_or_default()
+}
+
+/// Characters of a value that a list shows; its own page has the rest.
+const SHORT_CHARS: usize = 120;
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The value of a field of an entity in a list of records, as it was sent: no grouping of digits here.
 pub(crate) fn field(record: &Value, field: &Value) -> String {
     let value = record.get("fields");
     match value.and_then(|fields| fields.get(plain(field, "/key"))) {
         None | Some(Value::Null) => "–".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+        Some(Value::String(text)) => short(text),
+        Some(other) => short(&other.to_string()),
     }
 }
 
@@ -75,9 +93,17 @@ fn words(items: &[Value]) -> String {
     }
 }
 
+/// As [`time`], of an instant.
+pub(crate) fn instant(at: Timestamp) -> String {
+    clock(&at.to_string())
+}
+
 /// A time to the second, in UTC as every log has it.
 pub(crate) fn time(record: &Value, pointer: &str) -> String {
-    let text = plain(record, pointer);
+    clock(plain(record, pointer))
+}
+
+fn clock(text: &str) -> String {
     match (text.get(..10), text.get(11..19)) {
         (Some(day), Some(clock)) => format!("{day} {clock} UTC"),
         _ => "–".to_owned(),
@@ -146,5 +172,8 @@ mod tests {
         }
         assert_eq!(time(&record, "/at"), "2026-11-20 20:09:00 UTC");
         assert_eq!(time(&record, "/none"), "–");
+        let long = "é".repeat(SHORT_CHARS);
+        assert_eq!(short(&long), long);
+        assert_eq!(short(&format!("{long}é")), format!("{long}…"));
     }
 }

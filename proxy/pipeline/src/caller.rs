@@ -1,5 +1,7 @@
 //! The caller: a credential that was found good, with what its organization allows.
 
+use std::collections::BTreeMap;
+
 use svc_core::grant::{self, Grant};
 use svc_core::money::Micro;
 use svc_core::scope::Scope;
@@ -45,8 +47,8 @@ pub struct Caller {
     pub phi_mode: PhiMode,
     pub phi_restore: bool,
     pub premium_models: Vec<String>,
-    /// Features that the organization has enabled by its own decision.
-    pub features: Vec<String>,
+    /// Features that the organization has switched on or off by its own decision.
+    pub features: BTreeMap<String, bool>,
     /// Operator text, set before every conversation that names no system prompt.
     pub default_system_prompt: Option<String>,
     pub per_request_max_tokens: u32,
@@ -124,7 +126,12 @@ impl Caller {
 
     /// Whether the organization has switched the feature on.
     pub fn has_feature(&self, name: &str) -> bool {
-        self.features.iter().any(|feature| feature == name)
+        self.features.get(name) == Some(&true)
+    }
+
+    /// Whether the organization has switched the feature off.
+    pub fn has_switched_off(&self, name: &str) -> bool {
+        self.features.get(name) == Some(&false)
     }
 
     /// Whom an agent's credential speaks with.
@@ -198,11 +205,7 @@ impl Caller {
             phi_mode: settings.phi_mode,
             phi_restore: settings.phi_restore,
             premium_models: settings.premium_models,
-            features: settings
-                .features
-                .into_iter()
-                .filter_map(|(name, on)| on.then_some(name))
-                .collect(),
+            features: settings.features,
             default_system_prompt: settings
                 .default_system_prompt
                 .map(|text| text.into_string()),

@@ -11,8 +11,8 @@ use crate::policy::plans::Plans;
 /// Credentials of other services, and dispatch through them (contract 11).
 pub const INTEGRATIONS: &str = "integrations";
 
-/// Endpoints that events are delivered to (contract 15).
-pub const WEBHOOKS: &str = "webhooks";
+/// Endpoints that events are delivered to (contract 15). On until the organization switches it off.
+pub const WEBHOOKS: &str = svc_core::webhook::FEATURE;
 
 /// Named by contract 8; nothing asks for it yet.
 const RETRIEVAL: &str = "retrieval";
@@ -44,13 +44,23 @@ pub fn known(policy: &PolicySet) -> BTreeSet<&str> {
 /// Whether this caller's organization may use webhooks.
 ///
 /// # Errors
-/// 403: not in its plan.
+/// 403: not in its plan, or switched off.
 pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
-    if plans.offers(&caller.plan_tier, WEBHOOKS) {
-        return Ok(());
+    if !plans.offers(&caller.plan_tier, WEBHOOKS) {
+        let fault = Code::FeatureNotAvailable.fault();
+        return Err(fault.detail("required_tier", plans.tier_with(WEBHOOKS)));
     }
-    let fault = Code::FeatureNotAvailable.fault();
-    Err(fault.detail("required_tier", plans.tier_with(WEBHOOKS)))
+    if caller.has_switched_off(WEBHOOKS) {
+        let message = "The organization has switched webhooks off.";
+        let fault = Fault::new(Code::FeatureNotAvailable, message);
+        return Err(fault.detail("reason", "switched_off"));
+    }
+    Ok(())
+}
+
+/// Whether a feature is on that an organization has never switched.
+pub fn is_on_at_first(name: &str) -> bool {
+    name == WEBHOOKS
 }
 
 /// Whether this caller's organization may use integrations.

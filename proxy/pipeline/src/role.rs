@@ -4,6 +4,7 @@
 //! role is the scopes of whoever is signed in.
 
 use http::Method;
+use svc_core::fault::{Code, Fault};
 use svc_core::scope::Scope;
 use svc_store::user::Role;
 
@@ -58,6 +59,11 @@ pub fn may(role: Role, route: &Route) -> bool {
     !is_kept_from
         && scopes(role, &route.method).contains(&scope)
         && (gate != Gate::OrgAdmin || role.is_org_admin())
+}
+
+/// What somebody is told whose role does not allow what they ask.
+pub fn not_allowed() -> Fault {
+    Fault::new(Code::OrgAdminRequired, "Your role does not allow this.")
 }
 
 #[cfg(test)]

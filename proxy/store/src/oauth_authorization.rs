@@ -108,6 +108,33 @@ pub async fn park(
         .await
 }
 
+/// Where the answer to the request with this digest goes, whosever it is; none where it is over or decided.
+///
+/// # Errors
+/// Those of the database.
+pub async fn destination(
+    store: &Store,
+    digest: &[u8; 32],
+    now: Timestamp,
+) -> Result<Option<String>, StoreError> {
+    let arguments = args![&digest[..], now];
+    store
+        .db
+        .read_of_all(|cx| {
+            Box::pin(async move {
+                let sql =
+                    "SELECT redirect_uri FROM oauth_requests WHERE digest = $1 AND expires_at > $2";
+                let row = cx.row(sql, arguments).await?;
+                let address: Option<String> = row
+                    .as_ref()
+                    .map(|row| row.get("redirect_uri"))
+                    .transpose()?;
+                Ok(address)
+            })
+        })
+        .await
+}
+
 /// The request with this digest, which is this session's from now on; none where it is another's, over or decided.
 ///
 /// # Errors

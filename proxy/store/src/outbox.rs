@@ -24,7 +24,7 @@ use crate::engine::{Row, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
 use crate::sealed_secret::DATA_KEY_VERSION;
-use crate::webhook_endpoint::{self, Disabled};
+use crate::webhook_endpoint::{self, features};
 use crate::{StoreError, Transaction};
 
 pub use turn::{
@@ -59,7 +59,8 @@ struct Body<'a> {
 
 /// Makes one delivery of each event for each endpoint of its organization and mode that has asked for it, inside the
 /// caller's transaction; its id and its bytes never change from here on. Deliveries for endpoints that are disabled
-/// are `held`. Costs one query for an organization without endpoints.
+/// are `held`, as all are while the organization has switched webhooks off. Costs one query for an organization without
+/// endpoints.
 ///
 /// # Errors
 /// Those of the database and of the endpoints' keys.
@@ -86,7 +87,7 @@ pub async fn publish(tx: &mut Transaction<'_>, events: &[Event]) -> Result<(), S
 struct Listener {
     id: String,
     subscription: svc_core::webhook::Subscription,
-    disabled: Option<Disabled>,
+    is_held: bool,
     key: SecretKey,
 }
 
@@ -95,8 +96,11 @@ async fn audience(
     org_id: &str,
     mode: Mode,
 ) -> Result<Vec<Listener>, StoreError> {
-    let sql = "SELECT id, events, app_id, entity_keys, disabled_reason, wrapped_key FROM webhook_endpoints \
-               WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL";
+    let sql = concat!(
+        "SELECT id, events, app_id, entity_keys, disabled_reason, wrapped_key, ",
+        features!(),
+        " FROM webhook_endpoints WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL",
+    );
     let rows = tx.cx.rows(sql, args![org_id, mode]).await?;
     let mut outer: BTreeMap<u32, SecretKey> = BTreeMap::new();
     let mut listeners = Vec::with_capacity(rows.len());
@@ -122,7 +126,8 @@ fn listener(
     Ok(Listener {
         key: webhook_endpoint::open_key(outer, &id, org_id, wrapped)?,
         subscription: webhook_endpoint::subscription(row)?,
-        disabled: webhook_endpoint::disabled(row)?,
+        is_held: webhook_endpoint::disabled(row)?.is_some()
+            || webhook_endpoint::is_switched_off(row)?,
         id,
     })
 }
@@ -157,9 +162,10 @@ async fn deliver(
         body_place(&id, org_id),
         &body,
     )?;
-    let (status, due_at, settled_at) = match listener.disabled {
-        None => ("pending", Some(*at), None),
-        Some(_) => ("held", None, Some(*at)),
+    let (status, due_at, settled_at) = if listener.is_held {
+        ("held", None, Some(*at))
+    } else {
+        ("pending", Some(*at), None)
     };
     let arguments = args![
         id,

@@ -56,14 +56,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether it is over: past its end, or idle for too long.
+    /// Whether it is over: past its end, or idle for too long. What was not noted of its last use counts for it.
     pub fn is_over(&self, idle_ms: i64, now: Timestamp) -> bool {
-        self.expires_at <= now || self.seen_at.plus_ms(idle_ms) <= now
+        let seen_at = self.seen_at.plus_ms(SEEN_STEP_MS);
+        self.expires_at <= now || seen_at.plus_ms(idle_ms) <= now
     }
 }
 
-/// 60 s: how exactly the last use of a session is known, so that reading a page is no write.
-pub const SEEN_STEP_MS: i64 = 60_000;
+/// 10 s: how exactly the last use of a session is known, so that not every page is a write.
+pub const SEEN_STEP_MS: i64 = 10_000;
 
 /// Rows that one [`sweep`] removes, so that it never holds the writer for long.
 const SWEEP_ROWS: u32 = 1_000;
@@ -225,7 +226,7 @@ pub async fn end_all(tx: &mut Transaction<'_>, user_id: &str) -> Result<u64, Sto
 /// # Errors
 /// Those of the database.
 pub async fn sweep(store: &Store, idle_ms: i64, now: Timestamp) -> Result<u64, StoreError> {
-    let idle = now.plus_ms(-idle_ms);
+    let idle = now.plus_ms(-idle_ms - SEEN_STEP_MS);
     let old = now.plus_ms(-crate::throttle::FORGOTTEN_MS);
     store
         .db

@@ -92,12 +92,15 @@ pub fn plain_email(email: &str) -> String {
 /// RFC 5321, 4.5.3.1.3.
 const MAX_EMAIL_BYTES: usize = 254;
 
-/// Whether this can be an address: visible ASCII on both sides of one `@`.
+/// Whether this can be an address: visible ASCII on both sides of one `@`, without what addresses stand between or need
+/// quotes for.
 pub fn is_email(text: &str) -> bool {
     let mut sides = text.split('@');
     let filled = |side: Option<&str>| side.is_some_and(|side| !side.is_empty());
     text.len() <= MAX_EMAIL_BYTES
-        && text.bytes().all(|byte| byte.is_ascii_graphic())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !br#""<>()[]\,;:"#.contains(&byte))
         && filled(sides.next())
         && filled(sides.next())
         && sides.next().is_none()

@@ -1,9 +1,10 @@
 //! Endpoints of outbound webhooks (contract 15.1). Each has a key of its own, which the organization key wraps and
 //! which seals its secrets and the bodies of its deliveries; removing an endpoint destroys it (contract 19.4).
 
+use serde_json::Value;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
-use svc_core::webhook::Subscription;
+use svc_core::webhook::{FEATURE, Subscription};
 
 use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
@@ -151,7 +152,7 @@ pub async fn insert(
 }
 
 fn array(list: &[String]) -> String {
-    serde_json::Value::from(list.to_vec()).to_string()
+    Value::from(list.to_vec()).to_string()
 }
 
 /// Locks an endpoint for the rest of the transaction: nobody changes it or takes deliveries of it meanwhile.
@@ -447,6 +448,21 @@ pub(crate) fn disabled(row: &Row) -> Result<Option<Disabled>, StoreError> {
             })
         })
         .transpose()
+}
+
+/// The features of the organization of an endpoint, as a column for [`is_switched_off`].
+macro_rules! features {
+    () => {
+        "(SELECT o.features FROM organizations AS o WHERE o.id = webhook_endpoints.org_id) AS features"
+    };
+}
+pub(crate) use features;
+
+/// Whether the organization of an endpoint has switched webhooks off.
+pub(crate) fn is_switched_off(row: &Row) -> Result<bool, StoreError> {
+    let features: Option<Value> = row.get("features")?;
+    let switched = features.as_ref().and_then(|features| features.get(FEATURE));
+    Ok(switched.and_then(Value::as_bool) == Some(false))
 }
 
 /// The endpoint's own key.

@@ -103,6 +103,11 @@ async fn what_cannot_be_registered_is_said_whole(world: &World) {
             "redirect_uris[1]",
         ),
         ("homepage_url", json!("ftp://a.example"), "homepage_url"),
+        // People decide by these: they are what they look like.
+        ("name", json!("Care\u{202e}vaN"), "name"),
+        ("name", json!("\u{200b}"), "name"),
+        ("name", json!(" "), "name"),
+        ("publisher", json!("Acme\nInc"), "publisher"),
         (
             "authorization_details_types",
             json!(["other"]),

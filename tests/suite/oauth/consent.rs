@@ -21,6 +21,7 @@ on_both_engines! {
 on_sqlite! {
     the_page_says_what_is_asked_for,
     the_page_lets_the_browser_go_to_the_application_and_nowhere_else,
+    signing_in_lets_the_browser_go_on_to_the_application,
     a_forged_answer_does_nothing,
     a_name_stays_a_text,
 }
@@ -291,6 +292,30 @@ async fn the_page_lets_the_browser_go_to_the_application_and_nowhere_else(world:
     }
 }
 
+async fn signing_in_lets_the_browser_go_on_to_the_application(world: &World) {
+    let scene = Scene::new(world).await;
+    let mut browser = Browser::new(&world.gateway);
+    let sent = browser.get(&scene.authorize(&[])).await;
+    let login = sent.leads_to().to_owned();
+    assert!(login.starts_with("/ui/login?next="), "{login}");
+    // Where the request is refused, the form that signs in is the one whose redirects end there.
+    let allowed = "form-action 'self' https://carenav.example";
+    let page = browser.get(&login).await;
+    let policy = page.answer.header("content-security-policy").unwrap();
+    assert!(policy.split("; ").any(|one| one == allowed), "{policy}");
+    let wrong = [("email", "nobody@clinic.example"), ("password", "x")];
+    let page = browser.submit(&page, "/ui/login", &wrong).await;
+    assert_eq!(page.status(), 401);
+    let policy = page.answer.header("content-security-policy").unwrap();
+    assert!(policy.split("; ").any(|one| one == allowed), "{policy}");
+    for other in ["/ui/login", "/ui/login?next=%2Fui%2Fconsent%2Fx"] {
+        let page = browser.get(other).await;
+        let policy = page.answer.header("content-security-policy").unwrap();
+        let own = "form-action 'self'";
+        assert!(policy.split("; ").any(|one| one == own), "{policy}");
+    }
+}
+
 async fn a_forged_answer_does_nothing(world: &World) {
     let scene = Scene::new(world).await;
     let mut browser = scene.owner(world).await;
@@ -357,4 +382,6 @@ async fn a_name_stays_a_text(world: &World) {
         assert!(!page.text.contains(raw), "{raw} in {}", page.text);
     }
     assert!(page.text.contains("alert(1)"));
+    // Whatever direction it is written in, the words around it stay in theirs.
+    assert!(page.text.contains("Allow “<bdi>"), "{}", page.text);
 }

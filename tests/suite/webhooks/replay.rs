@@ -94,6 +94,28 @@ async fn what_was_held_or_given_up_is_sent_again_with_its_id_and_body() {
 }
 
 #[tokio::test]
+async fn what_happens_while_webhooks_are_switched_off_is_held() {
+    for hooks in on_each().await {
+        let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;
+        let settings = format!("/v1/orgs/{}", hooks.organization.id);
+        let off = json!({"features": {"webhooks": false}});
+        hooks.data("PATCH", &settings, off).await;
+        let refused = hooks.call("GET", "/v1/webhooks", Value::Null).await;
+        assert_eq!(refused.status, 403, "{}", refused.text());
+        let error = &refused.json()["error"];
+        assert_eq!(error["code"], "FEATURE_NOT_AVAILABLE");
+        assert_eq!(error["details"]["reason"], "switched_off");
+        hooks.publish(1).await;
+        let on = json!({"features": {"webhooks": null}});
+        hooks.data("PATCH", &settings, on).await;
+        hooks.settled(&endpoint, 1, "held").await;
+        assert!(hooks.sink.received("/in").is_empty());
+        hooks.publish(1).await;
+        hooks.settled(&endpoint, 1, "delivered").await;
+    }
+}
+
+#[tokio::test]
 async fn every_problem_of_a_request_is_told() {
     let hooks = super::Hooks::start(None).await;
     let replay = "/v1/webhooks/deliveries/bulk-replay";

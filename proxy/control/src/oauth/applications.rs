@@ -301,12 +301,20 @@ fn wanted(call: &mut Call) -> Result<(ClientKind, Writable), Fault> {
 /// Puts what is sent in the place of what was; nothing is cleared that has to be there.
 fn merge(writable: &mut Writable, kind: ClientKind, fields: &mut Fields, problems: &mut Problems) {
     if let Some(name) = required_text(fields, "name", problems) {
+        if let Some(problem) = input::misleading(&name) {
+            problems.add("name", problem);
+        }
         writable.name = name;
     }
     match input::text_or_null(fields, "publisher", 1..=MAX_NAME_CHARS, problems) {
         Given::Absent => {}
         Given::Null => writable.publisher = None,
-        Given::Value(publisher) => writable.publisher = Some(publisher),
+        Given::Value(publisher) => {
+            if let Some(problem) = input::misleading(&publisher) {
+                problems.add("publisher", problem);
+            }
+            writable.publisher = Some(publisher);
+        }
     }
     let longest = 1..=redirect::MAX_CHARS;
     match input::text_or_null(fields, "homepage_url", longest, problems) {

@@ -248,6 +248,16 @@ pub async fn park(exchange: &Exchange, asked: &Asked, session_id: Option<&str>) 
     }
 }
 
+/// Where the answer to the parked request with this id goes, before anybody has claimed it.
+///
+/// # Errors
+/// 503 while the store is down.
+pub async fn destination(exchange: &Exchange, id: &str) -> Result<Option<String>, Fault> {
+    let store = &exchange.gateway.store;
+    let found = store::destination(store, &secret::digest(id), exchange.started_at).await;
+    found.map_err(|error| store_fault(&error))
+}
+
 /// The parked request with this id, which is the session's from now on.
 pub async fn claim(exchange: &Exchange, id: &str, session_id: &str) -> Verdict<Asked> {
     match claimed(&exchange.gateway.store, id, session_id, exchange).await {

@@ -114,8 +114,10 @@ fn basic(header: &str) -> Option<Presented> {
     let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (client_id, secret) = decoded.split_once(':')?;
     let secret = form_decoded(secret)?;
+    // No application has a name that databases do not keep.
+    let client_id = form_decoded(client_id).filter(|id| !id.contains('\0'))?;
     Some(Presented {
-        client_id: form_decoded(client_id)?,
+        client_id,
         secret: (!secret.is_empty()).then_some(secret),
     })
 }
@@ -148,6 +150,7 @@ mod tests {
         assert_eq!(shown("svc_app_x:"), Some(("svc_app_x".into(), None)));
         assert_eq!(shown("svc_app_x"), None);
         assert_eq!(shown("%ff:x"), None);
+        assert_eq!(shown("a%00b:x"), None);
         assert!(basic("Bearer abc").is_none());
         assert!(basic("Basic ###").is_none());
     }

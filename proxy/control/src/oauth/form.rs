@@ -62,6 +62,11 @@ impl Form {
             if pairs.iter().take(at).any(|(other, _)| other == name) {
                 return Err(Refusal::invalid_request("A parameter is repeated."));
             }
+            if value.contains('\0') {
+                return Err(Refusal::invalid_request(
+                    "A parameter holds a NUL character.",
+                ));
+            }
             if value.len() > MAX_VALUE_BYTES {
                 return Err(Refusal::invalid_request("A parameter is too long."));
             }

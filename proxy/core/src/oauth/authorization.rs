@@ -119,8 +119,11 @@ impl Parameters {
     /// Where it has none that could be looked up.
     pub fn client_id(&self) -> Result<&str, Doubt> {
         match &self.client_id {
-            Sent::Once(id) => Ok(id),
-            Sent::Absent => Err(Doubt("The link names no application (client_id).")),
+            // No application has a name that databases do not keep.
+            Sent::Once(id) if !id.contains('\0') => Ok(id),
+            Sent::Once(_) | Sent::Absent => {
+                Err(Doubt("The link names no application (client_id)."))
+            }
             Sent::Repeated => Err(Doubt("The link names its application twice (client_id).")),
         }
     }

@@ -22,6 +22,7 @@ mod wrap;
 
 pub(super) use answer::{answered, answers};
 use calm::Doubts;
+pub use fold::is_unseen;
 pub(super) use rewrite::{Rewrite, Rewriter};
 pub(super) use wrap::wraps;
 

@@ -20,6 +20,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::session::{Fresh, Visitor, down, see_other};
+use crate::show;
 use crate::{journal, password, second_factor};
 
 /// Attempts at one's own password, or at confirming an app, in 15 minutes.
@@ -56,7 +57,7 @@ async fn render(
         layout: Layout::new(exchange, visitor, "Your account"),
         last_login: user
             .last_login_at
-            .map_or_else(|| "never".to_owned(), |at| at.to_string()),
+            .map_or_else(|| "never".to_owned(), show::instant),
         codes_left: codes_left.map_err(|error| down(&error))?,
         current: Input::password("current", "Current password")
             .autocomplete("current-password")

@@ -30,6 +30,7 @@ struct Agents {
     agents: Vec<Value>,
     pager: Pager,
     may_change: bool,
+    once: String,
     form: Form,
 }
 
@@ -39,12 +40,26 @@ struct Form {
     description: Area,
     models: Boxes,
     default_model: Select,
+    /// Whether an agent that is there speaks with models at all.
+    speaks: Option<Boxes>,
     surfaces: Boxes,
     tools: Area,
+    /// Which of the lists above, being empty, allow nothing instead of anything.
+    none: Boxes,
     max_tokens: Input,
     max_active: Input,
     expiry: Input,
 }
+
+/// The box of an agent that speaks with models.
+const SPEAKS: &str = "speaks";
+
+/// The lists of the form: the field, and what its box in `none` says.
+const LISTS: [(&str, &str); 3] = [
+    ("allowed_models", "no model"),
+    ("surfaces", "no surface"),
+    ("tools", "no tool"),
+];
 
 /// What the form shows before anybody typed.
 struct Start<'a> {
@@ -52,13 +67,37 @@ struct Start<'a> {
     agent: Option<&'a Value>,
 }
 
+/// Where the stored agent keeps what a field of the form shows.
+fn pointer(field: &str, agent: Option<&Value>) -> String {
+    match field {
+        "surfaces" | "max_tokens" => format!("{}/constraints/{field}", chat_of(agent)),
+        "tools" => format!("{}/tools", chat_of(agent)),
+        _ => format!("/{field}"),
+    }
+}
+
+/// The pointer to the grant that the form shows; one that leads nowhere where there is none.
+fn chat_of(agent: Option<&Value>) -> String {
+    let at = agent.and_then(chat_place);
+    at.map_or_else(
+        || "/scope_grants/none".to_owned(),
+        |at| format!("/scope_grants/{at}"),
+    )
+}
+
+fn chat_place(agent: &Value) -> Option<usize> {
+    let grants = agent.get("scope_grants")?.as_array()?;
+    let is_chat = |grant: &Value| show::plain(grant, "/scope") == CHAT;
+    grants.iter().position(is_chat)
+}
+
 impl Start<'_> {
     /// What was sent, else what is stored.
-    fn text(&self, field: &str, pointer: &str) -> String {
+    fn text(&self, field: &str) -> String {
         if let Some(sent) = self.sent.sent(field) {
             return sent.to_owned();
         }
-        match self.agent.and_then(|agent| agent.pointer(pointer)) {
+        match self.stored(field) {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Array(items)) => {
@@ -69,130 +108,250 @@ impl Start<'_> {
         }
     }
 
-    fn list(&self, field: &str, pointer: &str) -> Vec<String> {
-        let sent: Vec<String> = self.sent.all(field).map(str::to_owned).collect();
-        if !sent.is_empty() {
-            return sent;
+    fn list(&self, field: &str) -> Vec<String> {
+        if self.is_sent() {
+            return self.sent.all(field).map(str::to_owned).collect();
         }
-        let stored = self.agent.and_then(|agent| agent.pointer(pointer));
-        let items = stored.and_then(Value::as_array).into_iter().flatten();
-        items.filter_map(Value::as_str).map(str::to_owned).collect()
+        let items = self.stored(field).and_then(Value::as_array);
+        let words = items.into_iter().flatten().filter_map(Value::as_str);
+        words.map(str::to_owned).collect()
+    }
+
+    /// The lists that allow nothing.
+    fn none(&self) -> Vec<String> {
+        if self.is_sent() {
+            return self.sent.all("none").map(str::to_owned).collect();
+        }
+        let is_empty = |field: &str| {
+            let items = self.stored(field).and_then(Value::as_array);
+            items.is_some_and(Vec::is_empty)
+        };
+        let names = LISTS.iter().map(|(field, _)| *field);
+        names
+            .filter(|field| is_empty(field))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn speaks(&self) -> Option<&'static str> {
+        let speaks = if self.is_sent() {
+            self.sent.all(SPEAKS).next().is_some()
+        } else {
+            self.agent.and_then(chat_place).is_some()
+        };
+        speaks.then_some("models")
+    }
+
+    /// Whether the form was sent, and shows what was typed and ticked. Boxes that are not ticked are not sent.
+    fn is_sent(&self) -> bool {
+        self.sent.sent("name").is_some()
+    }
+
+    /// Models to choose from: those of the catalogue, and what the agent has beside them.
+    fn models(&self, exchange: &Exchange) -> Vec<String> {
+        let catalogue = &exchange.policy.catalogue;
+        let mut ids: Vec<String> = catalogue.models.iter().map(|one| one.id.clone()).collect();
+        let allowed = self.stored("allowed_models").and_then(Value::as_array);
+        let allowed = allowed.into_iter().flatten();
+        for model in allowed.chain(self.stored("default_model")) {
+            if let Some(model) = model.as_str()
+                && !ids.iter().any(|id| id == model)
+            {
+                ids.push(model.to_owned());
+            }
+        }
+        ids
+    }
+
+    fn stored(&self, field: &str) -> Option<&Value> {
+        let agent = self.agent?;
+        agent.pointer(&pointer(field, Some(agent)))
     }
 }
 
 fn form(exchange: &Exchange, start: &Start<'_>, told: &Told) -> Form {
-    let catalogue = &exchange.policy.catalogue;
-    let ids = || catalogue.models.iter().map(|model| model.id.as_str());
+    let ids = start.models(exchange);
+    let ids = || Choice::words(ids.iter().map(String::as_str));
     let mut defaults = vec![Choice::new("", "none")];
-    defaults.extend(Choice::words(ids()));
-    let grants = start.agent.and_then(|agent| agent.get("scope_grants"));
-    let mut grants = grants.and_then(Value::as_array).into_iter().flatten();
-    let at = grants.position(|grant| show::plain(grant, "/scope") == CHAT);
-    let chat = at.map_or_else(String::new, |at| format!("/scope_grants/{at}"));
+    defaults.extend(ids());
     let surfaces = Surface::ALL.iter().map(|surface| surface.word());
-    let ticked = |field: &str, pointer: &str| start.list(field, pointer);
-    let models = ticked("allowed_models", "/allowed_models");
-    let chosen_surfaces = ticked("surfaces", &format!("{chat}/constraints/surfaces"));
+    let (models, chosen_surfaces) = (start.list("allowed_models"), start.list("surfaces"));
+    let (none, nothings) = (
+        start.none(),
+        LISTS.map(|(word, label)| Choice::new(word, label)),
+    );
+    let number = |name: &'static str, label: &'static str| {
+        Input::new("number", name, label)
+            .value(start.text(name))
+            .optional()
+            .told(told)
+    };
     Form {
         name: Input::text("name", "Name")
-            .value(start.text("name", "/name"))
+            .value(start.text("name"))
             .told(told),
         description: Area::new("description", "Description", 2)
-            .value(start.text("description", "/description"))
+            .value(start.text("description"))
             .told(told),
-        models: Boxes::new("allowed_models", "Models", Choice::words(ids()))
+        models: Boxes::new("allowed_models", "Models", ids())
             .hint("None ticked means any model that the organization may use.")
             .ticked(models.iter().map(String::as_str))
             .told(told),
         default_model: Select::new("default_model", "Default model", defaults)
-            .chosen(&start.text("default_model", "/default_model"))
+            .chosen(&start.text("default_model"))
             .told(told),
+        speaks: start.agent.map(|_| {
+            Boxes::new(
+                SPEAKS,
+                "Conversations",
+                vec![Choice::new("models", "speaks with models")],
+            )
+            .hint("Without it, what stands below has no effect.")
+            .ticked(start.speaks())
+            .told(told)
+        }),
         surfaces: Boxes::new("surfaces", "Surfaces", Choice::words(surfaces))
             .hint("None ticked means all of them.")
             .ticked(chosen_surfaces.iter().map(String::as_str))
             .told(told),
         tools: Area::new("tools", "Tools", 3)
             .hint("One name a line. Empty means any tool.")
-            .value(start.text("tools", &format!("{chat}/tools")))
+            .value(start.text("tools"))
             .told(told),
-        max_tokens: Input::new("number", "max_tokens", "Tokens of a reply, at most")
-            .value(start.text("max_tokens", &format!("{chat}/constraints/max_tokens")))
-            .optional()
+        none: Boxes::new("none", "Nothing at all", nothings.into())
+            .hint("A list above that is empty and ticked here allows nothing instead of anything.")
+            .ticked(none.iter().map(String::as_str))
             .told(told),
-        max_active: Input::new(
-            "number",
-            "max_active_credentials",
-            "Credentials at once, at most",
-        )
-        .value(start.text("max_active_credentials", "/max_active_credentials"))
-        .optional()
-        .told(told),
-        expiry: Input::new(
-            "number",
-            "default_expiry_hours",
-            "Hours that a credential works",
-        )
-        .value(start.text("default_expiry_hours", "/default_expiry_hours"))
-        .optional()
-        .told(told),
+        max_tokens: number("max_tokens", "Tokens of a reply, at most"),
+        max_active: number("max_active_credentials", "Credentials at once, at most"),
+        expiry: number("default_expiry_hours", "Hours that a credential works"),
     }
 }
 
-/// The form as the API takes it. An agent made here speaks with models, within these limits.
+/// The form as the API takes it. An agent made here speaks with models, within these limits. Of an agent that is there,
+/// only what differs is sent: what nobody touched stays as it is, whoever wrote it.
 fn wanted(fields: &Fields, before: Option<&Value>) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("name".to_owned(), fields.text("name").trim().into());
-    let or_null = |text: Option<&str>| text.map_or(Value::Null, Value::from);
-    body.insert(
-        "description".to_owned(),
-        or_null(fields.filled("description")),
-    );
-    body.insert(
-        "default_model".to_owned(),
-        or_null(fields.filled("default_model")),
-    );
-    body.insert(
-        "allowed_models".to_owned(),
-        any_or(fields.all("allowed_models").collect()),
-    );
-    let tools = fields.text("tools").lines().map(str::trim);
-    let tools: Vec<&str> = tools.filter(|name| !name.is_empty()).collect();
-    let mut constraints = Map::new();
-    let surfaces: Vec<&str> = fields.all("surfaces").collect();
-    if !surfaces.is_empty() {
-        constraints.insert("surfaces".to_owned(), json!(surfaces));
+    for key in ["description", "default_model"] {
+        let text = fields.filled(key).map(unix);
+        body.insert(key.to_owned(), text.map_or(Value::Null, Value::from));
     }
-    if let Some(limit) = fields.number("max_tokens") {
-        constraints.insert("max_tokens".to_owned(), limit);
-    }
-    // What the form does not show stays as it is: other grants, and the models of this one.
-    let stored = before.and_then(|agent| agent.get("scope_grants")).cloned();
-    let (chat, mut grants): (Vec<Value>, Vec<Value>) = show::rows(stored.unwrap_or_default())
-        .into_iter()
-        .partition(|grant| show::plain(grant, "/scope") == CHAT);
-    let models = chat
-        .first()
-        .and_then(|grant| grant.pointer("/constraints/models"));
-    if let Some(models) = models.filter(|models| models.is_array()) {
-        constraints.insert("models".to_owned(), models.clone());
-    }
-    let grant = json!({"scope": CHAT, "tools": any_or(tools), "constraints": constraints});
-    grants.insert(0, grant);
-    body.insert("scope_grants".to_owned(), Value::Array(grants));
+    let models: Vec<&str> = fields.all("allowed_models").collect();
+    let models = listed(fields, "allowed_models", &models, before);
+    body.insert("allowed_models".to_owned(), models);
     for key in ["max_active_credentials", "default_expiry_hours"] {
         if let Some(number) = fields.number(key) {
             body.insert(key.to_owned(), number);
         }
     }
+    body.insert("scope_grants".to_owned(), granted(fields, before));
+    if let Some(before) = before {
+        body.retain(|key, value| {
+            before.get(key.as_str()) != Some(&*value) && !is_as_shown(fields, key, before)
+        });
+    }
     body
 }
 
-fn any_or(words: Vec<&str>) -> Value {
-    if words.is_empty() {
-        Value::Null
-    } else {
-        json!(words)
+/// Grants of the agent, of which the form shows one. What it does not show stays as it is: others, and the models of
+/// this one.
+fn granted(fields: &Fields, before: Option<&Value>) -> Value {
+    let stored = before.and_then(|agent| agent.get("scope_grants")).cloned();
+    let mut grants = show::rows(stored.unwrap_or_default());
+    let place = before.and_then(chat_place);
+    let speaks = before.is_none() || fields.all(SPEAKS).next().is_some();
+    match place {
+        Some(at) if !speaks => {
+            grants.remove(at);
+        }
+        Some(at) => {
+            if let Some(grant) = grants.get_mut(at) {
+                *grant = chat(fields, before);
+            }
+        }
+        None if speaks => grants.insert(0, chat(fields, before)),
+        None => {}
     }
+    Value::Array(grants)
+}
+
+/// The grant that the form shows.
+fn chat(fields: &Fields, before: Option<&Value>) -> Value {
+    let text = unix(fields.text("tools"));
+    let tools = text.lines().map(str::trim);
+    let tools: Vec<&str> = tools.filter(|name| !name.is_empty()).collect();
+    let tools = match before {
+        // Names that lines cannot carry stay what they are.
+        Some(before) if !tools.is_empty() && is_as_shown(fields, "tools", before) => {
+            let stored = before.pointer(&pointer("tools", Some(before)));
+            stored.cloned().unwrap_or_default()
+        }
+        _ => listed(fields, "tools", &tools, before),
+    };
+    let mut constraints = Map::new();
+    if let Some(limit) = fields.number("max_tokens") {
+        constraints.insert("max_tokens".to_owned(), limit);
+    }
+    let models = before.and_then(|agent| {
+        let models = format!("{}/constraints/models", chat_of(Some(agent)));
+        agent.pointer(&models).filter(|models| models.is_array())
+    });
+    if let Some(models) = models {
+        constraints.insert("models".to_owned(), models.clone());
+    }
+    let surfaces: Vec<&str> = fields.all("surfaces").collect();
+    let surfaces = listed(fields, "surfaces", &surfaces, before);
+    if !surfaces.is_null() {
+        constraints.insert("surfaces".to_owned(), surfaces);
+    }
+    json!({"scope": CHAT, "tools": tools, "constraints": constraints})
+}
+
+/// A list of the form: null for anything, empty for nothing, and as it is stored where only its order is another.
+fn listed(fields: &Fields, field: &str, words: &[&str], before: Option<&Value>) -> Value {
+    let stored = before.and_then(|agent| agent.pointer(&pointer(field, Some(agent))));
+    let items = stored.and_then(Value::as_array);
+    let is_same = |items: &&Vec<Value>| {
+        let mut all = items.iter().map(Value::as_str);
+        items.len() == words.len() && all.all(|item| item.is_some_and(|item| words.contains(&item)))
+    };
+    if words.is_empty() {
+        let is_nothing = fields.all("none").any(|ticked| ticked == field);
+        return if is_nothing { json!([]) } else { Value::Null };
+    }
+    match items.filter(is_same) {
+        Some(items) => Value::Array(items.clone()),
+        None => json!(words),
+    }
+}
+
+/// Whether a text came back as it was shown.
+fn is_as_shown(fields: &Fields, field: &str, before: &Value) -> bool {
+    if !matches!(field, "name" | "description" | "default_model" | "tools") {
+        return false;
+    }
+    let sent = &Fields::default();
+    let agent = Some(before);
+    let shown = Start { sent, agent }.text(field);
+    let sent = fields.sent(field);
+    sent.is_some_and(|sent| unix(sent) == unix(&shown))
+}
+
+/// Forms send line ends as CR LF (HTML, 4.10.21.8).
+fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Refusals of the grant beside the fields that it was made of.
+fn told(fault: Fault, before: Option<&Value>) -> Result<Told, Fault> {
+    let at = before.and_then(chat_place).unwrap_or_default();
+    let grant = format!("scope_grants[{at}]");
+    let told = Told::of_form(fault)?;
+    Ok(told
+        .moved(&format!("{grant}.tools"), "tools")
+        .moved(&format!("{grant}.constraints.surfaces"), "surfaces")
+        .moved(&format!("{grant}.constraints.max_tokens"), "max_tokens"))
 }
 
 pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
@@ -217,6 +376,7 @@ async fn render(
         agents: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
+        once: token(),
         form: form(exchange, &start, &told),
         told,
     };
@@ -229,14 +389,16 @@ pub(crate) fn create<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let ask = Ask::new(Method::POST, API).body(wanted(&fields, None));
+        let ask = Ask::new(Method::POST, API)
+            .body(wanted(&fields, None))
+            .once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/agent/0/id");
                 Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
             }
             Err(fault) => {
-                let told = Told::of_form(fault)?;
+                let told = told(fault, None)?;
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 render(exchange, visitor, status, &fields, told).await
             }
@@ -337,7 +499,7 @@ pub(crate) fn update<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &back(exchange, "saved"))),
             Err(fault) => {
-                let told = Told::of_form(fault)?;
+                let told = told(fault, Some(&before))?;
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 one(exchange, visitor, status, &fields, told, None).await
             }

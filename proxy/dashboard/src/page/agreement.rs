@@ -1,7 +1,8 @@
 //! The Business Associate Agreement: read, signed, and kept as a document.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
@@ -13,7 +14,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
-use crate::session::{Visitor, see_other};
+use crate::session::{Visitor, see_other, token};
 use crate::show;
 
 const STATUS: &str = "/v1/compliance/baa";
@@ -29,6 +30,7 @@ struct Agreement {
     acceptances: Vec<Value>,
     pager: Pager,
     may_sign: bool,
+    once: String,
     name: Input,
     title: Input,
     email: Input,
@@ -67,6 +69,7 @@ async fn render(
         acceptances: show::rows(acceptances.data),
         pager: Pager::new(PAGE, &acceptances.pagination),
         may_sign: visitor.may(exchange, &Method::POST, ACCEPTANCES),
+        once: token(),
         name: Input::text("signer_name", "Your name")
             .value(value("signer_name", &visitor.user.name))
             .autocomplete("name")
@@ -104,7 +107,9 @@ pub(crate) fn sign<'a>(
         }
         let agrees = fields.all("agree").any(|value| value == "yes");
         body.insert("agree".to_owned(), agrees.into());
-        let ask = Ask::new(Method::POST, ACCEPTANCES).body(body);
+        let ask = Ask::new(Method::POST, ACCEPTANCES)
+            .body(body)
+            .once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=signed"))),
             Err(fault) => {
@@ -119,6 +124,9 @@ pub(crate) fn sign<'a>(
 pub(crate) fn download<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
         let path = format!("{ACCEPTANCES}/{}/download", exchange.parameter("id"));
-        inside::file(exchange, visitor.person(), Ask::get(path)).await
+        let mut response = inside::file(exchange, visitor.person(), Ask::get(path)).await?;
+        let value = HeaderValue::from_static("no-store");
+        response.headers.insert(CACHE_CONTROL, value);
+        Ok(response)
     })
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
-use svc_core::fault::Fault;
+use svc_core::fault::{Fault, invalid};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
@@ -13,7 +13,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
-use crate::session::{Visitor, see_other};
+use crate::session::{Visitor, see_other, token};
 use crate::show;
 
 const API: &str = "/v1/apps";
@@ -27,6 +27,7 @@ struct Apps {
     apps: Vec<Value>,
     pager: Pager,
     may_change: bool,
+    once: String,
     name: Input,
 }
 
@@ -51,6 +52,7 @@ async fn render(
         apps: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
+        once: token(),
         name: Input::text("name", "Name")
             .value(sent.text("name"))
             .told(&told),
@@ -67,7 +69,9 @@ pub(crate) fn create<'a>(
     Box::pin(async move {
         let mut body = Map::new();
         body.insert("name".to_owned(), fields.text("name").trim().into());
-        let ask = Ask::new(Method::POST, API).body(body);
+        let ask = Ask::new(Method::POST, API)
+            .body(body)
+            .once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/id");
@@ -123,6 +127,16 @@ async fn show_app(
     let entities = inside::ask(exchange, person, ask).await?.data;
     let ask = Ask::get(format!("{path}/inbound-webhooks")).with("limit", MOST);
     let webhooks = inside::ask(exchange, person, ask).await?.data;
+    // Another schema starts from the one that there is.
+    let query = Fields::of_query(exchange);
+    let named = query.filled("entity").unwrap_or_default();
+    let schema = if named.is_empty() {
+        EXAMPLE.to_owned()
+    } else {
+        let ask = Ask::get(format!("{path}/entities/{}", escaped(named)));
+        let entity = inside::ask(exchange, person, ask).await?;
+        show::pretty(&entity.data, "/fields")
+    };
     let page = App {
         layout: Layout::new(exchange, visitor, "App"),
         app,
@@ -131,15 +145,20 @@ async fn show_app(
         may_change: visitor.may(exchange, &Method::POST, API),
         key: Input::text("key", "Key")
             .hint("A small letter, then small letters, digits and _.")
-            .value(sent.text("key"))
+            .value(sent.sent("key").unwrap_or(named))
             .told(&told),
         schema: Area::new("fields", "Fields", 8)
             .hint("As the API takes them: a JSON array of {\"key\", \"type\", \"required\", \"phi\", …}.")
-            .value(sent.filled("fields").unwrap_or(EXAMPLE))
+            .value(sent.filled("fields").unwrap_or(&schema))
             .told(&told),
         told,
     };
     html(exchange, status, &page)
+}
+
+/// A key as the segment of a path.
+fn escaped(key: &str) -> String {
+    form_urlencoded::byte_serialize(key.as_bytes()).collect()
 }
 
 const EXAMPLE: &str = "[\n  {\"key\": \"mrn\", \"type\": \"string\", \"required\": true, \"phi\": true},\n  \
@@ -152,13 +171,23 @@ pub(crate) fn put_entity<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let key = fields.text("key").trim();
-        // What is no JSON goes to the API as the text it is, and is refused there with its name.
         let schema: Result<Value, _> = serde_json::from_str(fields.text("fields"));
-        let schema = schema.unwrap_or_else(|_| Value::from(fields.text("fields")));
+        let schema = match schema {
+            Ok(schema) => schema,
+            Err(error) if visitor.may(exchange, &Method::POST, API) => {
+                // By its place alone: the text of such an error quotes values.
+                let (line, column) = (error.line(), error.column());
+                let problem = format!("is not JSON: look at line {line}, column {column}");
+                let told = Told::of(&invalid("fields", problem));
+                let status = StatusCode::UNPROCESSABLE_ENTITY;
+                return show_app(exchange, visitor, status, &fields, told).await;
+            }
+            // Refused as what it is: something that the role does not allow.
+            Err(_) => Value::Null,
+        };
         let mut body = Map::new();
         body.insert("fields".to_owned(), schema);
-        let escaped: String = form_urlencoded::byte_serialize(key.as_bytes()).collect();
-        let path = format!("{}/entities/{escaped}", app_path(exchange));
+        let path = format!("{}/entities/{}", app_path(exchange), escaped(key));
         let ask = Ask::new(Method::PUT, path).body(body);
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => {

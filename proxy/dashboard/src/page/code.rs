@@ -10,10 +10,11 @@ use svc_store::throttle::{self, Bucket};
 use svc_store::user::User;
 use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
 
+use super::consent;
 use super::login::{self, waiting};
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, Told, html_for};
 use crate::session::{self, Fresh, Half, down, local, see_other};
 use crate::{journal, second_factor};
 
@@ -36,17 +37,18 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
         let Some(half) = session::half(exchange).await? else {
             return Ok(see_other(exchange, "/ui/login"));
         };
-        render(exchange, StatusCode::OK, &half, next, Told::default())
+        render(exchange, StatusCode::OK, &half, next, Told::default()).await
     })
 }
 
-fn render(
+async fn render(
     exchange: &Exchange,
     status: StatusCode,
     half: &Half,
     next: String,
     told: Told,
 ) -> Result<Response, Fault> {
+    let target = consent::target(exchange, &next).await?;
     let page = Code {
         csrf: half.csrf.clone(),
         next,
@@ -55,7 +57,7 @@ fn render(
             .autocomplete("one-time-code")
             .hint("Six digits from your authenticator app, or one of your recovery codes."),
     };
-    html(exchange, status, &page)
+    html_for(exchange, status, &page, target.as_slice())
 }
 
 /// What somebody has shown.
@@ -86,7 +88,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         let taken = throttle::take(store, vec![bucket.clone()], exchange.started_at).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             let told = Told::message(waiting(wait_ms));
-            return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told);
+            return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
         }
         let shown = read(exchange, &half.user, fields.text("code")).await?;
         let is_in = match shown {
@@ -99,7 +101,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         let row = journal::denied(exchange, "user.sign_in_failed", &half.user, "wrong_code");
         journal::write(exchange, row).await?;
         let told = Told::message("This code is not right, or was used before.");
-        render(exchange, StatusCode::UNAUTHORIZED, &half, next, told)
+        render(exchange, StatusCode::UNAUTHORIZED, &half, next, told).await
     })
 }
 

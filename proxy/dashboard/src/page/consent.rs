@@ -22,6 +22,8 @@ use crate::form::Fields;
 use crate::frame::{self, Answering, html, html_for};
 use crate::session::{self, Visitor, down};
 
+const PAGE: &str = "/ui/consent";
+
 /// `GET /v1/oauth/authorize`: where applications send their users.
 pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
     Box::pin(async move {
@@ -40,7 +42,7 @@ pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
         match visitor {
             Some(visitor) => ask(exchange, asked, &id, &visitor).await,
             None => {
-                let next = format!("/ui/consent/{id}");
+                let next = format!("{PAGE}/{id}");
                 let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
                 Ok(lead(exchange, &format!("/ui/login?next={next}")))
             }
@@ -150,8 +152,23 @@ async fn ask(
     };
     // Chromium holds the redirect that follows a form to this directive too (contract 16.3).
     let target = redirect::policy_source(asked.redirect_uri());
-    let targets: Vec<&str> = target.iter().map(String::as_str).collect();
-    html_for(exchange, StatusCode::OK, &page, &targets)
+    html_for(exchange, StatusCode::OK, &page, target.as_slice())
+}
+
+/// What `form-action` of a page names whose form leads to `next`: the application's address, where that is the consent
+/// page of a request, which may be refused at once.
+///
+/// # Errors
+/// 503 while the store is down.
+pub(super) async fn target(exchange: &Exchange, next: &str) -> Result<Option<String>, Fault> {
+    let id = next
+        .strip_prefix(PAGE)
+        .and_then(|rest| rest.strip_prefix('/'));
+    let address = match id {
+        Some(id) => authorization::destination(exchange, id).await?,
+        None => None,
+    };
+    Ok(address.as_deref().and_then(redirect::policy_source))
 }
 
 fn lines(grant: &Grant, agent: &Agent) -> Lines {

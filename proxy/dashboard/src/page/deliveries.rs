@@ -8,6 +8,7 @@ use svc_core::webhook::EventName;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
+use svc_pipeline::role::not_allowed;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
@@ -127,6 +128,9 @@ struct Replay {
 
 pub(crate) fn show_replay<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
+        if !visitor.may(exchange, &Method::POST, REPLAY) {
+            return Err(not_allowed());
+        }
         let query = Fields::of_query(exchange);
         let told = Told::default();
         render_replay(exchange, visitor, StatusCode::OK, &query, told, None)
@@ -157,7 +161,9 @@ fn render_replay(
             .value(sent.text("to"))
             .optional()
             .told(&told),
-        event: any("event", "Event", events()).chosen(sent.text("event")),
+        event: any("event", "Event", events())
+            .chosen(sent.text("event"))
+            .told(&told),
         result,
         told,
     };
@@ -178,7 +184,11 @@ pub(crate) fn replay<'a>(
             }
             Err(fault) => {
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
-                let told = Told::of_form(fault)?;
+                let told = ["endpoint_id", "from", "to", "event"]
+                    .into_iter()
+                    .fold(Told::of_form(fault)?, |told, field| {
+                        told.moved(&format!("filter.{field}"), field)
+                    });
                 render_replay(exchange, visitor, status, &fields, told, None)
             }
         }

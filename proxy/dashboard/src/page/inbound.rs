@@ -4,10 +4,11 @@ use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::entity::{Mapping, Schema};
-use svc_core::fault::{Fault, Problems, invalid};
+use svc_core::fault::{Fault, Problems};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
+use svc_pipeline::role::not_allowed;
 
 use super::apps::app_path;
 use crate::field::{Area, Choice, Input, Select};
@@ -34,9 +35,16 @@ struct Wizard {
 
 pub(crate) fn wizard<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
+        if !may_change(exchange, visitor) {
+            return Err(not_allowed());
+        }
         let (status, told) = (StatusCode::OK, Told::default());
         render(exchange, visitor, status, &Fields::default(), told, None).await
     })
+}
+
+fn may_change(exchange: &Exchange, visitor: &Visitor) -> bool {
+    visitor.may(exchange, &Method::POST, "/v1/apps")
 }
 
 async fn render(
@@ -77,16 +85,18 @@ async fn render(
 }
 
 /// The lines of the form as the API takes them.
-fn mapping(fields: &Fields) -> Result<Map<String, Value>, Fault> {
+fn mapping(fields: &Fields, problems: &mut Problems) -> Map<String, Value> {
     let mut pairs = Map::new();
-    let lines = fields.text("field_mapping").lines().map(str::trim);
-    for line in lines.filter(|line| !line.is_empty()) {
-        let pair = line.split_once('=');
-        let (source, field) =
-            pair.ok_or_else(|| invalid("field_mapping", "Each line is: source = field"))?;
-        pairs.insert(source.trim().to_owned(), field.trim().into());
+    for (at, line) in fields.text("field_mapping").lines().enumerate() {
+        match line.split_once('=') {
+            Some((source, field)) => {
+                pairs.insert(source.trim().to_owned(), field.trim().into());
+            }
+            None if line.trim().is_empty() => {}
+            None => problems.add(format!("field_mapping[{at}]"), "a line is: source = field"),
+        }
     }
-    Ok(pairs)
+    pairs
 }
 
 /// One form, two buttons: the payload is tried, or the webhook is made.
@@ -127,6 +137,9 @@ async fn preview(
     visitor: &Visitor,
     fields: &Fields,
 ) -> Result<String, Fault> {
+    if !may_change(exchange, visitor) {
+        return Err(not_allowed());
+    }
     let key: String =
         form_urlencoded::byte_serialize(fields.text("entity_key").as_bytes()).collect();
     let ask = Ask::get(format!("{}/entities/{key}", app_path(exchange)));
@@ -134,11 +147,17 @@ async fn preview(
     let schema = Schema::stored(entity.get("fields").cloned().unwrap_or_default());
     let schema = schema.ok_or_else(|| Fault::internal("a shown schema cannot be read"))?;
     let mut problems = Problems::default();
-    let pairs = mapping(fields)?;
+    let pairs = mapping(fields, &mut problems);
     let mapping = Mapping::read(pairs, Some(&schema), "field_mapping", &mut problems);
-    problems.into_result()?;
     let sample: Result<Map<String, Value>, _> = serde_json::from_str(fields.text("sample"));
-    let sample = sample.map_err(|_| invalid("sample", "must be one JSON object"))?;
+    let sample = sample.unwrap_or_else(|error| {
+        // By its place alone: the text of such an error quotes values.
+        let (line, column) = (error.line(), error.column());
+        let problem = format!("must be one JSON object: look at line {line}, column {column}");
+        problems.add("sample", problem);
+        Map::new()
+    });
+    problems.into_result()?;
     let mut problems = Problems::default();
     let mut mapped = mapping.apply(sample);
     mapped.retain(|key, _| schema.field(key).is_some());
@@ -156,7 +175,12 @@ async fn create(
     for key in ["name", "entity_key"] {
         body.insert(key.to_owned(), fields.text(key).trim().into());
     }
-    body.insert("field_mapping".to_owned(), Value::Object(mapping(fields)?));
+    let mut problems = Problems::default();
+    let pairs = mapping(fields, &mut problems);
+    if may_change(exchange, visitor) {
+        problems.into_result()?;
+    }
+    body.insert("field_mapping".to_owned(), Value::Object(pairs));
     let ask = Ask::new(
         Method::POST,
         format!("{}/inbound-webhooks", app_path(exchange)),
@@ -199,7 +223,7 @@ fn page(
         app: exchange.parameter("app").to_owned(),
         webhook,
         entrance,
-        may_change: visitor.may(exchange, &Method::POST, "/v1/apps"),
+        may_change: may_change(exchange, visitor),
     };
     html(exchange, status, &page)
 }

@@ -13,7 +13,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
-use crate::session::{Visitor, see_other};
+use crate::session::{Visitor, see_other, token};
 use crate::show;
 
 const API: &str = "/v1/integrations";
@@ -33,6 +33,7 @@ struct Integrations {
     integrations: Vec<Value>,
     pager: Pager,
     may_change: bool,
+    once: String,
     name: Input,
     base_url: Input,
     scheme: Select,
@@ -62,6 +63,7 @@ async fn render(
         integrations: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
+        once: token(),
         name: Input::text("name", "Name")
             .value(sent.text("name"))
             .told(&told),
@@ -90,7 +92,9 @@ pub(crate) fn create<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let ask = Ask::new(Method::POST, API).body(wanted(&fields));
+        let ask = Ask::new(Method::POST, API)
+            .body(wanted(&fields))
+            .once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/0/id");

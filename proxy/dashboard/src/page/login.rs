@@ -14,9 +14,10 @@ use svc_store::throttle::{self, Bucket};
 use svc_store::user::{User, plain_email};
 use svc_store::{Transaction, TransactionError, audit, session as stored};
 
+use super::consent;
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, Told, html_for};
 use crate::session::{self, Fresh, Guest, Visitor, down, local, see_other};
 use crate::{journal, password};
 
@@ -45,11 +46,11 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
             return Ok(see_other(exchange, &next));
         }
         let guest = session::guest(exchange);
-        render(exchange, StatusCode::OK, guest, next, "", Told::default())
+        render(exchange, StatusCode::OK, guest, next, "", Told::default()).await
     })
 }
 
-pub(super) fn render(
+pub(super) async fn render(
     exchange: &Exchange,
     status: StatusCode,
     guest: Guest,
@@ -57,6 +58,7 @@ pub(super) fn render(
     email: &str,
     told: Told,
 ) -> Result<Response, Fault> {
+    let target = consent::target(exchange, &next).await?;
     let openid = exchange.gateway.openid.as_ref();
     let page = Login {
         openid: openid.map(|openid| (super::openid::start(&next), openid.label().to_owned())),
@@ -68,7 +70,7 @@ pub(super) fn render(
             .value(email),
         password: Input::password("password", "Password").autocomplete("current-password"),
     };
-    html(exchange, status, &page)
+    html_for(exchange, status, &page, target.as_slice())
 }
 
 pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
@@ -79,14 +81,10 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         match attempt(exchange, &email, fields.text("password"), &next).await {
             Ok(response) => Ok(response),
             Err(Refusal::Fault(fault)) => Err(fault),
-            Err(Refusal::Told(status, message)) => render(
-                exchange,
-                status,
-                guest,
-                next,
-                &email,
-                Told::message(message),
-            ),
+            Err(Refusal::Told(status, message)) => {
+                let told = Told::message(message);
+                render(exchange, status, guest, next, &email, told).await
+            }
         }
     })
 }

@@ -49,7 +49,7 @@ pub(crate) fn begin(exchange: &mut Exchange) -> Answering<'_> {
         let proof = proof(&guest, state.write(&guest));
         match openid.authorization_url(&proof).await {
             Ok(url) => Ok(see_other(exchange, &url)),
-            Err(error) => refuse(exchange, guest, state.next, &error),
+            Err(error) => refuse(exchange, guest, state.next, &error).await,
         }
     })
 }
@@ -62,23 +62,23 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
         let guest = session::guest(exchange);
         let sent = query.text("state");
         let Some(state) = State::read(&guest, sent, exchange.started_at) else {
-            return out_of_date(exchange, guest);
+            return out_of_date(exchange, guest).await;
         };
         let (next, proof) = (state.next, proof(&guest, sent.to_owned()));
         // RFC 9207, 2.4: the answer of another provider.
         let issuer = query.filled("iss");
         if issuer.is_some_and(|issuer| issuer != openid.issuer()) {
-            return out_of_date(exchange, guest);
+            return out_of_date(exchange, guest).await;
         }
         let Some(code) = query.filled("code") else {
             let error = query.text("error");
             if TROUBLE.contains(&error) {
                 let error = OpenIdError::Unavailable(error.to_owned());
-                return refuse(exchange, guest, next, &error);
+                return refuse(exchange, guest, next, &error).await;
             }
             let message = format!("The sign-in with {} did not come about.", openid.label());
             let told = Told::message(message);
-            return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told);
+            return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told).await;
         };
         let bucket = bucket(exchange);
         if let Some(wait_ms) = throttled(exchange, &bucket).await? {
@@ -87,15 +87,15 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
                 StatusCode::TOO_MANY_REQUESTS,
                 Told::message(waiting(wait_ms)),
             );
-            return login::render(exchange, status, guest, next, "", told);
+            return login::render(exchange, status, guest, next, "", told).await;
         }
         let vouched = match openid.redeem(code.to_owned(), &proof).await {
             Ok(vouched) => vouched,
-            Err(error) => return refuse(exchange, guest, next, &error),
+            Err(error) => return refuse(exchange, guest, next, &error).await,
         };
         let found = match whose(exchange, vouched, bucket).await? {
             Ok(found) => found,
-            Err(error) => return refuse(exchange, guest, next, &error),
+            Err(error) => return refuse(exchange, guest, next, &error).await,
         };
         match found {
             Some((user, shown)) => let_in(exchange, user, shown, &next).await,
@@ -103,7 +103,7 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
                 let told = Told::message(
                     "There is no account for you here. An administrator of your organization can invite you.",
                 );
-                login::render(exchange, StatusCode::FORBIDDEN, guest, next, "", told)
+                login::render(exchange, StatusCode::FORBIDDEN, guest, next, "", told).await
             }
         }
     })
@@ -170,7 +170,7 @@ async fn whose(
 }
 
 /// The sign-in page again, which says what became of the attempt. Why stands in the log.
-fn refuse(
+async fn refuse(
     exchange: &Exchange,
     guest: Guest,
     next: String,
@@ -190,17 +190,17 @@ fn refuse(
             )
         }
     };
-    login::render(exchange, status, guest, next, "", Told::message(message))
+    login::render(exchange, status, guest, next, "", Told::message(message)).await
 }
 
 /// An answer that this browser did not ask for, or not lately.
-fn out_of_date(exchange: &Exchange, guest: Guest) -> Result<Response, Fault> {
+async fn out_of_date(exchange: &Exchange, guest: Guest) -> Result<Response, Fault> {
     strangers::refuse(exchange, "sign_in_out_of_date");
     let told = Told::message(
         "This sign-in is out of date, or was begun in another browser. Begin it again.",
     );
     let next = local(None).to_owned();
-    login::render(exchange, StatusCode::BAD_REQUEST, guest, next, "", told)
+    login::render(exchange, StatusCode::BAD_REQUEST, guest, next, "", told).await
 }
 
 /// What `state` and the cookie amount to.

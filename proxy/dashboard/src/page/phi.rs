@@ -2,9 +2,9 @@
 
 use askama::Template;
 use http::StatusCode;
-use svc_core::fault::{Code, Fault};
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::role::not_allowed;
 use svc_store::phi_activity::{self, Activity, Counts, Span};
 
 use crate::chart::{self, Bar};
@@ -36,10 +36,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
     Box::pin(async move {
         // Counts of the log are for whoever may read the log.
         if !visitor.may(exchange, &http::Method::GET, "/v1/audit") {
-            return Err(Fault::new(
-                Code::OrgAdminRequired,
-                "Your role does not allow this.",
-            ));
+            return Err(not_allowed());
         }
         let query = Fields::of_query(exchange);
         let wanted = query.filled("days").and_then(|text| text.parse().ok());

@@ -5,11 +5,12 @@ use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::chat::{ChatRequest, Part};
-use svc_core::fault::{Code, Fault};
+use svc_core::fault::Fault;
 use svc_core::surface::native::DEFAULT_MODEL;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask, Witness};
 use svc_pipeline::response::Response;
+use svc_pipeline::role::not_allowed;
 
 use crate::field::{Area, Choice, Input, Select};
 use crate::form::Fields;
@@ -46,10 +47,7 @@ struct Turn {
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
         if !visitor.may(exchange, &Method::POST, API) {
-            return Err(Fault::new(
-                Code::OrgAdminRequired,
-                "Your role does not allow this.",
-            ));
+            return Err(not_allowed());
         }
         let (status, told) = (StatusCode::OK, Told::default());
         render(exchange, visitor, status, &Fields::default(), told, None)
@@ -122,7 +120,15 @@ pub(crate) fn ask<'a>(
                     .get("entity_types")
                     .map(|found| words(found, ""))
                     .unwrap_or_default();
-                (StatusCode::UNPROCESSABLE_ENTITY, Told::of_form(fault)?)
+                // What was typed stays, whatever the provider's trouble is.
+                let status = fault.code.row().status;
+                if status < 500 {
+                    (StatusCode::UNPROCESSABLE_ENTITY, Told::of_form(fault)?)
+                } else {
+                    let status = StatusCode::from_u16(status);
+                    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                    (status, Told::of(&fault))
+                }
             }
         };
         render(exchange, visitor, status, &fields, told, Some(turn))

@@ -20,6 +20,8 @@ struct Records {
     app: String,
     key: String,
     version: String,
+    schema: String,
+    may_change: bool,
     fields: Vec<Value>,
     records: Vec<Value>,
     pager: Pager,
@@ -42,6 +44,8 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             app: app.to_owned(),
             key: key.to_owned(),
             version: show::text(&entity.data, "/schema_version"),
+            schema: show::pretty(&entity.data, "/fields"),
+            may_change: visitor.may(exchange, &Method::PUT, &api),
             fields: show::rows(entity.data.get("fields").cloned().unwrap_or_default()),
             pager: Pager::new(
                 &format!("/ui/apps/{app}/records/{key}"),

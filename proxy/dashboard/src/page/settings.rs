@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::feature::{INTEGRATIONS, WEBHOOKS, is_on_at_first};
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
@@ -17,7 +18,7 @@ use crate::session::{Visitor, see_other};
 const PAGE: &str = "/ui/settings";
 
 /// Features that organizations switch by their own decision, beside what the catalogue marks.
-const FEATURES: [&str; 2] = ["integrations", "webhooks"];
+const FEATURES: [&str; 2] = [INTEGRATIONS, WEBHOOKS];
 
 #[derive(Template)]
 #[template(path = "settings.html")]
@@ -155,11 +156,16 @@ fn features(sent: Option<&Fields>, organization: &Value) -> Boxes {
     match sent {
         Some(sent) => boxes.ticked(sent.all("features")),
         None => {
-            let on = stored.into_iter().flatten();
-            let on = on.filter(|(_, value)| **value == Value::Bool(true));
-            boxes.ticked(on.map(|(name, _)| name.as_str()))
+            let on = names.iter().map(String::as_str);
+            boxes.ticked(on.filter(|name| is_on(name, organization)))
         }
     }
+}
+
+/// Whether the organization has a feature, as far as it decides.
+fn is_on(name: &str, organization: &Value) -> bool {
+    let stored = organization.get("features").and_then(|all| all.get(name));
+    stored.map_or_else(|| is_on_at_first(name), |on| on.as_bool() == Some(true))
 }
 
 pub(crate) fn save<'a>(
@@ -173,7 +179,9 @@ pub(crate) fn save<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
             Err(fault) => {
-                let told = Told::of_form(fault)?;
+                let told = Told::of_form(fault)?
+                    .moved("retention.conversation_days", "conversation_days")
+                    .moved("retention.audit_days", "audit_days");
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 render(exchange, visitor, status, Some(&fields), told).await
             }
@@ -206,10 +214,10 @@ fn wanted(fields: &Fields, before: &Value) -> Map<String, Value> {
     let known = known.into_iter().flatten().map(|(name, _)| name.as_str());
     let mut features = Map::new();
     for name in known.chain(FEATURES) {
-        let is_on = fields.all("features").any(|ticked| ticked == name);
-        // What was never switched is not switched off.
-        if is_on || before.pointer(&format!("/features/{name}")).is_some() {
-            features.insert(name.to_owned(), is_on.into());
+        let is_ticked = fields.all("features").any(|ticked| ticked == name);
+        // What was never switched stays so.
+        if is_ticked != is_on(name, before) {
+            features.insert(name.to_owned(), is_ticked.into());
         }
     }
     body.insert("features".to_owned(), Value::Object(features));

@@ -8,6 +8,7 @@ use svc_core::id::IdKind;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::moment;
 use svc_pipeline::response::Response;
+use svc_pipeline::role::not_allowed;
 use svc_store::link::Purpose;
 use svc_store::page::Page;
 use svc_store::user::{self, Role, User};
@@ -21,6 +22,7 @@ use crate::journal;
 use crate::link::NewLink;
 use crate::menu::Layout;
 use crate::session::{Visitor, down, see_other};
+use crate::show;
 
 const PAGE: &str = "/ui/users";
 /// People of one organization that the page shows.
@@ -73,10 +75,6 @@ fn given(by: Role) -> Vec<Role> {
     roles
         .filter(|role| by == Role::Owner || by == Role::Admin && *role != Role::Owner)
         .collect()
-}
-
-fn not_allowed() -> Fault {
-    Fault::new(Code::OrgAdminRequired, "Your role does not allow this.")
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
@@ -146,7 +144,7 @@ fn line(user: &User, by: &User) -> Line {
         role: role.word(),
         is_suspended: *suspended,
         has_second_factor: *mfa_enabled,
-        last_login: last_login_at.map_or_else(|| "never".to_owned(), |at| at.to_string()),
+        last_login: last_login_at.map_or_else(|| "never".to_owned(), show::instant),
         is_open: may_change(by, user),
     }
 }
@@ -157,14 +155,11 @@ pub(crate) fn invite<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        if !visitor.user.role.is_org_admin() {
-            return Err(not_allowed());
-        }
         let added = match wanted(exchange, visitor, &fields) {
             Ok(user) => add(exchange, visitor, user).await,
             Err(fault) => Err(fault),
         };
-        match added {
+        match journal::kept(exchange, &visitor.user, added).await {
             Ok(link) => {
                 let (status, none) = (StatusCode::CREATED, Fields::default());
                 render(
@@ -187,6 +182,9 @@ pub(crate) fn invite<'a>(
 }
 
 fn wanted(exchange: &Exchange, visitor: &Visitor, fields: &Fields) -> Result<User, Fault> {
+    if !visitor.user.role.is_org_admin() {
+        return Err(not_allowed());
+    }
     let mut problems = Problems::default();
     let name = fields.text("name").trim().to_owned();
     if !(1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
@@ -265,7 +263,14 @@ pub(crate) fn send_link<'a>(
     _: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let user = find(exchange, visitor).await?;
+        let found = find(exchange, visitor).await;
+        let user = journal::kept(exchange, &visitor.user, found).await?;
+        if user.suspended {
+            let told =
+                Told::message("Nobody can use a link while suspended. Reinstate them first.");
+            let (status, none) = (StatusCode::UNPROCESSABLE_ENTITY, Fields::default());
+            return render(exchange, visitor, status, &none, told, None).await;
+        }
         let (purpose, event) = if user.last_login_at.is_none() {
             (Purpose::Invitation, "user.invited")
         } else {
@@ -321,9 +326,9 @@ pub(crate) fn change_role<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let user = find(exchange, visitor).await?;
-        let role = role(visitor, &fields).map_err(|message| invalid("role", message))?;
-        apply(exchange, visitor, user, Change::Role(role)).await
+        let change = role(visitor, &fields).map(Change::Role);
+        let change = change.map_err(|message| invalid("role", message));
+        apply(exchange, visitor, change).await
     })
 }
 
@@ -332,10 +337,7 @@ pub(crate) fn suspend<'a>(
     visitor: &'a Visitor,
     _: Fields,
 ) -> Answering<'a> {
-    Box::pin(async move {
-        let user = find(exchange, visitor).await?;
-        apply(exchange, visitor, user, Change::Suspended(true)).await
-    })
+    Box::pin(async move { apply(exchange, visitor, Ok(Change::Suspended(true))).await })
 }
 
 pub(crate) fn reinstate<'a>(
@@ -343,19 +345,33 @@ pub(crate) fn reinstate<'a>(
     visitor: &'a Visitor,
     _: Fields,
 ) -> Answering<'a> {
-    Box::pin(async move {
-        let user = find(exchange, visitor).await?;
-        apply(exchange, visitor, user, Change::Suspended(false)).await
-    })
+    Box::pin(async move { apply(exchange, visitor, Ok(Change::Suspended(false))).await })
+}
+
+/// Changes somebody of the page's path, or leaves the row of a change that is refused.
+async fn apply(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    change: Result<Change, Fault>,
+) -> Result<Response, Fault> {
+    let done = match find(exchange, visitor).await {
+        Ok(user) => match change {
+            Ok(change) => put(exchange, visitor, user, change).await,
+            Err(fault) => Err(fault),
+        },
+        Err(fault) => Err(fault),
+    };
+    journal::kept(exchange, &visitor.user, done).await?;
+    Ok(see_other(exchange, &format!("{PAGE}?done=saved")))
 }
 
 /// Changes somebody and ends their sessions, so that no session has rights that its user lost.
-async fn apply(
+async fn put(
     exchange: &Exchange,
     visitor: &Visitor,
     user: User,
     change: Change,
-) -> Result<Response, Fault> {
+) -> Result<(), Fault> {
     let by = visitor.user.clone();
     let event = match change {
         Change::Role(_) => "user.role_changed",
@@ -383,8 +399,7 @@ async fn apply(
             Ok(())
         })
     });
-    done.await.map_err(failed)?;
-    Ok(see_other(exchange, &format!("{PAGE}?done=saved")))
+    done.await.map_err(failed)
 }
 
 fn last_owner() -> Fault {

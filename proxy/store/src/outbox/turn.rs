@@ -19,7 +19,9 @@ use super::{body_place, health};
 use crate::engine::{Arg, Connection, Row, args};
 use crate::org_key;
 use crate::seal::{self, Content};
-use crate::webhook_endpoint::{Disabled, disabled, open_key, place, settle_waiting};
+use crate::webhook_endpoint::{
+    Disabled, disabled, features, is_switched_off, open_key, place, settle_waiting,
+};
 use crate::{Store, StoreError};
 
 /// 20 s: the 10 s of an attempt and as much again to get its result stored (contract 19.2).
@@ -370,7 +372,8 @@ impl Hand {
         // Endpoints that another replica is busy with are passed over: it leaves none of their room unused.
         let sql = format!(
             "SELECT id, org_id, url, max_in_flight, disabled_reason, deleted_at, wrapped_key, secret, previous_secret, \
-         previous_secret_expires_at FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}"
+         previous_secret_expires_at, {features} FROM webhook_endpoints WHERE id IN ({wanted}) ORDER BY id{skip_locked}",
+            features = features!(),
         );
         let rows = cx.rows_of(sql, arguments).await?;
         let mut open = Vec::new();
@@ -380,7 +383,7 @@ impl Hand {
             let status = match (removed_at, disabled(row)?) {
                 (Some(_), _) => Some("cancelled"),
                 (None, Some(_)) => Some("held"),
-                (None, None) => None,
+                (None, None) => is_switched_off(row)?.then_some("held"),
             };
             let asked = asks.iter().find(|ask| ask.endpoint_id == id);
             match (status, asked) {

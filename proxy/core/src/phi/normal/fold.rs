@@ -117,7 +117,7 @@ const fn is_silent_control(byte: u8) -> bool {
 
 /// Characters without a width: joiners, marks of direction, fillers, selectors (UTS 39, 5.3, and the
 /// `Default_Ignorable_Code_Point` property).
-const fn is_unseen(letter: char) -> bool {
+pub const fn is_unseen(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

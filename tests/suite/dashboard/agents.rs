@@ -1,0 +1,184 @@
+//! Saving an agent changes what its person changed, and nothing else.
+
+use serde_json::{Value, json};
+use svc_tests::browser::{Browser, Page};
+use svc_tests::organization::Organization;
+use svc_tests::wire::Request;
+use svc_tests::world::World;
+
+use super::pages::{between, rows};
+use crate::engines::on_sqlite;
+
+on_sqlite! {
+    what_nobody_touched_stays,
+    nothing_is_another_choice_than_anything,
+    a_refusal_stands_beside_its_field,
+    an_agent_sent_twice_is_made_once,
+}
+
+/// The agent that a call which must succeed gives.
+async fn agent(
+    world: &World,
+    organization: &Organization,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> Value {
+    let mut request = Request::new(method, path).bearer(&organization.key);
+    if !body.is_null() {
+        request = request.json(body);
+    }
+    let answer = world.gateway.answer(&request).await;
+    assert!((200..=201).contains(&answer.status), "{}", answer.text());
+    answer.json()["data"]["agent"][0].take()
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
+    let start = format!("{name}=\"");
+    let (_, rest) = tag.split_once(&start).expect("an attribute");
+    rest.split_once('"').expect("its end").0
+}
+
+/// What a browser would send of a form that nobody touched, beside its hidden fields.
+fn shown(page: &Page, action: &str) -> Vec<(String, String)> {
+    let form = between(page, &format!("action=\"{action}\""), "</form>");
+    let mut fields = Vec::new();
+    for input in form.split("<input ").skip(1) {
+        let (tag, _) = input.split_once('>').expect("the end of a tag");
+        let is_ticked = !tag.contains("type=\"checkbox\"") || tag.ends_with(" checked");
+        if is_ticked && !tag.contains("type=\"hidden\"") {
+            fields.push((attribute(tag, "name"), attribute(tag, "value").to_owned()));
+        }
+    }
+    for area in form.split("<textarea ").skip(1) {
+        let (tag, rest) = area.split_once('>').expect("the end of a tag");
+        let (text, _) = rest.split_once("</textarea>").expect("the end of an area");
+        let text = text.strip_prefix('\n').unwrap_or(text);
+        fields.push((attribute(tag, "name"), text.replace('\n', "\r\n")));
+    }
+    for select in form.split("<select ").skip(1) {
+        let (tag, rest) = select.split_once('>').expect("the end of a tag");
+        let (options, _) = rest.split_once("</select>").expect("the end of a choice");
+        let options: Vec<&str> = options.split("<option ").skip(1).collect();
+        let chosen = options.iter().find(|option| option.contains(" selected>"));
+        let chosen = chosen.or(options.first()).expect("an option");
+        fields.push((
+            attribute(tag, "name"),
+            attribute(chosen, "value").to_owned(),
+        ));
+    }
+    let fields = fields.into_iter();
+    fields
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// Opens the agent's page, lets somebody change the form, and sends it.
+async fn save(
+    browser: &mut Browser<'_>,
+    id: &str,
+    change: impl FnOnce(&mut Vec<(String, String)>),
+) -> Page {
+    let action = format!("/ui/agents/{id}");
+    let page = browser.get(&action).await;
+    let mut fields = shown(&page, &action);
+    change(&mut fields);
+    let fields: Vec<(&str, &str)> = fields
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    browser.submit(&page, &action, &fields).await
+}
+
+fn set(fields: &mut Vec<(String, String)>, name: &str, value: &str) {
+    fields.retain(|(other, _)| other != name);
+    fields.push((name.to_owned(), value.to_owned()));
+}
+
+async fn what_nobody_touched_stays(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let wide = json!({"scope": "ai:chat"});
+    let many = json!({"surfaces": ["messages", "native"], "models": ["alpha-haiku-4-5"], "max_tokens": 512});
+    for more in [
+        json!({"scope_grants": []}),
+        json!({"scope_grants": [{"scope": "control:read"}]}),
+        json!({"scope_grants": [{"scope": "ai:chat", "tools": []}]}),
+        json!({"scope_grants": [{"scope": "ai:chat", "constraints": {"surfaces": []}}]}),
+        json!({"scope_grants": [{"scope": "control:read"},
+                                {"scope": "ai:chat", "tools": ["b", " a "], "constraints": many}]}),
+        json!({"scope_grants": [wide], "allowed_models": []}),
+        json!({"scope_grants": [wide], "allowed_models": ["alpha-sonnet-4-6", "alpha-haiku-4-5"],
+               "default_model": "alpha-haiku-4-5", "description": "one\ntwo "}),
+    ] {
+        let mut body = more.clone();
+        body["name"] = json!("Before");
+        let before = agent(world, &organization, "POST", "/v1/agents", &body).await;
+        let id = before["id"].as_str().unwrap();
+        let saved = save(&mut browser, id, |fields| set(fields, "name", "After")).await;
+        saved.leads_to();
+        let path = format!("/v1/agents/{id}");
+        let mut after = agent(world, &organization, "GET", &path, &Value::Null).await;
+        assert_eq!(after["name"], "After");
+        for key in ["name", "updated_at"] {
+            after[key] = before[key].clone();
+        }
+        assert_eq!(after, before, "{more}");
+        let updated = rows(world, &organization, "agent.updated").await;
+        let last = updated.last().unwrap();
+        assert_eq!(last["details"]["fields"], json!(["name"]), "{more}");
+    }
+}
+
+async fn nothing_is_another_choice_than_anything(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let body = json!({"name": "Intake", "scope_grants": [{"scope": "ai:chat"}]});
+    let made = agent(world, &organization, "POST", "/v1/agents", &body).await;
+    let id = made["id"].as_str().unwrap();
+    let path = format!("/v1/agents/{id}");
+    for none in ["tools", "surfaces", "allowed_models"] {
+        let change = |fields: &mut Vec<_>| fields.push(("none".to_owned(), none.to_owned()));
+        save(&mut browser, id, change).await.leads_to();
+    }
+    let closed = agent(world, &organization, "GET", &path, &Value::Null).await;
+    let grant = json!({"scope": "ai:chat", "tools": [], "constraints": {"surfaces": []}});
+    assert_eq!(closed["scope_grants"], json!([grant]));
+    assert_eq!(closed["allowed_models"], json!([]));
+    let open = |fields: &mut Vec<(String, String)>| fields.retain(|(name, _)| name != "none");
+    save(&mut browser, id, open).await.leads_to();
+    let opened = agent(world, &organization, "GET", &path, &Value::Null).await;
+    let grant = json!({"scope": "ai:chat", "tools": null, "constraints": {}});
+    assert_eq!(opened["scope_grants"], json!([grant]));
+    assert_eq!(opened["allowed_models"], Value::Null);
+    let silence = |fields: &mut Vec<(String, String)>| fields.retain(|(name, _)| name != "speaks");
+    save(&mut browser, id, silence).await.leads_to();
+    let silent = agent(world, &organization, "GET", &path, &Value::Null).await;
+    assert_eq!(silent["scope_grants"], json!([]));
+}
+
+async fn a_refusal_stands_beside_its_field(world: &World) {
+    let mut browser = Browser::owner(&world.gateway, &world.organization()).await;
+    let page = browser.get("/ui/agents").await;
+    let wrong = [
+        ("name", "Intake"),
+        ("tools", "book\r\nbook"),
+        ("max_tokens", "0"),
+    ];
+    let refused = browser.submit(&page, "/ui/agents", &wrong).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+    let tools = between(&refused, "id=\"e-tools\">", "</p>");
+    assert_eq!(tools, "no. 2: is named twice");
+    assert!(!between(&refused, "id=\"e-max_tokens\">", "</p>").is_empty());
+}
+
+async fn an_agent_sent_twice_is_made_once(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let page = browser.get("/ui/agents").await;
+    let wanted = [("name", "Twice")];
+    let first = browser.submit(&page, "/ui/agents", &wanted).await;
+    let again = browser.submit(&page, "/ui/agents", &wanted).await;
+    assert_eq!(first.leads_to(), again.leads_to());
+    assert_eq!(rows(world, &organization, "agent.created").await.len(), 1);
+}
