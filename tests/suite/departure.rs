@@ -156,6 +156,62 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
     books::check(&world.gateway.database, &organization.id).await;
 }
 
+/// No new caller comes in, so nobody should be sent here; and whoever sends a second signal gets an end with a word for
+/// everybody, now.
+#[tokio::test]
+async fn a_second_signal_does_not_wait() {
+    let world = World::with(|setup| setup.key("server", "drain_seconds", 300)).await;
+    let organization = world.organization();
+    let stalled = mark();
+    world
+        .fake
+        .expect(json!({"contains": stalled, "event_count": 50, "stall_after_events": 8}))
+        .await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": stalled}))
+        .await;
+    stream.until("message.delta").await;
+    world.gateway.signal("TERM");
+    eventually("a gateway that is not ready", async || {
+        let page = world.gateway.admin_page("/readyz").await;
+        (page.status == 503).then(|| assert_eq!(page.json()["draining"], true))
+    })
+    .await;
+    let start = Instant::now();
+    world.gateway.signal("TERM");
+    let events = stream.rest().await;
+    let last = events.last().unwrap();
+    assert_eq!(last.name, "error", "{:?}", sse::names(&events));
+    assert_eq!(last.data["retryable"], true);
+    assert!(world.gateway.ended().await.success());
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "took {:?}",
+        start.elapsed()
+    );
+    let sql = "SELECT event FROM audit WHERE org_id = $1 AND phase = 'terminal'";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(world.gateway.log().contains("AtOnce"));
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// SQLite is for one gateway and its successor.
+#[tokio::test]
+async fn a_second_gateway_of_the_same_folder_is_refused() {
+    let world = World::start(None).await;
+    let pid = std::fs::read_to_string(world.gateway.data().join("svc-gateway.pid")).unwrap();
+    let mut second = world.gateway.spawn(&["serve"]);
+    let ended = eventually("the end of the second", async || second.try_wait().unwrap()).await;
+    assert!(!ended.success(), "{ended}");
+    let log = world.gateway.log();
+    assert!(log.contains("another gateway serves"), "{log}");
+    let still = std::fs::read_to_string(world.gateway.data().join("svc-gateway.pid"));
+    assert_eq!(still.unwrap(), pid);
+    assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+}
+
 #[tokio::test]
 async fn an_upgrade_drops_no_request() {
     let world = World::start(None).await;

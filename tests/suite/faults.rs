@@ -123,8 +123,14 @@ async fn a_full_disk_under_sqlite() {
     fails_closed(&world, &organization).await;
     // What needs no write goes on.
     assert_eq!(read(&world, &organization.key).await.status, 200);
+    eventually("a gateway that is not ready", async || {
+        let page = world.gateway.admin_page("/readyz").await;
+        (page.status == 503).then_some(())
+    })
+    .await;
     limit_files(pid, "unlimited");
     served_again(&world, &organization).await;
+    world.gateway.ready().await;
     assert_eq!(world.gateway.pid(), pid);
 }
 

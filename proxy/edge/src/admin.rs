@@ -47,7 +47,7 @@ impl HttpServerApp for Admin {
             return None;
         }
         let reply = if matches!(header.method, Method::GET | Method::HEAD) {
-            (self.service)(header.uri.path().to_owned()).await
+            (self.service)(header.uri.path().to_owned(), self.handle.public_door()).await
         } else {
             Some(plain(StatusCode::METHOD_NOT_ALLOWED))
         };

@@ -15,7 +15,16 @@ pub type Service =
     Arc<dyn Fn(RequestHead, BodyReader) -> BoxFuture<'static, Response> + Send + Sync>;
 
 /// Answers a path of the admin listener; `None` is 404.
-pub type AdminService = Arc<dyn Fn(String) -> BoxFuture<'static, Option<AdminReply>> + Send + Sync>;
+pub type AdminService =
+    Arc<dyn Fn(String, PublicDoor) -> BoxFuture<'static, Option<AdminReply>> + Send + Sync>;
+
+/// Whether the public listeners take new connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublicDoor {
+    Open,
+    /// The edge is leaving.
+    Closed,
+}
 
 /// The answer to a request that the edge refuses itself, by its path and fields; both are empty where the head could
 /// not be read.

@@ -1,6 +1,9 @@
 //! Puts listeners, applications and signals together into one pingora server, and runs it to its end.
 
+use std::fs::{OpenOptions, Permissions};
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +24,7 @@ use crate::application::{Application, Farewell};
 use crate::certificate::{Current, Renewal};
 use crate::connection::{Door, Gate};
 use crate::lifecycle::{Departure, EdgeHandle, Lifecycle, Phase, Wish};
-use crate::listening::{Sockets, Stoppable};
+use crate::listening::{Inherited, Sockets, Stoppable, inherit};
 use crate::metrics::EdgeMetrics;
 use crate::options::{EdgeOptions, Start, TlsListener};
 
@@ -39,6 +42,11 @@ pub enum EdgeError {
     Certificate(String),
     #[error("the path {0} is not UTF-8")]
     Path(PathBuf),
+    #[error("the sockets of the running gateway cannot be taken over at {path}: {source}")]
+    TakeOver {
+        path: String,
+        source: std::io::Error,
+    },
     #[error("cannot write the process id file {path}: {source}")]
     PidFile {
         path: PathBuf,
@@ -57,6 +65,10 @@ pub struct Edge {
     departure: DepartureWatch,
     ended: Arc<Mutex<Option<Result<Departure, EdgeError>>>>,
     pid_file: PathBuf,
+    start: Start,
+    inherited: Inherited,
+    /// Addresses of the whole edge, as the table of sockets names them.
+    expected: Arc<Vec<String>>,
 }
 
 impl Edge {
@@ -96,10 +108,14 @@ impl Edge {
             metrics: metrics.clone(),
             server_options: server_options(&options),
         });
+        let expected: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+        let expected = Arc::new(expected);
+        let inherited = Inherited::default();
         let house = House {
             sockets: Arc::clone(&sockets),
+            inherited: Arc::clone(&inherited),
             lifecycle: Arc::clone(&lifecycle),
-            expected: Arc::new(addresses.iter().map(SocketAddr::to_string).collect()),
+            expected: Arc::clone(&expected),
         };
         house.add_public(&mut server, &options, &gate, &metrics)?;
         if let Some(address) = options.admin_listen {
@@ -126,6 +142,9 @@ impl Edge {
             departure,
             ended,
             pid_file: options.pid_file,
+            start: options.start,
+            inherited,
+            expected,
         })
     }
 
@@ -133,25 +152,48 @@ impl Edge {
         self.lifecycle.handle()
     }
 
+    /// With [`Start::TakeOver`], waits until a predecessor hands its sockets over, however long that takes. Blocks:
+    /// call it outside of any async runtime.
+    ///
+    /// # Errors
+    /// [`EdgeError::TakeOver`] where nobody could hand anything over.
+    pub fn take_over(&self) -> Result<(), EdgeError> {
+        if self.start == Start::Bind || self.inherited.get().is_some() {
+            return Ok(());
+        }
+        let path = self.departure.upgrade_sock.as_str();
+        let sockets = inherit(path, &self.expected).map_err(|source| EdgeError::TakeOver {
+            path: path.to_owned(),
+            source,
+        })?;
+        // Only this fills it, and `run` takes the edge away.
+        self.inherited.get_or_init(|| sockets);
+        Ok(())
+    }
+
     /// Serves until SIGTERM, SIGINT, SIGQUIT or the handle asks it to go, and returns when everything has
     /// ended. Blocks: call it outside of any async runtime.
     ///
-    /// With [`Start::TakeOver`] this ends the process when no predecessor hands its sockets over.
+    /// With [`Start::TakeOver`] this begins with [`Edge::take_over`].
     ///
     /// # Errors
     /// When a listener or the signal handlers cannot be set up.
     pub fn run(self) -> Result<Departure, EdgeError> {
+        // The id of a predecessor stands in the file until then.
+        self.take_over()?;
         let Self {
             mut server,
             lifecycle: _,
             departure,
             ended,
             pid_file,
+            start: _,
+            inherited: _,
+            expected: _,
         } = self;
-        // Waits for the sockets of a predecessor, whose id stands in the file until then.
         server.bootstrap();
         let pid = std::process::id().to_string();
-        std::fs::write(&pid_file, &pid).map_err(|source| EdgeError::PidFile {
+        write_pid(&pid_file, &pid).map_err(|source| EdgeError::PidFile {
             path: pid_file.clone(),
             source,
         })?;
@@ -165,6 +207,19 @@ impl Edge {
         let ended = ended.lock().take();
         ended.unwrap_or(Err(EdgeError::ListenerFailed))
     }
+}
+
+/// For the gateway's own user alone, whatever the umask says; also where a predecessor's file was another's to read.
+fn write_pid(path: &Path, pid: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    // Whoever may write to it need not be its owner.
+    file.set_permissions(Permissions::from_mode(0o600)).ok();
+    file.write_all(pid.as_bytes())
 }
 
 fn text(path: &Path) -> Result<String, EdgeError> {
@@ -204,11 +259,8 @@ fn server(options: &EdgeOptions, upgrade_sock: &str) -> Server {
         graceful_shutdown_timeout_seconds: Some(0),
         ..ServerConf::default()
     };
-    let opt = Opt {
-        upgrade: options.start == Start::TakeOver,
-        ..Opt::default()
-    };
-    Server::new_with_opt_and_conf(opt, conf)
+    // Its own way to take sockets over gives up after six seconds and ends the process; see `Edge::take_over`.
+    Server::new_with_opt_and_conf(Opt::default(), conf)
 }
 
 fn server_options(options: &EdgeOptions) -> HttpServerOptions {
@@ -221,6 +273,7 @@ fn server_options(options: &EdgeOptions) -> HttpServerOptions {
 /// What every listener shares.
 struct House {
     sockets: Sockets,
+    inherited: Inherited,
     lifecycle: Arc<Lifecycle>,
     expected: Arc<Vec<String>>,
 }
@@ -284,6 +337,7 @@ impl House {
             listener,
             stop,
             sockets: Arc::clone(&self.sockets),
+            inherited: Arc::clone(&self.inherited),
             lifecycle: Arc::clone(&self.lifecycle),
             expected: Arc::clone(&self.expected),
         });
@@ -381,7 +435,7 @@ impl DepartureWatch {
             };
             return Ok(tokio::select! {
                 departure = self.drain(phase) => departure,
-                _ = signals.next() => Departure::AtOnce,
+                _ = signals.next() => self.leave_at_once().await,
             });
         }
     }
@@ -434,6 +488,20 @@ impl DepartureWatch {
             self.flush().await;
             return Departure::Drained;
         }
+        self.cut_off().await;
+        Departure::CutOff
+    }
+
+    /// A second signal: nothing is waited for but the word with which everything open ends, so that its runs are
+    /// settled.
+    async fn leave_at_once(&self) -> Departure {
+        self.lifecycle.stop_public();
+        self.cut_off().await;
+        Departure::AtOnce
+    }
+
+    /// Ends what is open with a retryable error.
+    async fn cut_off(&self) {
         self.lifecycle.enter(Phase::Ending);
         // 5 s: writing the last event to clients that read.
         const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -441,7 +509,6 @@ impl DepartureWatch {
             tracing::warn!("leaving with exchanges still open");
         }
         self.flush().await;
-        Departure::CutOff
     }
 
     /// HTTP/2 queues its last frames with the connection, and TLS wants its goodbye.

@@ -7,6 +7,7 @@ use std::pin::pin;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use pingora::protocols::http::ServerSession;
 use pingora::{Error, ErrorType};
 use svc_core::fault::{Fault, invalid};
@@ -16,6 +17,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::connection::{Gate, address_of};
 use crate::downstream::{Downstream, Gone};
+use crate::framing::{BodyLength, Misframed};
 use crate::head;
 use crate::intake::{Intake, Next};
 use crate::lifecycle::Phase;
@@ -57,7 +59,8 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     let mut intake = Intake::new(session, gate.limits.body_deadline);
     let mut downstream = Downstream::new(session, pace, gate.limits.write);
     let outcome = match head {
-        Ok(head) => outcome(gate, &mut downstream, &mut intake, head).await,
+        Ok(_) if body_begins(downstream.session(), pace).is_err() => misframed_body(),
+        Ok(head) => outcome(gate, &mut downstream, &mut intake, pace, head).await,
         Err(fault) => Outcome::Refused(BAD_HEAD, *fault),
     };
     let (response, misframed) = match outcome {
@@ -71,6 +74,7 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
         Outcome::Gone(stage) => return gone(gate, stage),
     };
     // Pingora calls a body done where its framing broke; what follows is not the next request.
+    let misframed = misframed || pace.misframed();
     if misframed || gate.lifecycle.phase() != Phase::Serving {
         downstream.session().set_keepalive(None);
     }
@@ -105,11 +109,38 @@ fn gone(gate: &Gate, stage: &'static str) -> After {
     After::Abandon
 }
 
+/// Has the framing of the body watched from its first byte on.
+fn body_begins(session: &ServerSession, pace: &Pace) -> Result<(), Misframed> {
+    let Some(session) = session.as_http1() else {
+        return Ok(());
+    };
+    let headers = &session.req_header().headers;
+    let length = match headers.get(CONTENT_LENGTH) {
+        _ if headers.contains_key(TRANSFER_ENCODING) => Some(BodyLength::Chunked),
+        None => Some(BodyLength::Bytes(0)),
+        // One number, or the same one several times (RFC 9110, 8.6), as pingora has made sure of.
+        Some(value) => value
+            .to_str()
+            .ok()
+            .and_then(|text| text.split(',').next()?.trim().parse().ok())
+            .map(BodyLength::Bytes),
+    };
+    match length {
+        Some(length) => pace.body_begins(&session.get_headers_raw_bytes(), length),
+        None => Err(Misframed),
+    }
+}
+
+fn misframed_body() -> Outcome {
+    Outcome::Refused(MISFRAMED, invalid("$body", "is not framed as HTTP says"))
+}
+
 /// Runs the service to its response.
 async fn outcome(
     gate: &Gate,
     downstream: &mut Downstream<'_>,
     intake: &mut Intake,
+    pace: &Pace,
     head: RequestHead,
 ) -> Outcome {
     let (reader, mut demands) = body();
@@ -135,10 +166,7 @@ async fn outcome(
                     let whole = downstream.session().is_body_done();
                     intake.push(bytes, whole);
                 }
-                Err(error) if is_misframed(&error) => {
-                    let fault = invalid("$body", "is not framed as HTTP says");
-                    return Outcome::Refused(MISFRAMED, fault);
-                }
+                Err(error) if pace.misframed() || is_misframed(&error) => return misframed_body(),
                 Err(_) if intake.wanted() => return Outcome::Gone("request_body"),
                 Err(_) => return Outcome::Gone("response_head"),
             },

@@ -33,9 +33,23 @@ pub(crate) fn build(
     if header.headers.len() > limits.header_count {
         return Err(refused("$header", "has too many fields"));
     }
-    // RFC 9112, 6.1: chunked is applied once. A front that reads two codings would frame the body otherwise.
-    if header.headers.get_all(TRANSFER_ENCODING).iter().count() > 1 {
-        return Err(refused("$header", "has more than one Transfer-Encoding"));
+    // RFC 9112, 6.1: chunked is applied once. A front that reads two codings would frame the body otherwise, and
+    // nothing here takes another one off.
+    let mut codings = header.headers.get_all(TRANSFER_ENCODING).iter();
+    if let Some(coding) = codings.next() {
+        if codings.next().is_some() {
+            return Err(refused("$header", "has more than one Transfer-Encoding"));
+        }
+        if !coding
+            .as_bytes()
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"chunked")
+        {
+            return Err(refused(
+                "$header.Transfer-Encoding",
+                "must be chunked and nothing else",
+            ));
+        }
     }
     // RFC 9112, 3.2. HTTP/2 has no such rule, and HTTP/1.0 knew no Host.
     let is_http11 = session.as_http1().is_some() && header.version == Version::HTTP_11;

@@ -15,6 +15,7 @@ mod cork;
 mod downstream;
 mod edge;
 mod exchange;
+mod framing;
 mod head;
 mod intake;
 mod lifecycle;
@@ -24,10 +25,14 @@ mod options;
 mod upstream;
 mod watched;
 
-pub use application::{AdminReply, AdminService, Application, Farewell, Refuse, Service};
+pub use application::{
+    AdminReply, AdminService, Application, Farewell, PublicDoor, Refuse, Service,
+};
 pub use certificate::CertificateError;
 pub use edge::{Edge, EdgeError};
 pub use lifecycle::{Departure, EdgeHandle};
 pub use metrics::{EdgeMetrics, UpstreamMetrics};
 pub use options::{EdgeOptions, Limits, Network, Start, TlsListener};
-pub use upstream::{AddressRule, ConnectorError, ConnectorOptions, PingoraConnector};
+pub use upstream::{
+    AddressRule, ConnectorError, ConnectorOptions, PingoraConnector, check_authorities,
+};

@@ -6,6 +6,7 @@ use pingora::server::ShutdownWatch;
 use svc_pipeline::request::CutOff;
 use tokio::sync::{mpsc, watch};
 
+use crate::application::PublicDoor;
 use crate::metrics::EdgeMetrics;
 
 /// How [`crate::Edge::run`] came to its end.
@@ -15,7 +16,7 @@ pub enum Departure {
     Drained,
     /// The deadline passed; what was still open was ended with a retryable error.
     CutOff,
-    /// A second signal asked not to wait.
+    /// A second signal asked not to wait; what was still open was ended with a retryable error.
     AtOnce,
 }
 
@@ -24,6 +25,7 @@ pub enum Departure {
 pub struct EdgeHandle {
     wishes: mpsc::Sender<Wish>,
     listening: watch::Receiver<Listening>,
+    phase: watch::Receiver<Phase>,
 }
 
 impl EdgeHandle {
@@ -36,6 +38,13 @@ impl EdgeHandle {
     /// Give the listening sockets to a successor, then drain: SIGQUIT.
     pub fn hand_over(&self) {
         let _ = self.wishes.try_send(Wish::HandOver);
+    }
+
+    pub(crate) fn public_door(&self) -> PublicDoor {
+        match *self.phase.borrow() {
+            Phase::Serving => PublicDoor::Open,
+            Phase::Leaving | Phase::Closing | Phase::Ending => PublicDoor::Closed,
+        }
     }
 
     /// Returns once every listener accepts; `false` when one could not be opened.
@@ -110,6 +119,7 @@ impl Lifecycle {
         EdgeHandle {
             wishes: self.wishes.clone(),
             listening: self.listening.subscribe(),
+            phase: self.phase.subscribe(),
         }
     }
 

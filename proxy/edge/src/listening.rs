@@ -1,14 +1,18 @@
 //! Pingora's listening service with a stop of our own: pingora ends its accept loops only together with the
-//! whole server, after a fixed sleep; we end them first and then wait for what is in flight.
+//! whole server, after a fixed sleep; we end them first and then wait for what is in flight. Its waiting for the
+//! sockets of a predecessor ends the process after six seconds without a word; ours takes as long as it takes.
 
+use std::collections::HashSet;
+use std::io::ErrorKind;
+use std::os::fd::RawFd;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use parking_lot::Mutex;
 use pingora::apps::ServerApp;
-use pingora::server::{ListenFds, ShutdownWatch};
+use pingora::server::{Fds, ListenFds, ShutdownWatch};
 use pingora::services::Service;
 use pingora::services::listening::Service as Listener;
 
@@ -17,10 +21,44 @@ use crate::lifecycle::{Lifecycle, Listening};
 /// The listening sockets, once a service has them; what a successor is given.
 pub(crate) type Sockets = Arc<Mutex<Option<ListenFds>>>;
 
+/// Addresses and sockets that a predecessor has handed over; empty where none was asked.
+pub(crate) type Inherited = Arc<OnceLock<Vec<(String, RawFd)>>>;
+
+/// Waits until a predecessor hands its sockets over at `path`, for as long as that takes. Sockets of addresses that are
+/// not `expected` are closed. Blocking.
+///
+/// # Errors
+/// When nobody could hand anything over there.
+pub(crate) fn inherit(path: &str, expected: &[String]) -> std::io::Result<Vec<(String, RawFd)>> {
+    let expected: HashSet<String> = expected.iter().cloned().collect();
+    loop {
+        let mut table = Fds::new();
+        match table.get_from_sock(path) {
+            Ok(()) if !table.is_empty() => {
+                // Connections to a socket that nobody accepts from would hang.
+                table.close_unclaimed(&expected);
+                let (addresses, sockets) = table.serialize();
+                return Ok(addresses.into_iter().zip(sockets).collect());
+            }
+            // Whoever spoke there was no predecessor.
+            Ok(()) => {}
+            Err(error) => {
+                let error = std::io::Error::from(error);
+                // It looks six times, a second apart, and gives up; a predecessor tries as often, so that a look that
+                // begins anew misses none.
+                if error.kind() != ErrorKind::WouldBlock {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
 pub(crate) struct Stoppable<A> {
     pub(crate) listener: Listener<A>,
     pub(crate) stop: ShutdownWatch,
     pub(crate) sockets: Sockets,
+    pub(crate) inherited: Inherited,
     pub(crate) lifecycle: Arc<Lifecycle>,
     /// Addresses of the whole edge, as the table of sockets names them.
     pub(crate) expected: Arc<Vec<String>>,
@@ -37,6 +75,10 @@ impl<A: ServerApp + Send + Sync + 'static> Service for Stoppable<A> {
         let Some(fds) = fds else {
             return self.lifecycle.listening(Listening::Failed);
         };
+        // Before the listener looks for its socket there; every service does so, as none knows which is the first.
+        for (address, socket) in self.inherited.get().into_iter().flatten() {
+            fds.lock().add(address.clone(), *socket);
+        }
         *self.sockets.lock() = Some(ListenFds::clone(&fds));
         let seen = announce(ListenFds::clone(&fds), &self.expected, &self.lifecycle);
         let serving = Service::start_service(

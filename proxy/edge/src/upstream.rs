@@ -26,6 +26,7 @@ use tokio::time::Instant;
 use crate::metrics::UpstreamMetrics;
 use exchange::{Attempt, Failure};
 use resolver::Resolver;
+pub use trust::check_authorities;
 use trust::{Trust, TrustStore};
 
 /// Whether a target may be reached at an address; asked for every resolved or literal address.

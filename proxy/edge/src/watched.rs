@@ -1,6 +1,7 @@
-//! A client's byte stream with two eyes on it: when the first byte of a request came, and whether an HTTP/2
-//! client ever finishes its preface. Pingora restarts its own timers with every read. Knows no HTTP beyond
-//! that; passes all bytes through unchanged but stray line ends between requests.
+//! A client's byte stream with three eyes on it: when the first byte of a request came, whether an HTTP/2 client ever
+//! finishes its preface, and whether chunks are framed as they must be ([`crate::framing`]). Pingora restarts its own
+//! timers with every read. Knows no HTTP beyond that; passes all bytes through unchanged but stray line ends between
+//! requests, and those that break their framing.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use pingora::protocols::raw_connect::ProxyDigest;
 use pingora::protocols::tls::SslDigest;
 use pingora::protocols::{
@@ -18,6 +20,8 @@ use pingora::protocols::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Sleep;
+
+use crate::framing::{BodyLength, Framing, Misframed};
 
 /// RFC 9113, 3.4: `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`.
 const PREFACE_BYTES: usize = 24;
@@ -29,6 +33,8 @@ pub(crate) struct Pace {
     arrived: Notify,
     swallowing: AtomicBool,
     served: AtomicBool,
+    framing: Mutex<Framing>,
+    misframed: AtomicBool,
 }
 
 impl Pace {
@@ -42,6 +48,35 @@ impl Pace {
     /// Whether a byte came since [`Pace::rearm`].
     pub(crate) fn seen(&self) -> bool {
         self.seen.load(Ordering::Relaxed)
+    }
+
+    /// A head of HTTP/1.1 has been read, and its body begins: from here on its framing is watched.
+    ///
+    /// # Errors
+    /// A framing that is broken already.
+    pub(crate) fn body_begins(&self, head: &[u8], body: BodyLength) -> Result<(), Misframed> {
+        let begun = self.framing.lock().begin(head, body);
+        if begun.is_err() {
+            self.misframed.store(true, Ordering::Relaxed);
+        }
+        begun
+    }
+
+    /// Whether the framing of a body was broken. What has come since then is nobody's.
+    pub(crate) fn misframed(&self) -> bool {
+        self.misframed.load(Ordering::Relaxed)
+    }
+
+    /// Follows bytes of HTTP/1.1; `false` where they break their framing.
+    fn follow(&self, bytes: &[u8]) -> bool {
+        if self.misframed() {
+            return true;
+        }
+        let is_sound = self.framing.lock().feed(bytes).is_ok();
+        if !is_sound {
+            self.misframed.store(true, Ordering::Relaxed);
+        }
+        is_sound
     }
 
     /// Resolves when a head did not start within `idle` or did not end within `whole` after its first byte.
@@ -70,6 +105,7 @@ impl Pace {
 pub(crate) struct Watched {
     inner: Stream,
     pace: Arc<Pace>,
+    http2: bool,
     preface: Option<Preface>,
 }
 
@@ -89,6 +125,7 @@ impl Watched {
         Self {
             inner,
             pace: Arc::default(),
+            http2,
             preface,
         }
     }
@@ -132,6 +169,10 @@ impl AsyncRead for Watched {
                 continue;
             }
             let count = fresh.len();
+            if !this.http2 && !this.pace.follow(fresh) {
+                buffer.set_filled(before);
+                return Poll::Ready(Err(std::io::ErrorKind::InvalidData.into()));
+            }
             this.note(count, noise);
             return Poll::Ready(Ok(()));
         }

@@ -8,6 +8,7 @@ mod phi_list;
 mod plan;
 mod user;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -19,7 +20,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
-use svc_pipeline::{moment, recomputation};
+use svc_pipeline::{feature, moment, recomputation};
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
@@ -74,7 +75,7 @@ pub(crate) struct Bootstrap {
     /// Days until an evaluation ends; 30 when absent.
     #[arg(long, value_name = "N")]
     evaluation_days: Option<u16>,
-    /// Features that are switched on, by comma: `integrations`.
+    /// Features that are switched on, by comma, such as `integrations`.
     #[arg(long, value_delimiter = ',')]
     features: Vec<String>,
     /// Scopes of the key, by comma; every scope when absent.
@@ -308,11 +309,7 @@ pub(crate) async fn bootstrap(
             Models::Standard => Vec::new(),
             Models::All => policies.map(premium_models).unwrap_or_default(),
         },
-        features: options
-            .features
-            .iter()
-            .map(|name| (name.clone(), true))
-            .collect(),
+        features: features(&options.features)?,
         per_request_max_tokens: PER_REQUEST_MAX_TOKENS,
         mode: Mode::Live,
         scopes: scopes(&options.scopes)?,
@@ -322,6 +319,10 @@ pub(crate) async fn bootstrap(
         owner_email: options.email.as_deref().map(user::email).transpose()?,
         now,
     };
+    right_master_key(store).await?;
+    if let Some(template) = &template {
+        agreement::publish(store, template, now).await?;
+    }
     let created = match bootstrap::bootstrap(store, &request).await {
         Err(StoreError::Exists { .. }) => bail!("somebody has this address already"),
         created => created.context("creating the organization")?,
@@ -361,6 +362,18 @@ fn premium_models(set: PolicySet) -> Vec<String> {
     premium.map(|model| model.id).collect()
 }
 
+fn features(names: &[String]) -> anyhow::Result<BTreeMap<String, bool>> {
+    for name in names {
+        if !feature::ALL.contains(&name.as_str()) {
+            bail!(
+                "unknown feature {name}; known are {}",
+                feature::ALL.join(", ")
+            );
+        }
+    }
+    Ok(names.iter().map(|name| (name.clone(), true)).collect())
+}
+
 fn scopes(words: &[String]) -> anyhow::Result<Vec<String>> {
     if words.is_empty() {
         return Ok(Scope::ALL
@@ -380,6 +393,12 @@ fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
         .context("--credits is not a decimal of at most six digits")
+}
+
+/// Refuses a master key that is not the store's, before a command writes anything.
+async fn right_master_key(store: &Store) -> anyhow::Result<()> {
+    let checked = store.check_master_key().await;
+    checked.context("the master key is not the one that this store was made with")
 }
 
 /// Refuses an id that no organization has.

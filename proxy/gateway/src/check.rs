@@ -24,21 +24,25 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     let policies = configuration
         .policies_folder()
         .map(|folder| PolicySet::load(&folder, &configuration.known()));
-    let host = wiring::plugin_host(configuration).await;
-    match &host {
-        Ok(host) => {
-            for plugin in host.status() {
+    let looking = wiring::looking_host(configuration).await;
+    match &looking {
+        Ok(looking) => {
+            for plugin in looking.host.status() {
                 if let Some(error) = &plugin.last_error {
                     problems.push(format!("plugin {}: {error}", plugin.id));
                 }
             }
+            let left_out = looking.left_out.iter();
+            problems.extend(left_out.map(|why| format!("plugins: {why}")));
         }
         Err(error) => problems.push(format!("plugins: {error:#}")),
     }
+    let host = looking.as_ref().map(|looking| &looking.host);
+    let doubts = configuration.doubts();
     match policies {
         Ok(Ok(set)) => {
-            let Ok(host) = &host else {
-                return report(&problems);
+            let Ok(host) = host else {
+                return report(&problems, &doubts);
             };
             for template in &set.agreements {
                 if let Err(error) = agreement::try_out(template) {
@@ -66,7 +70,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
         Ok(Err(found)) => problems.extend(found.iter().map(ToString::to_string)),
         Err(error) => problems.push(format!("policies: {error:#}")),
     }
-    report(&problems)
+    report(&problems, &doubts)
 }
 
 /// The kinds that findings of a detector have.
@@ -75,8 +79,11 @@ fn found_kinds(detector: &Detector) -> impl Iterator<Item = String> {
     kinds.map(|kind| Kind::named(&kind.name).as_str().to_owned())
 }
 
-fn report(problems: &[String]) -> anyhow::Result<ExitCode> {
+fn report(problems: &[String], doubts: &[String]) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
+    for doubt in doubts {
+        writeln!(out, "warning: configuration: {doubt}")?;
+    }
     for problem in problems {
         writeln!(out, "{problem}")?;
     }

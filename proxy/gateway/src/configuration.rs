@@ -17,6 +17,7 @@ use svc_pipeline::policy::pipelines::Endpoint;
 use svc_pipeline::upstream::Deadlines;
 
 mod problems;
+mod reading;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -34,7 +35,7 @@ pub(crate) struct Configuration {
     pub(crate) solver: Solver,
     pub(crate) dashboard: Dashboard,
     pub(crate) telemetry: Telemetry,
-    /// What the environment says wrongly, and files that cannot be read.
+    /// What file and environment say wrongly, and files that cannot be read.
     #[serde(skip)]
     unreadable: Vec<String>,
 }
@@ -362,11 +363,6 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// 15 s: an attempt and the writing of its result fit into a lease of 20 s (contract 19.2).
-const MAX_WEBHOOK_TIMEOUT_MS: u64 = 15_000;
-/// Connections to receivers at once.
-const MAX_WEBHOOKS_IN_FLIGHT: u32 = 10_000;
-
 impl Webhooks {
     /// How deliveries are made.
     ///
@@ -376,6 +372,10 @@ impl Webhooks {
         &self,
         addresses: AddressRules,
     ) -> anyhow::Result<svc_webhook::Settings> {
+        let problems = self.problems();
+        if !problems.is_empty() {
+            bail!("{}", problems.join("; "));
+        }
         let Self {
             max_attempts,
             delays_ms,
@@ -386,21 +386,6 @@ impl Webhooks {
             honour_retry_after,
             disable_when_gone,
         } = self;
-        let delays = delays_ms.len();
-        if *max_attempts == 0 || *max_attempts as usize > delays {
-            bail!(
-                "webhooks.max_attempts must be between 1 and the number of webhooks.delays_ms, {delays}"
-            );
-        }
-        if !(1..=MAX_WEBHOOK_TIMEOUT_MS).contains(timeout_ms) {
-            bail!("webhooks.timeout_ms must be between 1 and {MAX_WEBHOOK_TIMEOUT_MS}");
-        }
-        if !(1..=MAX_WEBHOOKS_IN_FLIGHT).contains(in_flight) {
-            bail!("webhooks.in_flight must be between 1 and {MAX_WEBHOOKS_IN_FLIGHT}");
-        }
-        if *jitter_percent > 100 {
-            bail!("webhooks.jitter_percent must be at most 100");
-        }
         let delays = delays_ms.iter().copied();
         Ok(svc_webhook::Settings {
             schedule: svc_webhook::schedule::Schedule {
@@ -475,8 +460,8 @@ impl Configuration {
     /// named), then the environment.
     ///
     /// # Errors
-    /// A file that cannot be read, an unknown key, a value of another type. What else is wrong is told by
-    /// [`Self::readable`] and [`Self::problems`].
+    /// A file that cannot be read or is no TOML. What else is wrong (unknown keys and values of another type among it,
+    /// which are left out here) is told by [`Self::readable`] and [`Self::problems`].
     pub(crate) fn load(file: Option<&Path>) -> anyhow::Result<Self> {
         let found = file
             .map(Path::to_owned)
@@ -485,7 +470,12 @@ impl Configuration {
             Some(path) => {
                 let text = std::fs::read_to_string(path)
                     .with_context(|| format!("reading {}", path.display()))?;
-                toml::from_str(&text).with_context(|| format!("in {}", path.display()))?
+                let read = reading::read(&text);
+                let (mut read, wrong) = read.with_context(|| format!("in {}", path.display()))?;
+                let wrong = wrong.into_iter();
+                read.unreadable
+                    .extend(wrong.map(|why| format!("in {}: {why}", path.display())));
+                read
             }
             None => Self::default(),
         };
@@ -493,7 +483,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Whether the environment and every file that is named could be read.
+    /// Whether the environment, every key of the file and every file that is named could be read.
     ///
     /// # Errors
     /// All that could not.
@@ -582,7 +572,7 @@ impl Configuration {
                 (None, None) => None,
             };
         }
-        self.unreadable = unreadable;
+        self.unreadable.extend(unreadable);
     }
 
     /// Names that the catalogue may use: those of the environment, and those that the file configures.
@@ -615,7 +605,7 @@ impl Configuration {
             .as_ref()
             .map(|Counting(text)| text.as_str())
         {
-            None if self.database_url().starts_with("sqlite:") => Ok(LimitsStore::Memory),
+            None if self.is_on_sqlite() => Ok(LimitsStore::Memory),
             None | Some("database") => Ok(LimitsStore::Database),
             Some("memory") => Ok(LimitsStore::Memory),
             Some(url) if url.starts_with("redis://") || url.starts_with("rediss://") => {
@@ -636,6 +626,11 @@ impl Configuration {
             )
         };
         self.store.database_url.clone().unwrap_or_else(default)
+    }
+
+    /// Whether the store is a file that one gateway has to itself.
+    pub(crate) fn is_on_sqlite(&self) -> bool {
+        self.database_url().starts_with("sqlite:")
     }
 
     pub(crate) fn policies_folder(&self) -> anyhow::Result<PathBuf> {

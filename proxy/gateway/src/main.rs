@@ -9,6 +9,7 @@ mod check;
 mod configuration;
 mod fake_provider;
 mod key_source;
+mod lock;
 mod phi;
 mod plugin;
 mod providers;

@@ -26,8 +26,8 @@ pub(crate) async fn run(
     command: Command,
 ) -> anyhow::Result<ExitCode> {
     let Command::List { json } = command;
-    let host = wiring::plugin_host(configuration).await?;
-    let plugins = host.status();
+    let looking = wiring::looking_host(configuration).await?;
+    let plugins = looking.host.status();
     let mut out = std::io::stdout().lock();
     for plugin in &plugins {
         let shown = shown(plugin);
@@ -52,7 +52,12 @@ pub(crate) async fn run(
             )?;
         }
     }
-    let refused = plugins.iter().any(|plugin| plugin.last_error.is_some());
+    for why in &looking.left_out {
+        // Beside the list, which programs read.
+        writeln!(std::io::stderr().lock(), "left out: {why}")?;
+    }
+    let refused =
+        !looking.left_out.is_empty() || plugins.iter().any(|plugin| plugin.last_error.is_some());
     Ok(if refused || plugins.is_empty() {
         ExitCode::FAILURE
     } else {

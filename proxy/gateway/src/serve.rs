@@ -1,9 +1,10 @@
 //! `svc-gateway serve`: everything wired together, in the order in which it starts.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use svc_core::address::AddressRules;
 use svc_core::id::IdKind;
 use svc_edge::{
     AddressRule, AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions,
-    PingoraConnector, Start, UpstreamMetrics,
+    PingoraConnector, PublicDoor, Start, UpstreamMetrics,
 };
 use svc_pipeline::applications::Applications;
 use svc_pipeline::budget::Rooms;
@@ -40,6 +41,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
 use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
+use crate::lock::{self, Lock};
 use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
 
 /// Options of `serve`.
@@ -69,6 +71,18 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     let exporter = {
         let _inside = background.enter();
         telemetry::start(&configuration.telemetry)?
+    };
+    for doubt in configuration.doubts() {
+        tracing::warn!("{doubt}");
+    }
+    let folder = &configuration.server.data_dir;
+    if wiring::is_open_to_others(folder) {
+        tracing::warn!(folder = %folder.display(), "others may look into the data folder; chmod 700 keeps them out");
+    }
+    // Before anything is opened. A successor locks when it has the sockets: one that waits for them keeps nobody out.
+    let alone = match options.upgrade {
+        true => None,
+        false => lock_folder(configuration, lock::alone)?,
     };
     let registry = Registry::new();
     let mut configuration = configuration.clone();
@@ -101,12 +115,35 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
             }
         });
     }
+    if options.upgrade {
+        tracing::info!(
+            "waiting for the sockets of the running gateway, which hands them over on SIGQUIT"
+        );
+        edge.take_over()?;
+    }
+    let _locked = match alone {
+        Some(lock) => Some(lock),
+        None => lock_folder(&configuration, lock::shared)?,
+    };
     tracing::info!(listen = %configuration.server.listen, admin = %configuration.server.admin_listen, "serving");
     let departure = edge.run()?;
     tracing::info!(?departure, "left");
     drop(exporter);
     background.shutdown_timeout(SHUTDOWN);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Locks the data folder where the store is for one gateway and its successor.
+fn lock_folder(
+    configuration: &Configuration,
+    lock: fn(&Path) -> anyhow::Result<Lock>,
+) -> anyhow::Result<Option<Lock>> {
+    if !configuration.is_on_sqlite() {
+        return Ok(None);
+    }
+    let folder = &configuration.server.data_dir;
+    wiring::private_folder(folder)?;
+    lock(folder).map(Some)
 }
 
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
@@ -374,9 +411,9 @@ fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatch
     let leaving = Arc::clone(gateway);
     Application {
         serve: Arc::new(move |head, body| service::serve(Arc::clone(&serving), head, body).boxed()),
-        admin: Arc::new(move |path| {
+        admin: Arc::new(move |path, door| {
             let (gateway, registry) = (Arc::clone(&watched), registry.clone());
-            async move { admin_page(&gateway, &registry, &path).await }.boxed()
+            async move { admin_page(&gateway, &registry, &path, door).await }.boxed()
         }),
         refuse: Arc::new(move |path, headers, fault| {
             service::refuse(&refusing, path, headers, fault)
@@ -391,14 +428,19 @@ fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatch
     }
 }
 
-async fn admin_page(gateway: &Gateway, registry: &Registry, path: &str) -> Option<AdminReply> {
+async fn admin_page(
+    gateway: &Gateway,
+    registry: &Registry,
+    path: &str,
+    door: PublicDoor,
+) -> Option<AdminReply> {
     match path {
         "/healthz" => Some(AdminReply {
             status: 200,
             content_type: "text/plain",
             body: Bytes::from_static(b"ok\n"),
         }),
-        "/readyz" => Some(readiness(gateway).await),
+        "/readyz" => Some(readiness(gateway, door).await),
         "/metrics" => {
             let mut body = Vec::new();
             let encoder = TextEncoder::new();
@@ -424,15 +466,14 @@ async fn admin_page(gateway: &Gateway, registry: &Registry, path: &str) -> Optio
 
 const METRICS_TYPE: &str = "text/plain; version=0.0.4";
 
-/// Ready means that an inference request could pass: the store answers and every detector of the policy is
-/// loaded. Policy files that were refused are shown and leave the gateway ready: a good set is in force.
-async fn readiness(gateway: &Gateway) -> AdminReply {
-    let store = gateway
-        .store
-        .ping()
-        .await
-        .err()
-        .map(|error| error.to_string());
+/// Ready means that an inference request could pass: the public listener is open, the store answers and takes what is
+/// written, and every detector of the policy is loaded. Policy files that were refused are shown and leave the gateway
+/// ready: a good set is in force.
+async fn readiness(gateway: &Gateway, door: PublicDoor) -> AdminReply {
+    let store = match gateway.store.ping().await {
+        Ok(()) => gateway.pulse.refusal(Instant::now()),
+        Err(error) => Some(error.to_string()),
+    };
     let policy = gateway.policies.current();
     let missing: Vec<String> = policy
         .phi
@@ -452,9 +493,11 @@ async fn readiness(gateway: &Gateway) -> AdminReply {
         .iter()
         .map(ToString::to_string)
         .collect();
-    let ready = store.is_none() && missing.is_empty();
+    let draining = door == PublicDoor::Closed;
+    let ready = !draining && store.is_none() && missing.is_empty();
     let body = json!({
         "ready": ready,
+        "draining": draining,
         "store": store,
         "detectors_missing": missing,
         "policy": {"epoch": policy.epoch, "digest": policy.digest, "refused": refused},

@@ -1,13 +1,14 @@
 //! Opening what every command shares: runtimes, store, plugins.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use svc_pipeline::moment;
 use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy, TrustRoot};
 use svc_store::{Store, StoreOptions};
+use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 
 use crate::configuration::{Configuration, Signatures};
@@ -55,8 +56,51 @@ pub(crate) async fn store(
 /// # Errors
 /// A folder or trust root that cannot be used. Refused plugins are no error here.
 pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result<Arc<PluginHost>> {
-    let folder = configuration.plugins_folder()?;
     private_folder(&configuration.server.data_dir)?;
+    host(configuration, configuration.plugin_cache()).await
+}
+
+/// A plugin host for a command that only looks.
+pub(crate) struct Looking {
+    pub(crate) host: Arc<PluginHost>,
+    /// What lies in the plugin folder and is no plugin to the host.
+    pub(crate) left_out: Vec<String>,
+    _scratch: Option<TempDir>,
+}
+
+/// As [`plugin_host`], but makes no folder that was not there: what is compiled goes away again where there is no data
+/// folder yet.
+///
+/// # Errors
+/// As [`plugin_host`], and a plugin folder that is not there.
+pub(crate) async fn looking_host(configuration: &Configuration) -> anyhow::Result<Looking> {
+    let folder = configuration.plugins_folder()?;
+    ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+    let cache = configuration.plugin_cache();
+    let is_made = !cache.starts_with(&configuration.server.data_dir)
+        || configuration.server.data_dir.is_dir();
+    let scratch = match is_made {
+        true => None,
+        false => Some(TempDir::new().context("making a folder for compiled plugins")?),
+    };
+    let cache = scratch
+        .as_ref()
+        .map_or(cache, |scratch| scratch.path().to_owned());
+    let host = host(configuration, cache).await?;
+    let left_out = svc_plugin::left_out(&folder);
+    let left_out = left_out.with_context(|| format!("reading {}", folder.display()))?;
+    Ok(Looking {
+        host,
+        left_out,
+        _scratch: scratch,
+    })
+}
+
+async fn host(
+    configuration: &Configuration,
+    cache_folder: PathBuf,
+) -> anyhow::Result<Arc<PluginHost>> {
+    let folder = configuration.plugins_folder()?;
     let trust_roots: anyhow::Result<Vec<_>> = configuration
         .plugins
         .trust_roots
@@ -64,7 +108,7 @@ pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result
         .map(|text| TrustRoot::parse(text).with_context(|| format!("plugins.trust_roots: {text}")))
         .collect();
     let options = HostOptions {
-        cache_folder: configuration.plugin_cache(),
+        cache_folder,
         signatures: match configuration.plugins.signatures {
             Signatures::Require => SignaturePolicy::Require,
             Signatures::Warn => SignaturePolicy::Warn,
@@ -82,11 +126,22 @@ pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result
         .with_context(|| format!("the plugin folder {}", folder.display()))
 }
 
-fn private_folder(path: &Path) -> anyhow::Result<()> {
+/// Makes the data folder, for the gateway's own user alone. One that is there keeps its mode.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn private_folder(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
         .with_context(|| format!("making the data folder {}", path.display()))
+}
+
+/// Whether others than the gateway's own user may enter or read a folder.
+pub(crate) fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = std::fs::metadata(path);
+    metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }

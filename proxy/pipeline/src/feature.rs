@@ -23,19 +23,21 @@ pub(crate) const PROVIDER_TOOLS: &str = "provider_tools";
 pub(crate) const IMAGES: &str = "images";
 pub(crate) const DOCUMENTS: &str = "documents";
 
+/// What the program asks for.
+pub const ALL: [&str; 7] = [
+    INTEGRATIONS,
+    WEBHOOKS,
+    RETRIEVAL,
+    TOOLS,
+    PROVIDER_TOOLS,
+    IMAGES,
+    DOCUMENTS,
+];
+
 /// What an organization can switch: what the program asks for, and what its policies name.
 pub fn known(policy: &PolicySet) -> BTreeSet<&str> {
-    let own = [
-        INTEGRATIONS,
-        WEBHOOKS,
-        RETRIEVAL,
-        TOOLS,
-        PROVIDER_TOOLS,
-        IMAGES,
-        DOCUMENTS,
-    ];
     let marked = policy.catalogue.marked_features();
-    own.into_iter()
+    ALL.into_iter()
         .chain(marked)
         .chain(policy.plans.features())
         .collect()

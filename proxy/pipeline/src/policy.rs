@@ -285,6 +285,85 @@ mod tests {
     }
 
     #[test]
+    fn slips_of_the_pen_are_named() {
+        for (file, from, to, says) in [
+            (
+                "pipelines.toml",
+                "method = \"GET\"",
+                "method = \"FOO\"",
+                "unknown method",
+            ),
+            (
+                "pipelines.toml",
+                "path = \"/v1/models\"",
+                "path = \"v1/models\"",
+                "does not begin with /",
+            ),
+            (
+                "pipelines.toml",
+                "pipeline = \"native_chat\"",
+                "pipeline = \"messages\"",
+                "decode_messages reads another surface than native",
+            ),
+            (
+                "pipelines.toml",
+                "open = []",
+                "open = []\nunused = [\"typo\"]",
+                "pipeline unused: unknown filter typo",
+            ),
+            (
+                "pipelines.toml",
+                "\"delegation\", \"limits\"",
+                "\"limits\", \"delegation\"",
+                "limits stands before delegation",
+            ),
+            (
+                "models.toml",
+                "id = \"alpha-haiku-4-5\"",
+                "id = \"\"",
+                "id is empty",
+            ),
+            (
+                "models.toml",
+                "upstream_model = \"alpha-haiku-4-5\"",
+                "upstream_model = \"\"",
+                "upstream_model is empty",
+            ),
+            (
+                "models.toml",
+                "context_window_tokens = 200000",
+                "context_window_tokens = 0",
+                "context_window_tokens is empty or 0",
+            ),
+            (
+                "models.toml",
+                "max_output_tokens = 64000",
+                "max_output_tokens = 0",
+                "max_output_tokens is empty or 0",
+            ),
+            (
+                "models.toml",
+                "features = [\"tools\", \"images\"]",
+                "features = [\"tools\", \"fly\"]",
+                "unknown feature fly",
+            ),
+            (
+                "plans.toml",
+                "features = [\"webhooks\"]",
+                "features = [\"nope\"]",
+                "unknown feature nope",
+            ),
+        ] {
+            let edited = with(file, |text| {
+                assert!(text.contains(from), "{file}: {from}");
+                text.replacen(from, to, 1)
+            });
+            let found = problems(edited);
+            assert!(found.contains(says), "{from}: {found}");
+        }
+    }
+
+    #[test]
     fn a_retirement_needs_ninety_days_of_notice() {
         let announce = |retired: &str| {
             with("models.toml", |text| {

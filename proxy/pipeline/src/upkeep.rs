@@ -69,7 +69,8 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// When this replica last renewed its lease, and from when on it may take others for dead.
+/// When this replica last renewed its lease, from when on it may take others for dead, and whether the store takes what
+/// is written at all.
 #[derive(Default)]
 pub struct Pulse(Mutex<Beat>);
 
@@ -77,9 +78,47 @@ pub struct Pulse(Mutex<Beat>);
 struct Beat {
     renewed: Option<Instant>,
     may_recover_from: Option<Instant>,
+    /// When the renewal that is under way began.
+    asked: Option<Instant>,
+    /// Why the last renewal did not pass.
+    refused: Option<String>,
 }
 
+/// 2 s: a commit takes milliseconds; whoever waits longer waits for a lock, or for a disk that has stopped.
+const SLOW_RENEWAL: Duration = Duration::from_secs(2);
+
 impl Pulse {
+    /// Why nothing can be written to the store as far as this replica knows, `None` where the last renewal passed: a
+    /// full disk and a lock of somebody else let everybody read.
+    pub fn refusal(&self, now: Instant) -> Option<String> {
+        let beat = self.0.lock();
+        let is_slow = |asked: Instant| now.saturating_duration_since(asked) >= SLOW_RENEWAL;
+        match &beat.refused {
+            Some(why) => Some(format!("nothing can be written: {why}")),
+            None if beat.asked.is_some_and(is_slow) => {
+                Some("a write has waited for more than two seconds".to_owned())
+            }
+            None => None,
+        }
+    }
+
+    /// A renewal begins.
+    fn asks(&self, now: Instant) {
+        self.0.lock().asked = Some(now);
+    }
+
+    /// The renewal that began at `asked` has ended.
+    fn answered(&self, asked: Instant, renewed: &Result<(), StoreError>) {
+        {
+            let mut beat = self.0.lock();
+            beat.asked = None;
+            beat.refused = renewed.as_ref().err().map(ToString::to_string);
+        }
+        if renewed.is_ok() {
+            self.beats(asked);
+        }
+    }
+
     /// The lease was renewed. Where it had run out, the store may have been away from every replica: the others get
     /// their chance to renew theirs. So it may have been before this replica started.
     fn beats(&self, now: Instant) {
@@ -106,8 +145,10 @@ fn now() -> (Clock, Timestamp) {
 
 async fn renew(gateway: &Gateway) -> Result<(), StoreError> {
     let asked = Instant::now();
-    replica::heartbeat(&gateway.store, &gateway.replica_id, now(), LEASE_MS).await?;
-    gateway.pulse.beats(asked);
+    gateway.pulse.asks(asked);
+    let renewed = replica::heartbeat(&gateway.store, &gateway.replica_id, now(), LEASE_MS).await;
+    gateway.pulse.answered(asked, &renewed);
+    renewed?;
     let alive = replica::count_alive(&gateway.store, now()).await?;
     gateway.limiter.knows_replicas(alive);
     let alive = i64::try_from(alive).unwrap_or(i64::MAX);
@@ -288,5 +329,29 @@ mod tests {
         assert!(!pulse.may_recover(back + RENEW_EVERY));
         pulse.beats(back + LEASE - RENEW_EVERY);
         assert!(pulse.may_recover(back + LEASE));
+    }
+
+    #[test]
+    fn a_write_that_fails_or_waits_is_known() {
+        let pulse = Pulse::default();
+        let start = Instant::now();
+        assert_eq!(pulse.refusal(start), None);
+        pulse.asks(start);
+        assert_eq!(pulse.refusal(start + SLOW_RENEWAL / 2), None);
+        assert!(pulse.refusal(start + SLOW_RENEWAL).is_some());
+        pulse.answered(start, &Ok(()));
+        assert_eq!(pulse.refusal(start + SLOW_RENEWAL), None);
+        pulse.asks(start + RENEW_EVERY);
+        let full = StoreError::Unavailable("the disk is full".to_owned());
+        pulse.answered(start + RENEW_EVERY, &Err(full));
+        let why = pulse.refusal(start + RENEW_EVERY);
+        assert!(why.is_some_and(|why| why.contains("the disk is full")));
+        // A refused renewal is no sign of life.
+        assert!(!pulse.may_recover(start + LEASE));
+        // The next one has yet to pass.
+        pulse.asks(start + LEASE);
+        assert!(pulse.refusal(start + LEASE).is_some());
+        pulse.answered(start + LEASE, &Ok(()));
+        assert_eq!(pulse.refusal(start + LEASE), None);
     }
 }

@@ -111,6 +111,14 @@ impl Gate {
         let failed = |error: wasmtime::Error| AdmissionError::new("compile", format!("{error:#}"));
         let (code, origin) = self.cache.load(&self.engine, &component).map_err(failed)?;
         tracing::debug!(plugin = manifest.id, ?origin, "plugin code is ready");
+        if let Some(export) = manifest.uncalled_export()
+            && code.get_export_index(None, export).is_none()
+        {
+            return Err(AdmissionError::new(
+                "exports",
+                format!("the world needs {export}"),
+            ));
+        }
         let pre = self
             .linker
             .instantiate_pre(&code)

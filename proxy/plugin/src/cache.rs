@@ -46,6 +46,12 @@ impl CodeCache {
         let key = match read_key(&path) {
             Ok(key) => key,
             Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(&path, folder)?,
+            // What was kept under the old key does not check out any more and is compiled anew.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                tracing::warn!(%error, "the key of compiled plugin code is made again");
+                fs::remove_file(&path)?;
+                make_key(&path, folder)?
+            }
             Err(error) => return Err(error),
         };
         Ok(Self {

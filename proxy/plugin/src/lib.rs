@@ -33,5 +33,6 @@ pub use driver::{
 pub use error::{AdmissionError, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};
 pub use manifest::SECRET;
+pub use scan::left_out;
 pub use signature::{SignaturePolicy, TrustRoot};
 pub use status::{PluginStatus, PluginVersion, State, StatusEvent};

@@ -28,12 +28,11 @@ const OFFERED: [&str; 5] = [
 pub(crate) const API: &str = "0.1.0";
 /// Of drivers that count tokens too.
 const COUNTING_WORLD: &str = "gateway:provider/provider-driver-counting@0.1.0";
+/// Of detectors that follow a stream.
+const STREAM_WORLD: &str = "gateway:phi/phi-stream-detector@0.1.0";
 const WORLDS: [(&str, PluginKind); 4] = [
     ("gateway:phi/phi-detector@0.1.0", PluginKind::PhiDetector),
-    (
-        "gateway:phi/phi-stream-detector@0.1.0",
-        PluginKind::PhiDetector,
-    ),
+    (STREAM_WORLD, PluginKind::PhiDetector),
     (
         "gateway:provider/provider-driver@0.1.0",
         PluginKind::ProviderDriver,
@@ -106,6 +105,11 @@ impl Manifest {
         let manifest: Self = toml::from_str(text).map_err(|error| refuse(&error))?;
         manifest.check().map_err(|rule| refuse(&rule))?;
         Ok(manifest)
+    }
+
+    /// The export by which its world differs from the plain one of its kind, where nothing calls it yet.
+    pub(crate) fn uncalled_export(&self) -> Option<&'static str> {
+        (self.world == STREAM_WORLD).then_some("gateway:phi/stream-detector@0.1.0")
     }
 
     /// Whether the plugin exports `token-count`.

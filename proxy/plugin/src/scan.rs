@@ -153,6 +153,17 @@ async fn look(
         tracing::error!(plugin = id, version, %error, "plugin refused");
         note(shared, &id, &version, error.to_string());
     }
+    if let (true, Ok(admitted)) = (is_news, &outcome)
+        && let Some(other) = rival(seen, &path, admitted)
+    {
+        tracing::warn!(
+            plugin = id,
+            version,
+            folder = %path.display(),
+            other = %other.display(),
+            "two folders offer the same version with different content; the first by name counts"
+        );
+    }
     let earlier = seen.remove(&path).and_then(|before| before.last_good);
     let last_good = outcome.as_ref().ok().cloned().or(earlier);
     seen.insert(
@@ -166,6 +177,26 @@ async fn look(
             last_good,
         },
     );
+}
+
+/// Another folder that offers the version of this one, and something else in it.
+fn rival<'s>(
+    seen: &'s BTreeMap<PathBuf, Seen>,
+    path: &Path,
+    admitted: &Admitted,
+) -> Option<&'s Path> {
+    let mine = &admitted.manifest;
+    let differs = |other: &Manifest| {
+        other.id == mine.id
+            && other.version == mine.version
+            && other.component.sha256 != mine.component.sha256
+    };
+    let mut others = seen.iter().filter(|(at, _)| at.as_path() != path);
+    let (at, _) = others.find(|(_, seen)| {
+        let good = seen.last_good.as_ref();
+        good.is_some_and(|good| differs(&good.manifest))
+    })?;
+    Some(at)
 }
 
 /// Chooses who serves, swaps once, and writes the status.
@@ -227,13 +258,16 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
 
 fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_present: bool) {
     let mine = seen.values().filter(|seen| seen.id == status.id);
-    let refused = mine
-        .filter_map(|seen| Some((&seen.version, seen.outcome.as_ref().err()?)))
-        .next_back();
-    status.last_error = refused.map(|(version, error)| match version.as_str() {
-        "" => error.to_string(),
-        version => format!("{version}: {error}"),
-    });
+    let refused = mine.filter_map(|seen| Some((&seen.version, seen.outcome.as_ref().err()?)));
+    let mut errors: Vec<String> = refused
+        .map(|(version, error)| match version.as_str() {
+            "" => error.to_string(),
+            version => format!("{version}: {error}"),
+        })
+        .collect();
+    // Several folders may have the same thing wrong with them.
+    errors.dedup();
+    status.last_error = (!errors.is_empty()).then(|| errors.join("; "));
     status.state = match (&status.serving, &status.last_error) {
         (Some(_), Some(_)) => State::Stale,
         (Some(_), None) if is_present => State::Ready,
@@ -265,19 +299,48 @@ fn entry<'a>(status: &'a mut BTreeMap<String, PluginStatus>, id: &str) -> &'a mu
     })
 }
 
-/// Folders with a manifest, by name. Names with a leading dot are left to whoever prepares a new version.
-fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// Folders whose names have no leading dot, by name; the others are left to whoever prepares a new version.
+fn visible(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_hidden = path
             .file_name()
             .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden && path.join(MANIFEST).is_file() {
+        if !is_hidden && path.is_dir() {
             folders.push(path);
         }
     }
     folders.sort();
+    Ok(folders)
+}
+
+/// What lies in the plugin folder and is not looked at, one text each: components without a manifest, and folders
+/// beyond as many as there may be. For commands that show the folder to people.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn left_out(folder: &Path) -> io::Result<Vec<String>> {
+    let (plugins, others): (Vec<PathBuf>, Vec<PathBuf>) = visible(folder)?
+        .into_iter()
+        .partition(|path| path.join(MANIFEST).is_file());
+    let manifestless = others
+        .iter()
+        .filter(|path| path.join(COMPONENT).is_file())
+        .map(|path| format!("{} has a {COMPONENT} and no {MANIFEST}", path.display()));
+    let beyond = plugins.iter().skip(MAX_FOLDERS).map(|path| {
+        format!(
+            "{} is beyond the {MAX_FOLDERS} folders that are looked at",
+            path.display()
+        )
+    });
+    Ok(manifestless.chain(beyond).collect())
+}
+
+/// Folders with a manifest, by name.
+fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = visible(folder)?;
+    folders.retain(|path| path.join(MANIFEST).is_file());
     if folders.len() > MAX_FOLDERS {
         tracing::error!(
             folders = folders.len(),

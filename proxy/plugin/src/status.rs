@@ -11,7 +11,7 @@ pub struct PluginStatus {
     pub state: State,
     /// The version that takes new calls; none while no version was ever admitted.
     pub serving: Option<PluginVersion>,
-    /// Why the newest version found is not the one that serves.
+    /// Why versions that were found do not serve, in the order of their folders.
     pub last_error: Option<String>,
     /// Newest last, at most [`HISTORY_EVENTS`].
     pub history: Vec<StatusEvent>,

@@ -129,6 +129,17 @@ impl Store {
         Ok(self.ring.key_for(purpose)?)
     }
 
+    /// Whether the master key is the one that this database was made with: it opens the newest signing keys and the
+    /// newest key of an organization. Any key will do for a database that has neither. To be asked before something is
+    /// written of which a part needs the key and another does not.
+    ///
+    /// # Errors
+    /// [`StoreError::Seal`] for another key, and those of the database.
+    pub async fn check_master_key(&self) -> Result<(), StoreError> {
+        signing_key::check(self).await?;
+        org_key::check(self).await
+    }
+
     /// Finishes what is queued and closes every connection. Later calls are [`StoreError::Closed`].
     pub async fn close(&self) {
         self.db.close().await;

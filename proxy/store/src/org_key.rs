@@ -218,17 +218,39 @@ pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, 
     Ok(version)
 }
 
-/// Wraps every version of the organization's key with the current master key; those that are wrapped with it already
-/// are passed over. Nothing else changes: what the key has sealed stays as it is. Returns how many.
+/// Whether the master key opens the newest key of any organization.
 ///
 /// # Errors
-/// Those of the database, and [`SealError::KeyMissing`] where the old master key is not at hand.
+/// [`StoreError::Seal`] where it does not, and those of the database.
+pub(crate) async fn check(store: &Store) -> Result<(), StoreError> {
+    let newest = store.db.read_of_all(|cx| {
+        Box::pin(async move {
+            let sql = "SELECT org_id, version, wrapped FROM org_keys \
+                       ORDER BY created_at DESC, org_id DESC, version DESC LIMIT 1";
+            cx.row(sql, args![]).await
+        })
+    });
+    let Some(row) = newest.await? else {
+        return Ok(());
+    };
+    let (org_id, version): (String, u32) = (row.get("org_id")?, row.get("version")?);
+    let wrapped: Vec<u8> = row.get("wrapped")?;
+    store.ring.unwrap(&org_id, version, &wrapped)?;
+    Ok(())
+}
+
+/// Wraps every version of the organization's key with the current master key; those that are wrapped with it already
+/// are only opened. Nothing else changes: what the key has sealed stays as it is. Returns how many.
+///
+/// # Errors
+/// Those of the database, and [`StoreError::Seal`] where a key is opened by no master key that is at hand.
 pub async fn rewrap(store: &Store, org_id: &str) -> Result<u64, StoreError> {
     let (current, _) = store.ring.master.current()?;
     let mut wrapped = Vec::new();
     for (version, old) in read_wrapped(store, org_id).await? {
+        // Also where nothing is left to do: another key of the same version would look like success.
+        let key = store.ring.unwrap(org_id, version, &old)?;
         if seal::key_version(&old)? != current {
-            let key = store.ring.unwrap(org_id, version, &old)?;
             wrapped.push((version, store.ring.wrap(org_id, version, &key)?));
         }
     }

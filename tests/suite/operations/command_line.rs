@@ -127,15 +127,39 @@ fn a_configuration_with_an_unknown_key_is_refused() {
     let gateway = Setup::new("http://127.0.0.1:9")
         .key("limits", "body_mz", 1)
         .prepare();
-    for arguments in [&["check"][..], &["serve"]] {
-        let output = run(&gateway, arguments);
-        assert!(!output.status.success());
-        assert!(
-            program::text(&output.stderr).contains("body_mz"),
-            "{}",
-            program::text(&output.stderr)
-        );
+    let output = run(&gateway, &["serve"]);
+    assert!(!output.status.success());
+    let error = program::text(&output.stderr);
+    assert!(error.contains("body_mz"), "{error}");
+}
+
+/// An unknown key hides neither another one nor what is wrong with policies and plugins.
+#[test]
+fn check_looks_at_everything_whatever_is_wrong() {
+    let policies = Policies::copy();
+    policies.edit("pipelines.toml", "\"baa\", ", "");
+    let missing = policies.path().join("nowhere").join("plugins");
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .policies(policies.path())
+        .key("limits", "body_mz", 1)
+        .key("server", "bar", 2)
+        .key("webhooks", "max_attempts", 0)
+        .plugins(&missing)
+        .prepare();
+    let output = run(&gateway, &["check"]);
+    let out = program::text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    for problem in [
+        "body_mz",
+        "`bar`",
+        "webhooks.max_attempts",
+        "pipelines.toml",
+        "plugins: there is no folder",
+    ] {
+        assert!(out.contains(problem), "no word of {problem} in:\n{out}");
     }
+    assert!(!missing.parent().unwrap().exists(), "looking makes nothing");
+    assert!(!gateway.data().exists(), "looking makes nothing");
 }
 
 #[test]
@@ -226,6 +250,7 @@ fn bootstrap_refuses_what_it_does_not_know() {
         &["--credits", "-5"],
         &["--colour", "red"],
         &["--name", " "],
+        &["--features", "foo"],
     ] {
         let output = run(
             &gateway,
@@ -244,6 +269,38 @@ fn bootstrap_refuses_what_it_does_not_know() {
     let output = run(&gateway, &twice);
     assert!(!output.status.success());
     assert!(program::text(&output.stderr).contains("somebody has this address already"));
+}
+
+/// A key that is not the store's makes nothing, and passes for nothing (contract 19.1).
+#[tokio::test]
+async fn another_master_key_changes_nothing() {
+    let world = World::start(None).await;
+    let organization = bootstrap(&world.gateway, &[]);
+    for arguments in [
+        &["admin", "bootstrap", "--json"][..],
+        &["admin", "bootstrap", "--json", "--no-baa"],
+        &["admin", "rotate-master-key"],
+    ] {
+        for version in ["1", "2"] {
+            // 32 bytes of 1.
+            let key = format!("{version} AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
+            let mut command = world.gateway.command();
+            let output = program::run(command.args(arguments).env("SVC_MASTER_KEY", key));
+            let error = program::text(&output.stderr);
+            assert!(!output.status.success(), "{arguments:?} {version}");
+            assert!(error.contains("the master key is not the one"), "{error}");
+        }
+    }
+    let database = &world.gateway.database;
+    for table in ["organizations", "users", "api_keys", "org_keys"] {
+        let sql = format!("SELECT COUNT(*) AS kept FROM {table}");
+        assert_eq!(database.rows(&sql, &[]).await[0]["kept"], 1, "{table}");
+    }
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark()}))
+        .await;
+    assert_eq!(answer.status, 200);
 }
 
 /// Beside a running gateway, effective with the next request.

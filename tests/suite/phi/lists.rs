@@ -67,7 +67,12 @@ async fn sent(world: &World, organization: &Organization, text: &str) -> String 
 async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {
     let organization = world.organization();
     assert_eq!(
-        list(world, &organization, &DENY, "Blue Falcon\n\nred-kite 7\n"),
+        list(
+            world,
+            &organization,
+            &DENY,
+            "Blue Falcon\n\nred-kite 7\nblue falcon\n"
+        ),
         "2 listed, 2 in all\n"
     );
     assert_eq!(

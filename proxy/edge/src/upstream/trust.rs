@@ -65,6 +65,21 @@ impl TrustStore {
     }
 }
 
+/// Tries a file of authorities out, before any target needs it.
+///
+/// # Errors
+/// Why nobody can be trusted by it.
+pub fn check_authorities(path: &Path) -> Result<(), String> {
+    let pem = std::fs::read(path);
+    let pem = pem.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    let path = path.display();
+    // Pingora's parser panics where it disagrees with rustls's.
+    match std::panic::catch_unwind(|| parse(&pem).map(drop)) {
+        Ok(parsed) => parsed.map_err(|why| format!("{path}: {why}")),
+        Err(_) => Err(format!("{path} holds a certificate that cannot be read")),
+    }
+}
+
 fn unusable(path: &Path, error: &dyn std::fmt::Display) -> UpstreamError {
     tracing::error!(path = %path.display(), %error, "cannot use the authorities of a target");
     UpstreamError::Tls

@@ -165,6 +165,49 @@ async fn broken_framing_gets_an_envelope_and_a_close() {
     assert!(closed(&mut client).await.is_some());
 }
 
+/// What pingora takes for the end of a body is not the beginning of a message that somebody smuggled into it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_without_a_size_is_broken_framing() {
+    let house = echo_house(Limits::default()).await;
+    let smuggled = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    for (coding, body) in [
+        ("chunked", "2\r\n{}\r\n\r\n\r\n"),
+        ("chunked", "\r\n\r\n"),
+        ("chunked", "2\r\n{}\r\n;ext\r\n\r\n"),
+        ("chunked", "2\r\n{}\r\n0\r\nno colon\r\n\r\n"),
+        ("chunked, chunked", "2\r\n{}\r\n0\r\n\r\n"),
+        ("gzip, chunked", "2\r\n{}\r\n0\r\n\r\n"),
+    ] {
+        let head = format!("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: {coding}\r\n\r\n");
+        // In one packet, and with the body in one of its own.
+        for parts in [
+            vec![format!("{head}{body}{smuggled}")],
+            vec![head.clone(), format!("{body}{smuggled}")],
+        ] {
+            let mut client = connect(house.address).await;
+            for part in parts {
+                send(&mut client, part).await;
+                tokio::task::yield_now().await;
+            }
+            let answer = read_answer(&mut client).await;
+            assert_eq!(answer.status, 422, "{coding} {body:?}");
+            assert_eq!(answer.header("connection"), Some("close"));
+            assert!(closed(&mut client).await.is_some());
+        }
+    }
+    // What is framed as it should be is served on, its trailers too.
+    let mut client = connect(house.address).await;
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n";
+    let body = "2;x\r\n{}\r\n0\r\nDigest: none\r\n\r\n";
+    for _ in 0..2 {
+        send(&mut client, format!("{head}{body}{head}{body}")).await;
+        for _ in 0..2 {
+            let answer = read_answer(&mut client).await;
+            assert_eq!((answer.status, &answer.body[..]), (200, &b"{}"[..]));
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_expects_100_gets_it_when_the_body_is_wanted() {
     let house = House::open(Plan::default(), |head, body| async move {

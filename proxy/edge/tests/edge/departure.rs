@@ -169,6 +169,29 @@ async fn a_successor_takes_the_sockets_over_without_a_lost_request() {
     eprintln!("hand-over under load: {by_old} requests before, {by_new} after, none lost");
 }
 
+/// Longer than pingora's own patience, after which it ended the process.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_successor_waits_for_as_long_as_it_takes() {
+    let address = free_address();
+    let dir = tempfile::tempdir().unwrap();
+    let plan = |start| Plan {
+        start,
+        upgrade_sock: Some(dir.path().join("upgrade.sock")),
+        address: Some(address),
+        ..Plan::default()
+    };
+    let mut new = House::begin(plan(Start::TakeOver), |_, _| async { text(200, "new") });
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    assert!(!new.pid_file().exists(), "it serves nothing yet");
+    let old = House::open(plan(Start::Bind), |_, _| async { text(200, "old") }).await;
+    old.handle.hand_over();
+    assert!(new.handle.listening().await);
+    assert_eq!(old.left().await, Departure::Drained);
+    let mut client = connect(address).await;
+    send(&mut client, GET).await;
+    assert_eq!(read_answer(&mut client).await.body, b"new");
+}
+
 /// The child's address, where this test runs as its own child.
 const CHILD: &str = "EDGE_TEST_CHILD_ADDRESS";
 

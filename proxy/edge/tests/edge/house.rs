@@ -14,7 +14,7 @@ use prometheus::Registry;
 use svc_core::surface::Surface;
 use svc_edge::{
     AdminReply, Application, ConnectorOptions, Departure, Edge, EdgeError, EdgeHandle, EdgeMetrics,
-    EdgeOptions, Limits, PingoraConnector, Start, TlsListener, UpstreamMetrics,
+    EdgeOptions, Limits, PingoraConnector, PublicDoor, Start, TlsListener, UpstreamMetrics,
 };
 use svc_pipeline::exchange::fault_response;
 use svc_pipeline::request::{BodyReader, RequestHead};
@@ -110,12 +110,15 @@ impl House {
         let registry = Registry::new();
         let application = Application {
             serve: Arc::new(move |head, body| serve(head, body).boxed()),
-            admin: Arc::new(|path| {
+            admin: Arc::new(|path, door| {
                 async move {
                     (path == "/healthz").then(|| AdminReply {
                         status: 200,
                         content_type: "application/json",
-                        body: Bytes::from_static(b"{}"),
+                        body: match door {
+                            PublicDoor::Open => Bytes::from_static(b"{}"),
+                            PublicDoor::Closed => Bytes::from_static(b"leaving"),
+                        },
                     })
                 }
                 .boxed()

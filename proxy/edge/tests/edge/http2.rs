@@ -209,6 +209,25 @@ async fn a_client_that_never_sends_its_preface_is_closed() {
     assert!(started.elapsed() < Duration::from_secs(3));
 }
 
+/// As over HTTP/1.1; beyond twice the limit the library refuses by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_over_the_limit_is_answered() {
+    let (papers, dir) = (papers(), tempfile::tempdir().unwrap());
+    let house = House::open(plan(&papers, dir.path()), |_, _| async { text(200, "ok") }).await;
+    let limit = Limits::default().header_bytes;
+    for (bytes, status) in [(limit / 2, 200), (limit + 1, 422)] {
+        let mut sender = client(&house, &papers).await.ready().await.unwrap();
+        let request = Request::get("https://localhost/")
+            .header("x-large", "x".repeat(bytes))
+            .body(())
+            .unwrap();
+        let (response, _) = sender.send_request(request, true).unwrap();
+        let response = tokio::time::timeout(HANGS, response).await.unwrap();
+        assert_eq!(response.unwrap().status().as_u16(), status, "{bytes}");
+    }
+    assert_eq!(house.metric("svc_edge_requests_refused_total"), 1.0);
+}
+
 /// An HTTP/2 upstream; sends `(path, body)` of each request, answers with the body, or hangs on `/hang`.
 async fn h2_upstream(papers: &Papers) -> (std::net::SocketAddr, mpsc::Receiver<String>) {
     let key = PrivateKeyDer::try_from(papers.key.serialize_der()).unwrap();

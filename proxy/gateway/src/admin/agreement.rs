@@ -41,7 +41,30 @@ pub(super) async fn terminate(store: &Store, options: Terminate) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// The owner of a new organization accepts `template`.
+/// Publishes the template that a new organization is going to accept.
+///
+/// # Errors
+/// One that is not the one to be accepted, or a store that does not take it.
+pub(super) async fn publish(
+    store: &Store,
+    template: &Template,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    baa::publish(store, template)
+        .await
+        .context("publishing the agreement")?;
+    let current = baa::current_template(store, now).await;
+    let current = current.context("reading the agreement")?;
+    let is_current = current.is_some_and(|current| {
+        current.version == template.version && current.sha256 == template.sha256
+    });
+    if !is_current {
+        bail!("a newer agreement is published than the policies know");
+    }
+    Ok(())
+}
+
+/// The owner of a new organization accepts `template`, which is published.
 ///
 /// # Errors
 /// A document that cannot be rendered, or a store that does not take it.
@@ -52,9 +75,6 @@ pub(super) async fn accept(
     template: Template,
     now: Timestamp,
 ) -> anyhow::Result<()> {
-    baa::publish(store, &template)
-        .await
-        .context("publishing the agreement")?;
     let acceptance = Acceptance {
         id: moment::id(IdKind::BaaAcceptance),
         org_id: created.organization_id.clone(),

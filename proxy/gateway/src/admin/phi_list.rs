@@ -3,12 +3,13 @@
 //! Values come from standard input, one a line, so that they stand in no list of processes and no shell history. They
 //! are printed nowhere.
 
+use std::collections::HashSet;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use svc_core::phi::{ENTITY_KINDS, Kind, ListedValue, Listing};
+use svc_core::phi::{ENTITY_KINDS, Kind, ListKey, ListedValue, Listing};
 use svc_pipeline::moment;
 use svc_store::audit::Row;
 use svc_store::{Store, phi_list};
@@ -124,9 +125,12 @@ fn listing(list: List, kind: &str) -> anyhow::Result<Listing> {
     }
 }
 
-/// The values of standard input. Errors name lines, never what stands there.
+/// The values of standard input, each once. Errors name lines, never what stands there.
 fn read() -> anyhow::Result<Vec<ListedValue>> {
     let mut values = Vec::new();
+    // Spellings of one value have one digest under any key; this one is used for nothing else.
+    let key = ListKey::new(&rand::random());
+    let mut seen = HashSet::new();
     for (at, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line.context("reading standard input")?;
         if line.len() > MAX_LINE_BYTES {
@@ -138,7 +142,10 @@ fn read() -> anyhow::Result<Vec<ListedValue>> {
         if values.len() == phi_list::MAX_VALUES {
             bail!("more than {} values", phi_list::MAX_VALUES);
         }
-        values.push(ListedValue::of(&line).with_context(|| format!("line {}", at + 1))?);
+        let value = ListedValue::of(&line).with_context(|| format!("line {}", at + 1))?;
+        if seen.insert(value.digest(&key)) {
+            values.push(value);
+        }
     }
     if values.is_empty() {
         bail!("standard input holds no value");

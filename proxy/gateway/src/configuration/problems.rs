@@ -1,16 +1,21 @@
 //! What is wrong with a configuration, all of it at once. `check` prints it, and `serve` does not start with any.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use http::Uri;
+use ipnet::IpNet;
 use svc_edge::{Network, TlsListener};
 use svc_store::limit::Counters;
+use svc_store::master_key::MasterKey;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{Configuration, LimitsStore, Provider, Telemetry};
+use super::{Configuration, Dashboard, Integrations, LimitsStore, Provider, Telemetry, Webhooks};
 use crate::providers;
 
 impl Configuration {
@@ -27,48 +32,97 @@ impl Configuration {
             ..
         } = self;
         judge(self.default_version().map(drop));
-        judge(self.trusted_proxies().map(drop));
-        judge(web_address("server.base_url", server.base_url.as_deref()));
+        judge(own_address(server.base_url.as_deref()));
+        judge(apart(server.listen, server.admin_listen));
+        if server.threads > MAX_THREADS {
+            judge(Err(anyhow::anyhow!(
+                "server.threads must be at most {MAX_THREADS}"
+            )));
+        }
         if let Some(listener) = self.tls_listener() {
             judge(listener.check().context("server.tls"));
         }
-        for (name, value) in [
-            ("header_bytes", limits.header_bytes as u64),
-            ("header_ms", limits.header_ms),
-            ("body_ms", limits.body_ms),
-            ("inference_body_bytes", limits.inference_body_bytes as u64),
-            ("keepalive_ms", limits.keepalive_ms),
-            ("write_ms", limits.write_ms),
+        for (name, value, least) in [
+            (
+                "header_bytes",
+                limits.header_bytes as u64,
+                LEAST_HEADER_BYTES,
+            ),
+            ("header_ms", limits.header_ms, 1),
+            ("body_ms", limits.body_ms, 1),
+            (
+                "inference_body_bytes",
+                limits.inference_body_bytes as u64,
+                1,
+            ),
+            ("keepalive_ms", limits.keepalive_ms, 1),
+            ("write_ms", limits.write_ms, 1),
             (
                 "connections_per_address",
                 limits.connections_per_address as u64,
+                1,
             ),
-            ("connections", limits.connections as u64),
-            ("heartbeat_ms", limits.heartbeat_ms),
+            ("connections", limits.connections as u64, 1),
+            ("heartbeat_ms", limits.heartbeat_ms, 1),
         ] {
-            judge(at_least_one(&format!("limits.{name}"), value));
+            judge(at_least(&format!("limits.{name}"), value, least));
         }
         judge(self.counted());
-        judge(database(&self.database_url()));
+        judge(self.database());
+        judge(self.master_key());
         for (table, configured) in [
             ("providers", &self.providers),
             ("test_providers", &self.test_providers),
         ] {
             for (name, provider) in configured {
                 judge(reachable(table, name, provider));
+                let table = format!("{table}.{name}");
+                judge(authorities(&table, provider.ca_file.as_deref()));
+                for (key, value) in [
+                    ("connect_ms", provider.connect_ms),
+                    ("head_ms", provider.head_ms),
+                    ("idle_ms", provider.idle_ms),
+                    ("total_ms", provider.total_ms),
+                ] {
+                    judge(at_least(&format!("{table}.{key}"), value, 1));
+                }
             }
         }
-        let addresses = self.integrations.addresses();
-        judge(
-            self.webhooks
-                .settings(addresses.as_ref().cloned().unwrap_or_default())
-                .map(drop),
-        );
-        judge(addresses.map(drop));
+        for (key, value) in self.integrations.counts() {
+            judge(at_least(&format!("integrations.{key}"), value, 1));
+        }
+        for (key, value) in self.dashboard.counts() {
+            judge(at_least(&format!("dashboard.{key}"), value, 1));
+        }
+        if let Some(openid) = &self.dashboard.openid {
+            judge(issuer(&openid.issuer));
+            if openid.client_id.is_empty() {
+                judge(Err(anyhow::anyhow!("dashboard.openid.client_id is empty")));
+            }
+            judge(authorities("dashboard.openid", openid.ca_file.as_deref()));
+        }
         let endpoint = Some(telemetry.otlp_endpoint.as_str()).filter(|text| !text.is_empty());
         judge(web_address("telemetry.otlp_endpoint", endpoint));
         judge(telemetry.filter().map(drop));
+        problems.extend(no_blocks::<Network>(
+            "server.trusted_proxies",
+            &server.trusted_proxies,
+        ));
+        problems.extend(no_blocks::<IpNet>(
+            "integrations.allowed_networks",
+            &self.integrations.allowed_networks,
+        ));
+        problems.extend(self.webhooks.problems());
         problems
+    }
+
+    /// What can be served with and is rarely meant.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let keyless = |(name, provider): (&String, &Provider)| {
+            let is_keyless = provider.base_url.is_some() && provider.api_key.is_none();
+            is_keyless.then(|| format!("providers.{name} has an address and no API key"))
+        };
+        self.providers.iter().filter_map(keyless).collect()
     }
 
     /// A solver that cannot be there. The gateway serves without one, and answers `SOLVER_UNAVAILABLE`.
@@ -97,6 +151,51 @@ impl Configuration {
             key: tls.key.clone(),
             check_every: CERTIFICATE_CHECK,
         })
+    }
+
+    /// Whether the store has an address, and, where it is a file, a folder that is there or will be made. The address
+    /// is not shown: it may hold a password.
+    fn database(&self) -> anyhow::Result<()> {
+        const SCHEMES: [&str; 3] = ["sqlite:", "postgres:", "postgresql:"];
+        let url = self.database_url();
+        if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+            bail!("store.database_url must start with sqlite: or postgres:");
+        }
+        let Some(path) = url.strip_prefix("sqlite:") else {
+            return Ok(());
+        };
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let path = path.split('?').next().unwrap_or_default();
+        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        // The data folder is made at the start, with every folder above it. A sign that stands for another is not read
+        // here.
+        let is_there = folder.as_os_str().is_empty()
+            || folder.is_dir()
+            || self.server.data_dir.starts_with(folder)
+            || path.contains('%');
+        ensure!(
+            is_there,
+            "store.database_url: there is no folder {}",
+            folder.display()
+        );
+        Ok(())
+    }
+
+    /// Whether the master key that the environment or a command gives can be one. No command is run.
+    fn master_key(&self) -> anyhow::Result<()> {
+        match self.store.master_key_command.first() {
+            Some(program) => ensure!(
+                !program.is_empty(),
+                "store.master_key_command: the program is empty"
+            ),
+            None => {
+                let given = super::master_key();
+                given
+                    .map_or(Ok(()), |text| MasterKey::parse(&text).map(drop))
+                    .context("SVC_MASTER_KEY")?;
+            }
+        }
+        Ok(())
     }
 
     fn counted(&self) -> anyhow::Result<()> {
@@ -129,8 +228,127 @@ impl Telemetry {
     }
 }
 
-fn at_least_one(name: &str, value: u64) -> anyhow::Result<()> {
-    ensure!(value > 0, "{name} must be at least 1");
+/// 15 s: an attempt and the writing of its result fit into a lease of 20 s (contract 19.2).
+const MAX_WEBHOOK_TIMEOUT_MS: u64 = 15_000;
+/// Connections to receivers at once.
+const MAX_WEBHOOKS_IN_FLIGHT: u64 = 10_000;
+
+impl Webhooks {
+    /// Numbers that do not fit together.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let delays = self.delays_ms.len();
+        if self.max_attempts == 0 || self.max_attempts as usize > delays {
+            problems.push(format!(
+                "webhooks.max_attempts must be between 1 and the number of webhooks.delays_ms, {delays}"
+            ));
+        }
+        for (name, value, most) in [
+            ("timeout_ms", self.timeout_ms, MAX_WEBHOOK_TIMEOUT_MS),
+            ("in_flight", self.in_flight.into(), MAX_WEBHOOKS_IN_FLIGHT),
+        ] {
+            if !(1..=most).contains(&value) {
+                problems.push(format!("webhooks.{name} must be between 1 and {most}"));
+            }
+        }
+        if self.connect_ms == 0 {
+            problems.push("webhooks.connect_ms must be at least 1".to_owned());
+        }
+        if self.jitter_percent > 100 {
+            problems.push("webhooks.jitter_percent must be at most 100".to_owned());
+        }
+        problems
+    }
+}
+
+impl Integrations {
+    /// Numbers that must not be 0.
+    fn counts(&self) -> [(&'static str, u64); 5] {
+        [
+            ("body_bytes", self.body_bytes as u64),
+            ("connect_ms", self.connect_ms),
+            ("head_ms", self.head_ms),
+            ("idle_ms", self.idle_ms),
+            ("total_ms", self.total_ms),
+        ]
+    }
+}
+
+impl Dashboard {
+    /// Numbers that must not be 0.
+    fn counts(&self) -> [(&'static str, u64); 2] {
+        [
+            ("idle_minutes", self.idle_minutes.into()),
+            ("session_hours", self.session_hours.into()),
+        ]
+    }
+}
+
+/// More threads than any machine has cores; beyond that the system refuses to start them.
+const MAX_THREADS: usize = 1_024;
+/// 1 KiB: a request line with an address and a credential.
+const LEAST_HEADER_BYTES: u64 = 1_024;
+
+fn at_least(name: &str, value: u64, least: u64) -> anyhow::Result<()> {
+    ensure!(value >= least, "{name} must be at least {least}");
+    Ok(())
+}
+
+/// Two listeners of one address would share its connections, each getting some of the other's.
+fn apart(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<()> {
+    let covers = |one: SocketAddr, other: SocketAddr| {
+        let is_everywhere = one.ip().is_unspecified();
+        one.ip() == other.ip() || is_everywhere && (one.is_ipv6() || other.is_ipv4())
+    };
+    let are_one = public.port() == admin.port()
+        && public.port() != 0
+        && (covers(public, admin) || covers(admin, public));
+    ensure!(
+        !are_one,
+        "server.listen and server.admin_listen are the same address"
+    );
+    Ok(())
+}
+
+/// Every text that is no address block.
+fn no_blocks<T: FromStr>(name: &str, texts: &[String]) -> Vec<String> {
+    let wrong = texts.iter().filter(|text| text.parse::<T>().is_err());
+    wrong
+        .map(|text| format!("{name}: {text:?} is not an address block like \"10.0.0.0/8\""))
+        .collect()
+}
+
+fn authorities(table: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    let Some(file) = file else {
+        return Ok(());
+    };
+    svc_edge::check_authorities(file).map_err(|why| anyhow::anyhow!("{table}.ca_file: {why}"))
+}
+
+/// What links and tokens begin with: a path would be lost where browsers are sent to one of ours.
+fn own_address(text: Option<&str>) -> anyhow::Result<()> {
+    web_address("server.base_url", text)?;
+    let uri: Option<Uri> = text.and_then(|text| text.parse().ok());
+    ensure!(
+        uri.is_none_or(|uri| matches!(uri.path(), "" | "/")),
+        "server.base_url must not have a path"
+    );
+    Ok(())
+}
+
+/// Whoever could answer in the provider's place could sign in as anybody.
+fn issuer(text: &str) -> anyhow::Result<()> {
+    const NAME: &str = "dashboard.openid.issuer";
+    web_address(NAME, Some(text))?;
+    let uri: Uri = text.parse().context(NAME)?;
+    let host = uri.host().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let address = address.parse::<IpAddr>();
+    let is_loopback = host == "localhost" || address.is_ok_and(|ip| ip.is_loopback());
+    ensure!(
+        uri.scheme_str() == Some("https") || is_loopback,
+        "{NAME} must be an https:// address; http:// is for loopback alone"
+    );
     Ok(())
 }
 
@@ -144,15 +362,6 @@ fn web_address(name: &str, text: Option<&str>) -> anyhow::Result<()> {
         is_web && uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none()
     });
     ensure!(is_one, "{name} must be an http:// or https:// address");
-    Ok(())
-}
-
-/// Not shown: an address may hold a password.
-fn database(url: &str) -> anyhow::Result<()> {
-    const SCHEMES: [&str; 3] = ["sqlite:", "postgres:", "postgresql:"];
-    if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
-        bail!("store.database_url must start with sqlite: or postgres:");
-    }
     Ok(())
 }
 
@@ -184,7 +393,52 @@ mod tests {
             ("[limits]\nstore = 'mongo'", "limits.store"),
             ("[limits]\nstore = 'redis://'", "limits.store"),
             ("[limits]\nheader_ms = 0", "limits.header_ms"),
-            ("[limits]\nheader_bytes = 0", "limits.header_bytes"),
+            ("[limits]\nheader_bytes = 1023", "limits.header_bytes"),
+            ("[server]\nthreads = 100000", "server.threads"),
+            (
+                "[server]\nbase_url = 'http://x.example/y'",
+                "server.base_url",
+            ),
+            (
+                "[server]\nadmin_listen = '0.0.0.0:8080'",
+                "server.listen and server.admin_listen",
+            ),
+            (
+                "[server]\nlisten = '[::]:9090'",
+                "server.listen and server.admin_listen",
+            ),
+            ("[webhooks]\nconnect_ms = 0", "webhooks.connect_ms"),
+            ("[integrations]\nidle_ms = 0", "integrations.idle_ms"),
+            ("[dashboard]\nidle_minutes = 0", "dashboard.idle_minutes"),
+            ("[dashboard]\nsession_hours = 0", "dashboard.session_hours"),
+            (
+                "[dashboard.openid]\nissuer = 'x'\nclient_id = 'y'",
+                "dashboard.openid.issuer",
+            ),
+            (
+                "[dashboard.openid]\nissuer = 'http://x.example'\nclient_id = 'y'",
+                "dashboard.openid.issuer",
+            ),
+            (
+                "[dashboard.openid]\nissuer = 'https://x.example'\nclient_id = ''",
+                "dashboard.openid.client_id",
+            ),
+            (
+                "[store]\nmaster_key_command = ['']",
+                "store.master_key_command",
+            ),
+            (
+                "[store]\ndatabase_url = 'sqlite:///nowhere/at/all.sqlite'",
+                "store.database_url",
+            ),
+            (
+                "[providers.alpha]\nca_file = '/nowhere/ca.pem'",
+                "providers.alpha.ca_file",
+            ),
+            (
+                "[test_providers.beta]\nconnect_ms = 0",
+                "test_providers.beta.connect_ms",
+            ),
             (
                 "[integrations]\nallowed_networks = ['abc']",
                 "integrations.allowed_networks",
@@ -228,6 +482,23 @@ mod tests {
     fn all_problems_come_at_once() {
         let text = "[limits]\nstore = 'mongo'\nwrite_ms = 0\n[server]\nbase_url = 'x'\n[webhooks]\nin_flight = 0";
         assert_eq!(problems(text).len(), 4);
+        let text = "[webhooks]\nmax_attempts = 0\njitter_percent = 200\ntimeout_ms = 0\n\
+                    [server]\ntrusted_proxies = ['x', '10.0.0.0/8', 'y']";
+        let found = problems(text);
+        assert_eq!(found.len(), 5, "{found:?}");
+        assert!(found.iter().any(|one| one.contains("\"y\"")), "{found:?}");
+    }
+
+    #[test]
+    fn addresses_that_only_look_alike_pass() {
+        for text in [
+            "[server]\nlisten = '0.0.0.0:9090'\nadmin_listen = '[::1]:9090'",
+            "[server]\nlisten = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'",
+            "[server]\nlisten = '127.0.0.2:9090'",
+            "[server]\nbase_url = 'https://x.example/'",
+        ] {
+            assert_eq!(problems(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

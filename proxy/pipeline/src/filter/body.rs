@@ -1,8 +1,8 @@
 //! Request bodies for the decoders: read within the limit, checked for their media type, and parsed where that
 //! takes nobody else's time.
 
-use http::HeaderMap;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use svc_core::fault::{Fault, invalid};
 
 use crate::exchange::Exchange;
@@ -34,8 +34,17 @@ pub(super) async fn parsed<T: Send + 'static>(
         .map_err(|error| Fault::internal(format_args!("decoding a body: {error}")))?
 }
 
-/// Contract 1.2: a wrong media type is a validation failure.
+/// Contract 1.2: a wrong media type is a validation failure. So is a coding: nothing here takes one off, and what is
+/// not coded as it says would be read as what it is not.
 pub(crate) fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    let is_plain = |coding: &HeaderValue| {
+        let coding = coding.as_bytes().trim_ascii();
+        coding.is_empty() || coding.eq_ignore_ascii_case(b"identity")
+    };
+    if !codings.all(is_plain) {
+        return Err(invalid("$header.Content-Encoding", "must be identity"));
+    }
     let media_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
@@ -45,4 +54,30 @@ pub(crate) fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
         return Ok(());
     }
     Err(invalid("$header.Content-Type", "must be application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coded_body_is_refused_by_its_header() {
+        let told = |coding: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+            let refused = json_media_type(&headers).err();
+            refused.is_some_and(|fault| fault.details.contains_key("$header.Content-Encoding"))
+        };
+        for (coding, refused) in [
+            ("identity", false),
+            ("Identity", false),
+            ("", false),
+            ("gzip", true),
+            ("br", true),
+            ("identity, gzip", true),
+        ] {
+            assert_eq!(told(coding), refused, "{coding}");
+        }
+    }
 }

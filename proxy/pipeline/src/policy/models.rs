@@ -11,6 +11,16 @@ use toml::Spanned;
 
 use super::sampling::{Otherwise, SamplingRule};
 use super::{Findings, Source};
+use crate::feature;
+
+/// What a model may be said to take.
+const MODEL_FEATURES: [&str; 5] = [
+    feature::TOOLS,
+    feature::PROVIDER_TOOLS,
+    feature::IMAGES,
+    feature::DOCUMENTS,
+    "reasoning",
+];
 
 /// Spec, Limits: model retirement notice.
 const RETIREMENT_NOTICE_MS: i64 = 90 * MS_PER_DAY;
@@ -198,6 +208,8 @@ impl Catalogue {
         let mut models: Vec<Model> = Vec::with_capacity(file.model.len());
         for entry in file.model {
             unknown_providers(&entry, source, providers, findings);
+            empty(&entry, name, findings);
+            unknown_features(&entry, &file.features, name, findings);
             if models.iter().any(|other| other.id == entry.id) {
                 findings.add(name, format!("model {} stands twice", entry.id));
             }
@@ -304,6 +316,43 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
         sampling,
         features: entry.features,
         retirement,
+    }
+}
+
+/// What a model cannot be without.
+fn empty(entry: &Entry, name: &str, findings: &mut Findings) {
+    let ways = entry.fallback.iter().map(|way| &way.upstream_model);
+    let mut upstream = std::iter::once(&entry.upstream_model).chain(ways);
+    for (field, is_empty) in [
+        ("id", entry.id.is_empty()),
+        ("upstream_model", upstream.any(String::is_empty)),
+        ("context_window_tokens", entry.context_window_tokens == 0),
+        ("max_output_tokens", entry.max_output_tokens == 0),
+    ] {
+        if is_empty {
+            findings.add(name, format!("model {}: {field} is empty or 0", entry.id));
+        }
+    }
+}
+
+/// Features that no part of a request is: a slip of the pen would take one away from the model.
+fn unknown_features(
+    entry: &Entry,
+    marked: &BTreeMap<String, FeatureEntry>,
+    name: &str,
+    findings: &mut Findings,
+) {
+    for feature in &entry.features {
+        let is_known =
+            MODEL_FEATURES.contains(&feature.as_str()) || marked.contains_key(feature.as_str());
+        if !is_known {
+            let message = format!(
+                "model {}: unknown feature {feature}; known are {}",
+                entry.id,
+                MODEL_FEATURES.join(", ")
+            );
+            findings.add(name, message);
+        }
     }
 }
 

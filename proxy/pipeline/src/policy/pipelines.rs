@@ -128,6 +128,23 @@ impl Route {
     }
 }
 
+/// Methods that a route may have; HEAD goes with GET.
+static METHODS: [Method; 5] = [
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+];
+
+/// Filters that read a body, and the surface that it is written in.
+const DECODERS: [(&str, Surface); 4] = [
+    ("decode_native", Surface::Native),
+    ("decode_messages", Surface::Messages),
+    ("decode_chat_completions", Surface::ChatCompletions),
+    ("decode_count", Surface::Messages),
+];
+
 /// Every SDK of the messages format sends it (wire.md 1).
 const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
@@ -209,6 +226,9 @@ impl Routes {
         name: &str,
         findings: &mut Findings,
     ) -> Self {
+        for (pipeline, filters) in &file.pipelines {
+            check_pipeline(pipeline, filters, name, findings);
+        }
         let mut by_path: BTreeMap<String, Vec<Arc<Route>>> = BTreeMap::new();
         let of_file = file
             .route
@@ -249,11 +269,15 @@ fn route(
 ) -> Option<Route> {
     let label = format!("route {} {}", entry.method, entry.path);
     let before = findings.0.len();
-    let method = Method::from_bytes(entry.method.as_bytes());
-    let Ok(method) = method.map_err(|_| findings.add(name, format!("{label}: unknown method")))
-    else {
-        return None;
-    };
+    let method = METHODS
+        .iter()
+        .find(|method| method.as_str() == entry.method);
+    if method.is_none() {
+        findings.add(name, format!("{label}: unknown method"));
+    }
+    if !entry.path.starts_with('/') {
+        findings.add(name, format!("{label}: the path does not begin with /"));
+    }
     let surface = Surface::parse(&entry.surface);
     if surface.is_none() {
         findings.add(name, format!("{label}: unknown surface {}", entry.surface));
@@ -280,8 +304,11 @@ fn route(
     if findings.0.len() > before {
         return None;
     }
-    let (surface, scope, handler) = (surface?, scope?, handler?);
+    let (method, surface, scope, handler) = (method?.clone(), surface?, scope?, handler?);
     let with_anthropic_version = with_anthropic_version?;
+    for surface in [surface, with_anthropic_version] {
+        check_surface(&label, &filters, surface, name, findings);
+    }
     check_facts(&label, &filters, handler, name, findings);
     Some(Route {
         method,
@@ -339,14 +366,47 @@ fn filters(
         findings.add(name, format!("{label}: unknown pipeline {pipeline}"));
         return None;
     };
-    let mut filters = Vec::with_capacity(names.len());
-    for filter in names {
-        match filter::find(filter) {
-            Some(found) => filters.push(found),
-            None => findings.add(name, format!("{label}: unknown filter {filter}")),
+    // One that is not known is told of the pipeline.
+    names.iter().map(|filter| filter::find(filter)).collect()
+}
+
+/// What is wrong with a pipeline, whether a route uses it or not.
+fn check_pipeline(pipeline: &str, filters: &[String], name: &str, findings: &mut Findings) {
+    for filter in filters {
+        if filter::find(filter).is_none() {
+            let message = format!("pipeline {pipeline}: unknown filter {filter}");
+            findings.add(name, message);
         }
     }
-    Some(filters)
+    // Contract 2: step 7 before step 8. Who may not do this does not use up what others may do.
+    let place = |wanted: &str| filters.iter().position(|filter| filter == wanted);
+    if let (Some(delegation), Some(limits)) = (place("delegation"), place("limits"))
+        && limits < delegation
+    {
+        let message = format!("pipeline {pipeline}: filter limits stands before delegation");
+        findings.add(name, message);
+    }
+}
+
+/// A body that is read as another surface's would be answered in a form that its caller does not know.
+fn check_surface(
+    label: &str,
+    filters: &[&'static dyn Filter],
+    surface: Surface,
+    name: &str,
+    findings: &mut Findings,
+) {
+    for filter in filters {
+        let read = DECODERS.iter().find(|(word, _)| *word == filter.name());
+        if read.is_some_and(|(_, read)| *read != surface) {
+            let message = format!(
+                "{label}: filter {} reads another surface than {}",
+                filter.name(),
+                surface.word()
+            );
+            findings.add(name, message);
+        }
+    }
 }
 
 /// Every filter and the handler must find the facts they need: this is what makes a compliance filter

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use svc_core::money::Micro;
 
 use super::Findings;
+use crate::feature::ALL;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,6 +89,15 @@ impl Plans {
                     name,
                     format!("plan {tier}: monthly_credits is not a decimal"),
                 );
+            }
+            for feature in &features {
+                if !ALL.contains(&feature.as_str()) {
+                    let message = format!(
+                        "plan {tier}: unknown feature {feature}; known are {}",
+                        ALL.join(", ")
+                    );
+                    findings.add(name, message);
+                }
             }
             plans.push(Plan {
                 tier,

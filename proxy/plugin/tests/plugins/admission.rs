@@ -65,6 +65,11 @@ async fn what_the_guest_says_has_to_agree_with_the_manifest() {
             "imports: gateway:phi/types@0.1.0 is not in the manifest",
         ),
         ("[\"loud\", \"quiet\"]", "[\"loud\"]", "differ in counters"),
+        (
+            "phi/phi-detector@",
+            "phi/phi-stream-detector@",
+            "exports: the world needs gateway:phi/stream-detector@0.1.0",
+        ),
     ] {
         let error = refusal(&Stage::new(), &EVIL_MANIFEST.replacen(from, to, 1))
             .await
@@ -133,6 +138,9 @@ async fn compiled_code_is_kept_and_a_changed_file_is_not_trusted() {
         written,
         "compiled anew"
     );
+    fs::write(stage.cache.join("key"), b"damaged").unwrap();
+    assert!(stage.open().await.detector("evil").is_ok());
+    assert_eq!(fs::read(stage.cache.join("key")).unwrap().len(), 64);
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&stage.cache).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o700);
@@ -145,4 +153,38 @@ async fn an_unknown_id_is_missing() {
     assert!(host.driver("nobody").is_err());
     assert!(host.status().is_empty());
     assert!(host.register_metrics(&prometheus::Registry::new()).is_ok());
+}
+
+/// What people are told of a folder beside the state of its plugins.
+#[tokio::test]
+async fn what_is_no_plugin_to_the_host_is_told() {
+    let stage = Stage::new();
+    stage.install("evil", &EVIL, EVIL_MANIFEST);
+    assert!(svc_plugin::left_out(&stage.path()).unwrap().is_empty());
+    let bare = stage.path().join("bare");
+    fs::create_dir(&bare).unwrap();
+    fs::write(bare.join("plugin.wasm"), b"component").unwrap();
+    for at in 0..64 {
+        let folder = stage.path().join(format!("more-{at}"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("plugin.toml"), b"").unwrap();
+    }
+    let told = svc_plugin::left_out(&stage.path()).unwrap();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("bare") && told[0].contains("no plugin.toml"));
+    assert!(told[1].contains("more-9") && told[1].contains("64"));
+}
+
+#[tokio::test]
+async fn every_refused_folder_of_an_id_is_told() {
+    let stage = Stage::new();
+    for (folder, version) in [("a", "7.7.2"), ("b", "7.7.3")] {
+        let manifest = EVIL_MANIFEST.replace("7.7.1", version);
+        stage.install(folder, &EVIL, &manifest);
+    }
+    let error = stage.open().await.status().remove(0).last_error.unwrap();
+    assert!(
+        error.contains("7.7.2: describe") && error.contains("7.7.3: describe"),
+        "{error}"
+    );
 }

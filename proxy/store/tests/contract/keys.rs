@@ -14,6 +14,7 @@ on_both! {
     after_a_rotation_old_and_new_conversations_open_on_every_replica,
     the_master_key_is_replaced_without_touching_content,
     another_master_key_opens_nothing,
+    another_master_key_is_known_before_anything_is_written,
 }
 
 /// Stores one turn and returns the id of its reply.
@@ -83,4 +84,24 @@ async fn another_master_key_opens_nothing(db: TestDb) {
         reads(&fresh, &org, &message).await,
         Err(StoreError::Missing(_))
     ));
+}
+
+async fn another_master_key_is_known_before_anything_is_written(db: TestDb) {
+    let other = || db.open_with(MasterKey::from_bytes([8; 32]));
+    // Nothing is sealed yet: any key will do.
+    other().await.unwrap().check_master_key().await.unwrap();
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    store.check_master_key().await.unwrap();
+    let other = other().await.unwrap();
+    assert!(matches!(
+        other.check_master_key().await,
+        Err(StoreError::Seal(_))
+    ));
+    // Of the same version, so that nothing seems to be left to wrap.
+    assert!(matches!(
+        org_key::rewrap(&other, &org).await,
+        Err(StoreError::Seal(_))
+    ));
+    assert_eq!(org_key::rewrap(&store, &org).await.unwrap(), 0);
 }

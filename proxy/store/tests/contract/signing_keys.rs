@@ -78,4 +78,11 @@ async fn the_master_key_is_replaced_below_signing_keys(db: TestDb) {
     let old = db.open_with(key(line(1, 1))).await.unwrap();
     let refused = signing_key::current(&old, Purpose::Agreement, NOW).await;
     assert!(matches!(refused.map(drop), Err(StoreError::Seal(_))));
+    let other = db.open_with(key(line(2, 3))).await.unwrap();
+    for refused in [
+        other.check_master_key().await,
+        signing_key::rewrap(&other).await.map(drop),
+    ] {
+        assert!(matches!(refused, Err(StoreError::Seal(_))));
+    }
 }
