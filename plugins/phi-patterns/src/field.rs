@@ -2,7 +2,7 @@
 
 use phi_text::fields;
 
-use crate::kind::{DATE, Finding, labelled};
+use crate::kind::{DATE, Finding, age, labelled};
 use crate::text::byte;
 use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
 
@@ -19,6 +19,9 @@ pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
 pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option<Finding> {
     if is_birth(label) {
         return date(text, start, end);
+    }
+    if is_age(label) {
+        return age::find_field(text, start, end);
     }
     let (kind, form) = match FIELDS.get(label) {
         Some((kind, form)) => (*kind, *form),
@@ -43,6 +46,44 @@ fn without_owner(label: &[u8]) -> &[u8] {
     split.and_then(|at| label.get(at + 1..)).unwrap_or(label)
 }
 
+/// `age`, `Age (y)`, `patient_age`, `Age/Sex`, `age at visit`.
+fn is_age(label: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "age", "ages", "y", "yr", "yrs", "years", "sex", "gender", "at", "visit",
+    ];
+    const OWNERS: &[&str] = &[
+        "patient",
+        "pt",
+        "current",
+        "admit",
+        "admission",
+        "diagnosis",
+        "dx",
+        "death",
+    ];
+    // Most labels end here.
+    if label.len() < 3
+        || !label
+            .windows(3)
+            .any(|word| word.eq_ignore_ascii_case(b"age"))
+    {
+        return false;
+    }
+    let is_one = |word: &[u8], words: &[&str]| {
+        words
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    let label = label.strip_suffix(b"Age").map_or(label, |owner| {
+        if is_one(owner, OWNERS) { b"age" } else { label }
+    });
+    let mut words = label
+        .split(|byte| !byte.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.clone().any(|word| is_one(word, &["age", "ages"]))
+        && words.all(|word| is_one(word, WORDS) || is_one(word, OWNERS))
+}
+
 fn is_birth(label: &[u8]) -> bool {
     [
         "dob",
@@ -51,6 +92,8 @@ fn is_birth(label: &[u8]) -> bool {
         "dateofbirth",
         "date_of_birth",
         "deceaseddatetime",
+        "birthtime",
+        "patientbirthdate",
         "PID-7",
         "DMG-D8",
         "DTP-D8",

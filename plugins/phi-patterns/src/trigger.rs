@@ -40,13 +40,15 @@ pub enum Form {
     Handle,
     /// Digits of a telephone number.
     Dial,
+    /// The last four digits of a number.
+    Four,
     /// Four to nineteen digits of a card.
     Card,
     /// Words of digits, this many or more: in digits other finders find it.
     Said(usize),
 }
 
-use Form::{Card, Code, Dial, Distinct, Handle, Mixed, Nine, Plate, Said};
+use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said};
 use Trigger::{Label, Mail, Month, Ninety, Url, Word};
 
 /// Slots for twice as many labels as there are.
@@ -300,7 +302,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
 /// Fields that are named otherwise than in prose: HL7 v2 and X12 positions, column names, coded systems of FHIR.
 /// HL7 v2.5.1 chapters 3, 4, 6, 7; X12 005010 837, 834, 270; identifier types of HL7 table 0203.
 #[rustfmt::skip]
-pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
+pub static FIELDS: Labels<(usize, Form), 512> = Labels::new(&[
     ("PID-2", (MRN, Mixed)), ("PID-3", (MRN, Mixed)), ("PID-4", (MRN, Mixed)), ("MRG-1", (MRN, Mixed)),
     ("PID-13", (PHONE, Dial)), ("PID-14", (PHONE, Dial)), ("NK1-5", (PHONE, Dial)), ("NK1-6", (PHONE, Dial)),
     ("GT1-6", (PHONE, Dial)), ("GT1-7", (PHONE, Dial)), ("PID-18", (ACCOUNT_NUMBER, Mixed)), ("PID-19", (SSN, Nine)),
@@ -309,6 +311,16 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("PV1-5", (OTHER_ID, Mixed)), ("IN1-8", (HEALTH_PLAN_ID, Mixed)), ("IN1-36", (HEALTH_PLAN_ID, Mixed)),
     ("IN1-49", (HEALTH_PLAN_ID, Mixed)), ("IN1-2", (HEALTH_PLAN_ID, Mixed)), ("IN2-2", (SSN, Nine)),
     ("IN2-6", (HEALTH_PLAN_ID, Mixed)), ("IN2-8", (HEALTH_PLAN_ID, Mixed)), ("IN2-61", (HEALTH_PLAN_ID, Mixed)),
+    ("PV1-7", (LICENSE_NUMBER, Mixed)), ("PV1-8", (LICENSE_NUMBER, Mixed)), ("PV1-9", (LICENSE_NUMBER, Mixed)),
+    ("PV1-17", (LICENSE_NUMBER, Mixed)), ("PV1-52", (LICENSE_NUMBER, Mixed)), ("OBR-16", (LICENSE_NUMBER, Mixed)),
+    ("OBR-28", (LICENSE_NUMBER, Mixed)), ("OBR-32", (LICENSE_NUMBER, Mixed)), ("OBX-16", (LICENSE_NUMBER, Mixed)),
+    ("ORC-10", (LICENSE_NUMBER, Mixed)), ("ORC-11", (LICENSE_NUMBER, Mixed)), ("ORC-12", (LICENSE_NUMBER, Mixed)),
+    ("ORC-19", (LICENSE_NUMBER, Mixed)), ("PD1-4", (LICENSE_NUMBER, Mixed)), ("PR1-8", (LICENSE_NUMBER, Mixed)),
+    ("PR1-11", (LICENSE_NUMBER, Mixed)), ("DG1-16", (LICENSE_NUMBER, Mixed)), ("TXA-9", (LICENSE_NUMBER, Mixed)),
+    ("EVN-5", (OTHER_ID, Mixed)), ("patientRole id", (MRN, Mixed)), ("assignedAuthor id", (LICENSE_NUMBER, Mixed)),
+    ("assignedEntity id", (LICENSE_NUMBER, Mixed)), ("associatedEntity id", (OTHER_ID, Mixed)),
+    ("encompassingEncounter id", (OTHER_ID, Mixed)), ("encounter id", (OTHER_ID, Mixed)),
+    ("participantRole id", (OTHER_ID, Mixed)), ("specimenRole id", (OTHER_ID, Mixed)), ("order id", (OTHER_ID, Mixed)),
     ("ORC-2", (OTHER_ID, Mixed)), ("ORC-3", (OTHER_ID, Mixed)), ("OBR-2", (OTHER_ID, Mixed)), ("OBR-3", (OTHER_ID, Mixed)),
     ("OBR-18", (OTHER_ID, Mixed)), ("SPM-2", (OTHER_ID, Mixed)), ("FT1-2", (OTHER_ID, Mixed)),
 
@@ -322,7 +334,15 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("REF-Y4", (OTHER_ID, Mixed)), ("CLM-1", (ACCOUNT_NUMBER, Mixed)), ("PER-TE", (PHONE, Dial)), ("PER-FX", (FAX, Dial)),
     ("PER-HP", (PHONE, Dial)), ("PER-CP", (PHONE, Dial)),
 
-    ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ssns", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
+    ("ssn last 4", (SSN, Four)), ("ssn last four", (SSN, Four)), ("last 4 ssn", (SSN, Four)), ("last four ssn", (SSN, Four)),
+    ("ssn last 4 digits", (SSN, Four)), ("ssn last four digits", (SSN, Four)), ("last 4 of ssn", (SSN, Four)),
+    ("last four of ssn", (SSN, Four)), ("last 4 digits of ssn", (SSN, Four)), ("ssn 4", (SSN, Four)), ("ssn l 4", (SSN, Four)),
+    ("ssn suffix", (SSN, Four)), ("ssn last", (SSN, Four)), ("social last 4", (SSN, Four)), ("social last four", (SSN, Four)),
+    ("last 4 social", (SSN, Four)), ("social security last 4", (SSN, Four)), ("social security number last 4", (SSN, Four)),
+    ("social security last four", (SSN, Four)), ("last 4", (SSN, Four)), ("last four", (SSN, Four)),
+    ("last four digits", (SSN, Four)), ("last 4 digits", (SSN, Four)), ("card last 4", (CREDIT_CARD, Card)),
+    ("card last four", (CREDIT_CARD, Card)), ("cc last 4", (CREDIT_CARD, Card)), ("phone last 4", (PHONE, Four)),
+    ("account last 4", (ACCOUNT_NUMBER, Four)), ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ssns", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
     ("social security number", (SSN, Nine)), ("social", (SSN, Nine)), ("soc sec no", (SSN, Nine)), ("patient ssn", (SSN, Nine)),
     ("sin", (SSN, Nine)), ("us mbi", (HEALTH_PLAN_ID, Mixed)), ("us medicare", (HEALTH_PLAN_ID, Mixed)), ("MR", (MRN, Mixed)),
     ("SS", (SSN, Nine)), ("MB", (HEALTH_PLAN_ID, Mixed)), ("MC", (HEALTH_PLAN_ID, Mixed)), ("MA", (HEALTH_PLAN_ID, Mixed)),
@@ -335,6 +355,6 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("home phone", (PHONE, Dial)), ("work phone", (PHONE, Dial)), ("contact phone", (PHONE, Dial)), ("pager", (PHONE, Dial)),
     ("contact number", (PHONE, Dial)), ("telecom", (PHONE, Dial)), ("caller", (PHONE, Dial)), ("patient phone", (PHONE, Dial)),
     ("emergency contact phone", (PHONE, Dial)), ("sms", (PHONE, Dial)), ("fax", (FAX, Dial)), ("fax number", (FAX, Dial)),
-    ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)), ("order id", (OTHER_ID, Mixed)),
+    ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)),
     ("patient", (MRN, Mixed)), ("subject", (OTHER_ID, Mixed)), ("record", (MRN, Mixed)), ("empi id", (MRN, Mixed)),
 ]);

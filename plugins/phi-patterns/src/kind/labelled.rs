@@ -315,7 +315,7 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
         Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
             |byte| byte.is_ascii_alphanumeric() || byte == b'-'
         }
-        Form::Nine | Form::Card => |byte| byte.is_ascii_digit() || byte == b'-',
+        Form::Nine | Form::Card | Form::Four => |byte| byte.is_ascii_digit() || byte == b'-',
         Form::Dial => |byte| byte.is_ascii_digit() || b"-.+() ".contains(&byte),
         Form::Handle => |byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte),
     };
@@ -441,6 +441,7 @@ fn fits(code: &[u8], form: Form) -> bool {
         }
         Form::Handle => code.len() >= 3 && letters > 0,
         Form::Dial => (7..=15).contains(&digits),
+        Form::Four => digits == 4 && letters == 0,
         Form::Card => matches!(digits, 4 | 13..=19),
         Form::Said(_) => false,
     }

@@ -138,21 +138,22 @@ fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     }
     let gaps = (numbers.gap(first), numbers.gap(first + 1));
     let is_apart = |gap: Gap| matches!(gap, Gap::Dash | Gap::Dot | Gap::Space | Gap::Bracket);
-    let is_wide = gaps == (Gap::WideDash, Gap::WideDash);
+    let is_wide = gaps == (Gap::Wide, Gap::Wide);
     let is_area_apart = is_apart(gaps.0) || is_wide || gaps == (Gap::Slash, Gap::Dash);
     // `404-555-0182/0183`: two numbers, of which the second is what differs.
     let is_pair =
         numbers.gap(first + 2) == Gap::Slash && matches!(numbers.group(first + 3).len(), 1..=4);
     let is_whole =
         numbers.stands_alone_after(first + 2) || is_pair && numbers.stands_alone_after(first + 3);
-    if !is_area_apart || !(is_apart(gaps.1) || is_wide) || !is_whole {
+    let is_rest_apart = is_apart(gaps.1) || is_wide || gaps == (Gap::Bracket, Gap::Wide);
+    if !is_area_apart || !is_rest_apart || !is_whole {
         return None;
     }
     let is_valid = numbers.value(first)? >= 200 && numbers.value(first + 1)? >= 200;
     let score = match (is_valid, gaps) {
-        (true, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => 800,
+        (true, (Gap::Space, Gap::Space) | (Gap::Wide, Gap::Wide)) => 800,
         (true, _) => 900,
-        (false, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => {
+        (false, (Gap::Space, Gap::Space) | (Gap::Wide, Gap::Wide)) => {
             return labelled(numbers, at);
         }
         (false, _) => 650,

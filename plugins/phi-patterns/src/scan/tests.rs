@@ -8,6 +8,9 @@ use super::*;
 use crate::{Patterns, Plugin};
 
 mod charts;
+mod dates;
+mod places;
+mod slips;
 
 #[test]
 fn a_number_in_the_name_of_a_tool_is_found() {

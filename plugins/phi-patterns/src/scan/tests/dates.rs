@@ -1,0 +1,1 @@
+//! Dates that only the words around tell: months alone, months with days, holidays.
