@@ -27,7 +27,12 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
         Some((kind, form)) => (*kind, *form),
         None => match TRIGGERS.get(without_owner(label))? {
             Trigger::Label(kind, form) | Trigger::Word(kind, form) => (*kind, *form),
-            Trigger::Month | Trigger::Url | Trigger::Ninety | Trigger::Mail => return None,
+            Trigger::Month
+            | Trigger::Holiday
+            | Trigger::Slash
+            | Trigger::Url
+            | Trigger::Ninety
+            | Trigger::Mail => return None,
         },
     };
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.

@@ -16,6 +16,10 @@ pub enum Trigger {
     /// word of every day too.
     Word(usize, Form),
     Month,
+    /// A day that has a name of its own.
+    Holiday,
+    /// The word between the numbers of a date that is said.
+    Slash,
     Url,
     /// A number that is written as a word.
     Ninety,
@@ -49,7 +53,7 @@ pub enum Form {
 }
 
 use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said};
-use Trigger::{Label, Mail, Month, Ninety, Url, Word};
+use Trigger::{Holiday, Label, Mail, Month, Ninety, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
 const SLOTS: usize = 2048;
@@ -61,6 +65,15 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("july", Month), ("august", Month), ("september", Month), ("october", Month), ("november", Month),
     ("december", Month), ("jan", Month), ("feb", Month), ("mar", Month), ("apr", Month), ("jun", Month),
     ("jul", Month), ("aug", Month), ("sep", Month), ("sept", Month), ("oct", Month), ("nov", Month), ("dec", Month),
+    ("christmas", Holiday), ("christmas eve", Holiday), ("christmas day", Holiday), ("new year s eve", Holiday),
+    ("new years eve", Holiday), ("new year s day", Holiday), ("new years day", Holiday), ("thanksgiving", Holiday),
+    ("thanksgiving day", Holiday), ("easter", Holiday), ("easter sunday", Holiday), ("easter monday", Holiday),
+    ("good friday", Holiday), ("ash wednesday", Holiday), ("halloween", Holiday), ("valentine s day", Holiday),
+    ("valentines day", Holiday), ("labor day", Holiday), ("memorial day", Holiday), ("independence day", Holiday),
+    ("veterans day", Holiday), ("mother s day", Holiday), ("mothers day", Holiday), ("father s day", Holiday),
+    ("fathers day", Holiday), ("st patrick s day", Holiday), ("st patricks day", Holiday), ("juneteenth", Holiday),
+    ("boxing day", Holiday), ("mlk day", Holiday), ("presidents day", Holiday), ("groundhog day", Holiday),
+    ("hanukkah", Holiday), ("passover", Holiday), ("ramadan", Holiday), ("diwali", Holiday), ("slash", Slash),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
     ("ninety", Ninety), ("nineties", Ninety), ("hundred", Ninety),
     ("dot com", Mail), ("dot org", Mail), ("dot net", Mail), ("dot edu", Mail), ("dot gov", Mail),

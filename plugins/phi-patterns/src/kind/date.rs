@@ -1,15 +1,17 @@
 //! Dates finer than a year in digits. A bare year stays. Those with the name of a month are in `date::named`, those that
 //! are spelt out in `spoken`.
 
+mod alone;
 mod named;
 mod ordinal;
 mod said;
 
+pub use alone::{find_holiday, find_month};
 pub use named::find_named;
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte, byte_before, ends_with, has, is_word};
+use crate::text::{before, byte, byte_before, ends_with, has, is_word, starts};
 
 use said::{DATE_WORDS, is_said};
 
@@ -30,6 +32,7 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
         return packed(numbers, at)
             .or_else(|| of_birth(numbers, at))
+            .or_else(|| of_arguments(numbers, at))
             .or_else(|| ordinal::find(numbers, at));
     }
     if gap == Gap::Dash && is_packed_time(numbers, at) {
@@ -151,7 +154,75 @@ const BIRTH_WORDS: &[&str] = &[
     "born",
 ];
 
-/// `DOB: 03041961`, `DOB 03 04 1961`, `DOB: 3 / 4 / 61`.
+/// Labels right behind which six or eight digits are a day.
+const SERVICE_WORDS: &[&str] = &[
+    "dos",
+    "date of service",
+    "service date",
+    "dod",
+    "date of death",
+    "doa",
+    "date of admission",
+    "admit date",
+    "admission date",
+    "date of discharge",
+    "discharge date",
+    "visit date",
+];
+
+/// `dob=date(1981, 4, 9)`, `admitted = datetime(2025, 3, 14)`: as programs make a day that has somebody's label.
+fn of_arguments(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    const MAKERS: &[&str] = &["date(", "datetime(", "localdate.of("];
+    let (text, group) = (numbers.text, numbers.group(at));
+    let near = before(text, group.start);
+    let is_made = group.len() == 4
+        && byte_before(text, group.start) == b'('
+        && YEARS.contains(&numbers.value(at)?)
+        && MAKERS.iter().any(|maker| {
+            let tail = near.len().checked_sub(maker.len());
+            tail.is_some_and(|tail| starts(near.get(tail..).unwrap_or_default(), maker.as_bytes()))
+        });
+    if !is_made
+        || !has(near, BIRTH_WORDS) && !has(near, SERVICE_WORDS) && !has(near, ARGUMENT_WORDS)
+    {
+        return None;
+    }
+    let mut end = group.end;
+    for fits in [is_month, is_day] {
+        let rest = text.get(end..)?.strip_prefix(b",")?;
+        let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let value = rest
+            .get(..digits)
+            .filter(|_| matches!(digits, 1 | 2))?
+            .iter()
+            .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+        if !fits(value) {
+            return None;
+        }
+        end = text.len() - rest.len() + digits;
+    }
+    matches!(byte(text, end), b')' | b',')
+        .then_some(Finding::new(DATE, group.start, end, 800).contextual())
+}
+
+/// What variables of somebody's days are called besides.
+const ARGUMENT_WORDS: &[&str] = &[
+    "birth",
+    "admit",
+    "admitted",
+    "admission",
+    "discharge",
+    "discharged",
+    "visit",
+    "death",
+    "onset",
+    "encounter",
+    "appt",
+    "appointment",
+];
+
+/// `DOB: 03041961`, `DOS 010526`, `DOB 03 04 1961`, `DOB: 3 / 4 / 61`.
 fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let (text, group) = (numbers.text, numbers.group(at));
     if is_word(byte_before(text, group.start)) || group.len() > 8 {
@@ -159,7 +230,10 @@ fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let near = before(text, group.start);
     let near = near.get(near.len().saturating_sub(20)..)?;
-    if !has(near, BIRTH_WORDS) {
+    let labelled = near.trim_ascii_end();
+    let labelled = labelled.strip_suffix(b":").unwrap_or(labelled);
+    let is_service = matches!(group.len(), 6 | 8) && ends_with(labelled, SERVICE_WORDS);
+    if !is_service && !has(near, BIRTH_WORDS) {
         return None;
     }
     let finding = |end: usize| Some(Finding::new(DATE, group.start, end, 800).contextual());

@@ -31,7 +31,12 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let (kind, form, is_word_of_every_day) = match trigger {
         Trigger::Label(kind, form) => (kind, form, false),
         Trigger::Word(kind, form) => (kind, form, true),
-        Trigger::Month | Trigger::Url | Trigger::Ninety | Trigger::Mail => return None,
+        Trigger::Month
+        | Trigger::Holiday
+        | Trigger::Slash
+        | Trigger::Url
+        | Trigger::Ninety
+        | Trigger::Mail => return None,
     };
     // `70 mg/dL` is a measure.
     let head = byte_before(text, at);
