@@ -23,8 +23,12 @@ pub enum Trigger {
     Url,
     /// A number that is written as a word.
     Ninety,
-    /// The end of an address that is said: `dot com`.
+    /// A word in the place of a sign of a mail address.
     Mail,
+    /// What a place is measured with, whose numbers follow.
+    Place,
+    /// The folder that the folders of users are in.
+    Home,
 }
 
 /// What the code behind a label looks like.
@@ -53,7 +57,7 @@ pub enum Form {
 }
 
 use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said};
-use Trigger::{Holiday, Label, Mail, Month, Ninety, Slash, Url, Word};
+use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
 const SLOTS: usize = 2048;
@@ -76,7 +80,8 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("hanukkah", Holiday), ("passover", Holiday), ("ramadan", Holiday), ("diwali", Holiday), ("slash", Slash),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
     ("ninety", Ninety), ("nineties", Ninety), ("hundred", Ninety),
-    ("dot com", Mail), ("dot org", Mail), ("dot net", Mail), ("dot edu", Mail), ("dot gov", Mail),
+    ("dot", Mail), ("at", Mail), ("gps", Place), ("coordinates", Place), ("coords", Place), ("lat", Place), ("latitude", Place),
+    ("lat long", Place), ("lat lon", Place), ("gps coordinates", Place), ("users", Home), ("home", Home),
 
     ("date of birth", Label(DATE, Said(3))), ("birth date", Label(DATE, Said(3))), ("birthdate", Label(DATE, Said(3))),
     ("dob", Label(DATE, Said(3))), ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
@@ -298,6 +303,40 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("handle", Word(OTHER_ID, Handle)), ("twitter", Word(OTHER_ID, Handle)), ("instagram", Word(OTHER_ID, Handle)),
     ("skype", Word(OTHER_ID, Handle)), ("facebook", Word(OTHER_ID, Handle)), ("venmo", Word(OTHER_ID, Handle)), ("snapchat", Word(OTHER_ID, Handle)),
     ("tiktok", Word(OTHER_ID, Handle)), ("ig", Word(OTHER_ID, Handle)), ("cash app", Word(OTHER_ID, Handle)), ("portal login", Label(OTHER_ID, Handle)), ("portal username", Label(OTHER_ID, Handle)),
+
+    ("ext", Label(PHONE, Code)), ("phone ext", Label(PHONE, Code)), ("ascom", Label(PHONE, Code)), ("vocera", Label(PHONE, Code)),
+    ("page me at", Label(PHONE, Code)), ("paged at", Label(PHONE, Code)),
+    ("ur number", Label(MRN, Code)), ("ur no", Label(MRN, Code)), ("ur#", Label(MRN, Code)), ("urn", Word(MRN, Code)),
+    ("cpi", Word(MRN, Code)), ("cpi number", Label(MRN, Code)), ("cpi no", Label(MRN, Code)), ("nhi", Word(MRN, Mixed)),
+    ("chi number", Label(MRN, Code)),
+    ("gmc", Word(LICENSE_NUMBER, Code)), ("gmc number", Label(LICENSE_NUMBER, Code)), ("gmc no", Label(LICENSE_NUMBER, Code)),
+    ("gmc#", Label(LICENSE_NUMBER, Code)), ("nmc pin", Label(LICENSE_NUMBER, Mixed)), ("ahpra", Word(LICENSE_NUMBER, Mixed)),
+    ("registration number", Label(LICENSE_NUMBER, Mixed)), ("registration no", Label(LICENSE_NUMBER, Mixed)),
+    ("badge", Label(OTHER_ID, Code)), ("shield number", Label(OTHER_ID, Code)), ("shield#", Label(OTHER_ID, Code)),
+    ("incident", Word(OTHER_ID, Distinct)), ("incident#", Label(OTHER_ID, Mixed)), ("incident number", Label(OTHER_ID, Mixed)),
+    ("incident no", Label(OTHER_ID, Mixed)), ("incident id", Label(OTHER_ID, Mixed)), ("incident report", Word(OTHER_ID, Distinct)),
+    ("error#", Label(OTHER_ID, Distinct)), ("event#", Label(OTHER_ID, Mixed)), ("event number", Label(OTHER_ID, Mixed)),
+    ("report#", Label(OTHER_ID, Mixed)), ("report number", Label(OTHER_ID, Mixed)), ("run#", Label(OTHER_ID, Mixed)),
+    ("run number", Label(OTHER_ID, Distinct)), ("file#", Label(OTHER_ID, Mixed)), ("file number", Label(OTHER_ID, Mixed)),
+    ("file no", Label(OTHER_ID, Mixed)), ("case file", Word(OTHER_ID, Distinct)), ("case ref", Label(OTHER_ID, Mixed)),
+    ("job#", Label(OTHER_ID, Mixed)), ("job number", Label(OTHER_ID, Mixed)), ("dictation id", Label(OTHER_ID, Mixed)),
+    ("dictation#", Label(OTHER_ID, Mixed)), ("dictation number", Label(OTHER_ID, Mixed)), ("transcription id", Label(OTHER_ID, Mixed)),
+    ("ticket#", Label(OTHER_ID, Mixed)), ("subject", Word(OTHER_ID, Distinct)), ("participant", Word(OTHER_ID, Distinct)),
+    ("screening number", Label(OTHER_ID, Mixed)), ("screening no", Label(OTHER_ID, Mixed)), ("screening#", Label(OTHER_ID, Mixed)),
+    ("randomization number", Label(OTHER_ID, Mixed)), ("randomization#", Label(OTHER_ID, Mixed)), ("trial id", Label(OTHER_ID, Mixed)),
+    ("tissue id", Label(OTHER_ID, Mixed)), ("tube id", Label(OTHER_ID, Mixed)), ("bracelet", Word(OTHER_ID, Distinct)),
+    ("aadhaar", Label(OTHER_ID, Mixed)), ("aadhaar number", Label(OTHER_ID, Mixed)), ("aadhaar no", Label(OTHER_ID, Mixed)),
+    ("aadhar", Label(OTHER_ID, Mixed)), ("aadhar number", Label(OTHER_ID, Mixed)), ("green card", Word(OTHER_ID, Distinct)),
+    ("uscis", Word(OTHER_ID, Distinct)), ("uscis number", Label(OTHER_ID, Mixed)), ("uscis#", Label(OTHER_ID, Mixed)),
+    ("national insurance number", Label(OTHER_ID, Mixed)), ("ni number", Label(OTHER_ID, Mixed)), ("curp", Word(OTHER_ID, Mixed)),
+    ("edipi", Word(OTHER_ID, Code)), ("zoom id", Label(OTHER_ID, Mixed)), ("eoc id", Label(OTHER_ID, Mixed)),
+    ("student no", Label(OTHER_ID, Mixed)), ("student#", Label(OTHER_ID, Mixed)), ("activation code", Label(OTHER_ID, Mixed)),
+    ("census#", Label(OTHER_ID, Mixed)), ("census number", Label(OTHER_ID, Mixed)), ("id", Word(OTHER_ID, Distinct)),
+    ("udid", Label(DEVICE_ID, Mixed)), ("workstation", Label(DEVICE_ID, Mixed)), ("workstation id", Label(DEVICE_ID, Mixed)),
+    ("login failed for", Label(OTHER_ID, Handle)), ("failed login for", Label(OTHER_ID, Handle)), ("logged in as", Label(OTHER_ID, Handle)),
+    ("login failed for user", Label(OTHER_ID, Handle)), ("signed in as", Label(OTHER_ID, Handle)), ("password for", Label(OTHER_ID, Handle)),
+    ("password for user", Label(OTHER_ID, Handle)), ("publickey for", Label(OTHER_ID, Handle)), ("invalid user", Label(OTHER_ID, Handle)),
+    ("session opened for user", Label(OTHER_ID, Handle)), ("session closed for user", Label(OTHER_ID, Handle)),
 
     ("fingerprint", Word(BIOMETRIC_ID, Mixed)), ("fingerprint id", Label(BIOMETRIC_ID, Mixed)),
     ("fingerprint template", Label(BIOMETRIC_ID, Mixed)), ("fingerprint hash", Label(BIOMETRIC_ID, Mixed)),

@@ -39,7 +39,8 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return packed(numbers, at);
     }
     if numbers.gap(at + 1) == gap {
-        return triple(numbers, at).map(|score| finding(at + 2, score));
+        let score = triple(numbers, at).filter(|_| !is_bound(numbers, at))?;
+        return Some(finding(at + 2, score));
     }
     if let Some(last) = days(numbers, at) {
         return Some(finding(last, 850));
@@ -84,7 +85,10 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
         numbers.group(at + 1).len(),
         numbers.group(at + 2).len(),
     ) {
-        (4, 1 | 2, 1 | 2) => (YEARS.contains(&a) && is_month_and_day(b, c)).then_some(950),
+        (4, 1 | 2, 1 | 2) => {
+            let is_date = YEARS.contains(&a) && is_month_and_day(b, c) && !is_release(numbers, at);
+            is_date.then_some(950)
+        }
         (1 | 2, 1 | 2, 4) => (YEARS.contains(&c)
             && (is_month_and_day(a, b) || is_month_and_day(b, a))
             && !is_version(numbers, at))
@@ -108,6 +112,52 @@ fn is_version(numbers: &Numbers<'_>, at: usize) -> bool {
             before(numbers.text, numbers.group(at).start),
             &["version", "version:", "ver", "ver.", "release", "build"],
         )
+}
+
+/// `web:2026.3.1`, `certifi==2024.7.4`: programs are numbered by the month as well, mostly without zeros.
+fn is_release(numbers: &Numbers<'_>, at: usize) -> bool {
+    if numbers.gap(at) != Gap::Dot {
+        return false;
+    }
+    let (text, start) = (numbers.text, numbers.group(at).start);
+    let head = byte_before(text, start);
+    let is_tag = matches!(head, b':' | b'=' | b'@' | b'^' | b'~')
+        && !matches!(byte_before(text, start - 1), b' ' | b'\t' | 0);
+    is_tag || is_version(numbers, at)
+}
+
+/// `admit_date >= '2025-01-01'`: in a condition, the first or last day of a month is where a period begins or ends,
+/// and no day of anybody.
+fn is_bound(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (text, start) = (numbers.text, numbers.group(at).start);
+    let Some(head) = before(text, start).strip_suffix(b"'") else {
+        return false;
+    };
+    let head = head.trim_ascii_end();
+    let head = ["date", "timestamp"]
+        .iter()
+        .find(|word| ends_with(head, &[word]))
+        .and_then(|word| head.get(..head.len() - word.len()))
+        .unwrap_or(head)
+        .trim_ascii_end();
+    let is_compared = [&b">="[..], b"<=", b" >", b" <"]
+        .iter()
+        .any(|sign| head.ends_with(sign))
+        || ends_with(head, &["between"])
+        || ends_with(head, &["' and"]) && has(head, &["between"]);
+    is_compared && numbers.group(at).len() == 4 && is_edge_of_month(numbers, at)
+}
+
+fn is_edge_of_month(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (Some(month), Some(day)) = (numbers.value(at + 1), numbers.value(at + 2)) else {
+        return false;
+    };
+    match day {
+        1 | 31 => true,
+        30 => matches!(month, 4 | 6 | 9 | 11),
+        28 | 29 => month == 2,
+        _ => false,
+    }
 }
 
 /// The last group of `10/14-17/2025`.
@@ -298,11 +348,31 @@ fn packed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
                 .fold(0, |value, digit| value * 10 + u32::from(digit - b'0')),
         )
     };
+    // `seed(20240101)` begins a row of random numbers.
+    let near = before(numbers.text, group.start).trim_ascii_end();
+    let near = near
+        .strip_suffix(b"(")
+        .or(near.strip_suffix(b"="))
+        .or(near.strip_suffix(b":"));
+    if near.is_some_and(|near| ends_with(near, SEEDS)) {
+        return None;
+    }
     let is_recent = (1900..=2100).contains(&value(0, 4)?);
     let is_time = group.len() == 8 || value(8, 10)? < 24 && value(10, 12)? < 60;
     let is_date = is_recent && is_month(value(4, 6)?) && is_day(value(6, 8)?) && is_time;
     is_date.then_some(Finding::new(DATE, group.start, group.end, 700))
 }
+
+const SEEDS: &[&str] = &[
+    "seed",
+    "random_state",
+    "manual_seed",
+    "default_rng",
+    "seed_everything",
+    "set_seed",
+    "rng",
+    "srand",
+];
 
 fn is_tight(numbers: &Numbers<'_>, index: usize) -> bool {
     matches!(numbers.gap(index), Gap::Dash | Gap::Dot | Gap::Slash)

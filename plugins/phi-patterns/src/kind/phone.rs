@@ -54,6 +54,16 @@ const SEVEN_BEFORE: &[&str] = &[
     "phone is",
     "cell is",
     "dial",
+    "her number is",
+    "his number is",
+    "my number is",
+    "their number is",
+    "your number is",
+    "new number is",
+    "number's",
+    "her # is",
+    "his # is",
+    "my # is",
 ];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
@@ -185,6 +195,13 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
 }
 
 fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    // `919/555/0148`.
+    let is_slashed = numbers.has_lengths(at, &[3, 3, 4])
+        && numbers.gap(at) == Gap::Slash
+        && numbers.gap(at + 1) == Gap::Slash;
+    if is_slashed && numbers.stands_alone_after(at + 2) {
+        return Some((at + 2, 750));
+    }
     let is_local =
         numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {
@@ -215,14 +232,27 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     if byte(numbers.text, numbers.group(at).start) != b'0' {
         return None;
     }
+    // `0049 30 901820`: as the `+` is dialled.
+    let is_abroad = numbers
+        .text
+        .get(numbers.group(at).start..)
+        .is_some_and(|rest| rest.starts_with(b"00"));
+    let lengths = if is_abroad { 11..=15 } else { 10..=11 };
     let mut digits = 0;
+    let mut found = None;
     for index in at..numbers.count() {
         digits += numbers.group(index).len();
-        if matches!(digits, 10 | 11) && numbers.stands_alone_after(index) {
-            return Some((index, 700));
+        if lengths.contains(&digits) && numbers.stands_alone_after(index) {
+            found = Some((index, 700));
+            if !is_abroad {
+                break;
+            }
+        }
+        if numbers.gap(index) == Gap::None {
+            break;
         }
     }
-    None
+    found
 }
 
 /// Where ` x123` or ` ext. 123` ends.

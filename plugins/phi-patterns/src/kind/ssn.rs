@@ -33,7 +33,8 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let is_read_out = numbers.has_lengths(at, &[3, 3, 3])
         && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
         && numbers.gap(at + 1) == numbers.gap(at);
-    if is_read_out && stands_alone(numbers, at, at + 2) && is_labelled() {
+    let is_said = || is_labelled() || is_canadian(numbers, at);
+    if is_read_out && stands_alone(numbers, at, at + 2) && is_said() {
         let end = numbers.group(at + 2).end;
         return Some(Finding::new(SSN, start, end, SLIP_SCORE).contextual());
     }
@@ -135,6 +136,20 @@ fn stands_alone(numbers: &Numbers<'_>, from: usize, to: usize) -> bool {
     numbers.stands_alone(from, to)
 }
 
+/// `SIN 046 454 286`, whose digits check each other (Luhn).
+fn is_canadian(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (text, start) = (numbers.text, numbers.group(at).start);
+    let code = text
+        .get(start..numbers.group(at + 2).end)
+        .unwrap_or_default();
+    let mut digits = [0; 9];
+    let found = code.iter().filter(|byte| byte.is_ascii_digit());
+    for (slot, digit) in digits.iter_mut().zip(found) {
+        *slot = digit - b'0';
+    }
+    has(before(text, start), &["sin", "social insurance"]) && super::card::luhn(&digits)
+}
+
 /// What says that four digits are the end of a number.
 const LAST_FOUR: &[&str] = &[
     "last 4",
@@ -164,6 +179,28 @@ fn masked(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let stands_alone = group.len() == 4 && !byte_before(head, 0).is_ascii_alphanumeric();
     (is_masked && stands_alone)
         .then_some(Finding::new(SSN, group.start, group.end, 850).contextual())
+}
+
+/// `S36-22-889O`, `536-2Z-8890`: a number that was read from paper, some digits as letters that look like them.
+pub fn find_misread(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    /// Characters of a number with its dashes, and the least of its digits that were read right.
+    const BYTES: usize = 11;
+    const LEAST_DIGITS: usize = 6;
+    let code = text
+        .get(start..start + BYTES)
+        .filter(|_| end == start + 3)?;
+    let mut digits = 0;
+    let fits = code.iter().enumerate().all(|(at, byte)| {
+        digits += usize::from(byte.is_ascii_digit());
+        match at {
+            3 | 6 => *byte == b'-',
+            _ => byte.is_ascii_digit() || b"OoQDlIiSsZzBGg".contains(byte),
+        }
+    });
+    let tail = byte(text, start + BYTES);
+    // Nine digits are looked at as such.
+    (fits && (LEAST_DIGITS..9).contains(&digits) && !is_word(tail) && tail != b'-')
+        .then_some(Finding::new(SSN, start, start + BYTES, 750))
 }
 
 /// Area not 000, 666 or 900 to 999; group not 00; serial not 0000 (Social Security Administration).

@@ -9,7 +9,9 @@ use crate::{Patterns, Plugin};
 
 mod charts;
 mod dates;
+mod labels;
 mod places;
+mod programs;
 mod slips;
 
 #[test]

@@ -48,3 +48,50 @@ fn social_security_numbers_divided_otherwise() {
         "536,22,8890 rows",
     ]);
 }
+
+#[test]
+fn mail_addresses_that_hide() {
+    finds::<Patterns>(&[
+        (
+            "mail maria[at]example[dot]com",
+            &["EMAIL:maria[at]example[dot]com"],
+        ),
+        (
+            "maria (at) example (dot) com.",
+            &["EMAIL:maria (at) example (dot) com"],
+        ),
+        (
+            "t.naka {at} uni-hospital {dot} edu",
+            &["EMAIL:t.naka {at} uni-hospital {dot} edu"],
+        ),
+        ("maria[at]example.com", &["EMAIL:maria[at]example.com"]),
+        ("maria@example[dot]org", &["EMAIL:maria@example[dot]org"]),
+        ("maria @ example . com", &["EMAIL:maria @ example . com"]),
+        (
+            "jane dot doe at mail dot lakeside dot org",
+            &["EMAIL:jane dot doe at mail dot lakeside dot org"],
+        ),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "items[at].name.first",
+        "a dot on the skin at noon",
+        "look at amazon dot com",
+        "the (at) sign and the [dot] sign",
+        "he was (at) home.",
+    ]);
+}
+
+#[test]
+fn numbers_that_were_read_from_paper() {
+    finds::<Patterns>(&[
+        ("S36-22-889O", &["SSN:S36-22-889O"]),
+        ("SSN 536-2Z-8890", &["SSN:536-2Z-8890"]),
+        ("pls schedule before Mar l5.", &["DATE:Mar l5"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "SOS-IS-BOSS",
+        "536-2X-8890",
+        "S36-22-889O1",
+        "mar lO, may Il",
+    ]);
+}
