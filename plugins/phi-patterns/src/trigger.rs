@@ -79,7 +79,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("boxing day", Holiday), ("mlk day", Holiday), ("presidents day", Holiday), ("groundhog day", Holiday),
     ("hanukkah", Holiday), ("passover", Holiday), ("ramadan", Holiday), ("diwali", Holiday), ("slash", Slash),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
-    ("ninety", Ninety), ("nineties", Ninety), ("hundred", Ninety),
+    ("ninety", Ninety), ("nineties", Ninety), ("nonagenarian", Ninety), ("centenarian", Ninety), ("hundred", Ninety),
     ("dot", Mail), ("at", Mail), ("gps", Place), ("coordinates", Place), ("coords", Place), ("lat", Place), ("latitude", Place),
     ("lat long", Place), ("lat lon", Place), ("gps coordinates", Place), ("users", Home), ("home", Home),
 

@@ -230,7 +230,7 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     {
         750
     } else if ends_with(before(text, start), AGE_BEFORE)
-        && !begins_with(behind, UNITS)
+        && !is_measure(before(text, start), behind)
         && (!is_word(byte(text, end)) || begins_with(behind, &["y", "yr", "yrs", "years"]))
         && !matches!(
             (byte(text, end), byte(text, end + 1)),
@@ -242,6 +242,17 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     };
     finding(score)
+}
+
+/// Whether what is behind a number makes it a measure; somebody who turned it turned no inches.
+fn is_measure(near: &[u8], behind: &[u8]) -> bool {
+    if ends_with(near, &["turned", "turning", "turns"]) {
+        return begins_with(
+            behind,
+            &["degrees", "degree", "%", "percent", "times", "pages"],
+        );
+    }
+    begins_with(behind, UNITS)
 }
 
 /// The age in a field that has one: `92`, `92 y`, `92/F`, `F 92`.
@@ -546,11 +557,14 @@ const ONES: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ];
 
-/// From the word `ninety`, `nineties` or `hundred`, spelt out: `ninety-two year old`, `in her nineties`.
+/// From the word `ninety`, `nineties`, `nonagenarian` or `hundred`, spelt out: `ninety-two year old`, `in her nineties`.
 pub fn find_spelt(text: &[u8], start: usize, word_end: usize) -> Option<Finding> {
     if text.get(start..word_end)?.eq_ignore_ascii_case(b"nineties") {
         let is_age = ends_with(before(text, start), DECADE_BEFORE);
         return is_age.then_some(Finding::new(AGE_OVER_89, start, word_end, 800).contextual());
+    }
+    if word_end - start > "nineties".len() {
+        return Some(Finding::new(AGE_OVER_89, start, word_end, 800));
     }
     let is_hundred = text.get(start..word_end)?.eq_ignore_ascii_case(b"hundred");
     let mut end = word_end;

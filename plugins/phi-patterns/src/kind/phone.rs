@@ -189,6 +189,29 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     // The shape is asked first: looking for words costs more.
     let found = labelled_shape(numbers, at)?;
     let near = before(numbers.text, numbers.group(at).start);
+    let end = numbers.group(found.0).end;
+    // `9195550151 (c)`, `her # is 5550187`.
+    let is_typed = numbers.text.get(end..).is_some_and(|rest| {
+        [
+            &b" (c)"[..],
+            b" (h)",
+            b" (w)",
+            b" (m)",
+            b" (cell)",
+            b" (home)",
+            b" (work)",
+        ]
+        .iter()
+        .any(|mark| rest.starts_with(mark))
+    });
+    if is_typed
+        || ends_with(
+            near,
+            &["her # is", "his # is", "my # is", "phone #", "cell #"],
+        )
+    {
+        return Some(found);
+    }
     let said = last_of(near, PHONE_WORDS).max(last_of(near, FAX_WORDS))?;
     let is_other = last_of(near, OTHER_WORDS).is_some_and(|other| other > said);
     (!is_other).then_some(found)

@@ -13,7 +13,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         if let Some(gap) = text.get(at..quote)
             && gap.contains(&b'}')
         {
-            hint.unsaid = None;
+            (hint.unsaid, hint.is_told) = (None, false);
             // `[{…}, {…}]`: the next object of a list is of the same.
             hint.list = hint.list.filter(|_| !gap.contains(&b']'));
             hint.parent = hint.list.filter(|_| gap.ends_with(b"{"));
@@ -83,6 +83,7 @@ fn value<'t>(
             parent: Some(key).filter(|_| !is_list || has_objects),
             list: Some(key).filter(|_| has_objects),
             unsaid: None,
+            is_told: false,
             ..*hint
         };
     }
@@ -116,7 +117,7 @@ fn hinted<'t>(
     }
     if let Some(parent) = hint.parent {
         // What its own object says of a value counts.
-        let is_told = key == b"value" && (hint.meaning.is_some() || hint.system.is_some());
+        let is_told = key == b"value" && hint.is_told;
         within(parent, key, is_told, (start, end), visit);
     }
     let said = text.get(start..end).unwrap_or_default();
@@ -126,6 +127,7 @@ fn hinted<'t>(
             // Prose stands under `text` too.
             if key == b"system" || said.len() <= MAX_LABEL_BYTES {
                 let said = last_step(said);
+                hint.is_told = true;
                 match hint.unsaid.take() {
                     Some((from, to)) => visit(said, from, to),
                     None if key == b"system" => hint.system = Some(said),
@@ -162,6 +164,8 @@ struct Hint<'t> {
     meaning: Option<&'t [u8]>,
     /// A value of this object of which nothing was said yet: `{"value": …, "type": "MRN"}`.
     unsaid: Option<(usize, usize)>,
+    /// Whether this object said what its value is.
+    is_told: bool,
     /// The key of this object, or of the list that it is in.
     parent: Option<&'t [u8]>,
     /// The key of the list of objects that this one is in.

@@ -160,6 +160,10 @@ fn what_stands_near_a_value_in_standard_formats() {
         r#"{"telecom":[{"use":"home","value":"12"},{"value":"13"}],"value":"14"}"#,
         &["telecom=12", "telecom=13"],
     );
+    sees(
+        r#"{"code":{"system":"http://x.org/a"},"contact":[{"telecom":[{"value":"12"}]}]}"#,
+        &["telecom=12"],
+    );
     let found = fields(r#"{"telecom":[{"system":"fax","value":"12"}],"value":"14"}"#);
     assert!(found.contains(&"fax=12".to_owned()), "{found:?}");
     assert!(

@@ -62,6 +62,7 @@ fn months_and_days_that_no_fraction_is() {
         ),
         ("DOS 010526", &["DATE:010526"]),
         ("due Mar l5", &["DATE:Mar l5"]),
+        ("admitted the 3rd, better now", &["DATE:3rd"]),
     ]);
     leaves_alone::<Patterns>(&[
         "Mar 3:30pm",
@@ -76,6 +77,7 @@ fn months_and_days_that_no_fraction_is() {
         "ratio 3/4 10:1",
         "DOS 622000, DOS attack 123456",
         "may I5 or mar l55",
+        "seen on the 3rd floor, admitted the 3rd time",
     ]);
 }
 

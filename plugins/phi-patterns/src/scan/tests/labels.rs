@@ -64,6 +64,8 @@ fn telephones_by_other_words() {
         ("ph 919/555/0148", &["PHONE:919/555/0148"]),
         ("her number is 5550187", &["PHONE:5550187"]),
         ("page me at 41877", &["PHONE:41877"]),
+        ("9195550151 (c)", &["PHONE:9195550151"]),
+        ("her # is 5550187", &["PHONE:5550187"]),
     ]);
     leaves_alone::<Patterns>(&[
         "hip ext 5 deg",

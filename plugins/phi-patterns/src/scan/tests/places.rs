@@ -57,6 +57,8 @@ fn ages_in_columns_and_lists() {
         ("new: Lee (hip fx, 91F, OR later)", &["AGE_OVER_89:91"]),
         ("a 93-y-o woman", &["AGE_OVER_89:93"]),
         ("lived to 102", &["AGE_OVER_89:102"]),
+        ("turned 90 in May", &["AGE_OVER_89:90", "DATE:May"]),
+        ("a nonagenarian", &["AGE_OVER_89:nonagenarian"]),
         ("she will be 100 in the fall", &["AGE_OVER_89:100"]),
     ]);
     leaves_alone::<Patterns>(&[
@@ -72,6 +74,8 @@ fn ages_in_columns_and_lists() {
         "capacity will be 100 this year",
         "the dose will be 100 mg",
         "lived to 95 % of it",
+        "turned 90 degrees",
+        "a club of centenarians",
     ]);
 }
 
