@@ -20,9 +20,6 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     if is_birth(label) {
         return date(text, start, end);
     }
-    if is_age(label) {
-        return age::find_field(text, start, end);
-    }
     let (kind, form) = match FIELDS.get(label) {
         Some((kind, form)) => (*kind, *form),
         None => match TRIGGERS.get(owned(label)?)? {
@@ -37,6 +34,9 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
             | Trigger::Home => return None,
         },
     };
+    if form == Form::Years {
+        return age::find_field(text, start, end);
+    }
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.
     let found = labelled::find_field(text, start, end, kind, form)
         .filter(|found| form != Form::Code || found.end > found.start + 3)?;
@@ -66,44 +66,6 @@ fn without_owner(label: &[u8]) -> &[u8] {
         .iter()
         .position(|byte| matches!(byte, b'_' | b'.' | b' ' | b'-'));
     split.and_then(|at| label.get(at + 1..)).unwrap_or(label)
-}
-
-/// `age`, `Age (y)`, `patient_age`, `Age/Sex`, `age at visit`.
-fn is_age(label: &[u8]) -> bool {
-    const WORDS: &[&str] = &[
-        "age", "ages", "y", "yr", "yrs", "years", "sex", "gender", "at", "visit",
-    ];
-    const OWNERS: &[&str] = &[
-        "patient",
-        "pt",
-        "current",
-        "admit",
-        "admission",
-        "diagnosis",
-        "dx",
-        "death",
-    ];
-    // Most labels end here.
-    if label.len() < 3
-        || !label
-            .windows(3)
-            .any(|word| word.eq_ignore_ascii_case(b"age"))
-    {
-        return false;
-    }
-    let is_one = |word: &[u8], words: &[&str]| {
-        words
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
-    };
-    let label = label.strip_suffix(b"Age").map_or(label, |owner| {
-        if is_one(owner, OWNERS) { b"age" } else { label }
-    });
-    let mut words = label
-        .split(|byte| !byte.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.clone().any(|word| is_one(word, &["age", "ages"]))
-        && words.all(|word| is_one(word, WORDS) || is_one(word, OWNERS))
 }
 
 fn is_birth(label: &[u8]) -> bool {

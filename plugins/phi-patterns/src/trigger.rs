@@ -3,7 +3,7 @@
 use phi_text::label::Labels;
 
 use crate::kind::{
-    ACCOUNT_NUMBER, BIOMETRIC_ID, CREDIT_CARD, DATE, DEVICE_ID, FAX, HEALTH_PLAN_ID,
+    ACCOUNT_NUMBER, AGE_OVER_89, BIOMETRIC_ID, CREDIT_CARD, DATE, DEVICE_ID, FAX, HEALTH_PLAN_ID,
     LICENSE_NUMBER, MRN, OTHER_ID, PHONE, SSN, VEHICLE_ID,
 };
 
@@ -50,13 +50,15 @@ pub enum Form {
     Dial,
     /// The last four digits of a number.
     Four,
+    /// An age.
+    Years,
     /// Four to nineteen digits of a card.
     Card,
     /// Words of digits, this many or more: in digits other finders find it.
     Said(usize),
 }
 
-use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said};
+use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said, Years};
 use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
@@ -386,6 +388,14 @@ pub static FIELDS: Labels<(usize, Form), 512> = Labels::new(&[
     ("REF-Y4", (OTHER_ID, Mixed)), ("CLM-1", (ACCOUNT_NUMBER, Mixed)), ("PER-TE", (PHONE, Dial)), ("PER-FX", (FAX, Dial)),
     ("PER-HP", (PHONE, Dial)), ("PER-CP", (PHONE, Dial)),
 
+    ("age", (AGE_OVER_89, Years)), ("ages", (AGE_OVER_89, Years)), ("age y", (AGE_OVER_89, Years)), ("age yr", (AGE_OVER_89, Years)),
+    ("age yrs", (AGE_OVER_89, Years)), ("age years", (AGE_OVER_89, Years)), ("age in years", (AGE_OVER_89, Years)),
+    ("patient age", (AGE_OVER_89, Years)), ("pt age", (AGE_OVER_89, Years)), ("client age", (AGE_OVER_89, Years)),
+    ("member age", (AGE_OVER_89, Years)), ("subject age", (AGE_OVER_89, Years)), ("current age", (AGE_OVER_89, Years)),
+    ("admit age", (AGE_OVER_89, Years)), ("age sex", (AGE_OVER_89, Years)), ("sex age", (AGE_OVER_89, Years)),
+    ("age gender", (AGE_OVER_89, Years)), ("gender age", (AGE_OVER_89, Years)), ("age at visit", (AGE_OVER_89, Years)),
+    ("age at encounter", (AGE_OVER_89, Years)), ("age at admission", (AGE_OVER_89, Years)), ("age at admit", (AGE_OVER_89, Years)),
+    ("age at diagnosis", (AGE_OVER_89, Years)), ("age at dx", (AGE_OVER_89, Years)), ("age at death", (AGE_OVER_89, Years)),
     ("ssn last 4", (SSN, Four)), ("ssn last four", (SSN, Four)), ("last 4 ssn", (SSN, Four)), ("last four ssn", (SSN, Four)),
     ("ssn last 4 digits", (SSN, Four)), ("ssn last four digits", (SSN, Four)), ("last 4 of ssn", (SSN, Four)),
     ("last four of ssn", (SSN, Four)), ("last 4 digits of ssn", (SSN, Four)), ("ssn 4", (SSN, Four)), ("ssn l 4", (SSN, Four)),

@@ -40,17 +40,16 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);
     }
-    if signs.has(QUOTE) {
-        condition::each(text, visit);
-    }
     if signs.has(EQUALS) || signs.has(OPEN) && signs.has(CLOSE) {
         pair::each(text, visit);
     }
     if signs.has(OPEN) && signs.has(CLOSE) {
         markup::each(text, visit);
     }
-    if signs.has(BRACKET) && signs.has(COMMA) {
-        dicom::each(text, visit);
+    if signs.has(QUOTE) && (signs.has(BRACKET) || signs.has(PERCENT))
+        || signs.has(SQUARE) && signs.has(BRACKET)
+    {
+        brackets(text, visit);
     }
     if signs.has(PIPE) {
         banner::each(text, visit);
@@ -63,6 +62,17 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
         || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
     if may_be_table {
         table::each(text, visit);
+    }
+}
+
+/// What a bracket or a `%` begins: attributes of DICOM, conditions of SQL.
+fn brackets(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(sign) = chunk::next_of(text, at, [b'(', b'%']) {
+        at = match dicom::at_bracket(text, sign, visit) {
+            Some(end) => end,
+            None => condition::at_sign(text, sign, visit),
+        };
     }
 }
 
@@ -83,6 +93,7 @@ const TAB: u16 = 1 << 9;
 const LINE: u16 = 1 << 10;
 const BRACKET: u16 = 1 << 11;
 const SQUARE: u16 = 1 << 12;
+const PERCENT: u16 = 1 << 13;
 
 const SIGNS: [u16; 256] = {
     let mut signs = [0; 256];
@@ -101,6 +112,7 @@ const SIGNS: [u16; 256] = {
     signs[b'\r' as usize] = LINE;
     signs[b'(' as usize] = BRACKET;
     signs[b'[' as usize] = SQUARE;
+    signs[b'%' as usize] = PERCENT;
     signs
 };
 

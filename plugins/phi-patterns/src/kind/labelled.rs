@@ -319,7 +319,8 @@ pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let found = TRIGGERS.longest_at(text, label)?;
     // `52144 (workstation WS-0441)`: the label has its own code.
-    if is_in_brackets && find(text, label, found.0, *found.1).is_some() {
+    let is_closed = byte(text, found.0) == b')';
+    if is_in_brackets && !is_closed && find(text, label, found.0, *found.1).is_some() {
         return None;
     }
     match found {
@@ -470,7 +471,7 @@ fn aside_len(rest: &[u8]) -> Option<usize> {
 pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
     let is_code: fn(u8) -> bool = match form {
-        Form::Said(_) => return None,
+        Form::Said(_) | Form::Years => return None,
         Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
             |byte| byte.is_ascii_alphanumeric() || byte == b'-'
         }
@@ -629,7 +630,7 @@ fn fits(code: &[u8], form: Form) -> bool {
         Form::Dial => (7..=15).contains(&digits),
         Form::Four => digits == 4 && letters == 0,
         Form::Card => matches!(digits, 4 | 13..=19),
-        Form::Said(_) => false,
+        Form::Said(_) | Form::Years => false,
     }
 }
 

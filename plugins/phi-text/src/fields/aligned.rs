@@ -11,29 +11,44 @@ const MIN_COLUMNS: usize = 3;
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut header: Option<Header> = None;
+    // Where the line of the gap begins, and where the one would that goes on with the table.
+    let (mut line, mut next) = (0, 0);
     let mut at = 0;
-    while at < text.len() {
-        let end = chunk::next_of(text, at, [b'\n']).unwrap_or(text.len());
-        let (start, line) = (at, text.get(at..end).unwrap_or_default());
-        at = end + 1;
-        if let Some(header) = &mut header
-            && is_rule(line)
-        {
-            header.is_ruled = true;
+    while let Some(gap) = chunk::next_double(text, at, b' ') {
+        while let Some(end) = chunk::next_of(text.get(..gap).unwrap_or_default(), line, [b'\n']) {
+            line = end + 1;
+        }
+        let first = skip_spaces(text, line);
+        if first > gap {
+            // What is indented is no table yet.
+            at = first;
             continue;
         }
-        if !has_gap(line) {
-            header = None;
+        let end = chunk::next_of(text, gap, [b'\n']).unwrap_or(text.len());
+        let between = text.get(next..line).unwrap_or_default().trim_ascii_end();
+        header = header.filter(|_| next == line || is_rule(between));
+        let is_ruled = next < line || is_rule(text.get(line..end).unwrap_or_default());
+        (at, next) = (end, end + 1);
+        if let Some(header) = &mut header
+            && is_ruled
+        {
+            header.is_ruled = true;
+        }
+        // Sentences may be two spaces apart.
+        if header.is_none() && ENDS.contains(&byte_before(text, gap)) {
             continue;
         }
         let mut cells = [(0, 0); MAX_COLUMNS];
-        let count = split(text, start, end, &mut cells);
+        let count = split(text, line, end, &mut cells);
         match &header {
-            Some(header) => header.row(text, start, &cells, count, visit),
-            None => header = Header::read(text, start, &cells, count),
+            Some(header) => header.row(text, line, &cells, count, visit),
+            None => header = Header::read(text, line, &mut cells, count),
         }
     }
 }
+
+/// What a label ends with that has its value behind it, and what a sentence ends with.
+const ENDS: &[u8] = b":.,;!?";
 
 struct Header {
     labels: Labels,
@@ -43,12 +58,11 @@ struct Header {
 }
 
 impl Header {
-    fn read(text: &[u8], start: usize, cells: &Cells, count: usize) -> Option<Self> {
-        // `Name:  Rosa` is a label with its value, and sentences may be two spaces apart.
+    fn read(text: &[u8], start: usize, cells: &mut Cells, count: usize) -> Option<Self> {
         let is_other = cells
             .iter()
             .take(count)
-            .any(|cell| b":.,;!?".contains(&byte_before(text, cell.1)));
+            .any(|cell| ENDS.contains(&byte_before(text, cell.1)));
         (!is_other).then_some(Self {
             labels: Labels::read(text, cells, count)?,
             start,
@@ -82,11 +96,6 @@ impl Header {
                     || label.1 - self.start == cell.1 - start)
         })
     }
-}
-
-/// Whether a line has more than one cell; most have not.
-fn has_gap(line: &[u8]) -> bool {
-    chunk::next_double(line.trim_ascii(), 0, b' ').is_some()
 }
 
 /// The cells of a line; gives how many there are.

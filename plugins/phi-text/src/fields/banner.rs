@@ -16,13 +16,20 @@ const DIGITS: std::ops::RangeInclusive<usize> = 5..=10;
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut at = 0;
     while let Some(pipe) = chunk::next_of(text, at, [b'|']) {
-        let head = text.get(at..pipe).unwrap_or_default();
+        at = pipe + 1;
+        // Where no sex stands, no line is looked at.
+        let cell = at + usize::from(byte(text, at) == b' ');
+        if !matches!(byte(text, cell), b'M' | b'F' | b'm' | b'f') {
+            continue;
+        }
+        let from = pipe.saturating_sub(MAX_BYTES);
+        let head = text.get(from..pipe).unwrap_or_default();
         let start = head
             .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(at, |line| at + line + 1);
+            .rposition(|byte| matches!(byte, b'\n' | b'\r'))
+            .map_or(from, |line| from + line + 1);
         let end = chunk::next_of(text, pipe, [b'\n', b'\r']).unwrap_or(text.len());
-        at = end + 1;
+        at = end;
         if end - start <= MAX_BYTES && segment_name(text, start).is_none() {
             line(text, start, end, visit);
         }

@@ -1,34 +1,31 @@
-//! Conditions of SQL whose sign is a word: `name LIKE '%Okonkwo%'`, `mrn IN ('440182', '440277')`. Those with `=` are
-//! pairs.
+//! Conditions of SQL that are no pairs: `name LIKE '%Okonkwo%'`, `mrn IN ('440182', '440277')`.
 
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
-use crate::chunk;
 use crate::text::{byte, byte_before, ends_with};
 
 /// Bytes between the name of a column and the quote of its value.
 const MAX_SIGN_BYTES: usize = 16;
 
-pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
-    let mut from = 0;
-    while let Some(quote) = chunk::next_of(text, from, [b'\'']) {
-        from = quote + 1;
-        // Apostrophes stand behind letters.
-        if !matches!(byte_before(text, quote), b' ' | b'(') {
-            continue;
-        }
-        let Some(label) = compared(text, quote) else {
-            continue;
+/// Visits the values of the condition whose first `%` or bracket is at `at`; gives where to go on.
+pub(super) fn at_sign(text: &[u8], at: usize, visit: &mut Visit<'_>) -> usize {
+    let quote = match byte(text, at) {
+        b'(' if byte(text, at + 1) == b'\'' => at + 1,
+        b'%' if byte_before(text, at) == b'\'' => at - 1,
+        _ => return at + 1,
+    };
+    let Some(label) = compared(text, quote) else {
+        return at + 1;
+    };
+    let (mut from, mut start) = (at + 1, quote + 1);
+    while let Some(end) = value_end(text, start) {
+        values(text, label, start, end, visit);
+        from = end + 1;
+        let Some(next) = next_value(text, end + 1) else {
+            break;
         };
-        let mut start = quote + 1;
-        while let Some(end) = value_end(text, start) {
-            values(text, label, start, end, visit);
-            from = end + 1;
-            let Some(next) = next_value(text, end + 1) else {
-                break;
-            };
-            start = next;
-        }
+        start = next;
     }
+    from
 }
 
 /// The column that is compared with the value whose quote is at `quote`.
@@ -38,8 +35,8 @@ fn compared(text: &[u8], quote: usize) -> Option<&[u8]> {
     let head = match head.strip_suffix(b"(") {
         Some(head) if ends_with(head, &["in"]) => without_word(head),
         Some(_) => return None,
-        None if ends_with(head, &["like", "ilike", "between"]) => without_word(head),
-        None => head.strip_suffix(b"<>").or(head.strip_suffix(b"!="))?,
+        None if ends_with(head, &["like", "ilike"]) => without_word(head),
+        None => return None,
     };
     let head = if ends_with(head, &["not"]) {
         without_word(head)
@@ -92,10 +89,10 @@ fn values(text: &[u8], label: &[u8], mut start: usize, mut end: usize, visit: &m
     }
 }
 
-/// Where the next value of a list begins, or the other end of a span.
+/// Where the next value of a list begins.
 fn next_value(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
-    let gap = [&b",'"[..], b", '", b" and '", b" AND '"]
+    let gap = [&b",'"[..], b", '"]
         .into_iter()
         .find(|gap| rest.starts_with(gap))?;
     Some(at + gap.len())

@@ -2,7 +2,6 @@
 //! `(0010, 0020) Patient ID   LO: '440182'`. Those that identify somebody have the label that people give them.
 
 use super::{MAX_VALUE_BYTES, Visit};
-use crate::chunk;
 use crate::text::byte;
 
 /// Attributes of patients, staff, institutions and devices (DICOM PS3.6, PS3.15 table E.1-1).
@@ -29,18 +28,13 @@ const LABELS: [(&[u8; 8], &[u8]); 20] = [
     (b"00380010", b"admission id"),
 ];
 
-pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
-    let mut at = 0;
-    while let Some(open) = chunk::next_of(text, at, [b'(']) {
-        at = open + 1;
-        if let Some((tag, end)) = tag(text, open)
-            && let Some((_, label)) = LABELS.iter().find(|(known, _)| **known == tag)
-            && let Some((start, end)) = value(text, end)
-        {
-            visit(label, start, end);
-            at = end;
-        }
-    }
+/// Visits the value of the attribute whose bracket is at `open`; gives where it ends.
+pub(super) fn at_bracket(text: &[u8], open: usize, visit: &mut Visit<'_>) -> Option<usize> {
+    let (tag, end) = tag(text, open)?;
+    let (_, label) = LABELS.iter().find(|(known, _)| **known == tag)?;
+    let (start, end) = value(text, end)?;
+    visit(label, start, end);
+    Some(end)
 }
 
 /// The digits of the tag at `open`, and where it ends.

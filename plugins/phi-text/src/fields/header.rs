@@ -20,9 +20,8 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// The labels in the first `count` of `cells`, where they are a header.
-    pub(super) fn read(text: &[u8], cells: &Cells, count: usize) -> Option<Self> {
-        let mut cells = *cells;
+    /// The labels in the first `count` of `cells`, where they are a header; the cells are trimmed to them.
+    pub(super) fn read(text: &[u8], cells: &mut Cells, count: usize) -> Option<Self> {
         let mut labels = 0;
         for cell in cells.iter_mut().take(count) {
             *cell = bare(text, cell.0, cell.1).unwrap_or_default();
@@ -43,7 +42,7 @@ impl Labels {
             .filter(|edge| cells.get(**edge) == Some(&(0, 0)))
             .count();
         (labels >= 2 && labels + MAX_UNLABELLED + empty >= count).then(|| Self {
-            cells: Box::new(cells),
+            cells: Box::new(*cells),
             count,
         })
     }

@@ -123,16 +123,16 @@ fn hinted<'t>(
     let said = text.get(start..end).unwrap_or_default();
     match key {
         b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
-        b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question" => {
-            // Prose stands under `text` too.
-            if key == b"system" || said.len() <= MAX_LABEL_BYTES {
-                let said = last_step(said);
-                hint.is_told = true;
-                match hint.unsaid.take() {
-                    Some((from, to)) => visit(said, from, to),
-                    None if key == b"system" => hint.system = Some(said),
-                    None => hint.meaning = Some(said),
-                }
+        // Prose stands under `text` too.
+        b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question"
+            if key == b"system" || said.len() <= MAX_LABEL_BYTES =>
+        {
+            let said = last_step(said);
+            hint.is_told = true;
+            match hint.unsaid.take() {
+                Some((from, to)) => visit(said, from, to),
+                None if key == b"system" => hint.system = Some(said),
+                None => hint.meaning = Some(said),
             }
         }
         b"value" | b"valueString" | b"answer" => {

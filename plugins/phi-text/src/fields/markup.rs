@@ -54,11 +54,11 @@ impl Row {
     }
 
     /// Visits the row under its header, or gives the header that it is.
-    fn end(self, text: &[u8], header: Option<Labels>, visit: &mut Visit<'_>) -> Option<Labels> {
+    fn end(mut self, text: &[u8], header: Option<Labels>, visit: &mut Visit<'_>) -> Option<Labels> {
         let Some(labels) = header.filter(|labels| labels.count == self.count) else {
             // Two cells are a label with its value.
             return (self.has_labels || self.count > 2)
-                .then(|| Labels::read(text, &self.cells, self.count))
+                .then(|| Labels::read(text, &mut self.cells, self.count))
                 .flatten();
         };
         for (column, cell) in self.cells.iter().enumerate().take(self.count) {

@@ -36,7 +36,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             .as_ref()
             .is_some_and(|labels| is_item && labels.count == count);
         if is_named(head) || is_first && !is_row {
-            header = Labels::read(text, &cells, count);
+            header = Labels::read(text, &mut cells, count);
         } else if let Some(labels) = header.as_ref().filter(|_| is_row) {
             for (column, cell) in cells.iter().enumerate().take(count) {
                 if let (Some(label), Some((start, end))) =

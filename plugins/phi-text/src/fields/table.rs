@@ -178,7 +178,7 @@ fn columns(text: &[u8], (start, end): (usize, usize), separator: u8) -> usize {
 fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Labels> {
     let mut cells = [(0, 0); MAX_COLUMNS];
     let count = split(text, start, end, separator, &mut cells);
-    Labels::read(text, &cells, count)
+    Labels::read(text, &mut cells, count)
 }
 
 fn row(

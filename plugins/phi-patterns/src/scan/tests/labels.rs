@@ -21,6 +21,8 @@ fn numbers_of_other_registers() {
         ("GMC 7041882", &["LICENSE_NUMBER:7041882"]),
         ("badge 4471", &["OTHER_ID:4471"]),
         ("UR number 667281", &["MRN:667281"]),
+        ("482913 (MRN), 482914 (MRN)", &["MRN:482913", "MRN:482914"]),
+        ("from 52144 (workstation WS-0441)", &["DEVICE_ID:WS-0441"]),
         ("CPI 8100224", &["MRN:8100224"]),
         ("Subject 014-0027 was randomized", &["OTHER_ID:014-0027"]),
         ("incident # IR-26-0188", &["OTHER_ID:IR-26-0188"]),
