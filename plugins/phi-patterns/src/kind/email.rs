@@ -142,7 +142,10 @@ fn address_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     const MAX_WORDS: usize = 6;
     let mut end = end;
     for _ in 0..MAX_WORDS {
-        let (start, _) = part_before(text, end, is_domain_word)?;
+        let (start, word_end) = part_before(text, end, is_domain_word)?;
+        if matches!(text.get(start..word_end)?, b"the" | b"a") {
+            return None;
+        }
         if byte_before(text, start) == b'@' {
             return part_before(text, start - 1, is_local);
         }

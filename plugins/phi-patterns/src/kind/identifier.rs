@@ -80,9 +80,33 @@ pub fn find_place(text: &[u8], label_end: usize) -> Option<Finding> {
         .take(MAX_GAP_BYTES)
         .position(|byte| byte.is_ascii_digit() || *byte == b'-')
         // Two fields of JSON stay two.
-        .filter(|gap| !rest.iter().take(*gap).any(|byte| b"\"'\n".contains(byte)))?;
+        .filter(|gap| is_between_degrees(rest.get(..*gap).unwrap_or_default()))?;
     let end = degrees_end(text, first + gap)?;
     Some(Finding::new(OTHER_ID, start, end, 850).contextual())
+}
+
+/// What stands between the degrees of one place: signs, and words for the second of them.
+fn is_between_degrees(gap: &[u8]) -> bool {
+    const WORDS: [&str; 10] = [
+        "lon",
+        "long",
+        "lng",
+        "longitude",
+        "and",
+        "n",
+        "s",
+        "e",
+        "w",
+        "deg",
+    ];
+    gap.split(|byte| !byte.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty())
+        .all(|word| {
+            WORDS
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+        })
+        && !gap.iter().any(|byte| b"\"'\n".contains(byte))
 }
 
 /// Where degrees with three decimals or more end.
@@ -129,9 +153,15 @@ pub fn find_owner(text: &[u8], at: usize, label_end: usize) -> Option<Finding> {
         .take_while(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
         .count();
     let name = rest.get(..len)?;
+    let digits = name
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let called = name.get(..len - digits)?;
     let is_nobodys = NOBODYS
         .iter()
-        .any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+        .any(|other| called.eq_ignore_ascii_case(other.as_bytes()));
     let is_owner = NAME.contains(&len)
         && byte(rest, len) == sign
         && byte(name, 0).is_ascii_alphabetic()
@@ -198,6 +228,7 @@ const NOBODYS: &[&str] = &[
     "settings",
     "profile",
     "index",
+    "page",
     "pages",
     "components",
     "assets",

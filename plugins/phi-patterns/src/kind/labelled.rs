@@ -144,6 +144,23 @@ fn in_plan(text: &[u8], at: usize, kind: usize, form: Form, gap: &Gap) -> Form {
     if kind != HEALTH_PLAN_ID || form != Form::Distinct || !gap.has_sign {
         return form;
     }
+    // `group: 1000 members` counts.
+    let rest = text.get(gap.end..).unwrap_or_default();
+    let code = rest.iter().take_while(|byte| is_word(**byte)).count();
+    let behind = rest.get(code..).unwrap_or_default();
+    if begins_with(
+        behind,
+        &[
+            "members",
+            "patients",
+            "people",
+            "employees",
+            "enrollees",
+            "of",
+        ],
+    ) {
+        return form;
+    }
     let near = text.get(at.saturating_sub(NEAR_BYTES)..at);
     if near.is_some_and(|near| has(near, PLAN_WORDS)) {
         Form::Mixed

@@ -54,6 +54,8 @@ fn numbers_of_other_registers() {
         "the sin of 046 454 287",
         "workstation setup",
         "lat 42.3, lon -71.0",
+        "lat 12.345 and dorsi 1.234",
+        "insurance group: 1000 members",
         "{\"lat\":42.3601,\"lon\":-71.0589}",
     ]);
 }
@@ -98,6 +100,7 @@ fn accounts_and_folders_of_somebody() {
         "login failed for everybody",
         "password for the account",
         "C:\\Users\\Public\\x",
+        "/home/user12/x",
         "/home/ubuntu/x",
         "GET /users/profile/x",
         "src/home/buttons/x",

@@ -74,6 +74,7 @@ fn mail_addresses_that_hide() {
     ]);
     leaves_alone::<Patterns>(&[
         "items[at].name.first",
+        "John at the dot com boom",
         "a dot on the skin at noon",
         "look at amazon dot com",
         "the (at) sign and the [dot] sign",
