@@ -2,7 +2,7 @@
 
 use phi_text::fields;
 
-use crate::kind::{DATE, Finding, labelled};
+use crate::kind::{DATE, Finding, age, labelled};
 use crate::text::byte;
 use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
 
@@ -22,14 +22,39 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     }
     let (kind, form) = match FIELDS.get(label) {
         Some((kind, form)) => (*kind, *form),
-        None => match TRIGGERS.get(without_owner(label))? {
+        None => match TRIGGERS.get(owned(label)?)? {
             Trigger::Label(kind, form) | Trigger::Word(kind, form) => (*kind, *form),
-            Trigger::Month | Trigger::Url | Trigger::Ninety | Trigger::Mail => return None,
+            Trigger::Month
+            | Trigger::Holiday
+            | Trigger::Slash
+            | Trigger::Url
+            | Trigger::Ninety
+            | Trigger::Mail
+            | Trigger::Place
+            | Trigger::Home => return None,
         },
     };
+    if form == Form::Years {
+        return age::find_field(text, start, end);
+    }
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.
-    labelled::find_field(text, start, end, kind, form)
-        .filter(|found| form != Form::Code || found.end > found.start + 3)
+    let found = labelled::find_field(text, start, end, kind, form)
+        .filter(|found| form != Form::Code || found.end > found.start + 3)?;
+    // `POSTGRES_USER=app` is a program's own.
+    let is_setting = form == Form::Handle
+        && label.contains(&b'_')
+        && !label.iter().any(u8::is_ascii_lowercase)
+        && !text
+            .get(found.start..found.end)?
+            .iter()
+            .any(u8::is_ascii_digit);
+    (!is_setting).then_some(found)
+}
+
+/// What the label is about; nothing where it is any record's `id`.
+fn owned(label: &[u8]) -> Option<&[u8]> {
+    let label = without_owner(label);
+    (!label.eq_ignore_ascii_case(b"id") && !label.eq_ignore_ascii_case(b"ext")).then_some(label)
 }
 
 /// `patient_mrn` and `pt.mrn` are about the `mrn`.
@@ -51,6 +76,8 @@ fn is_birth(label: &[u8]) -> bool {
         "dateofbirth",
         "date_of_birth",
         "deceaseddatetime",
+        "birthtime",
+        "patientbirthdate",
         "PID-7",
         "DMG-D8",
         "DTP-D8",

@@ -81,8 +81,10 @@ pub const NUMBER_FINDERS: [NumberFinder; 8] = [
 ];
 
 /// As [`NUMBER_FINDERS`].
-pub const CODE_FINDERS: [CodeFinder; 7] = [
+pub const CODE_FINDERS: [CodeFinder; 9] = [
     identifier::find_uuid,
+    identifier::find_alien,
+    ssn::find_misread,
     network::find_mac,
     network::find_v6,
     vehicle::find,

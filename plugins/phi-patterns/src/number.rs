@@ -33,8 +33,8 @@ pub struct Numbers<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gap {
     Dash,
-    /// A dash with a space on both sides, which what is apart has as well.
-    WideDash,
+    /// A dash or a dot with spaces around, which what is apart has as well.
+    Wide,
     Dot,
     Slash,
     Space,
@@ -92,7 +92,7 @@ impl<'a> Numbers<'a> {
             .get(self.group(index).end..self.group(index + 1).start)
         {
             Some(b"-") => Gap::Dash,
-            Some(b" - ") => Gap::WideDash,
+            Some(b" - " | b" . " | b" -" | b"- ") => Gap::Wide,
             Some(b".") => Gap::Dot,
             Some(b"/") => Gap::Slash,
             Some(b" ") => Gap::Space,
@@ -153,9 +153,14 @@ fn digits_end(text: &[u8], at: usize) -> usize {
 /// One separator, or a bracket with a space or dash behind it; 0 when no digit follows.
 fn separator_len(text: &[u8], at: usize) -> usize {
     let len = match (byte(text, at), byte(text, at + 1)) {
+        (b')', b' ') if matches!(byte(text, at + 2), b'-') => {
+            3 + usize::from(byte(text, at + 3) == b' ')
+        }
+        (b')', b'-') if byte(text, at + 2) == b' ' => 3,
         (b')', b' ' | b'-') => 2,
-        // `404 - 555 - 0182`.
-        (b' ', b'-') if byte(text, at + 2) == b' ' => 3,
+        // `404 - 555 - 0182`, and where one of the spaces is lost.
+        (b' ', b'-' | b'.') if byte(text, at + 2) == b' ' => 3,
+        (b' ', b'-') | (b'-', b' ') => 2,
         (b'-' | b'.' | b'/' | b' ' | b')', _) => 1,
         _ => return 0,
     };

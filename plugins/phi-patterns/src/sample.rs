@@ -3,8 +3,11 @@
 //! A request is refused for PHI in a tool definition, so a sample must not be taken for it. What does not look like a
 //! sample is PHI there as anywhere.
 
-use crate::kind::{AGE_OVER_89, DATE, EMAIL, FAX, Finding, IP_ADDRESS, OTHER_ID, PHONE, URL};
-use crate::text::{before, has};
+use crate::kind::{
+    ACCOUNT_NUMBER, AGE_OVER_89, CREDIT_CARD, DATE, DEVICE_ID, EMAIL, FAX, Finding, IP_ADDRESS,
+    LICENSE_NUMBER, OTHER_ID, PHONE, URL, VEHICLE_ID,
+};
+use crate::text::{before, has, starts};
 
 const SAMPLE_WORDS: &[&str] = &[
     "e.g",
@@ -32,13 +35,145 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_of_sample_domain = SAMPLE_DOMAINS.iter().any(|domain| has(&lower, &[domain]));
     match finding.kind {
-        EMAIL => is_of_sample_domain,
+        EMAIL => is_of_sample_domain || is_role(&lower, is_shown(text, finding)),
         URL if is_of_sample_domain || is_page(value) => true,
+        // The value of a schema by itself: a limit, or what is taken where none is given.
+        AGE_OVER_89 if value == text => true,
+        DATE if is_first_day(value) => true,
         DATE | URL | IP_ADDRESS | AGE_OVER_89 => has(before(text, finding.start), SAMPLE_WORDS),
         PHONE | FAX => is_fictitious(value),
-        OTHER_ID => has(before(text, finding.start), SAMPLE_WORDS) || is_counted(value),
+        OTHER_ID => {
+            has(before(text, finding.start), SAMPLE_WORDS)
+                || is_counted(value)
+                || is_published(value)
+                || is_uuid(value) && !speaks_of_a_person(text)
+        }
+        // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
+        CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
+            is_counted(value)
+                || is_published(value)
+                || is_shown(text, finding) && !speaks_of_a_person(text)
+        }
         _ => is_counted(value),
     }
+}
+
+/// Whether words right before say that a sample follows, more surely than [`SAMPLE_WORDS`].
+fn is_shown(text: &[u8], finding: &Finding) -> bool {
+    has(
+        before(text, finding.start),
+        &["e.g", "eg", "example", "examples", "such as", "i.e"],
+    )
+}
+
+/// Numbers that are published to be tried out: of card networks, standards and manuals.
+const PUBLISHED: [&[u8]; 17] = [
+    b"4242424242424242",
+    b"4111111111111111",
+    b"4012888888881881",
+    b"4000056655665556",
+    b"5555555555554444",
+    b"5105105105105100",
+    b"2223003122003222",
+    b"378282246310005",
+    b"371449635398431",
+    b"6011111111111117",
+    b"30569309025904",
+    b"3530111333300000",
+    b"DE89370400440532013000",
+    b"GB82WEST12345698765432",
+    b"1HGCM82633A004352",
+    b"1M8GDM9AXKP042788",
+    b"1Z999AA10123456784",
+];
+
+fn is_published(value: &[u8]) -> bool {
+    PUBLISHED.iter().any(|known| {
+        let mut signs = value.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        let is_same = known.iter().all(|known| {
+            signs
+                .next()
+                .is_some_and(|sign| sign.eq_ignore_ascii_case(known))
+        });
+        is_same && signs.next().is_none()
+    })
+}
+
+/// Eight, four, four, four and twelve digits: random, they name nobody where nobody is spoken of.
+fn is_uuid(value: &[u8]) -> bool {
+    const BYTES: usize = 36;
+    value.len() == BYTES && value.iter().filter(|byte| **byte == b'-').count() == 4
+}
+
+fn speaks_of_a_person(text: &[u8]) -> bool {
+    ["patient", "mrn", "ssn", "dob", "birth", "member"]
+        .iter()
+        .any(|word| {
+            text.windows(word.len())
+                .any(|part| starts(part, word.as_bytes()))
+        })
+}
+
+/// `1970-01-01`, `01/01/2000`: where time begins for programs, or a year.
+fn is_first_day(value: &[u8]) -> bool {
+    value.ends_with(b"-01-01") || value.starts_with(b"01/01/") || value.starts_with(b"1/1/")
+}
+
+/// Domains that stand for any firm's, beside those that are reserved.
+const ANY_DOMAINS: [&str; 16] = [
+    "company.com",
+    "domain.com",
+    "acme.com",
+    "mycompany.com",
+    "yourcompany.com",
+    "yourdomain.com",
+    "mydomain.com",
+    "email.com",
+    "test.com",
+    "sample.com",
+    "website.com",
+    "site.com",
+    "foo.com",
+    "bar.com",
+    "contoso.com",
+    "host.com",
+];
+/// Names of mailboxes that are nobody's.
+const ROLES: [&str; 26] = [
+    "support", "info", "admin", "sales", "contact", "help", "helpdesk", "noreply", "no-reply",
+    "user", "username", "name", "you", "me", "someone", "somebody", "email", "test", "example",
+    "hello", "billing", "team", "office", "security", "feedback", "service",
+];
+/// Names that stand for anybody.
+const ANYBODY: [&str; 14] = [
+    "john",
+    "jane",
+    "john.doe",
+    "jane.doe",
+    "johndoe",
+    "janedoe",
+    "john.smith",
+    "jane.smith",
+    "jdoe",
+    "jsmith",
+    "alice",
+    "bob",
+    "first.last",
+    "firstname.lastname",
+];
+
+/// `support@acme.com`, `e.g. bob@company.com`: a mailbox of nobody, or of anybody at any firm.
+fn is_role(lower: &[u8], is_shown: bool) -> bool {
+    let mut parts = lower.split(|byte| *byte == b'@');
+    let (local, domain) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let is = |part: &[u8], words: &[&str]| words.iter().any(|word| part == word.as_bytes());
+    let is_any_domain = is(domain, &ANY_DOMAINS);
+    is(local, &ROLES)
+        || is_any_domain && (is_shown || is(local, &ANYBODY))
+        || is_shown && is(local, &ANYBODY)
 }
 
 /// A page for everybody, as documentation is linked: it asks for nothing and has no number of anybody.
@@ -62,17 +197,25 @@ fn is_fictitious(value: &[u8]) -> bool {
         || is_counted(value)
 }
 
-/// `12345678`, `MRN-0001`, `ABC-111`: digits that count up, are all alike, or are zeros before the last.
+/// `12345678`, `00123456`, `87654321`, `MRN-0001`, `ABC-111`: digits that count up or down, are all alike, or are zeros before the last.
 fn is_counted(value: &[u8]) -> bool {
     let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
-    let rises = digits
-        .windows(2)
-        .all(|pair| matches!(pair, [a, b] if *b == a + 1 || (*a == b'9' && *b == b'0')));
+    // `00123456` is filled up.
+    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+    let counted = digits.get(zeros..).unwrap_or_default();
+    let rises = counted.len() > 2
+        && counted
+            .windows(2)
+            .all(|pair| matches!(pair, [a, b] if *b == a + 1 || (*a == b'9' && *b == b'0')));
+    let falls = counted.len() > 3
+        && digits
+            .windows(2)
+            .all(|pair| matches!(pair, [a, b] if *a == b + 1 || (*a == b'0' && *b == b'9')));
     let is_flat = digits
         .windows(2)
         .all(|pair| matches!(pair, [a, b] if a == b));
     let is_first = digits.iter().rev().skip(1).all(|digit| *digit == b'0');
-    rises || is_flat || is_first
+    rises || falls || is_flat || is_first
 }
 
 #[cfg(test)]
@@ -97,6 +240,40 @@ mod tests {
         assert!(is(OTHER_ID, "id, for example ORD-8841", "ORD-8841"));
         assert!(is(PHONE, "phone 555-123-4567", "555-123-4567"));
         assert!(is(PHONE, "as +14155552671", "+14155552671"));
+        let kinds = crate::kind::MRN;
+        assert!(is(kinds, "00123456", "00123456"));
+        assert!(is(kinds, "87654321", "87654321"));
+        assert!(!is(kinds, "00482913", "00482913"));
+        assert!(!is(kinds, "12345687", "12345687"));
+        for mail in [
+            "support@lakeside.org",
+            "user@domain.com",
+            "jane.doe@company.com",
+        ] {
+            assert!(is(EMAIL, mail, mail), "{mail}");
+        }
+        assert!(is(EMAIL, "e.g. bob@lakeside.org", "bob@lakeside.org"));
+        assert!(!is(EMAIL, "bob@lakeside.org", "bob@lakeside.org"));
+        assert!(!is(
+            EMAIL,
+            "e.g. r.oduya@lakeside.org",
+            "r.oduya@lakeside.org"
+        ));
+        let card = "4242 4242 4242 4242";
+        assert!(is(CREDIT_CARD, card, card));
+        let vin = "5YJ3E1EA7KF317000";
+        assert!(is(VEHICLE_ID, "a VIN, e.g. 5YJ3E1EA7KF317000", vin));
+        assert!(!is(VEHICLE_ID, "e.g. the patient's 5YJ3E1EA7KF317000", vin));
+        assert!(!is(VEHICLE_ID, "VIN 5YJ3E1EA7KF317000", vin));
+        assert!(is(DATE, "dob > '1970-01-01'", "1970-01-01"));
+        assert!(is(AGE_OVER_89, "90", "90"));
+        let id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+        assert!(is(OTHER_ID, id, id));
+        assert!(!is(
+            OTHER_ID,
+            "patient 7c9e6679-7425-40de-944b-e07fc1f90ae7",
+            id
+        ));
         let docs = "https://docs.example-site.dev/rest/issues#v2";
         assert!(is(
             URL,

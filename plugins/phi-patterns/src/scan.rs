@@ -209,16 +209,13 @@ fn triggered(
 ) -> Option<usize> {
     let (label_end, trigger) = trigger?;
     match trigger {
-        Trigger::Month => {
-            let found = kind::date::find_named(text, at).or_else(|| {
-                (label_end == word_end)
-                    .then(|| kind::spoken::find(text, at, word_end))
-                    .flatten()
-            });
-            take(found, findings)
-        }
+        Trigger::Month => take(month(text, at, label_end == word_end, word_end), findings),
+        Trigger::Holiday => take(kind::date::find_holiday(text, at, label_end), findings),
+        Trigger::Slash => take(kind::spoken::find_slashed(text, at, label_end), findings),
         Trigger::Url => take(kind::url::find(text, at, label_end), findings),
         Trigger::Mail => take(kind::email::find_said(text, at, label_end), findings),
+        Trigger::Place => take(kind::identifier::find_place(text, label_end), findings),
+        Trigger::Home => take(kind::identifier::find_owner(text, at, label_end), findings),
         Trigger::Ninety => take(kind::age::find_spelt(text, at, label_end), findings),
         Trigger::Label(..) | Trigger::Word(..) => {
             // A label goes on in small letters only where it is a longer word.
@@ -227,6 +224,18 @@ fn triggered(
             }
             kind::labelled::find_all(text, at, label_end, *trigger, findings)
         }
+    }
+}
+
+/// The date of the month at `at`: the longer one of those in digits and in words, or the month alone.
+fn month(text: &[u8], at: usize, is_whole: bool, word_end: usize) -> Option<Finding> {
+    let named = kind::date::find_named(text, at);
+    let said = is_whole
+        .then(|| kind::spoken::find(text, at, word_end))
+        .flatten();
+    match (named, said) {
+        (Some(named), Some(said)) if said.end - said.start > named.end - named.start => Some(said),
+        (named, said) => named.or(said).or_else(|| kind::date::find_month(text, at)),
     }
 }
 

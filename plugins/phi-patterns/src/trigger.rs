@@ -3,7 +3,7 @@
 use phi_text::label::Labels;
 
 use crate::kind::{
-    ACCOUNT_NUMBER, BIOMETRIC_ID, CREDIT_CARD, DATE, DEVICE_ID, FAX, HEALTH_PLAN_ID,
+    ACCOUNT_NUMBER, AGE_OVER_89, BIOMETRIC_ID, CREDIT_CARD, DATE, DEVICE_ID, FAX, HEALTH_PLAN_ID,
     LICENSE_NUMBER, MRN, OTHER_ID, PHONE, SSN, VEHICLE_ID,
 };
 
@@ -16,11 +16,19 @@ pub enum Trigger {
     /// word of every day too.
     Word(usize, Form),
     Month,
+    /// A day that has a name of its own.
+    Holiday,
+    /// The word between the numbers of a date that is said.
+    Slash,
     Url,
     /// A number that is written as a word.
     Ninety,
-    /// The end of an address that is said: `dot com`.
+    /// A word in the place of a sign of a mail address.
     Mail,
+    /// What a place is measured with, whose numbers follow.
+    Place,
+    /// The folder that the folders of users are in.
+    Home,
 }
 
 /// What the code behind a label looks like.
@@ -40,14 +48,18 @@ pub enum Form {
     Handle,
     /// Digits of a telephone number.
     Dial,
+    /// The last four digits of a number.
+    Four,
+    /// An age.
+    Years,
     /// Four to nineteen digits of a card.
     Card,
     /// Words of digits, this many or more: in digits other finders find it.
     Said(usize),
 }
 
-use Form::{Card, Code, Dial, Distinct, Handle, Mixed, Nine, Plate, Said};
-use Trigger::{Label, Mail, Month, Ninety, Url, Word};
+use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said, Years};
+use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
 const SLOTS: usize = 2048;
@@ -59,9 +71,19 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("july", Month), ("august", Month), ("september", Month), ("october", Month), ("november", Month),
     ("december", Month), ("jan", Month), ("feb", Month), ("mar", Month), ("apr", Month), ("jun", Month),
     ("jul", Month), ("aug", Month), ("sep", Month), ("sept", Month), ("oct", Month), ("nov", Month), ("dec", Month),
+    ("christmas", Holiday), ("christmas eve", Holiday), ("christmas day", Holiday), ("new year s eve", Holiday),
+    ("new years eve", Holiday), ("new year s day", Holiday), ("new years day", Holiday), ("thanksgiving", Holiday),
+    ("thanksgiving day", Holiday), ("easter", Holiday), ("easter sunday", Holiday), ("easter monday", Holiday),
+    ("good friday", Holiday), ("ash wednesday", Holiday), ("halloween", Holiday), ("valentine s day", Holiday),
+    ("valentines day", Holiday), ("labor day", Holiday), ("memorial day", Holiday), ("independence day", Holiday),
+    ("veterans day", Holiday), ("mother s day", Holiday), ("mothers day", Holiday), ("father s day", Holiday),
+    ("fathers day", Holiday), ("st patrick s day", Holiday), ("st patricks day", Holiday), ("juneteenth", Holiday),
+    ("boxing day", Holiday), ("mlk day", Holiday), ("presidents day", Holiday), ("groundhog day", Holiday),
+    ("hanukkah", Holiday), ("passover", Holiday), ("ramadan", Holiday), ("diwali", Holiday), ("slash", Slash),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
-    ("ninety", Ninety), ("nineties", Ninety), ("hundred", Ninety),
-    ("dot com", Mail), ("dot org", Mail), ("dot net", Mail), ("dot edu", Mail), ("dot gov", Mail),
+    ("ninety", Ninety), ("nineties", Ninety), ("nonagenarian", Ninety), ("centenarian", Ninety), ("hundred", Ninety),
+    ("dot", Mail), ("at", Mail), ("gps", Place), ("coordinates", Place), ("coords", Place), ("lat", Place), ("latitude", Place),
+    ("lat long", Place), ("lat lon", Place), ("gps coordinates", Place), ("users", Home), ("home", Home),
 
     ("date of birth", Label(DATE, Said(3))), ("birth date", Label(DATE, Said(3))), ("birthdate", Label(DATE, Said(3))),
     ("dob", Label(DATE, Said(3))), ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
@@ -284,6 +306,40 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("skype", Word(OTHER_ID, Handle)), ("facebook", Word(OTHER_ID, Handle)), ("venmo", Word(OTHER_ID, Handle)), ("snapchat", Word(OTHER_ID, Handle)),
     ("tiktok", Word(OTHER_ID, Handle)), ("ig", Word(OTHER_ID, Handle)), ("cash app", Word(OTHER_ID, Handle)), ("portal login", Label(OTHER_ID, Handle)), ("portal username", Label(OTHER_ID, Handle)),
 
+    ("ext", Label(PHONE, Code)), ("phone ext", Label(PHONE, Code)), ("ascom", Label(PHONE, Code)), ("vocera", Label(PHONE, Code)),
+    ("page me at", Label(PHONE, Code)), ("paged at", Label(PHONE, Code)),
+    ("ur number", Label(MRN, Code)), ("ur no", Label(MRN, Code)), ("ur#", Label(MRN, Code)), ("urn", Word(MRN, Code)),
+    ("cpi", Word(MRN, Code)), ("cpi number", Label(MRN, Code)), ("cpi no", Label(MRN, Code)), ("nhi", Word(MRN, Mixed)),
+    ("chi number", Label(MRN, Code)),
+    ("gmc", Word(LICENSE_NUMBER, Code)), ("gmc number", Label(LICENSE_NUMBER, Code)), ("gmc no", Label(LICENSE_NUMBER, Code)),
+    ("gmc#", Label(LICENSE_NUMBER, Code)), ("nmc pin", Label(LICENSE_NUMBER, Mixed)), ("ahpra", Word(LICENSE_NUMBER, Mixed)),
+    ("registration number", Label(LICENSE_NUMBER, Mixed)), ("registration no", Label(LICENSE_NUMBER, Mixed)),
+    ("badge", Label(OTHER_ID, Code)), ("shield number", Label(OTHER_ID, Code)), ("shield#", Label(OTHER_ID, Code)),
+    ("incident", Word(OTHER_ID, Distinct)), ("incident#", Label(OTHER_ID, Mixed)), ("incident number", Label(OTHER_ID, Mixed)),
+    ("incident no", Label(OTHER_ID, Mixed)), ("incident id", Label(OTHER_ID, Mixed)), ("incident report", Word(OTHER_ID, Distinct)),
+    ("error#", Label(OTHER_ID, Distinct)), ("event#", Label(OTHER_ID, Mixed)), ("event number", Label(OTHER_ID, Mixed)),
+    ("report#", Label(OTHER_ID, Mixed)), ("report number", Label(OTHER_ID, Mixed)), ("run#", Label(OTHER_ID, Mixed)),
+    ("run number", Label(OTHER_ID, Distinct)), ("file#", Label(OTHER_ID, Mixed)), ("file number", Label(OTHER_ID, Mixed)),
+    ("file no", Label(OTHER_ID, Mixed)), ("case file", Word(OTHER_ID, Distinct)), ("case ref", Label(OTHER_ID, Mixed)),
+    ("job#", Label(OTHER_ID, Mixed)), ("job number", Label(OTHER_ID, Mixed)), ("dictation id", Label(OTHER_ID, Mixed)),
+    ("dictation#", Label(OTHER_ID, Mixed)), ("dictation number", Label(OTHER_ID, Mixed)), ("transcription id", Label(OTHER_ID, Mixed)),
+    ("ticket#", Label(OTHER_ID, Mixed)), ("subject", Word(OTHER_ID, Distinct)), ("participant", Word(OTHER_ID, Distinct)),
+    ("screening number", Label(OTHER_ID, Mixed)), ("screening no", Label(OTHER_ID, Mixed)), ("screening#", Label(OTHER_ID, Mixed)),
+    ("randomization number", Label(OTHER_ID, Mixed)), ("randomization#", Label(OTHER_ID, Mixed)), ("trial id", Label(OTHER_ID, Mixed)),
+    ("tissue id", Label(OTHER_ID, Mixed)), ("tube id", Label(OTHER_ID, Mixed)), ("bracelet", Word(OTHER_ID, Distinct)),
+    ("aadhaar", Label(OTHER_ID, Mixed)), ("aadhaar number", Label(OTHER_ID, Mixed)), ("aadhaar no", Label(OTHER_ID, Mixed)),
+    ("aadhar", Label(OTHER_ID, Mixed)), ("aadhar number", Label(OTHER_ID, Mixed)), ("green card", Word(OTHER_ID, Distinct)),
+    ("uscis", Word(OTHER_ID, Distinct)), ("uscis number", Label(OTHER_ID, Mixed)), ("uscis#", Label(OTHER_ID, Mixed)),
+    ("national insurance number", Label(OTHER_ID, Mixed)), ("ni number", Label(OTHER_ID, Mixed)), ("curp", Word(OTHER_ID, Mixed)),
+    ("edipi", Word(OTHER_ID, Code)), ("zoom id", Label(OTHER_ID, Mixed)), ("eoc id", Label(OTHER_ID, Mixed)),
+    ("student no", Label(OTHER_ID, Mixed)), ("student#", Label(OTHER_ID, Mixed)), ("activation code", Label(OTHER_ID, Mixed)),
+    ("census#", Label(OTHER_ID, Mixed)), ("census number", Label(OTHER_ID, Mixed)), ("id", Word(OTHER_ID, Distinct)),
+    ("udid", Label(DEVICE_ID, Mixed)), ("workstation", Label(DEVICE_ID, Mixed)), ("workstation id", Label(DEVICE_ID, Mixed)),
+    ("login failed for", Label(OTHER_ID, Handle)), ("failed login for", Label(OTHER_ID, Handle)), ("logged in as", Label(OTHER_ID, Handle)),
+    ("login failed for user", Label(OTHER_ID, Handle)), ("signed in as", Label(OTHER_ID, Handle)), ("password for", Label(OTHER_ID, Handle)),
+    ("password for user", Label(OTHER_ID, Handle)), ("publickey for", Label(OTHER_ID, Handle)), ("invalid user", Label(OTHER_ID, Handle)),
+    ("session opened for user", Label(OTHER_ID, Handle)), ("session closed for user", Label(OTHER_ID, Handle)),
+
     ("fingerprint", Word(BIOMETRIC_ID, Mixed)), ("fingerprint id", Label(BIOMETRIC_ID, Mixed)),
     ("fingerprint template", Label(BIOMETRIC_ID, Mixed)), ("fingerprint hash", Label(BIOMETRIC_ID, Mixed)),
     ("biometric", Word(BIOMETRIC_ID, Mixed)), ("biometric id", Label(BIOMETRIC_ID, Mixed)),
@@ -300,7 +356,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
 /// Fields that are named otherwise than in prose: HL7 v2 and X12 positions, column names, coded systems of FHIR.
 /// HL7 v2.5.1 chapters 3, 4, 6, 7; X12 005010 837, 834, 270; identifier types of HL7 table 0203.
 #[rustfmt::skip]
-pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
+pub static FIELDS: Labels<(usize, Form), 512> = Labels::new(&[
     ("PID-2", (MRN, Mixed)), ("PID-3", (MRN, Mixed)), ("PID-4", (MRN, Mixed)), ("MRG-1", (MRN, Mixed)),
     ("PID-13", (PHONE, Dial)), ("PID-14", (PHONE, Dial)), ("NK1-5", (PHONE, Dial)), ("NK1-6", (PHONE, Dial)),
     ("GT1-6", (PHONE, Dial)), ("GT1-7", (PHONE, Dial)), ("PID-18", (ACCOUNT_NUMBER, Mixed)), ("PID-19", (SSN, Nine)),
@@ -309,6 +365,16 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("PV1-5", (OTHER_ID, Mixed)), ("IN1-8", (HEALTH_PLAN_ID, Mixed)), ("IN1-36", (HEALTH_PLAN_ID, Mixed)),
     ("IN1-49", (HEALTH_PLAN_ID, Mixed)), ("IN1-2", (HEALTH_PLAN_ID, Mixed)), ("IN2-2", (SSN, Nine)),
     ("IN2-6", (HEALTH_PLAN_ID, Mixed)), ("IN2-8", (HEALTH_PLAN_ID, Mixed)), ("IN2-61", (HEALTH_PLAN_ID, Mixed)),
+    ("PV1-7", (LICENSE_NUMBER, Mixed)), ("PV1-8", (LICENSE_NUMBER, Mixed)), ("PV1-9", (LICENSE_NUMBER, Mixed)),
+    ("PV1-17", (LICENSE_NUMBER, Mixed)), ("PV1-52", (LICENSE_NUMBER, Mixed)), ("OBR-16", (LICENSE_NUMBER, Mixed)),
+    ("OBR-28", (LICENSE_NUMBER, Mixed)), ("OBR-32", (LICENSE_NUMBER, Mixed)), ("OBX-16", (LICENSE_NUMBER, Mixed)),
+    ("ORC-10", (LICENSE_NUMBER, Mixed)), ("ORC-11", (LICENSE_NUMBER, Mixed)), ("ORC-12", (LICENSE_NUMBER, Mixed)),
+    ("ORC-19", (LICENSE_NUMBER, Mixed)), ("PD1-4", (LICENSE_NUMBER, Mixed)), ("PR1-8", (LICENSE_NUMBER, Mixed)),
+    ("PR1-11", (LICENSE_NUMBER, Mixed)), ("DG1-16", (LICENSE_NUMBER, Mixed)), ("TXA-9", (LICENSE_NUMBER, Mixed)),
+    ("EVN-5", (OTHER_ID, Mixed)), ("patientRole id", (MRN, Mixed)), ("assignedAuthor id", (LICENSE_NUMBER, Mixed)),
+    ("assignedEntity id", (LICENSE_NUMBER, Mixed)), ("associatedEntity id", (OTHER_ID, Mixed)),
+    ("encompassingEncounter id", (OTHER_ID, Mixed)), ("encounter id", (OTHER_ID, Mixed)),
+    ("participantRole id", (OTHER_ID, Mixed)), ("specimenRole id", (OTHER_ID, Mixed)), ("order id", (OTHER_ID, Mixed)),
     ("ORC-2", (OTHER_ID, Mixed)), ("ORC-3", (OTHER_ID, Mixed)), ("OBR-2", (OTHER_ID, Mixed)), ("OBR-3", (OTHER_ID, Mixed)),
     ("OBR-18", (OTHER_ID, Mixed)), ("SPM-2", (OTHER_ID, Mixed)), ("FT1-2", (OTHER_ID, Mixed)),
 
@@ -322,7 +388,23 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("REF-Y4", (OTHER_ID, Mixed)), ("CLM-1", (ACCOUNT_NUMBER, Mixed)), ("PER-TE", (PHONE, Dial)), ("PER-FX", (FAX, Dial)),
     ("PER-HP", (PHONE, Dial)), ("PER-CP", (PHONE, Dial)),
 
-    ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ssns", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
+    ("age", (AGE_OVER_89, Years)), ("ages", (AGE_OVER_89, Years)), ("age y", (AGE_OVER_89, Years)), ("age yr", (AGE_OVER_89, Years)),
+    ("age yrs", (AGE_OVER_89, Years)), ("age years", (AGE_OVER_89, Years)), ("age in years", (AGE_OVER_89, Years)),
+    ("patient age", (AGE_OVER_89, Years)), ("pt age", (AGE_OVER_89, Years)), ("client age", (AGE_OVER_89, Years)),
+    ("member age", (AGE_OVER_89, Years)), ("subject age", (AGE_OVER_89, Years)), ("current age", (AGE_OVER_89, Years)),
+    ("admit age", (AGE_OVER_89, Years)), ("age sex", (AGE_OVER_89, Years)), ("sex age", (AGE_OVER_89, Years)),
+    ("age gender", (AGE_OVER_89, Years)), ("gender age", (AGE_OVER_89, Years)), ("age at visit", (AGE_OVER_89, Years)),
+    ("age at encounter", (AGE_OVER_89, Years)), ("age at admission", (AGE_OVER_89, Years)), ("age at admit", (AGE_OVER_89, Years)),
+    ("age at diagnosis", (AGE_OVER_89, Years)), ("age at dx", (AGE_OVER_89, Years)), ("age at death", (AGE_OVER_89, Years)),
+    ("ssn last 4", (SSN, Four)), ("ssn last four", (SSN, Four)), ("last 4 ssn", (SSN, Four)), ("last four ssn", (SSN, Four)),
+    ("ssn last 4 digits", (SSN, Four)), ("ssn last four digits", (SSN, Four)), ("last 4 of ssn", (SSN, Four)),
+    ("last four of ssn", (SSN, Four)), ("last 4 digits of ssn", (SSN, Four)), ("ssn 4", (SSN, Four)), ("ssn l 4", (SSN, Four)),
+    ("ssn suffix", (SSN, Four)), ("ssn last", (SSN, Four)), ("social last 4", (SSN, Four)), ("social last four", (SSN, Four)),
+    ("last 4 social", (SSN, Four)), ("social security last 4", (SSN, Four)), ("social security number last 4", (SSN, Four)),
+    ("social security last four", (SSN, Four)), ("last 4", (SSN, Four)), ("last four", (SSN, Four)),
+    ("last four digits", (SSN, Four)), ("last 4 digits", (SSN, Four)), ("card last 4", (CREDIT_CARD, Card)),
+    ("card last four", (CREDIT_CARD, Card)), ("cc last 4", (CREDIT_CARD, Card)), ("phone last 4", (PHONE, Four)),
+    ("account last 4", (ACCOUNT_NUMBER, Four)), ("us ssn", (SSN, Nine)), ("ssn", (SSN, Nine)), ("ssns", (SSN, Nine)), ("ss#", (SSN, Nine)), ("social security", (SSN, Nine)),
     ("social security number", (SSN, Nine)), ("social", (SSN, Nine)), ("soc sec no", (SSN, Nine)), ("patient ssn", (SSN, Nine)),
     ("sin", (SSN, Nine)), ("us mbi", (HEALTH_PLAN_ID, Mixed)), ("us medicare", (HEALTH_PLAN_ID, Mixed)), ("MR", (MRN, Mixed)),
     ("SS", (SSN, Nine)), ("MB", (HEALTH_PLAN_ID, Mixed)), ("MC", (HEALTH_PLAN_ID, Mixed)), ("MA", (HEALTH_PLAN_ID, Mixed)),
@@ -335,6 +417,6 @@ pub static FIELDS: Labels<(usize, Form), 256> = Labels::new(&[
     ("home phone", (PHONE, Dial)), ("work phone", (PHONE, Dial)), ("contact phone", (PHONE, Dial)), ("pager", (PHONE, Dial)),
     ("contact number", (PHONE, Dial)), ("telecom", (PHONE, Dial)), ("caller", (PHONE, Dial)), ("patient phone", (PHONE, Dial)),
     ("emergency contact phone", (PHONE, Dial)), ("sms", (PHONE, Dial)), ("fax", (FAX, Dial)), ("fax number", (FAX, Dial)),
-    ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)), ("order id", (OTHER_ID, Mixed)),
+    ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)),
     ("patient", (MRN, Mixed)), ("subject", (OTHER_ID, Mixed)), ("record", (MRN, Mixed)), ("empi id", (MRN, Mixed)),
 ]);

@@ -57,6 +57,23 @@ pub fn next_of<const SIGNS: usize>(text: &[u8], from: usize, signs: [u8; SIGNS])
     found.map(|found| at + found)
 }
 
+/// Where `sign` stands next twice in a row, from `from` on.
+pub fn next_double(text: &[u8], from: usize, sign: u8) -> Option<usize> {
+    let mut at = from;
+    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk::<BYTES>) {
+        let here = equal(u64::from_le_bytes(*chunk), sign);
+        let pairs = here & (here >> u8::BITS);
+        if pairs != 0 {
+            return Some(at + (pairs.trailing_zeros() / u8::BITS) as usize);
+        }
+        // The last byte may begin a pair.
+        at += BYTES - 1;
+    }
+    let rest = text.get(at..)?;
+    let found = rest.windows(2).position(|pair| pair == [sign; 2]);
+    found.map(|found| at + found)
+}
+
 /// How often `sign` stands in `text`.
 pub fn count(text: &[u8], sign: u8) -> usize {
     let (chunks, rest) = text.as_chunks::<BYTES>();
@@ -87,6 +104,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_signs_in_a_row_are_found_wherever_they_stand() {
+        for before in 0..20 {
+            for behind in 0..10 {
+                let text = [&b"a ".repeat(before)[..], b"  ", &b"b ".repeat(behind)].concat();
+                let found = text.windows(2).position(|pair| pair == b"  ");
+                assert_eq!(next_double(&text, 0, b' '), found);
+                assert_eq!(next_double(&text, text.len(), b' '), None);
+            }
+        }
+    }
+
+    #[test]
     fn every_byte_counts_as_it_does_alone() {
         let bytes: Vec<u8> = (0..=255).collect();
         for start in 0..bytes.len() {
@@ -105,6 +134,9 @@ mod tests {
                     .position(|byte| matches!(*byte, 7 | 0xfe) || *byte == sign);
                 let found = found.map(|found| start + found);
                 assert_eq!(next_of(&bytes, start, [sign, 7, 0xfe]), found, "{start}");
+                let pair = text.windows(2).position(|pair| pair == [sign; 2]);
+                let pair = pair.map(|pair| start + pair);
+                assert_eq!(next_double(&bytes, start, sign), pair, "{start}");
                 let count_alone = text.iter().filter(|byte| **byte == sign).count();
                 assert_eq!(count(text, sign), count_alone, "{start}");
             }

@@ -1,11 +1,20 @@
-//! Fields of structured text: what has a label by its place. JSON, XML, `key=value`, delimited tables with a header,
-//! SQL, HL7 v2 and X12. Prose has none. No format is checked: what looks like one is read as far as it goes.
+//! Fields of structured text: what has a label by its place. JSON, XML, `key=value`, tables with a header, SQL, HL7 v2,
+//! X12 and print-outs of DICOM. Prose has none. No format is checked: what looks like one is read as far as it goes.
 
+mod aligned;
+mod banner;
+mod condition;
+mod dicom;
+mod header;
 mod hl7;
 mod json;
+mod markup;
 mod pair;
+mod rows;
 mod table;
 mod x12;
+
+use crate::chunk;
 
 /// Called with the label and where its value stands, quotes excluded. Labels are as written, or `PID-5` and `NM1-3`
 /// where the format numbers its fields.
@@ -28,14 +37,42 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(QUOTE) && signs.has(COLON) {
         json::each(text, visit);
     }
+    if signs.has(QUOTE) && signs.has(SQUARE) {
+        rows::each(text, visit);
+    }
     if signs.has(EQUALS) || signs.has(OPEN) && signs.has(CLOSE) {
         pair::each(text, visit);
+    }
+    if signs.has(OPEN) && signs.has(CLOSE) {
+        markup::each(text, visit);
+    }
+    if signs.has(QUOTE) && (signs.has(BRACKET) || signs.has(PERCENT))
+        || signs.has(SQUARE) && signs.has(BRACKET)
+    {
+        brackets(text, visit);
+    }
+    if signs.has(PIPE) {
+        banner::each(text, visit);
+    }
+    if signs.has(LINE) && chunk::next_double(text, 0, b' ').is_some() {
+        aligned::each(text, visit);
     }
     let may_be_table = signs.has(PIPE)
         || signs.has(TAB) && signs.has(LINE)
         || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
     if may_be_table {
         table::each(text, visit);
+    }
+}
+
+/// What a bracket or a `%` begins: attributes of DICOM, conditions of SQL.
+fn brackets(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(sign) = chunk::next_of(text, at, [b'(', b'%']) {
+        at = match dicom::at_bracket(text, sign, visit) {
+            Some(end) => end,
+            None => condition::at_sign(text, sign, visit),
+        };
     }
 }
 
@@ -55,6 +92,8 @@ const COMMA: u16 = 1 << 8;
 const TAB: u16 = 1 << 9;
 const LINE: u16 = 1 << 10;
 const BRACKET: u16 = 1 << 11;
+const SQUARE: u16 = 1 << 12;
+const PERCENT: u16 = 1 << 13;
 
 const SIGNS: [u16; 256] = {
     let mut signs = [0; 256];
@@ -72,6 +111,8 @@ const SIGNS: [u16; 256] = {
     signs[b'\n' as usize] = LINE;
     signs[b'\r' as usize] = LINE;
     signs[b'(' as usize] = BRACKET;
+    signs[b'[' as usize] = SQUARE;
+    signs[b'%' as usize] = PERCENT;
     signs
 };
 
@@ -107,17 +148,19 @@ fn is_label(label: &[u8]) -> bool {
 
 /// Where a value begins and ends without white space and quotes around it; nothing where none is left.
 fn trimmed(text: &[u8], mut start: usize, mut end: usize) -> Option<(usize, usize)> {
-    let is_edge = |at: usize| {
-        text.get(at)
-            .is_none_or(|byte| b" \t\r\n\"'`".contains(byte))
-    };
-    while start < end && is_edge(start) {
+    while start < end && is_edge(text, start) {
         start += 1;
     }
-    while start < end && is_edge(end - 1) {
+    while start < end && is_edge(text, end - 1) {
         end -= 1;
     }
     (start < end).then_some((start, end))
+}
+
+/// Whether white space or a quote stands at `at`.
+fn is_edge(text: &[u8], at: usize) -> bool {
+    text.get(at)
+        .is_none_or(|byte| b" \t\r\n\"'`".contains(byte))
 }
 
 #[cfg(test)]

@@ -34,6 +34,11 @@ const AGE_BEHIND: &[&str] = &[
     "y.o.",
     "yrs of age",
     "-years-old",
+    "-yrs-old",
+    "-yrs old",
+    "-y-o",
+    "-y.o",
+    " y-o",
     "th birthday",
     "st birthday",
     "nd birthday",
@@ -121,7 +126,15 @@ const FATES: &[&str] = &[
     "deceased at",
 ];
 /// Deeds that somebody does at an age, which are no measures: `died at 91 in Skokie`.
-const LAST_DEEDS: &[&str] = &["died at", "passed at", "passed away at", "deceased at"];
+const LAST_DEEDS: &[&str] = &[
+    "died at",
+    "passed at",
+    "passed away at",
+    "deceased at",
+    "lived to",
+    "lived to be",
+    "lived until",
+];
 /// What a number behind one of those words may count instead.
 const UNITS: &[&str] = &[
     "%",
@@ -208,13 +221,16 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         || is_fate(text, start, behind)
         || is_years(text, start, behind)
         || is_decade(text, start, end)
+        || is_coming(text, start, behind)
         || is_asked(text, start) && !begins_with(behind, UNITS)
     {
         800
-    } else if is_sex_behind(behind) && !ends_with(before(text, start), NO_PERSON_BEFORE) {
+    } else if is_listed(text, start, end)
+        || is_sex_behind(behind) && !ends_with(before(text, start), NO_PERSON_BEFORE)
+    {
         750
     } else if ends_with(before(text, start), AGE_BEFORE)
-        && !begins_with(behind, UNITS)
+        && !is_measure(before(text, start), behind)
         && (!is_word(byte(text, end)) || begins_with(behind, &["y", "yr", "yrs", "years"]))
         && !matches!(
             (byte(text, end), byte(text, end + 1)),
@@ -226,6 +242,147 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     };
     finding(score)
+}
+
+/// Whether what is behind a number makes it a measure; somebody who turned it turned no inches.
+fn is_measure(near: &[u8], behind: &[u8]) -> bool {
+    if ends_with(near, &["turned", "turning", "turns"]) {
+        return begins_with(
+            behind,
+            &["degrees", "degree", "%", "percent", "times", "pages"],
+        );
+    }
+    begins_with(behind, UNITS)
+}
+
+/// The age in a field that has one: `92`, `92 y`, `92/F`, `F 92`.
+pub fn find_field(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    let value = text.get(start..end)?;
+    let lead = value
+        .iter()
+        .take_while(|byte| !byte.is_ascii_digit())
+        .count();
+    let rest = value.get(lead..)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = rest.get(..digits).filter(|_| matches!(digits, 2 | 3))?;
+    let years = number
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    // Nothing but a sex and words for years stands with it: `95 %` and `90-100` are other things.
+    let is_aside = |part: &[u8]| {
+        let mut words = part
+            .split(|byte| b" /,.-()".contains(byte))
+            .filter(|word| !word.is_empty());
+        words.all(|word| {
+            ASIDES
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+        })
+    };
+    let is_age = AGES.contains(&years)
+        && value.get(..lead).is_some_and(is_aside)
+        && rest.get(digits..).is_some_and(is_aside);
+    let start = start + lead;
+    is_age.then_some(Finding::new(AGE_OVER_89, start, start + digits, 850).contextual())
+}
+
+/// What stands with an age in a field of its own.
+const ASIDES: &[&str] = &[
+    "f", "m", "male", "female", "y", "yo", "yr", "yrs", "year", "years", "old", "o", "yf", "ym",
+    "yof", "yom",
+];
+
+/// `Bosch 96F, fall risk`, `(hip fx, 91F, OR today)`: as lists of patients have them. Temperatures and sums of money
+/// look the same.
+fn is_listed(text: &[u8], start: usize, end: usize) -> bool {
+    let is_sex = matches!(byte(text, end), b'F' | b'M');
+    let tail = byte(text, end + 1);
+    let ends_item = matches!(tail, b',' | b';' | b')' | b'\n' | b'|' | 0);
+    if !is_sex || !ends_item || !matches!(byte_before(text, start), b' ' | b'(' | b'|' | b'\n' | 0)
+    {
+        return false;
+    }
+    let near = before(text, start);
+    let rest = text.get(end + 1..).unwrap_or_default();
+    let rest = rest.strip_prefix(b",").unwrap_or(rest);
+    !has(near, MEASURED_IN_F_OR_M)
+        && !ends_with(near, NO_PERSON_BEFORE)
+        && !begins_with(
+            rest,
+            &[
+                "hr", "bp", "rr", "pulse", "p", "spo2", "o2", "sat", "sats", "t",
+            ],
+        )
+}
+
+/// Words of temperatures, and of what is counted in millions.
+const MEASURED_IN_F_OR_M: &[&str] = &[
+    "temp",
+    "temps",
+    "temperature",
+    "t",
+    "tmax",
+    "fever",
+    "fevers",
+    "febrile",
+    "afebrile",
+    "hypothermia",
+    "hypothermic",
+    "warm",
+    "warmed",
+    "oral",
+    "rectal",
+    "tympanic",
+    "axillary",
+    "degrees",
+    "heat",
+    "water",
+    "oven",
+    "vitals",
+    "vs",
+    "revenue",
+    "records",
+    "rows",
+    "parameters",
+    "params",
+    "tokens",
+    "budget",
+    "cost",
+    "costs",
+    "users",
+    "funding",
+    "raised",
+    "market",
+    "model",
+    "models",
+    "size",
+    "usd",
+    "over",
+    "about",
+    "around",
+    "than",
+    "up",
+];
+
+/// `she will be 100 in the fall`, where the age comes with a time of the year.
+fn is_coming(text: &[u8], start: usize, behind: &[u8]) -> bool {
+    let near = before(text, start);
+    let is_at = begins_with(
+        behind,
+        &[
+            "in the", "this", "next", "on her", "on his", "soon", "in a", "tomorrow",
+        ],
+    );
+    let clause = near
+        .rsplit(|byte| b".;\n".contains(byte))
+        .next()
+        .unwrap_or(near);
+    let begins_clause = clause.trim_ascii().len() <= "will be".len();
+    is_at
+        && ends_with(near, &["will be", "would be", "will turn", "would turn"])
+        && (begins_clause
+            || has(clause, KIN)
+            || has(clause, &["she", "he", "who", "mr", "mrs", "ms"]))
 }
 
 /// What a number with `F` or `M` behind it is besides.
@@ -400,11 +557,14 @@ const ONES: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ];
 
-/// From the word `ninety`, `nineties` or `hundred`, spelt out: `ninety-two year old`, `in her nineties`.
+/// From the word `ninety`, `nineties`, `nonagenarian` or `hundred`, spelt out: `ninety-two year old`, `in her nineties`.
 pub fn find_spelt(text: &[u8], start: usize, word_end: usize) -> Option<Finding> {
     if text.get(start..word_end)?.eq_ignore_ascii_case(b"nineties") {
         let is_age = ends_with(before(text, start), DECADE_BEFORE);
         return is_age.then_some(Finding::new(AGE_OVER_89, start, word_end, 800).contextual());
+    }
+    if word_end - start > "nineties".len() {
+        return Some(Finding::new(AGE_OVER_89, start, word_end, 800));
     }
     let is_hundred = text.get(start..word_end)?.eq_ignore_ascii_case(b"hundred");
     let mut end = word_end;

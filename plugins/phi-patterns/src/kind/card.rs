@@ -94,7 +94,7 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         }
         // The groups of a card are all apart by the same sign, and none but the last is short: `376 377 378 379 380` counts.
         let is_short = group.end - group.start < LEAST_GROUP;
-        let is_apart = matches!(gap, Gap::Dash | Gap::Space | Gap::Dot);
+        let is_apart = matches!(gap, Gap::Dash | Gap::Space | Gap::Dot | Gap::Wide);
         if is_short || !is_apart || numbers.gap(index) != gap {
             return None;
         }

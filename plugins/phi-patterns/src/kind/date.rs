@@ -1,15 +1,17 @@
 //! Dates finer than a year in digits. A bare year stays. Those with the name of a month are in `date::named`, those that
 //! are spelt out in `spoken`.
 
+mod alone;
 mod named;
 mod ordinal;
 mod said;
 
+pub use alone::{find_holiday, find_month};
 pub use named::find_named;
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte, byte_before, ends_with, has, is_word};
+use crate::text::{before, byte, byte_before, ends_with, has, is_word, starts};
 
 use said::{DATE_WORDS, is_said};
 
@@ -30,13 +32,15 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
         return packed(numbers, at)
             .or_else(|| of_birth(numbers, at))
+            .or_else(|| of_arguments(numbers, at))
             .or_else(|| ordinal::find(numbers, at));
     }
     if gap == Gap::Dash && is_packed_time(numbers, at) {
         return packed(numbers, at);
     }
     if numbers.gap(at + 1) == gap {
-        return triple(numbers, at).map(|score| finding(at + 2, score));
+        let score = triple(numbers, at).filter(|_| !is_bound(numbers, at))?;
+        return Some(finding(at + 2, score));
     }
     if let Some(last) = days(numbers, at) {
         return Some(finding(last, 850));
@@ -81,7 +85,10 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
         numbers.group(at + 1).len(),
         numbers.group(at + 2).len(),
     ) {
-        (4, 1 | 2, 1 | 2) => (YEARS.contains(&a) && is_month_and_day(b, c)).then_some(950),
+        (4, 1 | 2, 1 | 2) => {
+            let is_date = YEARS.contains(&a) && is_month_and_day(b, c) && !is_release(numbers, at);
+            is_date.then_some(950)
+        }
         (1 | 2, 1 | 2, 4) => (YEARS.contains(&c)
             && (is_month_and_day(a, b) || is_month_and_day(b, a))
             && !is_version(numbers, at))
@@ -105,6 +112,52 @@ fn is_version(numbers: &Numbers<'_>, at: usize) -> bool {
             before(numbers.text, numbers.group(at).start),
             &["version", "version:", "ver", "ver.", "release", "build"],
         )
+}
+
+/// `web:2026.3.1`, `certifi==2024.7.4`: programs are numbered by the month as well, mostly without zeros.
+fn is_release(numbers: &Numbers<'_>, at: usize) -> bool {
+    if numbers.gap(at) != Gap::Dot {
+        return false;
+    }
+    let (text, start) = (numbers.text, numbers.group(at).start);
+    let head = byte_before(text, start);
+    let is_tag = matches!(head, b':' | b'=' | b'@' | b'^' | b'~')
+        && !matches!(byte_before(text, start - 1), b' ' | b'\t' | 0);
+    is_tag || is_version(numbers, at)
+}
+
+/// `admit_date >= '2025-01-01'`: in a condition, the first or last day of a month is where a period begins or ends,
+/// and no day of anybody.
+fn is_bound(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (text, start) = (numbers.text, numbers.group(at).start);
+    let Some(head) = before(text, start).strip_suffix(b"'") else {
+        return false;
+    };
+    let head = head.trim_ascii_end();
+    let head = ["date", "timestamp"]
+        .iter()
+        .find(|word| ends_with(head, &[word]))
+        .and_then(|word| head.get(..head.len() - word.len()))
+        .unwrap_or(head)
+        .trim_ascii_end();
+    let is_compared = [&b">="[..], b"<=", b" >", b" <"]
+        .iter()
+        .any(|sign| head.ends_with(sign))
+        || ends_with(head, &["between"])
+        || ends_with(head, &["' and"]) && has(head, &["between"]);
+    is_compared && numbers.group(at).len() == 4 && is_edge_of_month(numbers, at)
+}
+
+fn is_edge_of_month(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (Some(month), Some(day)) = (numbers.value(at + 1), numbers.value(at + 2)) else {
+        return false;
+    };
+    match day {
+        1 | 31 => true,
+        30 => matches!(month, 4 | 6 | 9 | 11),
+        28 | 29 => month == 2,
+        _ => false,
+    }
 }
 
 /// The last group of `10/14-17/2025`.
@@ -151,7 +204,75 @@ const BIRTH_WORDS: &[&str] = &[
     "born",
 ];
 
-/// `DOB: 03041961`, `DOB 03 04 1961`, `DOB: 3 / 4 / 61`.
+/// Labels right behind which six or eight digits are a day.
+const SERVICE_WORDS: &[&str] = &[
+    "dos",
+    "date of service",
+    "service date",
+    "dod",
+    "date of death",
+    "doa",
+    "date of admission",
+    "admit date",
+    "admission date",
+    "date of discharge",
+    "discharge date",
+    "visit date",
+];
+
+/// `dob=date(1981, 4, 9)`, `admitted = datetime(2025, 3, 14)`: as programs make a day that has somebody's label.
+fn of_arguments(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    const MAKERS: &[&str] = &["date(", "datetime(", "localdate.of("];
+    let (text, group) = (numbers.text, numbers.group(at));
+    let near = before(text, group.start);
+    let is_made = group.len() == 4
+        && byte_before(text, group.start) == b'('
+        && YEARS.contains(&numbers.value(at)?)
+        && MAKERS.iter().any(|maker| {
+            let tail = near.len().checked_sub(maker.len());
+            tail.is_some_and(|tail| starts(near.get(tail..).unwrap_or_default(), maker.as_bytes()))
+        });
+    if !is_made
+        || !has(near, BIRTH_WORDS) && !has(near, SERVICE_WORDS) && !has(near, ARGUMENT_WORDS)
+    {
+        return None;
+    }
+    let mut end = group.end;
+    for fits in [is_month, is_day] {
+        let rest = text.get(end..)?.strip_prefix(b",")?;
+        let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let value = rest
+            .get(..digits)
+            .filter(|_| matches!(digits, 1 | 2))?
+            .iter()
+            .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+        if !fits(value) {
+            return None;
+        }
+        end = text.len() - rest.len() + digits;
+    }
+    matches!(byte(text, end), b')' | b',')
+        .then_some(Finding::new(DATE, group.start, end, 800).contextual())
+}
+
+/// What variables of somebody's days are called besides.
+const ARGUMENT_WORDS: &[&str] = &[
+    "birth",
+    "admit",
+    "admitted",
+    "admission",
+    "discharge",
+    "discharged",
+    "visit",
+    "death",
+    "onset",
+    "encounter",
+    "appt",
+    "appointment",
+];
+
+/// `DOB: 03041961`, `DOS 010526`, `DOB 03 04 1961`, `DOB: 3 / 4 / 61`.
 fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let (text, group) = (numbers.text, numbers.group(at));
     if is_word(byte_before(text, group.start)) || group.len() > 8 {
@@ -159,7 +280,10 @@ fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     }
     let near = before(text, group.start);
     let near = near.get(near.len().saturating_sub(20)..)?;
-    if !has(near, BIRTH_WORDS) {
+    let labelled = near.trim_ascii_end();
+    let labelled = labelled.strip_suffix(b":").unwrap_or(labelled);
+    let is_service = matches!(group.len(), 6 | 8) && ends_with(labelled, SERVICE_WORDS);
+    if !is_service && !has(near, BIRTH_WORDS) {
         return None;
     }
     let finding = |end: usize| Some(Finding::new(DATE, group.start, end, 800).contextual());
@@ -224,11 +348,31 @@ fn packed(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
                 .fold(0, |value, digit| value * 10 + u32::from(digit - b'0')),
         )
     };
+    // `seed(20240101)` begins a row of random numbers.
+    let near = before(numbers.text, group.start).trim_ascii_end();
+    let near = near
+        .strip_suffix(b"(")
+        .or(near.strip_suffix(b"="))
+        .or(near.strip_suffix(b":"));
+    if near.is_some_and(|near| ends_with(near, SEEDS)) {
+        return None;
+    }
     let is_recent = (1900..=2100).contains(&value(0, 4)?);
     let is_time = group.len() == 8 || value(8, 10)? < 24 && value(10, 12)? < 60;
     let is_date = is_recent && is_month(value(4, 6)?) && is_day(value(6, 8)?) && is_time;
     is_date.then_some(Finding::new(DATE, group.start, group.end, 700))
 }
+
+const SEEDS: &[&str] = &[
+    "seed",
+    "random_state",
+    "manual_seed",
+    "default_rng",
+    "seed_everything",
+    "set_seed",
+    "rng",
+    "srand",
+];
 
 fn is_tight(numbers: &Numbers<'_>, index: usize) -> bool {
     matches!(numbers.gap(index), Gap::Dash | Gap::Dot | Gap::Slash)

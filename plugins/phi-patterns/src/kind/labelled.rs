@@ -2,9 +2,9 @@
 
 use super::licence::is_npi;
 use super::read_out;
-use super::{DEVICE_ID, FAX, Finding, LICENSE_NUMBER, PHONE, SSN};
+use super::{DEVICE_ID, FAX, Finding, HEALTH_PLAN_ID, LICENSE_NUMBER, OTHER_ID, PHONE, SSN};
 use crate::number::Numbers;
-use crate::text::{byte, byte_before, is_word, starts};
+use crate::text::{begins_with, byte, byte_before, has, is_word, starts};
 use crate::trigger::{Form, TRIGGERS, Trigger};
 
 /// What may stand between a label and its code.
@@ -31,14 +31,26 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let (kind, form, is_word_of_every_day) = match trigger {
         Trigger::Label(kind, form) => (kind, form, false),
         Trigger::Word(kind, form) => (kind, form, true),
-        Trigger::Month | Trigger::Url | Trigger::Ninety | Trigger::Mail => return None,
+        Trigger::Month
+        | Trigger::Holiday
+        | Trigger::Slash
+        | Trigger::Url
+        | Trigger::Ninety
+        | Trigger::Mail
+        | Trigger::Place
+        | Trigger::Home => return None,
     };
     // `70 mg/dL` is a measure.
     let head = byte_before(text, at);
     if head == b'@' || head == b'/' && is_word_of_every_day {
         return None;
     }
+    let label = text.get(at..label_end)?;
+    if label.eq_ignore_ascii_case(b"id") {
+        return of_somebody(text, at, label_end);
+    }
     let gap = Gap::behind(text, label_end);
+    let form = in_plan(text, at, kind, form, &gap);
     // What a word of every day ends a line with is not told by the next one.
     let is_below = || {
         let between = text.get(label_end..gap.end).unwrap_or_default();
@@ -54,17 +66,15 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
-    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS && !is_plate {
+    let is_handle = form == Form::Handle;
+    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS && !is_plate && !is_handle {
         return None;
     }
     // `chart 2024` and `MRN in 2024` are about a year.
     if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
         return None;
     }
-    // `the username field` has none; digits or a sign tell.
-    if form == Form::Handle
-        && (is_nobody(code) || !gap.has_sign && digits == 0 || is_word_of_every_day && !gap.is_said)
-    {
+    if form == Form::Handle && !is_account(text, (at, label_end), (gap.end, end), &gap) {
         return None;
     }
     let score = if is_word_of_every_day {
@@ -73,6 +83,161 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// Words before `ID` that say whose it is.
+const PLAN_WORDS: &[&str] = &[
+    "member",
+    "subscriber",
+    "insured",
+    "insurance",
+    "plan",
+    "payer",
+    "policy",
+    "enrollee",
+    "beneficiary",
+    "rx",
+    "coverage",
+    "carrier",
+    "aetna",
+    "cigna",
+    "bcbs",
+    "humana",
+    "medicaid",
+    "medicare",
+    "denied",
+    "claim",
+];
+const PERSON_WORDS: &[&str] = &[
+    "patient", "pt", "name", "her", "his", "client", "resident", "dob",
+];
+
+/// `Member: Rosa Diaz  ID: 9920118842`: any record of a program has an `id`, only somebody's counts, in capitals.
+fn of_somebody(text: &[u8], at: usize, label_end: usize) -> Option<Finding> {
+    /// Bytes of a name with its label.
+    const NEAR_BYTES: usize = 64;
+    let is_label = text.get(at..label_end) == Some(b"ID")
+        && matches!(byte(text, label_end), b':' | b'#' | b' ')
+        && matches!(byte_before(text, at), b' ' | b'\t' | b'(' | b'|');
+    if !is_label {
+        return None;
+    }
+    let near = text.get(at.saturating_sub(NEAR_BYTES)..at)?;
+    let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or(near);
+    let kind = if has(line, PLAN_WORDS) {
+        HEALTH_PLAN_ID
+    } else if has(line, PERSON_WORDS) {
+        OTHER_ID
+    } else {
+        return None;
+    };
+    let gap = Gap::behind(text, label_end);
+    let end = code_end(text, gap.end, Form::Distinct)
+        .or_else(|| groups_end(text, gap.end, Form::Distinct))?;
+    Some(Finding::new(kind, gap.end, end, WORD_SCORE).contextual())
+}
+
+/// `Member: … Group: 70012`: beside another number of a plan, a group is one of its, whatever it looks like.
+fn in_plan(text: &[u8], at: usize, kind: usize, form: Form, gap: &Gap) -> Form {
+    /// Bytes of the other number with its label.
+    const NEAR_BYTES: usize = 80;
+    if kind != HEALTH_PLAN_ID || form != Form::Distinct || !gap.has_sign {
+        return form;
+    }
+    // `group: 1000 members` counts.
+    let rest = text.get(gap.end..).unwrap_or_default();
+    let code = rest.iter().take_while(|byte| is_word(**byte)).count();
+    let behind = rest.get(code..).unwrap_or_default();
+    if begins_with(
+        behind,
+        &[
+            "members",
+            "patients",
+            "people",
+            "employees",
+            "enrollees",
+            "of",
+        ],
+    ) {
+        return form;
+    }
+    let near = text.get(at.saturating_sub(NEAR_BYTES)..at);
+    if near.is_some_and(|near| has(near, PLAN_WORDS)) {
+        Form::Mixed
+    } else {
+        form
+    }
+}
+
+/// Whether the code behind a label of accounts is the name of one: `the username field` has none.
+fn is_account(text: &[u8], label: (usize, usize), code: (usize, usize), gap: &Gap) -> bool {
+    let name = text.get(code.0..code.1).unwrap_or_default();
+    let between = text.get(label.1..code.0).unwrap_or_default();
+    let head = byte_before(text, label.0);
+    let digits = name.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let said = text.get(label.0..label.1).unwrap_or_default();
+    // `POSTGRES_USER: app` is a program's own; `fix-login` is a name of something else.
+    let is_setting = head == b'_' && digits == 0 && !said.iter().any(u8::is_ascii_lowercase);
+    let is_path = between.starts_with(b"::");
+    if is_nobody(name) || is_setting || is_path || matches!(head, b'-' | b'/') {
+        return false;
+    }
+    // A quote that closes before the code says nothing.
+    let is_quoted = matches!(between.last(), Some(b'"' | b'\'' | b'`'));
+    let has_sign = is_quoted || gap.has_mark;
+    let behind = text.get(code.1..).unwrap_or_default();
+    let is_from = behind.strip_prefix(b" from ");
+    let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
+    if has_sign || is_from_address {
+        return true;
+    }
+    if digits == 0 {
+        return false;
+    }
+    let is_user = said.eq_ignore_ascii_case(b"user");
+    let is_right_behind = between == b" " && is_login(name);
+    gap.is_said && !is_user
+        || said.contains(&b' ')
+        || is_right_behind && (!is_user || begins_with(behind, DEEDS))
+        || !is_user && said.len() > "login".len() && TRIGGERS.get(said).is_some_and(is_label)
+}
+
+fn is_label(trigger: &Trigger) -> bool {
+    matches!(trigger, Trigger::Label(..))
+}
+
+/// What is told of somebody's account.
+const DEEDS: &[&str] = &[
+    "logged",
+    "login",
+    "signed",
+    "failed",
+    "denied",
+    "accessed",
+    "opened",
+    "viewed",
+    "attempted",
+    "locked",
+    "printed",
+    "exported",
+];
+
+/// `rmendez4`: small letters with a few digits behind them, and no name of a protocol.
+fn is_login(name: &[u8]) -> bool {
+    const OTHERS: &[&str] = &[
+        "oauth2", "saml2", "auth0", "web3", "http2", "http3", "sha1", "sha256", "sha512", "utf8",
+        "ipv4", "ipv6", "base64", "x509", "page1", "page2", "step1", "step2", "step3", "test1",
+        "test2", "user1", "user2", "form1", "mfa2", "version2", "type1", "type2",
+    ];
+    let letters = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    let digits = name.get(letters..).unwrap_or_default();
+    letters > 2
+        && (1..=4).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+        && !OTHERS.iter().any(|other| name == other.as_bytes())
 }
 
 /// The next code of a list: `MRNs 48291, 48292 and 48293`.
@@ -127,7 +292,8 @@ pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         label += 1;
     }
     label += usize::from(byte(text, label) == b' ');
-    if byte(text, label) == b'(' {
+    let is_in_brackets = byte(text, label) == b'(';
+    if is_in_brackets {
         label += 1;
     } else {
         let said = ["is ", "was ", "= ", "as ", "- "]
@@ -168,7 +334,13 @@ pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if starts(rest, b"fax") && group.len() >= 7 {
         return Some(Finding::new(FAX, group.start, group.end, BEHIND_SCORE).contextual());
     }
-    match TRIGGERS.longest_at(text, label)? {
+    let found = TRIGGERS.longest_at(text, label)?;
+    // `52144 (workstation WS-0441)`: the label has its own code.
+    let is_closed = byte(text, found.0) == b')';
+    if is_in_brackets && !is_closed && find(text, label, found.0, *found.1).is_some() {
+        return None;
+    }
+    match found {
         (_, Trigger::Label(_, Form::Said(_)) | Trigger::Word(_, Form::Distinct)) => None,
         (_, Trigger::Label(kind, _) | Trigger::Word(kind, _)) => {
             Some(Finding::new(*kind, group.start, group.end, BEHIND_SCORE).contextual())
@@ -237,6 +409,8 @@ struct Gap {
     end: usize,
     /// `:`, `#`, `=` or a quote.
     has_sign: bool,
+    /// A sign that is no quote.
+    has_mark: bool,
     /// A sign, or a word such as `is`.
     is_said: bool,
 }
@@ -247,6 +421,7 @@ impl Gap {
             end: label_end,
             // `MR#` ends with its sign.
             has_sign: byte_before(text, label_end) == b'#',
+            has_mark: byte_before(text, label_end) == b'#',
             is_said: byte_before(text, label_end) == b'#',
         };
         let limit = label_end + MAX_FILLER_BYTES;
@@ -264,10 +439,12 @@ impl Gap {
             } else if let Some(aside) = aside_len(rest) {
                 gap.end += aside;
                 gap.has_sign |= sign == b'<';
+                gap.has_mark |= sign == b'<';
                 gap.is_said |= sign == b'<';
             } else if b":#=\"'>|`?".contains(&sign) || is_handle_sign(text, gap.end) {
                 gap.end += 1;
                 gap.has_sign = true;
+                gap.has_mark |= !matches!(sign, b'"' | b'\'' | b'`');
                 gap.is_said = true;
             } else if b" -_.()[]*\t\\,".contains(&sign) {
                 gap.end += 1;
@@ -311,11 +488,11 @@ fn aside_len(rest: &[u8]) -> Option<usize> {
 pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
     let is_code: fn(u8) -> bool = match form {
-        Form::Said(_) => return None,
+        Form::Said(_) | Form::Years => return None,
         Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
             |byte| byte.is_ascii_alphanumeric() || byte == b'-'
         }
-        Form::Nine | Form::Card => |byte| byte.is_ascii_digit() || byte == b'-',
+        Form::Nine | Form::Card | Form::Four => |byte| byte.is_ascii_digit() || byte == b'-',
         Form::Dial => |byte| byte.is_ascii_digit() || b"-.+() ".contains(&byte),
         Form::Handle => |byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte),
     };
@@ -328,6 +505,9 @@ pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     }
     if form == Form::Card {
         len = with_card_groups(rest, len);
+    }
+    if form == Form::Mixed && byte(rest, len) == b'.' {
+        len += run_behind_dot(rest, len);
     }
     if form == Form::Mixed && byte(rest, len) == b':' {
         len += run_behind_colon(rest, len);
@@ -354,6 +534,18 @@ fn run_behind_colon(rest: &[u8], at: usize) -> usize {
     let digits = half.iter().take(len).filter(|byte| byte.is_ascii_digit());
     let is_half = byte(half, 0).is_ascii_uppercase() && digits.count() >= 3;
     if is_half { 1 + len } else { 0 }
+}
+
+/// `MD.0047718`: bytes of the dot at `at` and of the digits behind a few capitals.
+fn run_behind_dot(rest: &[u8], at: usize) -> usize {
+    const DIGITS: std::ops::RangeInclusive<usize> = 5..=10;
+    let prefix = rest.get(..at).unwrap_or_default();
+    let digits = digits_len(rest, at + 1);
+    let is_half = (1..=4).contains(&prefix.len())
+        && prefix.iter().all(u8::is_ascii_uppercase)
+        && DIGITS.contains(&digits)
+        && !is_word(byte(rest, at + 1 + digits));
+    if is_half { 1 + digits } else { 0 }
 }
 
 /// The groups of a card, apart by spaces.
@@ -398,6 +590,18 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
             .count();
         let has_digit = group.iter().take(size).any(u8::is_ascii_digit);
         let tail = byte(group, size);
+        let suffix = digits_len(group, size + 1);
+        // `U88 120 4471-01`.
+        if byte(rest, len) == b' '
+            && byte(rest, 0).is_ascii_alphabetic()
+            && tail == b'-'
+            && (3..=5).contains(&size)
+            && (1..=3).contains(&suffix)
+            && group.iter().take(size).all(u8::is_ascii_digit)
+            && !is_word(byte(group, size + 1 + suffix))
+        {
+            return len + 2 + size + suffix;
+        }
         let goes_on = matches!(byte(rest, len), b' ')
             && len > 0
             && (2..=most).contains(&size)
@@ -441,8 +645,9 @@ fn fits(code: &[u8], form: Form) -> bool {
         }
         Form::Handle => code.len() >= 3 && letters > 0,
         Form::Dial => (7..=15).contains(&digits),
+        Form::Four => digits == 4 && letters == 0,
         Form::Card => matches!(digits, 4 | 13..=19),
-        Form::Said(_) => false,
+        Form::Said(_) | Form::Years => false,
     }
 }
 
@@ -463,7 +668,14 @@ fn is_tag(text: &[u8], start: usize) -> bool {
 fn is_registration(code: &[u8]) -> bool {
     let letters = code.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
-    letters >= 3 && digits >= 3
+    // `LKA9PD`: in one piece, letters on both sides of a digit.
+    let is_mixed = code.len() == letters + digits
+        && matches!(code.len(), 6 | 7)
+        && letters >= 2
+        && digits >= 1
+        && code.first().is_some_and(u8::is_ascii_uppercase)
+        && code.last().is_some_and(u8::is_ascii_uppercase);
+    letters >= 3 && digits >= 3 || is_mixed
 }
 
 /// What stands where an account's name does and is nobody's.
@@ -495,6 +707,33 @@ fn is_nobody(code: &[u8]) -> bool {
         "input",
         "message",
         "interface",
+        "app",
+        "postgres",
+        "mysql",
+        "oracle",
+        "mongo",
+        "redis",
+        "sa",
+        "dba",
+        "service",
+        "www-data",
+        "nginx",
+        "ubuntu",
+        "ec2-user",
+        "node",
+        "deploy",
+        "runner",
+        "api",
+        "test",
+        "testuser",
+        "demo",
+        "default",
+        "example",
+        "username",
+        "myuser",
+        "nobody",
+        "you",
+        "me",
     ]
     .iter()
     .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))

@@ -54,6 +54,16 @@ const SEVEN_BEFORE: &[&str] = &[
     "phone is",
     "cell is",
     "dial",
+    "her number is",
+    "his number is",
+    "my number is",
+    "their number is",
+    "your number is",
+    "new number is",
+    "number's",
+    "her # is",
+    "his # is",
+    "my # is",
 ];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
@@ -138,21 +148,22 @@ fn north_american(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     }
     let gaps = (numbers.gap(first), numbers.gap(first + 1));
     let is_apart = |gap: Gap| matches!(gap, Gap::Dash | Gap::Dot | Gap::Space | Gap::Bracket);
-    let is_wide = gaps == (Gap::WideDash, Gap::WideDash);
+    let is_wide = gaps == (Gap::Wide, Gap::Wide);
     let is_area_apart = is_apart(gaps.0) || is_wide || gaps == (Gap::Slash, Gap::Dash);
     // `404-555-0182/0183`: two numbers, of which the second is what differs.
     let is_pair =
         numbers.gap(first + 2) == Gap::Slash && matches!(numbers.group(first + 3).len(), 1..=4);
     let is_whole =
         numbers.stands_alone_after(first + 2) || is_pair && numbers.stands_alone_after(first + 3);
-    if !is_area_apart || !(is_apart(gaps.1) || is_wide) || !is_whole {
+    let is_rest_apart = is_apart(gaps.1) || is_wide || gaps == (Gap::Bracket, Gap::Wide);
+    if !is_area_apart || !is_rest_apart || !is_whole {
         return None;
     }
     let is_valid = numbers.value(first)? >= 200 && numbers.value(first + 1)? >= 200;
     let score = match (is_valid, gaps) {
-        (true, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => 800,
+        (true, (Gap::Space, Gap::Space) | (Gap::Wide, Gap::Wide)) => 800,
         (true, _) => 900,
-        (false, (Gap::Space, Gap::Space) | (Gap::WideDash, Gap::WideDash)) => {
+        (false, (Gap::Space, Gap::Space) | (Gap::Wide, Gap::Wide)) => {
             return labelled(numbers, at);
         }
         (false, _) => 650,
@@ -178,12 +189,42 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     // The shape is asked first: looking for words costs more.
     let found = labelled_shape(numbers, at)?;
     let near = before(numbers.text, numbers.group(at).start);
+    let end = numbers.group(found.0).end;
+    // `9195550151 (c)`, `her # is 5550187`.
+    let is_typed = numbers.text.get(end..).is_some_and(|rest| {
+        [
+            &b" (c)"[..],
+            b" (h)",
+            b" (w)",
+            b" (m)",
+            b" (cell)",
+            b" (home)",
+            b" (work)",
+        ]
+        .iter()
+        .any(|mark| rest.starts_with(mark))
+    });
+    if is_typed
+        || ends_with(
+            near,
+            &["her # is", "his # is", "my # is", "phone #", "cell #"],
+        )
+    {
+        return Some(found);
+    }
     let said = last_of(near, PHONE_WORDS).max(last_of(near, FAX_WORDS))?;
     let is_other = last_of(near, OTHER_WORDS).is_some_and(|other| other > said);
     (!is_other).then_some(found)
 }
 
 fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    // `919/555/0148`.
+    let is_slashed = numbers.has_lengths(at, &[3, 3, 4])
+        && numbers.gap(at) == Gap::Slash
+        && numbers.gap(at + 1) == Gap::Slash;
+    if is_slashed && numbers.stands_alone_after(at + 2) {
+        return Some((at + 2, 750));
+    }
     let is_local =
         numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {
@@ -214,14 +255,27 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     if byte(numbers.text, numbers.group(at).start) != b'0' {
         return None;
     }
+    // `0049 30 901820`: as the `+` is dialled.
+    let is_abroad = numbers
+        .text
+        .get(numbers.group(at).start..)
+        .is_some_and(|rest| rest.starts_with(b"00"));
+    let lengths = if is_abroad { 11..=15 } else { 10..=11 };
     let mut digits = 0;
+    let mut found = None;
     for index in at..numbers.count() {
         digits += numbers.group(index).len();
-        if matches!(digits, 10 | 11) && numbers.stands_alone_after(index) {
-            return Some((index, 700));
+        if lengths.contains(&digits) && numbers.stands_alone_after(index) {
+            found = Some((index, 700));
+            if !is_abroad {
+                break;
+            }
+        }
+        if numbers.gap(index) == Gap::None {
+            break;
         }
     }
-    None
+    found
 }
 
 /// Where ` x123` or ` ext. 123` ends.

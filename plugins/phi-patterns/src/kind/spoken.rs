@@ -102,6 +102,10 @@ const NUMBER_WORDS: [&str; 29] = [
 
 /// From the name of a month, which ends at `name_end`.
 pub fn find(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
+    if let Some(start) = day_before(text, at) {
+        let end = year_end(text, name_end).unwrap_or(name_end);
+        return Some(Finding::new(DATE, start, end, 850));
+    }
     let day = day_behind(text, name_end);
     let is_common = matches!(text.get(at..name_end)?, b"may" | b"march" | b"mar" | b"dec");
     if let Some((end, is_ordinal)) = day {
@@ -122,16 +126,65 @@ pub fn find(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
             return Some(Finding::new(DATE, at, year.unwrap_or(end), 850));
         }
     }
-    if let Some(start) = day_before(text, at) {
-        return Some(Finding::new(
-            DATE,
-            start,
-            year_end(text, name_end).unwrap_or(name_end),
-            850,
-        ));
-    }
     let year = year_end(text, name_end)?;
     Some(Finding::new(DATE, at, year, 750))
+}
+
+/// From the first `slash` of `oh two slash fourteen slash twenty twenty six`, which ends at `word_end`.
+pub fn find_slashed(text: &[u8], at: usize, word_end: usize) -> Option<Finding> {
+    /// Words of a year, as `nineteen hundred eighty one`.
+    const YEAR_WORDS: usize = 4;
+    let day = number_end(text, word_start(text, word_end)?)?;
+    let slash = phrase(text, word_start(text, day)?, "slash")?;
+    let mut end = None;
+    let mut next = word_start(text, slash);
+    for _ in 0..YEAR_WORDS {
+        let Some(at) = next else { break };
+        let word = NUMBER_WORDS
+            .iter()
+            .chain(&["hundred", "thousand"])
+            .filter_map(|word| phrase(text, at, word))
+            .max();
+        let digits = text
+            .get(at..)?
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let Some(word) = word.or((digits > 0).then_some(at + digits)) else {
+            break;
+        };
+        end = Some(word);
+        next = word_start(text, word);
+    }
+    let start = number_start(text, at)?;
+    end.map(|end| Finding::new(DATE, start, end, 850))
+}
+
+/// Where the number of one or two words begins that ends one space before `at`.
+fn number_start(text: &[u8], at: usize) -> Option<usize> {
+    let mut start = None;
+    let mut end = at;
+    for _ in 0..2 {
+        let Some(space) = end
+            .checked_sub(1)
+            .filter(|space| byte(text, *space) == b' ')
+        else {
+            break;
+        };
+        let head = text.get(..space)?;
+        let letters = head.iter().rev().take_while(|byte| is_word(**byte)).count();
+        let word = head.get(space - letters..)?;
+        let is_number = NUMBER_WORDS
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+            || matches!(letters, 1 | 2) && word.iter().all(u8::is_ascii_digit);
+        if !is_number {
+            break;
+        }
+        end = space - letters;
+        start = Some(end);
+    }
+    start
 }
 
 /// Where the day behind the month ends, and whether it is an ordinal.

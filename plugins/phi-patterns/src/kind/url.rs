@@ -41,6 +41,8 @@ const PUBLIC_HOSTS: &[&str] = &[
     "python.org",
     "rust-lang.org",
     "localhost",
+    "0.0.0.0",
+    "host.docker.internal",
 ];
 
 /// From the word that an address begins with, which ends at `word_end`.
@@ -103,5 +105,10 @@ fn is_public(address: &[u8]) -> bool {
         starts(host.get(head..).unwrap_or_default(), top.as_bytes())
             && (head == 0 || byte(host, head - 1) == b'.')
     };
-    PUBLIC_HOSTS.iter().any(|top| is_below(top)) || is_below("gov")
+    // The machine itself (RFC 1122, 3.2.1.3).
+    let is_loopback = host.starts_with(b"127.")
+        && host
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    is_loopback || PUBLIC_HOSTS.iter().any(|top| is_below(top)) || is_below("gov")
 }

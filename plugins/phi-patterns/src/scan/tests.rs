@@ -8,6 +8,11 @@ use super::*;
 use crate::{Patterns, Plugin};
 
 mod charts;
+mod dates;
+mod labels;
+mod places;
+mod programs;
+mod slips;
 
 #[test]
 fn a_number_in_the_name_of_a_tool_is_found() {
@@ -516,15 +521,24 @@ fn the_sample_of_every_kind_is_found() {
 
 #[test]
 fn any_bytes_are_survived() {
+    let words = "Mar May 5 9 ssn mrn | | # \n \n \t  \" ' [ ] { } < > = % ( ) , : . - -- / @ \\ at dot com id ID: \
+                 Users home in since admitted between and slash two PID OBR <id extension <td> <tr> </tr> 12 440182 \
+                 1981 0010,0020 M F é like gps 42.3601 Age 92F";
+    let words: Vec<&str> = words.split(' ').collect();
     let alphabet = b"0123456789-./ ()@+xM\xC3\xA9ayrn:,'#";
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    for _ in 0..20_000 {
+    for round in 0..40_000 {
         let mut text = Vec::new();
         for _ in 0..40 {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            text.push(alphabet[(state % alphabet.len() as u64) as usize]);
+            if round % 2 == 0 {
+                text.push(alphabet[(state % alphabet.len() as u64) as usize]);
+                continue;
+            }
+            text.extend(words[(state % words.len() as u64) as usize].bytes());
+            text.extend([b' '].repeat((state >> 32) as usize % 3));
         }
         let mut findings = Vec::new();
         scan(&text, &mut findings);

@@ -31,7 +31,7 @@ fn line_end(text: &[u8], mut at: usize) -> usize {
 }
 
 /// `PID|`, perhaps behind the white space or quote that a message is wrapped in.
-fn segment_name(text: &[u8], at: usize) -> Option<&[u8]> {
+pub(super) fn segment_name(text: &[u8], at: usize) -> Option<&[u8]> {
     let name = text.get(at..at + 3)?;
     let is_name = name.first()?.is_ascii_uppercase()
         && name
@@ -53,12 +53,45 @@ fn segment(text: &[u8], name: &[u8], first: usize, end: usize, visit: &mut Visit
             if part < part_end {
                 let mut label = [0; 8];
                 visit(numbered(&mut label, name, number), part, part_end);
+                if is_person(text.get(part..part_end).unwrap_or_default()) {
+                    visit(PERSON, part, part_end);
+                }
             }
             part = part_end + 1;
         }
         number += 1;
         start = stop + 1;
     }
+}
+
+/// A field that has a person of the staff with an identifier.
+const PERSON: &[u8] = b"OBR-16";
+/// Digits of the shortest identifier of a person.
+const MIN_DIGITS: usize = 4;
+/// What stands third where a code and its meaning stand first (HL7 table 0396).
+const CODE_SYSTEMS: [&[u8]; 12] = [
+    b"LOINC", b"SNOMED", b"SCT", b"SNM", b"CPT", b"ICD", b"NDC", b"CVX", b"MVX", b"RXNORM",
+    b"UCUM", b"LOCAL",
+];
+
+/// `1447219880^KULKARNI^RAVINDRA` (XCN), in whichever field: messages are counted wrong when they are written by hand.
+fn is_person(field: &[u8]) -> bool {
+    let mut parts = field.split(|byte| *byte == b'^');
+    let (Some(id), Some(family), Some(given)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let is_name = |part: &[u8]| {
+        part.len() > 2
+            && part
+                .iter()
+                .all(|byte| byte.is_ascii_alphabetic() || b"' -.".contains(byte) || *byte >= 0x80)
+    };
+    let digits = id.iter().filter(|byte| byte.is_ascii_digit()).count();
+    digits >= MIN_DIGITS
+        && id.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
+        && is_name(family)
+        && is_name(given)
+        && !CODE_SYSTEMS.iter().any(|system| given.starts_with(system))
 }
 
 /// `PID-5` in `label`.

@@ -10,8 +10,13 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut hint = Hint::default();
     let mut at = 0;
     while let Some(quote) = next_quote(text, at) {
-        if text.get(at..quote).is_some_and(|gap| gap.contains(&b'}')) {
-            (hint.unsaid, hint.parent) = (None, None);
+        if let Some(gap) = text.get(at..quote)
+            && gap.contains(&b'}')
+        {
+            (hint.unsaid, hint.is_told) = (None, false);
+            // `[{…}, {…}]`: the next object of a list is of the same.
+            hint.list = hint.list.filter(|_| !gap.contains(&b']'));
+            hint.parent = hint.list.filter(|_| gap.ends_with(b"{"));
         }
         let Some((start, end, after)) = string(text, quote) else {
             at = behind_long(text, quote).unwrap_or(quote + 1);
@@ -71,10 +76,14 @@ fn value<'t>(
         return after;
     }
     if matches!(byte(text, at), b'[' | b'{') {
+        let is_list = byte(text, at) == b'[';
+        let has_objects = is_list && byte(text, skip_space(text, at + 1)) == b'{';
         *hint = Hint {
             is_about_a_person: PERSONS.contains(&key),
-            parent: Some(key).filter(|_| byte(text, at) == b'{'),
+            parent: Some(key).filter(|_| !is_list || has_objects),
+            list: Some(key).filter(|_| has_objects),
             unsaid: None,
+            is_told: false,
             ..*hint
         };
     }
@@ -107,20 +116,23 @@ fn hinted<'t>(
         return;
     }
     if let Some(parent) = hint.parent {
-        within(parent, key, start, end, visit);
+        // What its own object says of a value counts.
+        let is_told = key == b"value" && hint.is_told;
+        within(parent, key, is_told, (start, end), visit);
     }
     let said = text.get(start..end).unwrap_or_default();
     match key {
         b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
-        b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question" => {
-            // Prose stands under `text` too.
-            if key == b"system" || said.len() <= MAX_LABEL_BYTES {
-                let said = last_step(said);
-                match hint.unsaid.take() {
-                    Some((from, to)) => visit(said, from, to),
-                    None if key == b"system" => hint.system = Some(said),
-                    None => hint.meaning = Some(said),
-                }
+        // Prose stands under `text` too.
+        b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question"
+            if key == b"system" || said.len() <= MAX_LABEL_BYTES =>
+        {
+            let said = last_step(said);
+            hint.is_told = true;
+            match hint.unsaid.take() {
+                Some((from, to)) => visit(said, from, to),
+                None if key == b"system" => hint.system = Some(said),
+                None => hint.meaning = Some(said),
             }
         }
         b"value" | b"valueString" | b"answer" => {
@@ -152,16 +164,26 @@ struct Hint<'t> {
     meaning: Option<&'t [u8]>,
     /// A value of this object of which nothing was said yet: `{"value": …, "type": "MRN"}`.
     unsaid: Option<(usize, usize)>,
-    /// The key of this object.
+    /// Whether this object said what its value is.
+    is_told: bool,
+    /// The key of this object, or of the list that it is in.
     parent: Option<&'t [u8]>,
+    /// The key of the list of objects that this one is in.
+    list: Option<&'t [u8]>,
     /// Whether the object that was opened last is a person's name or refers to a person.
     is_about_a_person: bool,
 }
 
 /// Visits a value with what the key of its object says about it: `{"mrn": {"value": …}}`, `{"account": {"no": …}}`.
-fn within(parent: &[u8], key: &[u8], start: usize, end: usize, visit: &mut Visit<'_>) {
+fn within(
+    parent: &[u8],
+    key: &[u8],
+    is_told: bool,
+    (start, end): (usize, usize),
+    visit: &mut Visit<'_>,
+) {
     visit(&[parent, b" ", key].concat(), start, end);
-    if ALONE.contains(&key) {
+    if ALONE.contains(&key) && !is_told {
         visit(parent, start, end);
     }
 }
@@ -237,7 +259,7 @@ fn array(text: &[u8], key: &[u8], mut at: usize, visit: &mut Visit<'_>) -> usize
 }
 
 /// The string whose quote is at `at`: its text, and where the quote behind it ends.
-fn string(text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
+pub(super) fn string(text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
     let (quote, depth) = match (byte(text, at), byte(text, at + 1)) {
         (b'"', _) => (b'"', 0),
         (b'\'', _) => (b'\'', 0),
@@ -268,7 +290,7 @@ fn string(text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
     None
 }
 
-fn skip_space(text: &[u8], mut at: usize) -> usize {
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(byte(text, at), b' ' | b'\t' | b'\n' | b'\r') {
         at += 1;
     }

@@ -57,6 +57,9 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         return;
     }
     visit(key, start, start + len);
+    if key == b"extension" && is_quoted {
+        instance(text, key_end, start, start + len, visit);
+    }
     // `<family value="…"/>`: the element says what the value is.
     if key == b"value" && is_quoted {
         let head = text.get(key_end.saturating_sub(MAX_LABEL_BYTES)..key_end - key_len);
@@ -67,6 +70,55 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         }
     }
 }
+
+/// Bytes before an identifier in which the element stands that it is of.
+const MAX_OWNER_BYTES: usize = 512;
+
+/// The identifiers of C-CDA, `<patientRole><id root="…" extension="5590231"/>`: visited under the element that has
+/// them, and under what their root numbers.
+fn instance(text: &[u8], key_end: usize, start: usize, end: usize, visit: &mut Visit<'_>) {
+    let from = key_end.saturating_sub(MAX_OWNER_BYTES);
+    let head = text.get(from..key_end).unwrap_or_default();
+    let Some(open) = head.iter().rposition(|byte| *byte == b'<') else {
+        return;
+    };
+    if !head.get(open..).is_some_and(|tag| tag.starts_with(b"<id ")) {
+        return;
+    }
+    let rest = text.get(from + open..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take(MAX_VALUE_BYTES)
+        .position(|byte| *byte == b'>')
+        .unwrap_or_default();
+    let tag = rest.get(..len).unwrap_or_default();
+    let root = ROOTS.iter().find(|(root, _)| {
+        let mut parts = tag.split(|byte| matches!(byte, b'"' | b'\''));
+        parts.any(|part| part == *root)
+    });
+    if let Some((_, label)) = root {
+        visit(label, start, end);
+        return;
+    }
+    // Other identifiers of the same element may stand before.
+    let mut owners = head
+        .get(..open)
+        .unwrap_or_default()
+        .rsplit(|byte| *byte == b'<')
+        .filter(|element| !element.starts_with(b"id "));
+    if let Some(owner) = owners.next()
+        && let Some(name) = owner.split(|byte| b" >\r\n\t".contains(byte)).next()
+        && is_label(name)
+    {
+        visit(&[name, b" id"].concat(), start, end);
+    }
+}
+
+/// Roots that say what is numbered (HL7 OID registry).
+const ROOTS: [(&[u8], &[u8]); 2] = [
+    (b"2.16.840.1.113883.4.1", b"ssn"),
+    (b"2.16.840.1.113883.4.6", b"npi"),
+];
 
 const fn is_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')

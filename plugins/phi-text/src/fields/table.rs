@@ -1,21 +1,19 @@
 //! Tables: lines of cells under a header (CSV, tabs, pipes, Markdown), and the columns of an SQL `INSERT`.
 
-use super::{MAX_LABEL_BYTES, Visit, is_label, trimmed};
+use super::header::{Cells, Labels, MAX_COLUMNS, bare, is_rule};
+use super::{MAX_LABEL_BYTES, Visit, trimmed};
 use crate::chunk;
 use crate::text::{byte, starts};
 
-/// Columns of one table; those behind it have no label.
-const MAX_COLUMNS: usize = 48;
 /// Fewest columns that make a table of lines.
 const MIN_COLUMNS: usize = 2;
 
 /// Bytes of one tuple of values; a longer one is not read, so that a lost quote costs little.
 const MAX_TUPLE_BYTES: usize = 8 * 1024;
 
-type Cells = [(usize, usize); MAX_COLUMNS];
-
 /// What cells are apart by.
-const SEPARATORS: [u8; 4] = *b",|\t;";
+const SEPARATORS: [u8; 4] = [b',', PIPE, b'\t', b';'];
+const PIPE: u8 = b'|';
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let (is_table, has_tuple) = looks(text);
@@ -29,8 +27,8 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
 }
 
-/// One pass that costs little: for which separators two lines in a row have as many cells, and whether `(` follows
-/// a word that ends with `s`, as `VALUES (` does.
+/// One pass that costs little: for which separators two lines in a row have as many cells, a rule between them aside,
+/// and whether `(` follows a word that ends with `s`, as `VALUES (` does.
 fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
     /// Bytes that are passed over together where all are letters and spaces, as most are.
     const BYTES: usize = 8;
@@ -57,6 +55,8 @@ fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
 #[derive(Default)]
 struct Lines {
     last: [u16; SEPARATORS.len()],
+    /// Pipes of the line before that: a rule may stand between.
+    pipes_before: u16,
     counts: [u16; SEPARATORS.len()],
     quoted: bool,
     /// Whether two lines in a row had as many.
@@ -89,6 +89,11 @@ impl Lines {
 
     fn end(&mut self) {
         self.quoted = false;
+        let [_, pipes, ..] = self.counts;
+        let [_, last_pipes, ..] = self.last;
+        let [_, is_table, ..] = &mut self.are_table;
+        *is_table |= pipes >= MIN_SEPARATORS && pipes == self.pipes_before;
+        self.pipes_before = last_pipes;
         let counts = self.last.iter_mut().zip(&mut self.counts);
         for (found, (last, count)) in self.are_table.iter_mut().zip(counts) {
             *found |= *count >= MIN_SEPARATORS && count == last;
@@ -127,6 +132,9 @@ fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
         let end = chunk::next_of(text, at, [b'\n']).unwrap_or(text.len());
         let line = (at, end);
         at = end + 1;
+        if separator == PIPE && text.get(line.0..line.1).is_some_and(is_rule) {
+            continue;
+        }
         let count = columns(text, line, separator);
         if count < MIN_COLUMNS {
             header = Header::None;
@@ -137,10 +145,10 @@ fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
             && columns == count
             && let Some(labels) = read_header(text, labels, separator)
         {
-            header = Header::Labels(Box::new(labels), count);
+            header = Header::Labels(labels);
         }
         match &header {
-            Header::Labels(labels, columns) if *columns == count => {
+            Header::Labels(labels) if labels.count == count => {
                 row(text, labels, line, separator, visit);
             }
             _ => header = Header::Line(line, count),
@@ -152,7 +160,7 @@ enum Header {
     None,
     /// A line that may be one, and how many columns it has.
     Line((usize, usize), usize),
-    Labels(Box<Cells>, usize),
+    Labels(Labels),
 }
 
 /// Cells of the line, up to [`MAX_COLUMNS`].
@@ -167,25 +175,24 @@ fn columns(text: &[u8], (start, end): (usize, usize), separator: u8) -> usize {
 }
 
 /// The labels of a line where every cell can be one.
-fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Cells> {
+fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Labels> {
     let mut cells = [(0, 0); MAX_COLUMNS];
     let count = split(text, start, end, separator, &mut cells);
-    is_header(text, &mut cells, count).then_some(cells)
+    Labels::read(text, &mut cells, count)
 }
 
 fn row(
     text: &[u8],
-    labels: &Cells,
+    labels: &Labels,
     (start, end): (usize, usize),
     separator: u8,
     visit: &mut Visit<'_>,
 ) {
     let mut cells = [(0, 0); MAX_COLUMNS];
     let count = split(text, start, end, separator, &mut cells);
-    for (label, cell) in labels.iter().zip(&cells).take(count) {
+    for (column, cell) in cells.iter().enumerate().take(count) {
         if let (Some(label), Some((start, end))) =
-            (text.get(label.0..label.1), trimmed(text, cell.0, cell.1))
-            && !label.is_empty()
+            (labels.of(text, column), bare(text, cell.0, cell.1))
         {
             visit(label, start, end);
         }
@@ -217,24 +224,6 @@ fn split(
         }
     }
     count.min(MAX_COLUMNS)
-}
-
-/// Whether every cell can be a label; trims them to it.
-fn is_header(text: &[u8], cells: &mut Cells, count: usize) -> bool {
-    let mut labels = 0;
-    for cell in cells.iter_mut().take(count) {
-        *cell = trimmed(text, cell.0, cell.1).unwrap_or((0, 0));
-        let label = text.get(cell.0..cell.1).unwrap_or_default();
-        if label.is_empty() {
-            continue;
-        }
-        let words = label.split(|byte| *byte == b' ').count();
-        if !is_label(label) || label.len() > MAX_LABEL_BYTES / 2 || words > 4 {
-            return false;
-        }
-        labels += 1;
-    }
-    labels + 2 >= count && labels >= 2
 }
 
 /// `INSERT INTO t (a, b) VALUES ('x', 'y'), ('z', 'w')`.

@@ -100,6 +100,88 @@ fn tables_and_inserts() {
 }
 
 #[test]
+fn tables_as_they_are_printed() {
+    for text in [
+        "| # | Patient | MRN |\n|---|---|---|\n| 1 | Ann | 12 |",
+        "|  | Patient | MRN |\n|---|:--|--:|\n| 1 | Ann | 12 |",
+        "| **Patient** | **MRN** |\n|---|---|\n| **Ann** | 12 |",
+        "#,Patient,MRN\n1,Ann,12",
+        "#\tPatient\tMRN\n1\tAnn\t12",
+        "Patient,Hgb %,MRN,\nAnn,4,12,",
+        " Patient | MRN\n---------+-----\n Ann     | 12\n(1 row)",
+        "+---------+-----+\n| Patient | MRN |\n+---------+-----+\n| Ann     | 12  |\n+---------+-----+",
+        "Patient   MRN   Room\nAnn       12    4",
+        "Patient   MRN\n-------   ---\nAnn       12",
+        // As data frames are printed: numbered lines, columns flush right.
+        "   Patient  MRN\n0      Ann   12\n1      Bea   13",
+        "<table><tr><th>Patient</th><th>MRN</th></tr>\n<tr><td><b>Ann</b></td><td>12</td></tr></table>",
+        "{\"columns\": [\"Patient\", \"MRN\"], \"rows\": [[\"Ann\", \"12\"], [\"Bea\", 13]]}",
+        "[[\"Patient\",\"MRN\"],[\"Ann\",\"12\"]]",
+    ] {
+        sees(text, &["Patient=Ann", "MRN=12"]);
+    }
+    for text in [
+        "Patient,12\nAnn,13",
+        "Patient   Ann\nNurse     Bea",
+        "Name:   Ann   Sex:   F\nPlan:   Bea   Age:   4",
+        "[\"a\",\"b\"], [\"c\",\"d\"]",
+        "It rained.  We left.  It stopped.\nWe came.  It rained.  It stopped.",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+    let pairs = "<tr><td>Patient</td><td>Ann</td></tr><tr><td>Nurse</td><td>Bea</td></tr>";
+    assert!(!fields(pairs).contains(&"Patient=Nurse".to_owned()));
+}
+
+#[test]
+fn what_stands_near_a_value_in_standard_formats() {
+    sees(
+        "WHERE lower(p.name) LIKE '%Doe%' AND mrn NOT IN ('12', '13')",
+        &["name=Doe", "mrn=12", "mrn=13"],
+    );
+    sees(
+        "(0010,0020) LO [440182]    #   6, 1 PatientID\n(0010,0010) PN [DOE^ANN]",
+        &["patient id=440182", "patient name=DOE^ANN"],
+    );
+    sees(
+        "(0010, 0020) Patient ID                  LO: '440182'",
+        &["patient id=440182"],
+    );
+    sees(
+        "Doe, Ann | 02/03/1944 | F | 3384712",
+        &["mrn=3384712", "patient name=Doe, Ann"],
+    );
+    sees(
+        "<patientRole>\n <id extension=\"12\" root=\"1.2\"/><id root=\"2.16.840.1.113883.4.1\" extension=\"13\"/>\n\
+         <id extension=\"14\" root=\"1.3\"/>",
+        &["patientRole id=12", "ssn=13", "patientRole id=14"],
+    );
+    sees(
+        r#"{"telecom":[{"use":"home","value":"12"},{"value":"13"}],"value":"14"}"#,
+        &["telecom=12", "telecom=13"],
+    );
+    sees(
+        r#"{"code":{"system":"http://x.org/a"},"contact":[{"telecom":[{"value":"12"}]}]}"#,
+        &["telecom=12"],
+    );
+    let found = fields(r#"{"telecom":[{"system":"fax","value":"12"}],"value":"14"}"#);
+    assert!(found.contains(&"fax=12".to_owned()), "{found:?}");
+    assert!(
+        !found
+            .iter()
+            .any(|seen| seen == "telecom=12" || seen == "telecom=14"),
+        "{found:?}"
+    );
+    for text in [
+        "it was 'this', and 'those'",
+        "Doe, Ann | 02/03/1944 | 3384712",
+        "a (1234,5678) b",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn interfaces() {
     sees(
         "MSH|^~\\&|A|B\rPID|1||482913^^^H~5||DOE^ANN||19620314|F",
@@ -110,6 +192,15 @@ fn interfaces() {
             "PID-5=DOE^ANN",
             "PID-7=19620314",
         ],
+    );
+    sees(
+        "OBR|1||||||||||||||14472^DOE^ANN^^^^MD",
+        &["OBR-15=14472^DOE^ANN^^^^MD", "OBR-16=14472^DOE^ANN^^^^MD"],
+    );
+    assert_eq!(
+        fields("OBX|1|15545^GLUCOSE^LOCAL").len(),
+        2,
+        "a code is nobody"
     );
     sees(
         "NM1*IL*1*DOE*ANN****MI*W123~REF*SY*219099999~",

@@ -48,7 +48,7 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
 }
 
 /// Where the name ends, its dot included.
-fn month_end(text: &[u8], at: usize) -> Option<usize> {
+pub(super) fn month_end(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let len = rest
         .iter()
@@ -170,10 +170,77 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
     if behind_month {
         return None;
     }
+    if !is_day(value) {
+        return None;
+    }
+    let is_one_line = !head
+        .get(rest.len()..)
+        .is_some_and(|gap| gap.contains(&b'\n'));
+    let start = is_one_line
+        .then(|| first_day(text, start))
+        .flatten()
+        .unwrap_or(start);
     let lead = byte_before(text, start);
     let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
-    (is_day(value) && stands_alone).then_some(start)
+    stands_alone.then_some(start)
 }
+
+/// Where the first day of `5-9 October`, `5 to 9 October`, `5th and 9th of October` begins, whose last one begins at
+/// `start`.
+fn first_day(text: &[u8], start: usize) -> Option<usize> {
+    let head = before(text, start);
+    let joint = ["-", " - ", " to ", " and ", " & ", " through "]
+        .iter()
+        .filter(|joint| {
+            let at = head.len().checked_sub(joint.len());
+            at.is_some_and(|at| starts(head.get(at..).unwrap_or_default(), joint.as_bytes()))
+        })
+        .max_by_key(|joint| joint.len())?;
+    let mut end = start - joint.len();
+    if is_ordinal(text, end) {
+        end -= 2;
+    }
+    let digits = text
+        .get(..end)?
+        .iter()
+        .rev()
+        .take(3)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let first = end - digits;
+    let value = text
+        .get(first..end)?
+        .iter()
+        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+    let lead = byte_before(text, first);
+    let is_first = (1..=2).contains(&digits)
+        && is_day(value)
+        && !is_word(lead)
+        && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$' | b':');
+    // `from 5 to 9 October`, but `increased 5 to 9 Oct` counts: only what is glued or spelt is sure.
+    let is_sure = *joint == "-"
+        || text
+            .get(end..start)
+            .is_some_and(|gap| gap.len() > joint.len());
+    let is_told = || ends_with(before(text, first), FIRST_DAY_BEFORE);
+    (is_first && (is_sure || is_told())).then_some(first)
+}
+
+const FIRST_DAY_BEFORE: &[&str] = &[
+    "from",
+    "on",
+    "between",
+    "admitted",
+    "hospitalized",
+    "seen",
+    "the",
+    "dates",
+    "dates:",
+    "stay",
+    "hospitalised",
+    "inpatient",
+    "leave",
+];
 
 const ORDINALS: [&[u8]; 4] = [b"st", b"nd", b"rd", b"th"];
 
@@ -181,6 +248,9 @@ const ORDINALS: [&[u8]; 4] = [b"st", b"nd", b"rd", b"th"];
 fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
     let rest = text.get(name_end..)?;
     let gap = gap_len(rest)?;
+    if let Some(end) = misread_day(rest, gap) {
+        return Some(name_end + end);
+    }
     let digits = rest
         .iter()
         .skip(gap)
@@ -207,10 +277,19 @@ fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
         end = range_end(rest, end);
     }
     let tail = (byte(rest, end), byte(rest, end + 1));
-    let goes_on = is_word(tail.0)
-        || matches!(tail.0, b'%' | b':')
-        || matches!(tail, (b'.' | b'/', b'0'..=b'9'));
+    let goes_on =
+        is_word(tail.0) || tail.0 == b'%' || matches!(tail, (b'.' | b'/' | b':', b'0'..=b'9'));
     (is_day(value) && !goes_on).then_some(name_end + end)
+}
+
+/// Where `l5` and `3O` end: a day of two digits, one of which was read as a letter.
+fn misread_day(rest: &[u8], gap: usize) -> Option<usize> {
+    let day = rest.get(gap..gap + 2)?;
+    let is_day = matches!(day, [b'l' | b'I', b'0'..=b'9'] | [b'0'..=b'3', b'O' | b'l']);
+    let tail = byte(rest, gap + 2);
+    (is_day && !is_word(tail) && !b"%/.-".contains(&tail)
+        || is_day && tail == b'.' && !is_word(byte(rest, gap + 3)))
+    .then_some(gap + 2)
 }
 
 /// Where the second day of `14-17` ends; `end` where there is none.
@@ -227,23 +306,47 @@ fn range_end(rest: &[u8], end: usize) -> usize {
 fn more_days(text: &[u8], mut end: usize) -> usize {
     loop {
         let rest = text.get(end..).unwrap_or_default();
-        let signs: [&[u8]; 4] = [b", and ", b" and ", b" & ", b", "];
+        let signs: [&[u8]; 11] = [
+            b", and ",
+            b" and the ",
+            b" and ",
+            b" & ",
+            b", ",
+            b" through the ",
+            b" through ",
+            b" thru ",
+            b" to the ",
+            b" to ",
+            b" - ",
+        ];
         let Some(sign) = signs.iter().find(|sign| starts(rest, sign)) else {
             return end;
         };
         let day = rest.get(sign.len()..).unwrap_or_default();
-        let digits = day.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let mut digits = day.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let count = digits;
+        if digits > 0
+            && day.get(digits..digits + 2).is_some_and(|tail| {
+                ORDINALS
+                    .iter()
+                    .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
+            })
+            && !is_word(byte(day, digits + 2))
+        {
+            digits += 2;
+        }
         let tail = (byte(day, digits), byte(day, digits + 1));
         let value = day
             .iter()
-            .take(digits)
+            .take(count.min(3))
             .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
         // What is counted, or a time, stands there as well: `Oct 14, 3 pills`.
         let ends = matches!(tail, (b'.' | b';' | b')' | b'\n' | 0, _))
             && !(tail.0 == b'.' && tail.1.is_ascii_digit())
             || matches!(tail, (b',', b' '))
-            || starts(day.get(digits..).unwrap_or_default(), b" and ");
-        if !(1..=2).contains(&digits) || !is_day(value) || !ends {
+            || starts(day.get(digits..).unwrap_or_default(), b" and ")
+            || digits > count;
+        if !(1..=2).contains(&count) || !is_day(value) || !ends {
             return end;
         }
         end += sign.len() + digits;
@@ -276,7 +379,7 @@ fn is_ordinal(text: &[u8], end: usize) -> bool {
 }
 
 /// Where a year behind the month or the day ends: `, 2024`, ` of 2024`, `-2024`, ` '24`.
-fn year_after(text: &[u8], from: usize) -> Option<usize> {
+pub(super) fn year_after(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     let mut gap = rest
         .iter()

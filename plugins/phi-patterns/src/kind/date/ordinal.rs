@@ -4,6 +4,19 @@ use super::{DATE, Finding, is_day};
 use crate::number::Numbers;
 use crate::text::{before, byte, byte_before, ends_with, is_word, starts};
 
+/// What is done to a patient on a day: `admitted the 3rd`, `discharged on the 9th`.
+const DEEDS: &[&str] = &[
+    "admitted",
+    "admitted on",
+    "readmitted",
+    "readmitted on",
+    "discharged",
+    "discharged on",
+    "transferred on",
+    "seen on",
+    "born on",
+    "died on",
+];
 const WEEKDAYS: [&str; 7] = [
     "monday",
     "tuesday",
@@ -38,9 +51,11 @@ pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         byte(text, end),
         0 | b'.' | b',' | b';' | b'?' | b'!' | b'\n'
     );
-    let is_day_of_month = value >= BEYOND_BODIES
-        && ends_clause
-        && ends_with(head, &["on"])
-        && byte_before(text, group.start) == b' ';
+    let is_told = ends_clause && ends_with(head, DEEDS) && byte_before(text, group.start) == b' ';
+    let is_day_of_month = is_told
+        || value >= BEYOND_BODIES
+            && ends_clause
+            && ends_with(head, &["on"])
+            && byte_before(text, group.start) == b' ';
     is_day_of_month.then_some(Finding::new(DATE, group.start, end, 650).contextual())
 }

@@ -1,7 +1,7 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
-use crate::number::{Gap, Numbers};
-use crate::text::{after, before, begins_with, byte, has};
+use crate::number::Numbers;
+use crate::text::{after, before, begins_with, byte, byte_before, has, is_word};
 
 /// Whether the words around say that a bare `3/4` is a date, and none says that it is something else.
 pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
@@ -17,6 +17,10 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
             || is_heading(numbers, at, near)
             || is_timed(numbers, at)
             || is_aside(numbers, at, near)
+            || is_padded(numbers, at) && !has(clause, COUNTED_BEFORE)
+            || begins_with(behind, DEEDS_AFTER)
+            || is_in_theatre(near)
+            || is_between(numbers, at, clause)
     };
     is_about_a_day() && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
 }
@@ -37,15 +41,112 @@ fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
     (begins_line || begins_sentence) && is_titled || begins_line && is_first_word()
 }
 
-/// `11/3 0900`: a time of day behind it.
+/// `11/3 0900`, `3/1 7:55am`, `2/28 at 10:41`: a time of day behind it.
 fn is_timed(numbers: &Numbers<'_>, at: usize) -> bool {
-    let time = numbers.group(at + 2);
-    let is_clock = |time: u32| time / 100 < 24 && time % 100 < 60;
-    time.len() == 4
-        && numbers.gap(at + 1) == Gap::Space
-        && numbers.gap(at + 2) == Gap::None
-        && byte(numbers.text, time.start) <= b'2'
-        && numbers.value(at + 2).is_some_and(is_clock)
+    let text = numbers.text;
+    let rest = text.get(numbers.group(at + 1).end..).unwrap_or_default();
+    let Some(rest) = rest.strip_prefix(b" ") else {
+        return false;
+    };
+    let rest = rest
+        .strip_prefix(b"at ")
+        .or(rest.strip_prefix(b"@ "))
+        .or(rest.strip_prefix(b"@"))
+        .unwrap_or(rest);
+    let hours = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let value = |from: usize, to: usize| {
+        let digits = rest.get(from..to).unwrap_or_default();
+        digits.iter().fold(0, |value, digit| {
+            value * 10 + u32::from(digit.wrapping_sub(b'0'))
+        })
+    };
+    if hours == 4 {
+        return value(0, 2) < 24
+            && value(2, 4) < 60
+            && byte(rest, 0) <= b'2'
+            && !is_word(byte(rest, 4))
+            && !matches!(
+                (byte(rest, 4), byte(rest, 5)),
+                (b'-' | b'/' | b'.' | b' ', b'0'..=b'9')
+            );
+    }
+    matches!(hours, 1 | 2)
+        && byte(rest, hours) == b':'
+        && byte(rest, hours + 1).is_ascii_digit()
+        && byte(rest, hours + 2).is_ascii_digit()
+        && value(0, hours) < 24
+        && value(hours + 1, hours + 3) < 60
+}
+
+/// `02/09`: no fraction and no score is written with a zero first.
+fn is_padded(numbers: &Numbers<'_>, at: usize) -> bool {
+    let (month, day) = (numbers.group(at), numbers.group(at + 1));
+    let is_zero = |start: usize| byte(numbers.text, start) == b'0';
+    month.len() == 2
+        && day.len() == 2
+        && (is_zero(month.start) || is_zero(day.start))
+        && !matches!(
+            byte_before(numbers.text, month.start),
+            b'[' | b'(' | b'"' | b'\'' | b'#' | b':'
+        )
+}
+
+/// What is counted as `02/09` as well.
+const COUNTED_BEFORE: &[&str] = &[
+    "page", "pages", "p", "pg", "slide", "step", "part", "batch", "chunk", "file", "item", "row",
+    "question", "chapter", "epoch", "test", "tests", "task", "frame", "episode", "shard", "worker",
+    "node", "port", "lesson", "module", "level", "version", "exp", "expires", "card",
+];
+
+/// What is done on the day before it: `3/1 d/c home`.
+const DEEDS_AFTER: &[&str] = &[
+    "admitted",
+    "discharged",
+    "d/c",
+    "d/c'd",
+    "dc'd",
+    "transferred",
+    "presented",
+    "underwent",
+    "extubated",
+    "intubated",
+    "no-showed",
+    "called",
+    "texted",
+    "fell",
+];
+
+/// `OR 3/1`: the operating room has capitals, the conjunction stands between numbers or is small.
+fn is_in_theatre(near: &[u8]) -> bool {
+    let head = near.trim_ascii_end();
+    let Some(rest) = head.strip_suffix(b"OR") else {
+        return false;
+    };
+    let is_other = rest.trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
+    !is_word(byte_before(rest, rest.len())) && !is_other
+}
+
+/// Both days of `between 12/20 and 1/4 she fell`, where somebody is spoken of.
+fn is_between(numbers: &Numbers<'_>, at: usize, clause: &[u8]) -> bool {
+    if !has(clause, &["between"]) {
+        return false;
+    }
+    let end = numbers.group(at + 1).end;
+    let behind = after(numbers.text, end);
+    const PERSONS: &[&str] = &[
+        "he",
+        "she",
+        "pt",
+        "patient",
+        "his",
+        "her",
+        "was",
+        "had",
+        "fell",
+        "hospitalized",
+        "i",
+    ];
+    has(clause, PERSONS) || has(behind, PERSONS)
 }
 
 /// `(11/2)`, `[11/3]`, which is no fraction.
@@ -226,13 +327,31 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "friday",
     "saturday",
     "sunday",
+    "meeting",
+    "conference",
+    "school",
+    "work",
+    "return",
+    "returns",
+    "returned",
+    "rto",
+    "showed",
+    "no-showed",
+    "no-show",
+    "message",
+    "messaged",
+    "msg",
+    "reply",
+    "replied",
+    "emailed",
+    "texted",
 ];
 /// Words that make it a measurement, a score or a grade.
 pub(super) const MEASURE_BEFORE: &[&str] = &[
     "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale",
     "rated", "bp", "pressure", "ratio", "stage", "vision", "acuity", "motor", "power", "gcs",
     "apgar", "apgars", "mg", "dose of", "type", "pulse", "edema", "muscle", "reflex", "biceps",
-    "patellar", "heart", "ef", "tab", "tabs", "d5",
+    "patellar", "heart", "ef", "tab", "tabs", "d5", "scored", "scores",
 ];
 pub(super) const MEASURE_AFTER: &[&str] = &[
     "murmur",
@@ -268,6 +387,8 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "sem",
     "hsm",
     "days",
+    "day",
+    "time",
     "times",
     "doses",
     "dose",

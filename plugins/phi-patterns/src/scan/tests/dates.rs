@@ -1,0 +1,114 @@
+//! Dates that only the words around tell: months alone, months with days, holidays; and dates in words and in code.
+
+use detector_kit::cases::{finds, leaves_alone};
+
+use crate::Patterns;
+
+#[test]
+fn months_alone_where_something_was_done_to_somebody() {
+    finds::<Patterns>(&[
+        ("admitted in March for sepsis", &["DATE:March"]),
+        ("Last seen in May.", &["DATE:May"]),
+        ("flu shot Oct, Tdap done", &["DATE:Oct"]),
+        ("Nov mammogram was normal", &["DATE:Nov"]),
+        ("her May visit", &["DATE:May"]),
+        ("surgery last August", &["DATE:August"]),
+        (
+            "she has had headaches since early november",
+            &["DATE:november"],
+        ),
+        (
+            "he was in rehab between June and August",
+            &["DATE:June", "DATE:August"],
+        ),
+        ("PT SAW DR LEE LAST OCTOBER FOR HTN", &["DATE:OCTOBER"]),
+        ("turned 50 in May; doing well", &["DATE:May"]),
+        ("seen on Thanksgiving", &["DATE:Thanksgiving"]),
+        ("she has been weak since Christmas", &["DATE:Christmas"]),
+        ("died New Year's Eve 2024", &["DATE:New Year's Eve 2024"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Flu season starts in October and peaks in February.",
+        "Should people get a flu shot in September?",
+        "the vaccine was approved by the FDA in March",
+        "nausea may go on; they march in step",
+        "released in March and deployed in April",
+        "in March madness, ER visits rise",
+        "pain in May-Thurner syndrome",
+        "seen in June Miller's chart",
+        "labs may help, CT may show it, visit may end",
+        "Her appt is with June. April called.",
+        "Before Christmas, ER visits usually rise.",
+        "on christmas trees, and Easter eggs",
+        "the study saw patients between June and August",
+    ]);
+}
+
+#[test]
+fn months_and_days_that_no_fraction_is() {
+    finds::<Patterns>(&[
+        ("Feb 10: TSH 4.9", &["DATE:Feb 10"]),
+        ("Admitted Mar 3: CHF", &["DATE:Mar 3"]),
+        ("Family meeting 02/09 with son", &["DATE:02/09"]),
+        ("3/1 7:55am", &["DATE:3/1"]),
+        ("msg 2/28 at 10:41pm", &["DATE:2/28"]),
+        ("3/1 d/c home", &["DATE:3/1"]),
+        ("Return to school 10/14.", &["DATE:10/14"]),
+        ("no-showed 2/14", &["DATE:2/14"]),
+        ("OR 3/1", &["DATE:3/1"]),
+        (
+            "Between 12/20 and 1/4 she fell",
+            &["DATE:12/20", "DATE:1/4"],
+        ),
+        ("DOS 010526", &["DATE:010526"]),
+        ("due Mar l5", &["DATE:Mar l5"]),
+        ("admitted the 3rd, better now", &["DATE:3rd"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Mar 3:30pm",
+        "strength 05/05",
+        "page 02/09",
+        "[03/10] Compiling",
+        "step 01/12: done",
+        "1/2 OR 3/4 cup",
+        "between 1/2 and 3/4 of it",
+        "works 3/4 time, 1/2 days at school",
+        "take 1/2 tab at 8:00am",
+        "ratio 3/4 10:1",
+        "DOS 622000, DOS attack 123456",
+        "may I5 or mar l55",
+        "seen on the 3rd floor, admitted the 3rd time",
+    ]);
+}
+
+#[test]
+fn spans_of_days_and_dates_in_words_and_code() {
+    finds::<Patterns>(&[
+        ("5-9 Oct 2025", &["DATE:5-9 Oct 2025"]),
+        ("from 5 to 9 October", &["DATE:5 to 9 October"]),
+        (
+            "October 5th through the 9th",
+            &["DATE:October 5th through the 9th"],
+        ),
+        ("third of march 1987", &["DATE:third of march 1987"]),
+        (
+            "fourth of July nineteen fifty two",
+            &["DATE:fourth of July nineteen fifty two"],
+        ),
+        (
+            "oh two slash fourteen slash twenty twenty six period",
+            &["DATE:oh two slash fourteen slash twenty twenty six"],
+        ),
+        ("dob=date(1981, 4, 9), x", &["DATE:1981, 4, 9"]),
+        (
+            "admitted_at = datetime(2025, 3, 14, 8)",
+            &["DATE:2025, 3, 14"],
+        ),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "a slash b slash c",
+        "two slash four of them",
+        "start = date(2024, 1, 1)",
+        "update(1981, 4, 9) of the dob",
+    ]);
+}

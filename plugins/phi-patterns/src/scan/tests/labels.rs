@@ -1,0 +1,110 @@
+//! Labels of numbers, accounts and places beside those that charts print.
+
+use detector_kit::cases::{finds, leaves_alone};
+
+use crate::Patterns;
+
+#[test]
+fn numbers_of_other_registers() {
+    finds::<Patterns>(&[
+        ("plate LKA9PD seen", &["VEHICLE_ID:LKA9PD"]),
+        (
+            "Member: Rosa Diaz  ID: 9920118842  Group: 70012",
+            &["HEALTH_PLAN_ID:9920118842", "HEALTH_PLAN_ID:70012"],
+        ),
+        (
+            "Member ID: W88120447 Group: 70012-B",
+            &["HEALTH_PLAN_ID:W88120447", "HEALTH_PLAN_ID:70012-B"],
+        ),
+        ("Her ID is U88 120 4471-01.", &["OTHER_ID:U88 120 4471-01"]),
+        ("license # MD.0047718", &["LICENSE_NUMBER:MD.0047718"]),
+        ("GMC 7041882", &["LICENSE_NUMBER:7041882"]),
+        ("badge 4471", &["OTHER_ID:4471"]),
+        ("UR number 667281", &["MRN:667281"]),
+        ("482913 (MRN), 482914 (MRN)", &["MRN:482913", "MRN:482914"]),
+        ("from 52144 (workstation WS-0441)", &["DEVICE_ID:WS-0441"]),
+        ("CPI 8100224", &["MRN:8100224"]),
+        ("Subject 014-0027 was randomized", &["OTHER_ID:014-0027"]),
+        ("incident # IR-26-0188", &["OTHER_ID:IR-26-0188"]),
+        ("file # 2025-00447", &["OTHER_ID:2025-00447"]),
+        ("A-number A089-123-456", &["OTHER_ID:A089-123-456"]),
+        ("Aadhaar 2345 6789 0123", &["OTHER_ID:2345 6789 0123"]),
+        ("SIN 046 454 286", &["SSN:046 454 286"]),
+        (
+            "UDID 00008030-001A35E11A88003A",
+            &["DEVICE_ID:00008030-001A35E11A88003A"],
+        ),
+        ("(workstation WS-ICU-0441)", &["DEVICE_ID:WS-ICU-0441"]),
+        ("GPS 42.3601, -71.0589", &["OTHER_ID:42.3601, -71.0589"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "plate LCP35 fixed",
+        "plate 3HOLES",
+        "{\"id\": 9920118842}",
+        "ID: 9920118842",
+        "Group: 70012",
+        "GMC 2500 truck",
+        "badges of 4 colours",
+        "CPI 2024",
+        "Subject: the budget of 2024",
+        "incident in 2024",
+        "a file of 447 rows",
+        "A089-123-45",
+        "046 454 287",
+        "the sin of 046 454 287",
+        "workstation setup",
+        "lat 42.3, lon -71.0",
+        "lat 12.345 and dorsi 1.234",
+        "insurance group: 1000 members",
+        "{\"lat\":42.3601,\"lon\":-71.0589}",
+    ]);
+}
+
+#[test]
+fn telephones_by_other_words() {
+    finds::<Patterns>(&[
+        ("Coordinator | ext. 5521", &["PHONE:5521"]),
+        ("tel 0049 30 901820", &["PHONE:0049 30 901820"]),
+        ("ph 919/555/0148", &["PHONE:919/555/0148"]),
+        ("her number is 5550187", &["PHONE:5550187"]),
+        ("page me at 41877", &["PHONE:41877"]),
+        ("9195550151 (c)", &["PHONE:9195550151"]),
+        ("her # is 5550187", &["PHONE:5550187"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "hip ext 5 deg",
+        "919/555/0148",
+        "the lot number is 5550187",
+        "extension=\"5521\"",
+    ]);
+}
+
+#[test]
+fn accounts_and_folders_of_somebody() {
+    finds::<Patterns>(&[
+        ("login rmendez4", &["OTHER_ID:rmendez4"]),
+        ("user rmendez4 logged in", &["OTHER_ID:rmendez4"]),
+        ("login failed for rmendez4", &["OTHER_ID:rmendez4"]),
+        (
+            "Accepted publickey for lhernandez from 10.2.3.4",
+            &["OTHER_ID:lhernandez", "IP_ADDRESS:10.2.3.4"],
+        ),
+        ("C:\\Users\\jdelgado\\Desktop", &["OTHER_ID:jdelgado"]),
+        ("see /home/jdelgado/x.txt", &["OTHER_ID:jdelgado"]),
+        ("/Users/jdelgado/x", &["OTHER_ID:jdelgado"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "login oauth2",
+        "login page",
+        "user story42",
+        "login failed for everybody",
+        "password for the account",
+        "C:\\Users\\Public\\x",
+        "/home/user12/x",
+        "/home/ubuntu/x",
+        "GET /users/profile/x",
+        "src/home/buttons/x",
+        "import '/home/dashboard/x'",
+        "at home/jdelgado/",
+    ]);
+}

@@ -1,0 +1,73 @@
+//! Attributes of DICOM as tools print them: `(0010,0020) LO [440182]  # 6, 1 PatientID`,
+//! `(0010, 0020) Patient ID   LO: '440182'`. Those that identify somebody have the label that people give them.
+
+use super::{MAX_VALUE_BYTES, Visit};
+use crate::text::byte;
+
+/// Attributes of patients, staff, institutions and devices (DICOM PS3.6, PS3.15 table E.1-1).
+const LABELS: [(&[u8; 8], &[u8]); 20] = [
+    (b"00080050", b"accession number"),
+    (b"00080080", b"hospital name"),
+    (b"00080081", b"address"),
+    (b"00080090", b"referring physician"),
+    (b"00081048", b"physician name"),
+    (b"00081050", b"physician name"),
+    (b"00081060", b"physician name"),
+    (b"00081070", b"physician name"),
+    (b"00100010", b"patient name"),
+    (b"00100020", b"patient id"),
+    (b"00100030", b"dob"),
+    (b"00101000", b"patient id"),
+    (b"00101001", b"patient name"),
+    (b"00101005", b"maiden name"),
+    (b"00101040", b"patient address"),
+    (b"00101060", b"mothers maiden name"),
+    (b"00102154", b"phone"),
+    (b"00181000", b"serial number"),
+    (b"00200010", b"study id"),
+    (b"00380010", b"admission id"),
+];
+
+/// Visits the value of the attribute whose bracket is at `open`; gives where it ends.
+pub(super) fn at_bracket(text: &[u8], open: usize, visit: &mut Visit<'_>) -> Option<usize> {
+    let (tag, end) = tag(text, open)?;
+    let (_, label) = LABELS.iter().find(|(known, _)| **known == tag)?;
+    let (start, end) = value(text, end)?;
+    visit(label, start, end);
+    Some(end)
+}
+
+/// The digits of the tag at `open`, and where it ends.
+fn tag(text: &[u8], open: usize) -> Option<([u8; 8], usize)> {
+    /// Where the comma stands.
+    const COMMA: usize = 5;
+    if byte(text, open + COMMA) != b',' {
+        return None;
+    }
+    let second = open + COMMA + 1 + usize::from(byte(text, open + COMMA + 1) == b' ');
+    let digits = text.get(open + 1..open + COMMA)?.iter();
+    let digits = digits.chain(text.get(second..second + 4)?);
+    let mut tag = [0; 8];
+    for (slot, digit) in tag.iter_mut().zip(digits) {
+        *slot = digit.to_ascii_lowercase();
+    }
+    let is_tag = tag.iter().all(u8::is_ascii_hexdigit) && byte(text, second + 4) == b')';
+    is_tag.then_some((tag, second + 5))
+}
+
+/// What stands between brackets, or behind a colon between quotes, in the same line.
+fn value(text: &[u8], from: usize) -> Option<(usize, usize)> {
+    let rest = text.get(from..text.len().min(from + MAX_VALUE_BYTES))?;
+    let line = rest.split(|byte| *byte == b'\n').next()?;
+    let open = line
+        .iter()
+        .position(|byte| matches!(byte, b'[' | b'\'' | b'"'))?;
+    let close = match byte(line, open) {
+        b'[' => b']',
+        quote => quote,
+    };
+    let inside = line.get(open + 1..)?;
+    let len = inside.iter().position(|byte| *byte == close)?;
+    let start = from + open + 1;
+    (len > 0).then_some((start, start + len))
+}

@@ -1,0 +1,89 @@
+//! The first row of a table: which of its cells are labels, and which only number or decorate. Shared by tables of all
+//! kinds; reads no values.
+
+use super::{MAX_LABEL_BYTES, is_edge};
+use crate::text::{byte, is_word};
+
+/// Columns of one table; those behind it have no label.
+pub(super) const MAX_COLUMNS: usize = 48;
+/// Words of the longest label of a column.
+const MAX_WORDS: usize = 5;
+/// Columns of a table that may have no label: the number of the row, and another one.
+const MAX_UNLABELLED: usize = 2;
+
+pub(super) type Cells = [(usize, usize); MAX_COLUMNS];
+
+/// Labels of the columns of one table.
+pub(super) struct Labels {
+    cells: Box<Cells>,
+    pub(super) count: usize,
+}
+
+impl Labels {
+    /// The labels in the first `count` of `cells`, where they are a header; the cells are trimmed to them.
+    pub(super) fn read(text: &[u8], cells: &mut Cells, count: usize) -> Option<Self> {
+        let mut labels = 0;
+        for cell in cells.iter_mut().take(count) {
+            *cell = bare(text, cell.0, cell.1).unwrap_or_default();
+            let label = text.get(cell.0..cell.1).unwrap_or_default();
+            if !label.iter().any(|byte| is_word(*byte)) {
+                // `#` and `%` are above what needs no label.
+                *cell = (0, 0);
+            } else if is_column(label) {
+                labels += 1;
+            } else {
+                return None;
+            }
+        }
+        // Before the first and behind the last separator a line of Markdown has nothing.
+        let edges = [0, count.saturating_sub(1)];
+        let empty = edges
+            .iter()
+            .filter(|edge| cells.get(**edge) == Some(&(0, 0)))
+            .count();
+        (labels >= 2 && labels + MAX_UNLABELLED + empty >= count).then(|| Self {
+            cells: Box::new(*cells),
+            count,
+        })
+    }
+
+    /// The label of the column; nothing where it has none.
+    pub(super) fn of<'t>(&self, text: &'t [u8], column: usize) -> Option<&'t [u8]> {
+        let (start, end) = *self.cells.get(column).filter(|_| column < self.count)?;
+        text.get(start..end).filter(|label| !label.is_empty())
+    }
+
+    /// Where the labels stand.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.cells.iter().copied().take(self.count)
+    }
+}
+
+/// Whether `label` can be the label of a column: few words that begin with a letter.
+fn is_column(label: &[u8]) -> bool {
+    let words = label.split(|byte| *byte == b' ').count();
+    label.len() <= MAX_LABEL_BYTES / 2
+        && words <= MAX_WORDS
+        && label.first().is_some_and(u8::is_ascii_alphabetic)
+        && label
+            .iter()
+            .all(|byte| is_word(*byte) || b" _-.#/:()[]@%'?+&".contains(byte))
+}
+
+/// As [`super::trimmed`], also without the stars of bold words.
+pub(super) fn bare(text: &[u8], mut start: usize, mut end: usize) -> Option<(usize, usize)> {
+    let is_edge = |at: usize| is_edge(text, at) || byte(text, at) == b'*';
+    while start < end && is_edge(start) {
+        start += 1;
+    }
+    while start < end && is_edge(end - 1) {
+        end -= 1;
+    }
+    (start < end).then_some((start, end))
+}
+
+/// Whether a line only divides others: `---+---`, `|:--|--:|`, `=== ===`.
+pub(super) fn is_rule(line: &[u8]) -> bool {
+    line.iter().all(|byte| b"-+=|: \t\r".contains(byte))
+        && line.windows(2).any(|pair| matches!(pair, b"--" | b"=="))
+}
