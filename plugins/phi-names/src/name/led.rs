@@ -2,7 +2,7 @@
 
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
-use super::told::labelled;
+use super::told::{ends_as_findings_do, labelled};
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -37,7 +37,8 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             .is_some_and(|next| next.is_capital() && !next.class.is_common())
             || !is_spelt
     } else if first.is_capital() && sentence.writing == Writing::Cased {
-        (!is_blocked(first) || !is_spelt && first.class.is_surname())
+        (!is_blocked(first)
+            || !is_spelt && (first.class.is_surname() || is_noun_for_name(sentence, at + 1 + particles)))
             && !(is_spelt && first.class.is_common() && !first.class.is_sure())
     } else {
         // `mr` without a dot may be a scan.
@@ -45,24 +46,83 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             && (sentence.gap(at).contains(&b'.')
                 || !title.text(sentence.text).eq_ignore_ascii_case("mr"));
         may_follow_uncased(sentence, first, is_sure_title)
+            || is_small_pair(sentence, at + 1 + particles)
     };
     if !fits {
         return None;
     }
     let mut end = name_end(sentence, at + 1 + particles);
-    // `DR. BJORN AASGAARD`.
-    if sentence.writing == Writing::Uncased
-        && end == at + 2 + particles
-        && first.shape == Shape::Upper
-        && sentence.is_joined_to(end - 1)
-        && sentence.token(end).is_some_and(is_new_in_capitals)
-    {
-        end += 1;
+    // `DR. BJORN AASGAARD`, `mr tunde alao`.
+    if sentence.writing == Writing::Uncased && end == at + 2 + particles {
+        end = uncased_end(sentence, at + 1 + particles, end);
+    }
+    // `doctor bill hathaway`, in a text with capitals.
+    if first.shape == Shape::Lower && is_small_pair(sentence, at + 1 + particles) {
+        end = end.max(at + 3 + particles);
     }
     Some((
         finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
         end,
     ))
+}
+
+/// `Dr. Hand consulted`, `Dr. Pain will see her`: a thing that is somebody's name where something is said of it, and no
+/// word that begins a sentence.
+fn is_noun_for_name(sentence: &Sentence<'_>, at: usize) -> bool {
+    const NOUNS: [&str; 28] = [
+        "hand", "foot", "knee", "hip", "pain", "heart", "blood", "back", "breast", "spine", "chest", "day", "home", "life",
+        "case", "good", "long", "new", "little", "great", "fine", "nice", "best", "right", "hope", "church", "bank", "care",
+    ];
+    let word = sentence.token(at).map_or("", |token| token.text(sentence.text));
+    NOUNS.iter().any(|noun| word.eq_ignore_ascii_case(noun))
+        && sentence.token(at).is_some_and(|token| token.shape == Shape::Capital)
+        && (sentence.gap(at) == b" " && sentence.token(at + 1).is_some_and(|next| next.shape == Shape::Lower)
+            || matches!(sentence.sign(at), 0 | b'.' | b',' | b';' | b')' | b'\n'))
+}
+
+/// `bill hathaway`, in small letters: a given name that may be a word too, and a surname that is none.
+fn is_small_pair(sentence: &Sentence<'_>, at: usize) -> bool {
+    let (Some(given), Some(surname)) = (sentence.token(at), sentence.token(at + 1)) else {
+        return false;
+    };
+    let (one, two) = (given.class_of(sentence.text), surname.class_of(sentence.text));
+    sentence.gap(at) == b" "
+        && given.shape != Shape::Number
+        && surname.shape == given.shape
+        && !is_blocked(given)
+        && surname.role.is_none()
+        && one.is_given()
+        && two.is_surname()
+        && two.is_sure()
+        && !two.is_word()
+}
+
+/// Where a name ends in a text without capitals, or of capitals alone, whose first words end at `end`: behind a given
+/// name one word goes on that no list has.
+fn uncased_end(sentence: &Sentence<'_>, first: usize, end: usize) -> usize {
+    let Some(token) = sentence.token(first) else {
+        return end;
+    };
+    let goes_on = |next: &Token| match next.shape {
+        Shape::Upper => is_new_in_capitals(next) && !ends_as_findings_do(next.text(sentence.text)),
+        Shape::Lower => {
+            token.class.is_given()
+                && next.role.is_none()
+                && !next.is_glued
+                && next.len() > 2
+                && next.class.is_unknown()
+                && !ends_as_findings_do(next.text(sentence.text))
+        }
+        _ => false,
+    };
+    if end == first + 1
+        && sentence.is_joined_to(end - 1)
+        && sentence.token(end).is_some_and(goes_on)
+    {
+        end + 1
+    } else {
+        end
+    }
 }
 
 /// A word in capitals that is none of the language, and longer than abbreviations are.
@@ -108,7 +168,7 @@ fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bo
 
 /// What stands between a label and its value: a sign with white space or emphasis around it, the border of a cell, a
 /// tab, or dots that lead to it.
-fn is_label_gap(gap: &[u8]) -> bool {
+pub(super) fn is_label_gap(gap: &[u8]) -> bool {
     let is_around = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'_');
     let begin = gap.iter().position(|byte| !is_around(byte));
     let Some(begin) = begin else {
@@ -173,7 +233,10 @@ pub(super) fn behind_person(
     {
         return None;
     }
-    if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
+    let is_kin_word = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
+    // `dad (Suresh) has epilepsy`.
+    let is_bracketed = is_kin_word && gap == b" (" && closes_behind(sentence, at + 1);
+    if !is_labelled && !is_listed && !is_shortened && !is_bracketed && !matches!(gap, b" " | b"  ") {
         // `Name is Jane`.
         return None;
     }
@@ -222,6 +285,13 @@ pub(super) fn behind_person(
         && token.class.is_surname()
         && token.shape == Shape::Capital
         && !sentence.token(first + 1).is_some_and(Token::is_capital);
+    // `6 mo Augmentin`, `300 fa`: no mother and no father.
+    let is_measure = is_kin_word
+        && sentence.token(at).is_some_and(|word| word.len() == 2)
+        && at.checked_sub(1).and_then(|at| sentence.token(at)).is_some_and(|number| number.shape == Shape::Number);
+    if is_measure {
+        return None;
+    }
     if is_blocked(token) && !is_surname_of_patient
         || is_label
         || token.shape == Shape::Number
@@ -240,6 +310,7 @@ pub(super) fn behind_person(
             }) && sentence.is_joined_to(first);
             let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
             let is_somebody = token.shape == Shape::Capital
+                && token.len() > 2
                 && !matches!(sentence.sign(first), b'(' | b'<' | b'&')
                 && token.class.is_unknown()
                 && leads_to_one_name(sentence, at, is_labelled);
@@ -250,8 +321,10 @@ pub(super) fn behind_person(
                     && !token.class.is_common()
             };
             let is_kin = token.class.is_given()
-                && sentence.token(at).is_some_and(|word| word.is(Role::Kin))
-                && (is_labelled && !sentence.is_joined_to(first) || !is_labelled && does());
+                && is_kin_word
+                && (is_labelled && !sentence.is_joined_to(first)
+                    || !is_labelled && (does() || is_word_name(sentence, first)))
+                || token.class.is_given() && !token.class.is_common() && leads_to_one_given(sentence, at) && does();
             known
                 || is_surname_of_patient
                 || is_somebody
@@ -261,10 +334,13 @@ pub(super) fn behind_person(
                     && pair
                     && token.class.is_given()
                     && next.is_some_and(|next| next.class.is_unknown())
+                || is_pair_of_somebody(sentence, at, first)
                 || is_strong && pair && !token.class.is_common()
                 || is_strong && token.class.is_unknown() && pair
         }
         Writing::Cased if token.shape == Shape::Initial => return None,
+        // `Pt was frank with us`.
+        Writing::Cased if is_of_patient && says.eq_ignore_ascii_case("was") => false,
         Writing::Cased => {
             let class = token.class_of(sentence.text);
             class.is_given() && class.is_sure() && token.len() > 2
@@ -273,7 +349,16 @@ pub(super) fn behind_person(
             // `next patient is svetlana`.
             let is_given =
                 is_of_patient && first > at + 1 && token.class.is_given() && !token.class.is_word();
-            (token.class.is_sure() && (token.class.is_given() || is_strong) || is_given)
+            let is_surname = is_of_patient
+                && first == at + 1
+                && (is_sure_surname(token) || is_given_of_pair(sentence, first))
+                && sentence.is_joined_to(first);
+            let is_of_family = is_kin_word && token.class.is_given() && !token.class.is_common() && gap == b" ";
+            (token.class.is_sure() && (token.class.is_given() || is_strong)
+                || is_given
+                || is_surname
+                || is_of_family
+                || is_pair_in_capitals(sentence, first))
                 && !is_small_noun(sentence, first)
         }
     };
@@ -290,6 +375,11 @@ pub(super) fn behind_person(
     } else {
         end
     };
+    let end = if sentence.writing == Writing::Uncased {
+        uncased_end(sentence, first, end)
+    } else {
+        end
+    };
     let end = reversed(sentence, first).map_or(end, |(_, reversed)| reversed.max(end));
     let is_patient = sentence
         .token(at)
@@ -302,10 +392,109 @@ pub(super) fn behind_person(
     Some((finding(sentence, first, end, score)?.contextual(), end))
 }
 
+/// Whether a bracket closes right behind the word.
+fn closes_behind(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.sign(at) == b')'
+}
+
+/// A surname that is no word, and that no finding or drug is called by.
+fn is_sure_surname(token: &Token) -> bool {
+    let class = token.class;
+    class.is_surname()
+        && !class.is_word()
+        && !class.is_big_city()
+        && token.role.is_none()
+        && token.len() > 3
+}
+
+/// `tunde alao`, in small letters, behind a word that leads to somebody.
+fn is_given_of_pair(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_part = |token: &Token| {
+        token.class.is_name() && !token.class.is_word() && token.role.is_none()
+    };
+    sentence.token(at).is_some_and(is_part) && sentence.token(at + 1).is_some_and(is_part)
+}
+
+/// `RAVINDRA KULKARNI`: two words in capitals that are none of the language, one of which is a name.
+fn is_pair_in_capitals(sentence: &Sentence<'_>, at: usize) -> bool {
+    let (Some(one), Some(two)) = (sentence.token(at), sentence.token(at + 1)) else {
+        return false;
+    };
+    let is_part = |token: &Token| {
+        token.shape == Shape::Upper
+            && token.role.is_none()
+            && !token.is_glued
+            && (token.class.is_name() && !token.class.is_word() || is_new_in_capitals(token))
+            && !ends_as_findings_do(token.text(sentence.text))
+    };
+    sentence.gap(at) == b" "
+        && is_part(one)
+        && is_part(two)
+        && (one.class.is_name() || two.class.is_name())
+}
+
+/// A given name that is a word of every day too, and stands there as a name: `her husband Bill attended`.
+fn is_word_name(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_followed = sentence.gap(at) == b" "
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| next.shape == Shape::Lower);
+    is_followed || matches!(sentence.sign(at), 0 | b'.' | b',' | b';' | b')' | b'\n')
+}
+
+/// Whether one given name may stand behind the word, as behind those of a family.
+fn leads_to_one_given(sentence: &Sentence<'_>, at: usize) -> bool {
+    let label = sentence.token(at).map_or("", |token| token.text(sentence.text));
+    let mut words = WHO_ACTS.iter().chain(&WHO_ELSE);
+    words.any(|word| label.eq_ignore_ascii_case(word)) && !label.eq_ignore_ascii_case("pt")
+}
+
+/// `Patient Oluwaseun Adeyemi.`, `the patient, Nkechi Obi, has`, `Patient Hope Summers seen`: two words written as
+/// names behind a word for one person, of which one is a name or both are no words at all.
+fn is_pair_of_somebody(sentence: &Sentence<'_>, at: usize, first: usize) -> bool {
+    let label = sentence.token(at).map_or("", |token| token.text(sentence.text));
+    let is_one_of = |words: &[&str]| words.iter().any(|word| label.eq_ignore_ascii_case(word));
+    let acts = is_one_of(&WHO_ACTS);
+    let is_kin = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
+    if first != at + 1 || !acts && !is_kin && !is_one_of(&WHO_ELSE) {
+        return false;
+    }
+    let (Some(one), Some(two)) = (sentence.token(first), sentence.token(first + 1)) else {
+        return false;
+    };
+    let is_written = |token: &Token| {
+        token.shape == Shape::Capital && token.role.is_none() && !token.is_glued && token.len() > 2
+    };
+    if sentence.gap(first) != b" " || !is_written(one) || !is_written(two) {
+        return false;
+    }
+    // A title goes on: `Patient Care Coordinator Training`.
+    let is_title = sentence.gap(first + 1) == b" "
+        && sentence
+            .token(first + 2)
+            .is_some_and(|next| next.is_capital() && next.class.is_word() && !next.class.is_name());
+    let is_part = |token: &Token| {
+        (token.class.is_unknown() || token.class.is_name() && !token.class.is_word())
+            && !ends_as_findings_do(token.text(sentence.text))
+    };
+    let are_names = one.class.is_given() && (two.class.is_surname() || is_part(two));
+    // `Pt Zosyn Vanco 1 g`.
+    let is_dose = || {
+        sentence.token(first + 2).is_some_and(|next| {
+            next.shape == Shape::Number && sentence.gap(first + 1) == b" "
+                || DONE_WITH_DRUGS.contains(&next.text(sentence.text))
+        })
+    };
+    let may_be_new = acts || one.class.is_name() || two.class.is_surname();
+    !is_title && (are_names || may_be_new && is_part(one) && is_part(two) && !is_dose())
+}
+
 /// `Hi Jane,`, `Dear Ms. Doe`, `Regards,\nJane`.
 pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let gap = sentence.gap(at);
-    let ends_letter = ["thanks", "regards", "sincerely", "cheers", "best"]
+    let ends_letter = [
+        "thanks", "regards", "sincerely", "cheers", "best", "thx", "respectfully", "warmly", "rgds", "yours",
+    ]
         .iter()
         .any(|word| {
             sentence
@@ -313,12 +502,17 @@ pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Fin
                 .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
         });
     let is_near = matches!(gap, b" " | b", " | b" , ")
-        || ends_letter && gap.first() == Some(&b',') && gap.len() <= 4 && gap.contains(&b'\n');
+        || ends_letter
+            && (matches!(gap.first(), Some(b',' | b'!' | b'.' | b'\n')) && gap.len() <= 4 && gap.contains(&b'\n')
+                || ends_line(sentence, at + 1) && matches!(gap, b" - " | b" -" | b" \xe2\x80\x93 " | b", - " | b"! - "));
     let first = sentence.token(at + 1)?;
     if !is_near || is_blocked(first) || first.shape == Shape::Number {
         return None;
     }
-    let is_own_line = gap.contains(&b'\n');
+    let is_own_line = gap.contains(&b'\n') && (gap.first() == Some(&b',') || ends_line(sentence, at + 1));
+    if gap.contains(&b'\n') && !is_own_line {
+        return None;
+    }
     let fits = if sentence.writing == Writing::Cased && first.is_capital() {
         first.class.is_sure()
             || first.class.is_given()
@@ -337,6 +531,20 @@ pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Fin
         finding(sentence, at + 1, end, score(sentence, at + 1))?.contextual(),
         end,
     ))
+}
+
+/// Whether the name that begins at the token ends its line: `Jess`, `Jess W.`.
+fn ends_line(sentence: &Sentence<'_>, at: usize) -> bool {
+    let mut last = name_end(sentence, at).saturating_sub(1);
+    if sentence.gap(last) == b" "
+        && sentence
+            .token(last + 1)
+            .is_some_and(|token| token.shape == Shape::Initial)
+    {
+        last += 1;
+    }
+    let gap = sentence.gap(last);
+    gap.contains(&b'\n') || sentence.token(last + 1).is_none()
 }
 
 /// `my name is Jane`, `I'm Jane`, `this is Dr`… the name begins at the token.
@@ -366,10 +574,13 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         return None;
     }
     let class = token.class_of(sentence.text);
+    let is_key = ends_with(head, "name:");
     let says_name = ["name is", "name's", "name:"]
         .iter()
         .any(|words| ends_with(head, words));
     let fits = match sentence.writing {
+        // `name: CI`, `name: ehr-gateway` are jobs and services.
+        _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => false,
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
         _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
     };
@@ -432,6 +643,35 @@ const WHO_ACTS: [&str; 13] = [
     "lpn",
 ];
 
+/// Others behind whom a given name and a surname stand; some are things of programs too.
+const WHO_ELSE: [&str; 25] = [
+    "client",
+    "resident",
+    "student",
+    "attorney",
+    "lawyer",
+    "sponsor",
+    "medic",
+    "paramedic",
+    "scribe",
+    "sitter",
+    "caseworker",
+    "teacher",
+    "coach",
+    "supervisor",
+    "landlord",
+    "aide",
+    "intern",
+    "fellow",
+    "interpreter",
+    "witness",
+    "coworker",
+    "veteran",
+    "officer",
+    "boss",
+    "caregiver",
+];
+
 /// What is done with a drug: `Pt Zosyn started`.
 const DONE_WITH_DRUGS: [&str; 9] = [
     "started",
@@ -446,7 +686,17 @@ const DONE_WITH_DRUGS: [&str; 9] = [
 ];
 
 /// Labels behind which one word is a name.
-const ONE_NAME: [&str; 27] = [
+const ONE_NAME: [&str; 37] = [
+    "scribe",
+    "medic",
+    "sponsor",
+    "attorney",
+    "sitter",
+    "supervisor",
+    "provider",
+    "physician",
+    "nickname",
+    "presenter",
     "rn",
     "lpn",
     "md",
