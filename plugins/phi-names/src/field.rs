@@ -45,12 +45,20 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             }
         }
         Field::Person => {
-            if is_person(said) || is_unheard_of(said) || is_with_initial(said) || is_one_surname(said) {
+            if is_person(said)
+                || is_unheard_of(said)
+                || is_with_initial(said)
+                || is_one_surname(said)
+            {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
         Field::Somebody => {
-            if is_person(said) || is_with_initial(said) || is_unheard_of(said) || is_one_unheard_of(said) {
+            if is_person(said)
+                || is_with_initial(said)
+                || is_unheard_of(said)
+                || is_one_unheard_of(said)
+            {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
@@ -129,10 +137,17 @@ fn is_coded_person(label: &[u8], value: &str) -> bool {
         return false;
     }
     let mut components = value.split('^');
-    let [Some(code), Some(surname), Some(given)] = [components.next(), components.next(), components.next()] else {
+    let [Some(code), Some(surname), Some(given)] =
+        [components.next(), components.next(), components.next()]
+    else {
         return false;
     };
-    let is_spelt = |word: &str| word.len() > 1 && word.bytes().all(|letter| letter.is_ascii_alphabetic() || b" '-".contains(&letter));
+    let is_spelt = |word: &str| {
+        word.len() > 1
+            && word
+                .bytes()
+                .all(|letter| letter.is_ascii_alphabetic() || b" '-".contains(&letter))
+    };
     let class = look_up(Hash::new().over(given.split(' ').next().unwrap_or(given)));
     code.bytes().any(|digit| digit.is_ascii_digit())
         && is_spelt(surname)

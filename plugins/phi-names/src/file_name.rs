@@ -15,8 +15,9 @@ const MAX_EXTENSION_BYTES: usize = 4;
 
 /// Extensions of what is about somebody.
 const EXTENSIONS: [&[u8]; 28] = [
-    b"pdf", b"doc", b"docx", b"rtf", b"odt", b"jpg", b"jpeg", b"png", b"tif", b"tiff", b"heic", b"bmp", b"gif", b"dcm",
-    b"xls", b"xlsx", b"csv", b"txt", b"zip", b"wav", b"mp3", b"mp4", b"m4a", b"mov", b"hl7", b"msg", b"eml", b"ppt",
+    b"pdf", b"doc", b"docx", b"rtf", b"odt", b"jpg", b"jpeg", b"png", b"tif", b"tiff", b"heic",
+    b"bmp", b"gif", b"dcm", b"xls", b"xlsx", b"csv", b"txt", b"zip", b"wav", b"mp3", b"mp4",
+    b"m4a", b"mov", b"hl7", b"msg", b"eml", b"ppt",
 ];
 
 /// Appends the names in names of files in `text[from..to]`.
@@ -42,15 +43,37 @@ fn is_extension(text: &[u8], at: usize) -> bool {
         return false;
     }
     let extension = rest.get(..len).unwrap_or_default();
-    EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+    EXTENSIONS
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Where the path begins that the extension ends: not before a line, a quote or a bracket.
 fn path_start(text: &[u8], from: usize, dot: usize) -> usize {
     let least = dot.saturating_sub(MAX_PATH_BYTES).max(from);
     let head = text.get(least..dot).unwrap_or_default();
-    let ends = |sign: &u8| matches!(sign, b'\n' | b'\r' | b'\t' | b'"' | b'\'' | b'<' | b'>' | b'(' | b'[' | b',' | b';' | b'|' | b'`' | b'=');
-    head.iter().rposition(ends).map_or(least, |end| least + end + 1)
+    let ends = |sign: &u8| {
+        matches!(
+            sign,
+            b'\n'
+                | b'\r'
+                | b'\t'
+                | b'"'
+                | b'\''
+                | b'<'
+                | b'>'
+                | b'('
+                | b'['
+                | b','
+                | b';'
+                | b'|'
+                | b'`'
+                | b'='
+        )
+    };
+    head.iter()
+        .rposition(ends)
+        .map_or(least, |end| least + end + 1)
 }
 
 /// The words of each folder and of the file, two of which beside each other may be a name.
@@ -95,7 +118,12 @@ fn word_end(text: &[u8], start: usize, end: usize) -> usize {
 /// One sign or none stands between words of a name, and the file's own words by spaces are a sentence before it.
 fn is_apart(text: &[u8], one_end: usize, two_start: usize, end: usize) -> bool {
     match text.get(one_end..two_start) {
-        Some([]) | Some([b'_' | b'-' | b'.' | b'+']) => true,
+        Some([] | [b'_' | b'-' | b'+']) => true,
+        // `lang.org/logo.png` has the name of a host.
+        Some([b'.']) => {
+            let rest = text.get(two_start..end).unwrap_or_default();
+            !rest.iter().any(|sign| matches!(sign, b'/' | b'\\'))
+        }
         // `Maria Lopez\x.docx`: spaces are within a folder or right before the extension.
         Some([b' '] | [b'_', b'_'] | [b',', b' ']) => {
             let rest = text.get(two_start..end).unwrap_or_default();
@@ -109,8 +137,11 @@ fn is_apart(text: &[u8], one_end: usize, two_start: usize, end: usize) -> bool {
 /// A given name and a surname, in either order, neither a word of every day.
 fn is_name(text: &[u8], one: (usize, usize), two: (usize, usize)) -> bool {
     let class = |(start, end): (usize, usize)| {
-        let word = text.get(start..end).and_then(|word| std::str::from_utf8(word).ok());
-        word.filter(|word| word.len() > 2).map_or(Class::default(), |word| look_up(Hash::new().over(word)))
+        let word = text
+            .get(start..end)
+            .and_then(|word| std::str::from_utf8(word).ok());
+        word.filter(|word| word.len() > 2)
+            .map_or(Class::default(), |word| look_up(Hash::new().over(word)))
     };
     let (a, b) = (class(one), class(two));
     let is_pair = |given: Class, surname: Class| {

@@ -4,6 +4,7 @@
 mod eponym;
 mod led;
 mod listed;
+mod pair;
 mod roster;
 mod told;
 
@@ -118,6 +119,9 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
 
 /// The surname behind a nickname in quotes or brackets that stands at `at`.
 fn behind_nickname(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    if sentence.gap(at - 1).len() < 2 {
+        return None;
+    }
     let is_quoted = matches!(
         (sentence.gap(at - 1), sentence.gap(at)),
         (b" \"", b"\" ")

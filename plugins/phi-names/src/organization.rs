@@ -67,11 +67,12 @@ const CHAINS: [&str; 8] = [
 fn of_chain(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let chain = sentence.token(at)?;
     let place = sentence.token(at + 1)?;
-    let fits = CHAINS.contains(&chain.text(sentence.text))
-        && sentence.gap(at) == b" "
-        && place.shape == Shape::Capital
+    let fits = place.shape == Shape::Capital
+        && chain.is_capital()
         && place.role.is_none()
         && !place.class.is_word()
+        && sentence.gap(at) == b" "
+        && CHAINS.contains(&chain.text(sentence.text))
         && !chain.is_glued;
     if !fits {
         return None;
@@ -114,9 +115,21 @@ fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// Facilities that are known by two words without one that says what they are.
 const KNOWN: [(&str, &str); 16] = [
-    ("mass", "general"), ("johns", "hopkins"), ("good", "samaritan"), ("beth", "israel"), ("mount", "sinai"),
-    ("md", "anderson"), ("sloan", "kettering"), ("memorial", "hermann"), ("cook", "county"), ("bellevue", "hospital"),
-    ("lenox", "hill"), ("cedars", "sinai"), ("massachusetts", "general"), ("scripps", "mercy"), ("boston", "childrens"),
+    ("mass", "general"),
+    ("johns", "hopkins"),
+    ("good", "samaritan"),
+    ("beth", "israel"),
+    ("mount", "sinai"),
+    ("md", "anderson"),
+    ("sloan", "kettering"),
+    ("memorial", "hermann"),
+    ("cook", "county"),
+    ("bellevue", "hospital"),
+    ("lenox", "hill"),
+    ("cedars", "sinai"),
+    ("massachusetts", "general"),
+    ("scripps", "mercy"),
+    ("boston", "childrens"),
     ("city", "hope"),
 ];
 
@@ -140,10 +153,17 @@ fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     // `Good Samaritan law`, `Johns Hopkins criteria`; a longer name is found from its end.
     let is_other = sentence.gap(at + 1) == b" "
         && sentence.token(at + 2).is_some_and(|next| {
-            next.is(Role::Medical) || next.is(Role::Facility) && next.is_capital() || next.is_capital() && next.is(Role::Generic)
+            next.is(Role::Medical)
+                || next.is(Role::Facility) && next.is_capital()
+                || next.is_capital() && next.is(Role::Generic)
         });
     let fits = (is_known || is_general()) && !is_other && sentence.writing == Writing::Cased;
-    fits.then(|| (Finding::new(ORGANIZATION, one.start, two.end, 750).contextual(), at + 2))
+    fits.then(|| {
+        (
+            Finding::new(ORGANIZATION, one.start, two.end, 750).contextual(),
+            at + 2,
+        )
+    })
 }
 
 /// Whether `at`, `from`, `to` or `in` stands before the token.
@@ -183,8 +203,8 @@ fn of_saint(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
 /// `goes to Lincoln High`, `5th grader at PS 118`: schools as those who go there call them.
 fn attended(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (name, last) = (sentence.token(at)?, sentence.token(at + 1)?);
-    let is_school = name.is_capital()
-        && (last.shape == Shape::Number || last.text(sentence.text) == "High");
+    let is_school =
+        name.is_capital() && (last.shape == Shape::Number || last.text(sentence.text) == "High");
     if !is_school || sentence.gap(at) != b" " || !is_in_place(sentence, at) {
         return None;
     }
@@ -214,7 +234,12 @@ fn attended(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
             .token(at + 2)
             .is_none_or(|next| !next.is_capital() || sentence.gap(at + 1) != b" ");
     let fits = is_numbered || is_high;
-    fits.then(|| (Finding::new(ORGANIZATION, name.start, last.end, 750).contextual(), at + 2))
+    fits.then(|| {
+        (
+            Finding::new(ORGANIZATION, name.start, last.end, 750).contextual(),
+            at + 2,
+        )
+    })
 }
 
 /// The first token of the name: capitals back from the facility, of which one says whose it is.

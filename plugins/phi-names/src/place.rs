@@ -46,9 +46,15 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         return None;
     }
     // New York is a state where no state follows.
-    if first.text(sentence.text) == "New" && begins_city(sentence, at) && !is_city_of_list(sentence, at) {
+    if first.text(sentence.text) == "New"
+        && begins_city(sentence, at)
+        && !is_city_of_list(sentence, at)
+    {
         let end = sentence.token(at + 1)?.end;
-        return Some((Finding::new(LOCATION, first.start, end, 850).contextual(), at + 2));
+        return Some((
+            Finding::new(LOCATION, first.start, end, 850).contextual(),
+            at + 2,
+        ));
     }
     if let Some(found) = find_county(sentence, at).or_else(|| find_labelled_city(sentence, at)) {
         return Some(found);
@@ -77,7 +83,11 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
 /// `New York NY`, `New Haven`: a city whose first word says nothing.
 fn begins_city(sentence: &Sentence<'_>, at: usize) -> bool {
     let is_new = sentence.token(at).is_some_and(|token| {
-        token.shape == Shape::Capital && matches!(token.text(sentence.text), "New" | "West" | "Little" | "Green")
+        token.shape == Shape::Capital
+            && matches!(
+                token.text(sentence.text),
+                "New" | "West" | "Little" | "Green"
+            )
     });
     // New York is a state too.
     let is_state = sentence
@@ -97,19 +107,24 @@ fn is_city_of_list(sentence: &Sentence<'_>, at: usize) -> bool {
 /// `Los Angeles grade B`, `white Tacoma`: what bears the name of a city.
 fn is_thing(sentence: &Sentence<'_>, first: usize, last: usize) -> bool {
     const COLORS: [&str; 12] = [
-        "white", "black", "red", "blue", "silver", "gray", "grey", "green", "gold", "tan", "toyota", "hyundai",
+        "white", "black", "red", "blue", "silver", "gray", "grey", "green", "gold", "tan",
+        "toyota", "hyundai",
     ];
     let is_graded = sentence.gap(last) == b" "
-        && sentence
-            .token(last + 1)
-            .is_some_and(|next| {
-                next.shape == Shape::Lower
-                    && (next.is(Role::Medical) || matches!(next.text(sentence.text), "negative" | "positive" | "protocol"))
-            });
+        && sentence.token(last + 1).is_some_and(|next| {
+            next.shape == Shape::Lower
+                && (next.is(Role::Medical)
+                    || matches!(
+                        next.text(sentence.text),
+                        "negative" | "positive" | "protocol"
+                    ))
+        });
     let is_car = first == last
         && sentence.before(first).is_some_and(|before| {
             let before = before.text(sentence.text);
-            COLORS.iter().any(|color| before.eq_ignore_ascii_case(color))
+            COLORS
+                .iter()
+                .any(|color| before.eq_ignore_ascii_case(color))
         })
         && sentence.gap(first.saturating_sub(1)) == b" ";
     is_graded || is_car
@@ -190,11 +205,18 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
         return Some(850);
     }
     let is_many = last > first;
-    if is_where_somebody_lives(sentence, first) && !class.is_common() && (is_many || token.role.is_none()) {
+    if is_where_somebody_lives(sentence, first)
+        && !class.is_common()
+        && (is_many || token.role.is_none())
+    {
         return Some(700);
     }
     // `4417 Old Mill Rd, Shelbyville 40065`.
-    if is_behind_street(sentence, first) && sentence.token(last + 1).is_some_and(|zip| is_zip(zip.text(sentence.text))) {
+    if is_behind_street(sentence, first)
+        && sentence
+            .token(last + 1)
+            .is_some_and(|zip| is_zip(zip.text(sentence.text)))
+    {
         return Some(850);
     }
     let is_plain_word =
@@ -229,10 +251,16 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
 
 /// `LIVES IN DEARBORN`: in a text whose capitals tell nothing, the words before do.
 fn is_where_somebody_lives(sentence: &Sentence<'_>, at: usize) -> bool {
-    const VERBS: [&str; 8] = ["lives", "lived", "living", "resides", "residing", "born", "raised", "moved"];
+    const VERBS: [&str; 8] = [
+        "lives", "lived", "living", "resides", "residing", "born", "raised", "moved",
+    ];
     let is = |back: usize, words: &[&str]| {
         let token = at.checked_sub(back).and_then(|at| sentence.token(at));
-        token.is_some_and(|token| words.iter().any(|word| token.text(sentence.text).eq_ignore_ascii_case(word)))
+        token.is_some_and(|token| {
+            words
+                .iter()
+                .any(|word| token.text(sentence.text).eq_ignore_ascii_case(word))
+        })
     };
     sentence.writing == Writing::Uncased && is(1, &["in", "to", "near"]) && is(2, &VERBS)
 }
@@ -240,7 +268,8 @@ fn is_where_somebody_lives(sentence: &Sentence<'_>, at: usize) -> bool {
 /// Whether the word before the token, or before a comma, ends a street.
 fn is_behind_street(sentence: &Sentence<'_>, at: usize) -> bool {
     sentence.before(at).is_some_and(|before| {
-        ends_street(before, sentence.text) && matches!(sentence.gap(at - 1), b" " | b", " | b". " | b"., ")
+        ends_street(before, sentence.text)
+            && matches!(sentence.gap(at - 1), b" " | b", " | b". " | b"., ")
     })
 }
 
@@ -256,11 +285,12 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
         // `quincy ma 02169`, `portland oregon`.
         b" " if sentence.writing == Writing::Uncased => {
             let has_zip = || {
-                sentence
-                    .token(last + 2)
-                    .is_some_and(|zip| zip.shape == Shape::Number && is_zip(zip.text(sentence.text)))
+                sentence.token(last + 2).is_some_and(|zip| {
+                    zip.shape == Shape::Number && is_zip(zip.text(sentence.text))
+                })
             };
-            state.is(Role::State) || state.len() == 2 && has_zip() && is_small_state_code(state.text(sentence.text))
+            state.is(Role::State)
+                || state.len() == 2 && has_zip() && is_small_state_code(state.text(sentence.text))
         }
         b" " | b"  " => {
             is_code
@@ -278,7 +308,9 @@ fn is_state_code(word: &str) -> bool {
 
 /// `ma`, in a text without capitals.
 fn is_small_state_code(word: &str) -> bool {
-    STATE_CODES.iter().any(|code| word.as_bytes().eq_ignore_ascii_case(*code))
+    STATE_CODES
+        .iter()
+        .any(|code| word.as_bytes().eq_ignore_ascii_case(*code))
 }
 
 fn is_zip(word: &str) -> bool {
@@ -338,7 +370,9 @@ fn is_behind_city_of_street(sentence: &Sentence<'_>, at: usize) -> bool {
     (1..=MAX_CITY_WORDS).any(|words| {
         at.checked_sub(words).is_some_and(|first| {
             is_behind_street(sentence, first)
-                && sentence.token(first).is_some_and(|city| city.shape == Shape::Capital)
+                && sentence
+                    .token(first)
+                    .is_some_and(|city| city.shape == Shape::Capital)
                 && phrase(sentence, first, at - 1).is_some_and(Class::is_city)
         })
     })
@@ -368,7 +402,12 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     }
     if let Some(end) = street::behind_number(sentence, at) {
         let stop = unit_end(sentence, end - 1);
-        let found = Finding::new(ADDRESS, number_start(sentence, at), sentence.token(stop - 1)?.end, 800);
+        let found = Finding::new(
+            ADDRESS,
+            number_start(sentence, at),
+            sentence.token(stop - 1)?.end,
+            800,
+        );
         return Some((found.contextual(), stop));
     }
     let is_told = is_told_address(sentence, at);
@@ -418,9 +457,16 @@ fn county_road_end(sentence: &Sentence<'_>, last: usize) -> usize {
     let is_numbered = last
         .checked_sub(1)
         .and_then(|kind| sentence.token(kind))
-        .is_some_and(|kind| matches!(kind.text(sentence.text), "County" | "State" | "Township" | "Farm"));
+        .is_some_and(|kind| {
+            matches!(
+                kind.text(sentence.text),
+                "County" | "State" | "Township" | "Farm"
+            )
+        });
     let is_name = |token: &Token| {
-        token.shape == Shape::Initial || token.shape == Shape::Number && token.len() <= 4 || token.shape == Shape::Upper && token.len() <= 2
+        token.shape == Shape::Initial
+            || token.shape == Shape::Number && token.len() <= 4
+            || token.shape == Shape::Upper && token.len() <= 2
     };
     if is_numbered && sentence.gap(last) == b" " && sentence.token(last + 1).is_some_and(is_name) {
         last + 1

@@ -65,7 +65,8 @@ impl<'t> Sentence<'t> {
     /// `Wm. Tuttle`: a given name that is written short.
     fn is_shortened(&self, token: &Token) -> bool {
         const SHORT: [&str; 12] = [
-            "Wm", "Chas", "Geo", "Thos", "Jas", "Robt", "Jos", "Benj", "Edw", "Saml", "Danl", "Alex",
+            "Wm", "Chas", "Geo", "Thos", "Jas", "Robt", "Jos", "Benj", "Edw", "Saml", "Danl",
+            "Alex",
         ];
         token.shape == Shape::Capital && SHORT.contains(&token.text(self.text))
     }

@@ -2,7 +2,11 @@
 
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
-use super::told::{ends_as_findings_do, labelled};
+use super::pair::{
+    is_aid, is_given_of_pair, is_noun_for_name, is_pair_in_capitals, is_pair_of_somebody,
+    is_small_pair, is_sure_surname, is_word_name, uncased_end,
+};
+use super::told::labelled;
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -38,7 +42,8 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             || !is_spelt
     } else if first.is_capital() && sentence.writing == Writing::Cased {
         (!is_blocked(first)
-            || !is_spelt && (first.class.is_surname() || is_noun_for_name(sentence, at + 1 + particles)))
+            || !is_spelt
+                && (first.class.is_surname() || is_noun_for_name(sentence, at + 1 + particles)))
             && !(is_spelt && first.class.is_common() && !first.class.is_sure())
     } else {
         // `mr` without a dot may be a scan.
@@ -64,76 +69,6 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
         end,
     ))
-}
-
-/// `Dr. Hand consulted`, `Dr. Pain will see her`: a thing that is somebody's name where something is said of it, and no
-/// word that begins a sentence.
-fn is_noun_for_name(sentence: &Sentence<'_>, at: usize) -> bool {
-    const NOUNS: [&str; 28] = [
-        "hand", "foot", "knee", "hip", "pain", "heart", "blood", "back", "breast", "spine", "chest", "day", "home", "life",
-        "case", "good", "long", "new", "little", "great", "fine", "nice", "best", "right", "hope", "church", "bank", "care",
-    ];
-    let word = sentence.token(at).map_or("", |token| token.text(sentence.text));
-    NOUNS.iter().any(|noun| word.eq_ignore_ascii_case(noun))
-        && sentence.token(at).is_some_and(|token| token.shape == Shape::Capital)
-        && (sentence.gap(at) == b" " && sentence.token(at + 1).is_some_and(|next| next.shape == Shape::Lower)
-            || matches!(sentence.sign(at), 0 | b'.' | b',' | b';' | b')' | b'\n'))
-}
-
-/// `bill hathaway`, in small letters: a given name that may be a word too, and a surname that is none.
-fn is_small_pair(sentence: &Sentence<'_>, at: usize) -> bool {
-    let (Some(given), Some(surname)) = (sentence.token(at), sentence.token(at + 1)) else {
-        return false;
-    };
-    let (one, two) = (given.class_of(sentence.text), surname.class_of(sentence.text));
-    sentence.gap(at) == b" "
-        && given.shape != Shape::Number
-        && surname.shape == given.shape
-        && !is_blocked(given)
-        && surname.role.is_none()
-        && one.is_given()
-        && two.is_surname()
-        && two.is_sure()
-        && !two.is_word()
-}
-
-/// Where a name ends in a text without capitals, or of capitals alone, whose first words end at `end`: behind a given
-/// name one word goes on that no list has.
-fn uncased_end(sentence: &Sentence<'_>, first: usize, end: usize) -> usize {
-    let Some(token) = sentence.token(first) else {
-        return end;
-    };
-    let goes_on = |next: &Token| match next.shape {
-        Shape::Upper => is_new_in_capitals(next) && !ends_as_findings_do(next.text(sentence.text)),
-        Shape::Lower => {
-            token.class.is_given()
-                && next.role.is_none()
-                && !next.is_glued
-                && next.len() > 2
-                && next.class.is_unknown()
-                && !ends_as_findings_do(next.text(sentence.text))
-        }
-        _ => false,
-    };
-    if end == first + 1
-        && sentence.is_joined_to(end - 1)
-        && sentence.token(end).is_some_and(goes_on)
-    {
-        end + 1
-    } else {
-        end
-    }
-}
-
-/// A word in capitals that is none of the language, and longer than abbreviations are.
-pub(super) fn is_new_in_capitals(token: &Token) -> bool {
-    /// Letters of the longest abbreviations.
-    const SHORT: usize = 4;
-    token.shape == Shape::Upper
-        && token.len() > SHORT
-        && token.role.is_none()
-        && token.class.is_unknown()
-        && !token.is_glued
 }
 
 /// How many particles in small letters stand from `at` on, before the rest of a name.
@@ -236,7 +171,8 @@ pub(super) fn behind_person(
     let is_kin_word = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
     // `dad (Suresh) has epilepsy`.
     let is_bracketed = is_kin_word && gap == b" (" && closes_behind(sentence, at + 1);
-    if !is_labelled && !is_listed && !is_shortened && !is_bracketed && !matches!(gap, b" " | b"  ") {
+    if !is_labelled && !is_listed && !is_shortened && !is_bracketed && !matches!(gap, b" " | b"  ")
+    {
         // `Name is Jane`.
         return None;
     }
@@ -288,7 +224,10 @@ pub(super) fn behind_person(
     // `6 mo Augmentin`, `300 fa`: no mother and no father.
     let is_measure = is_kin_word
         && sentence.token(at).is_some_and(|word| word.len() == 2)
-        && at.checked_sub(1).and_then(|at| sentence.token(at)).is_some_and(|number| number.shape == Shape::Number);
+        && at
+            .checked_sub(1)
+            .and_then(|at| sentence.token(at))
+            .is_some_and(|number| number.shape == Shape::Number);
     if is_measure {
         return None;
     }
@@ -311,7 +250,7 @@ pub(super) fn behind_person(
             let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
             let is_somebody = token.shape == Shape::Capital
                 && token.len() > 2
-                && !matches!(sentence.sign(first), b'(' | b'<' | b'&')
+                && !matches!(sentence.sign(first), b'(' | b'<' | b'&' | b'[' | b'{')
                 && token.class.is_unknown()
                 && leads_to_one_name(sentence, at, is_labelled);
             // `Spouse: Lars`, `spouse Ebenezer died`.
@@ -324,7 +263,10 @@ pub(super) fn behind_person(
                 && is_kin_word
                 && (is_labelled && !sentence.is_joined_to(first)
                     || !is_labelled && (does() || is_word_name(sentence, first)))
-                || token.class.is_given() && !token.class.is_common() && leads_to_one_given(sentence, at) && does();
+                || token.class.is_given()
+                    && !token.class.is_common()
+                    && leads_to_one_given(sentence, at)
+                    && does();
             known
                 || is_surname_of_patient
                 || is_somebody
@@ -351,10 +293,13 @@ pub(super) fn behind_person(
                 is_of_patient && first > at + 1 && token.class.is_given() && !token.class.is_word();
             let is_surname = is_of_patient
                 && first == at + 1
-                && (is_sure_surname(token) || is_given_of_pair(sentence, first))
+                && (is_sure_surname(token) && !is_aid(token.text(sentence.text))
+                    || is_given_of_pair(sentence, first))
                 && sentence.is_joined_to(first);
-            let is_of_family = is_kin_word && token.class.is_given() && !token.class.is_common() && gap == b" ";
-            (token.class.is_sure() && (token.class.is_given() || is_strong)
+            let is_of_family =
+                is_kin_word && token.class.is_given() && !token.class.is_common() && gap == b" ";
+            let is_walker = is_of_patient && is_aid(token.text(sentence.text));
+            (token.class.is_sure() && (token.class.is_given() && !is_walker || is_strong)
                 || is_given
                 || is_surname
                 || is_of_family
@@ -397,119 +342,49 @@ fn closes_behind(sentence: &Sentence<'_>, at: usize) -> bool {
     sentence.sign(at) == b')'
 }
 
-/// A surname that is no word, and that no finding or drug is called by.
-fn is_sure_surname(token: &Token) -> bool {
-    let class = token.class;
-    class.is_surname()
-        && !class.is_word()
-        && !class.is_big_city()
-        && token.role.is_none()
-        && token.len() > 3
-}
-
-/// `tunde alao`, in small letters, behind a word that leads to somebody.
-fn is_given_of_pair(sentence: &Sentence<'_>, at: usize) -> bool {
-    let is_part = |token: &Token| {
-        token.class.is_name() && !token.class.is_word() && token.role.is_none()
-    };
-    sentence.token(at).is_some_and(is_part) && sentence.token(at + 1).is_some_and(is_part)
-}
-
-/// `RAVINDRA KULKARNI`: two words in capitals that are none of the language, one of which is a name.
-fn is_pair_in_capitals(sentence: &Sentence<'_>, at: usize) -> bool {
-    let (Some(one), Some(two)) = (sentence.token(at), sentence.token(at + 1)) else {
-        return false;
-    };
-    let is_part = |token: &Token| {
-        token.shape == Shape::Upper
-            && token.role.is_none()
-            && !token.is_glued
-            && (token.class.is_name() && !token.class.is_word() || is_new_in_capitals(token))
-            && !ends_as_findings_do(token.text(sentence.text))
-    };
-    sentence.gap(at) == b" "
-        && is_part(one)
-        && is_part(two)
-        && (one.class.is_name() || two.class.is_name())
-}
-
-/// A given name that is a word of every day too, and stands there as a name: `her husband Bill attended`.
-fn is_word_name(sentence: &Sentence<'_>, at: usize) -> bool {
-    let is_followed = sentence.gap(at) == b" "
-        && sentence
-            .token(at + 1)
-            .is_some_and(|next| next.shape == Shape::Lower);
-    is_followed || matches!(sentence.sign(at), 0 | b'.' | b',' | b';' | b')' | b'\n')
-}
-
 /// Whether one given name may stand behind the word, as behind those of a family.
 fn leads_to_one_given(sentence: &Sentence<'_>, at: usize) -> bool {
-    let label = sentence.token(at).map_or("", |token| token.text(sentence.text));
+    let label = sentence
+        .token(at)
+        .map_or("", |token| token.text(sentence.text));
     let mut words = WHO_ACTS.iter().chain(&WHO_ELSE);
     words.any(|word| label.eq_ignore_ascii_case(word)) && !label.eq_ignore_ascii_case("pt")
-}
-
-/// `Patient Oluwaseun Adeyemi.`, `the patient, Nkechi Obi, has`, `Patient Hope Summers seen`: two words written as
-/// names behind a word for one person, of which one is a name or both are no words at all.
-fn is_pair_of_somebody(sentence: &Sentence<'_>, at: usize, first: usize) -> bool {
-    let label = sentence.token(at).map_or("", |token| token.text(sentence.text));
-    let is_one_of = |words: &[&str]| words.iter().any(|word| label.eq_ignore_ascii_case(word));
-    let acts = is_one_of(&WHO_ACTS);
-    let is_kin = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
-    if first != at + 1 || !acts && !is_kin && !is_one_of(&WHO_ELSE) {
-        return false;
-    }
-    let (Some(one), Some(two)) = (sentence.token(first), sentence.token(first + 1)) else {
-        return false;
-    };
-    let is_written = |token: &Token| {
-        token.shape == Shape::Capital && token.role.is_none() && !token.is_glued && token.len() > 2
-    };
-    if sentence.gap(first) != b" " || !is_written(one) || !is_written(two) {
-        return false;
-    }
-    // A title goes on: `Patient Care Coordinator Training`.
-    let is_title = sentence.gap(first + 1) == b" "
-        && sentence
-            .token(first + 2)
-            .is_some_and(|next| next.is_capital() && next.class.is_word() && !next.class.is_name());
-    let is_part = |token: &Token| {
-        (token.class.is_unknown() || token.class.is_name() && !token.class.is_word())
-            && !ends_as_findings_do(token.text(sentence.text))
-    };
-    let are_names = one.class.is_given() && (two.class.is_surname() || is_part(two));
-    // `Pt Zosyn Vanco 1 g`.
-    let is_dose = || {
-        sentence.token(first + 2).is_some_and(|next| {
-            next.shape == Shape::Number && sentence.gap(first + 1) == b" "
-                || DONE_WITH_DRUGS.contains(&next.text(sentence.text))
-        })
-    };
-    let may_be_new = acts || one.class.is_name() || two.class.is_surname();
-    !is_title && (are_names || may_be_new && is_part(one) && is_part(two) && !is_dose())
 }
 
 /// `Hi Jane,`, `Dear Ms. Doe`, `Regards,\nJane`.
 pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let gap = sentence.gap(at);
     let ends_letter = [
-        "thanks", "regards", "sincerely", "cheers", "best", "thx", "respectfully", "warmly", "rgds", "yours",
+        "thanks",
+        "regards",
+        "sincerely",
+        "cheers",
+        "best",
+        "thx",
+        "respectfully",
+        "warmly",
+        "rgds",
+        "yours",
     ]
-        .iter()
-        .any(|word| {
-            sentence
-                .token(at)
-                .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
-        });
+    .iter()
+    .any(|word| {
+        sentence
+            .token(at)
+            .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
+    });
     let is_near = matches!(gap, b" " | b", " | b" , ")
         || ends_letter
-            && (matches!(gap.first(), Some(b',' | b'!' | b'.' | b'\n')) && gap.len() <= 4 && gap.contains(&b'\n')
-                || ends_line(sentence, at + 1) && matches!(gap, b" - " | b" -" | b" \xe2\x80\x93 " | b", - " | b"! - "));
+            && (matches!(gap.first(), Some(b',' | b'!' | b'.' | b'\n'))
+                && gap.len() <= 4
+                && gap.contains(&b'\n')
+                || ends_line(sentence, at + 1)
+                    && matches!(gap, b" - " | b" -" | b" \xe2\x80\x93 " | b", - " | b"! - "));
     let first = sentence.token(at + 1)?;
     if !is_near || is_blocked(first) || first.shape == Shape::Number {
         return None;
     }
-    let is_own_line = gap.contains(&b'\n') && (gap.first() == Some(&b',') || ends_line(sentence, at + 1));
+    let is_own_line =
+        gap.contains(&b'\n') && (gap.first() == Some(&b',') || ends_line(sentence, at + 1));
     if gap.contains(&b'\n') && !is_own_line {
         return None;
     }
@@ -580,7 +455,9 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         .any(|words| ends_with(head, words));
     let fits = match sentence.writing {
         // `name: CI`, `name: ehr-gateway` are jobs and services.
-        _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => false,
+        _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => {
+            false
+        }
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
         _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
     };
@@ -627,7 +504,7 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
 }
 
 /// Whoever is said to do something: `hospitalist Mbeki who accepts`.
-const WHO_ACTS: [&str; 13] = [
+pub(super) const WHO_ACTS: [&str; 13] = [
     "patient",
     "pt",
     "hospitalist",
@@ -644,7 +521,7 @@ const WHO_ACTS: [&str; 13] = [
 ];
 
 /// Others behind whom a given name and a surname stand; some are things of programs too.
-const WHO_ELSE: [&str; 25] = [
+pub(super) const WHO_ELSE: [&str; 25] = [
     "client",
     "resident",
     "student",
@@ -673,7 +550,7 @@ const WHO_ELSE: [&str; 25] = [
 ];
 
 /// What is done with a drug: `Pt Zosyn started`.
-const DONE_WITH_DRUGS: [&str; 9] = [
+pub(super) const DONE_WITH_DRUGS: [&str; 9] = [
     "started",
     "stopped",
     "held",
@@ -686,7 +563,7 @@ const DONE_WITH_DRUGS: [&str; 9] = [
 ];
 
 /// Labels behind which one word is a name.
-const ONE_NAME: [&str; 37] = [
+const ONE_NAME: [&str; 36] = [
     "scribe",
     "medic",
     "sponsor",
@@ -695,7 +572,6 @@ const ONE_NAME: [&str; 37] = [
     "supervisor",
     "provider",
     "physician",
-    "nickname",
     "presenter",
     "rn",
     "lpn",

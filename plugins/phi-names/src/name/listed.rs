@@ -2,7 +2,7 @@
 //! the word is a name nearly always.
 
 use super::eponym::{is_eponym, is_of_a_thing};
-use super::led::is_new_in_capitals;
+use super::pair::is_new_in_capitals;
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -18,7 +18,8 @@ const SURNAME_SCORE: u16 = 600;
 pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
     let is_slot = is_in_slot(sentence, at);
-    let is_alone = first.shape == Shape::Initial && is_own_cell(sentence, at) && is_cell_surname(last);
+    let is_alone =
+        first.shape == Shape::Initial && is_own_cell(sentence, at) && is_cell_surname(last);
     let is_initial = (is_slot || is_alone) && first.shape == Shape::Initial;
     let are_capital = last.is_capital() && (first.is_capital() || is_initial);
     let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
@@ -90,16 +91,25 @@ fn is_among_eponyms(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// `Fitzwilliam, D.`, `Castillo, R`: whether surname and initial are all that a line or a cell holds.
 fn is_own_cell(sentence: &Sentence<'_>, at: usize) -> bool {
-    let opens = at
-        .checked_sub(1)
-        .is_none_or(|before| sentence.gap(before).iter().any(|sign| matches!(sign, b'\n' | b'|' | b'\t')));
+    let opens = at.checked_sub(1).is_none_or(|before| {
+        sentence
+            .gap(before)
+            .iter()
+            .any(|sign| matches!(sign, b'\n' | b'|' | b'\t'))
+    });
     let behind = sentence.gap(at + 1);
     let is_last = sentence.token(at + 2).is_none();
-    opens && (is_last || behind.iter().any(|sign| matches!(sign, b'\n' | b'|' | b'\t')))
+    opens
+        && (is_last
+            || behind
+                .iter()
+                .any(|sign| matches!(sign, b'\n' | b'|' | b'\t')))
 }
 
 fn is_cell_surname(token: &Token) -> bool {
-    token.class.is_surname() && (token.class.is_sure() || !token.class.is_word()) && token.role.is_none()
+    token.class.is_surname()
+        && (token.class.is_sure() || !token.class.is_word())
+        && token.role.is_none()
 }
 
 /// `0800 Achebe, C`, `14:30 Achebe, Chidi`: whether the word stands behind the time that its line begins with.
@@ -246,7 +256,9 @@ fn initials(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let mut end = at + 1;
     while end < at + MAX_WORDS
         && sentence.gap(end - 1) == b"."
-        && sentence.token(end).is_some_and(|next| next.shape == Shape::Initial)
+        && sentence
+            .token(end)
+            .is_some_and(|next| next.shape == Shape::Initial)
     {
         end += 1;
     }
@@ -393,9 +405,9 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
         return None;
     }
     // `Smith et al.` are authors.
-    let is_cited = sentence
-        .token(at + 1)
-        .is_some_and(|et| et.text(sentence.text) == "et" && sentence.gap(at) == b" " || is_journal(sentence, at + 1));
+    let is_cited = sentence.token(at + 1).is_some_and(|et| {
+        et.text(sentence.text) == "et" && sentence.gap(at) == b" " || is_journal(sentence, at + 1)
+    });
     let is_written = match sentence.writing {
         Writing::Cased => token.shape == Shape::Capital && !is_cited,
         Writing::Uncased => class.is_given() && token.len() > 3,
@@ -431,7 +443,11 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
     };
     let end = name_end(sentence, at);
     // `Fitzpatrick II`, `Clark III`: a grade and nobody's grandson, where no given name stands before.
-    if end == at + 2 && sentence.token(at + 1).is_some_and(|grade| grade.is(Role::Suffix) && grade.shape == Shape::Upper) {
+    if end == at + 2
+        && sentence
+            .token(at + 1)
+            .is_some_and(|grade| grade.is(Role::Suffix) && grade.shape == Shape::Upper)
+    {
         return None;
     }
     Some((finding(sentence, at, end, score)?, end))
@@ -441,7 +457,8 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
 fn is_journal(sentence: &Sentence<'_>, at: usize) -> bool {
     let is_year = |token: &Token| token.shape == Shape::Number && token.len() == 4;
     let behind = sentence.token(at + 1).is_some_and(is_year);
-    at.checked_sub(1).is_some_and(|before| sentence.gap(before) == b" (")
+    at.checked_sub(1)
+        .is_some_and(|before| sentence.gap(before) == b" (")
         && sentence
             .token(at)
             .is_some_and(|token| is_year(token) || token.shape == Shape::Upper && behind)

@@ -46,16 +46,16 @@ pub(super) fn addressed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
     let token = sentence.token(at)?;
     let bytes = sentence.text.as_bytes();
     let sign = token.start.checked_sub(1)?;
-    let opens = sign == 0
-        || bytes
-            .get(sign - 1)
-            .is_some_and(u8::is_ascii_whitespace);
+    let opens = sign == 0 || bytes.get(sign - 1).is_some_and(u8::is_ascii_whitespace);
     let is_one = bytes.get(sign) == Some(&b'@')
         && opens
         && token.shape == Shape::Capital
         && token.class.is_given()
         && token.class.is_sure()
-        && matches!(sentence.sign(at), b' ' | b',' | b':' | b'?' | b'!' | b'\n' | 0);
+        && matches!(
+            sentence.sign(at),
+            b' ' | b',' | b':' | b'?' | b'!' | b'\n' | 0
+        );
     is_one.then(|| Some((finding(sentence, at, at + 1, ROSTER_SCORE)?, at + 1)))?
 }
 
@@ -76,7 +76,12 @@ fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
             Writing::Cased => token.shape == Shape::Capital && !token.class.is_word(),
             Writing::Uncased => token.class.is_name() && !token.class.is_word(),
         };
-    fits.then(|| Some((finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(), at + 1)))?
+    fits.then(|| {
+        Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ))
+    })?
 }
 
 /// `Grace visited today`, `Hope denies pain`: a given name that is a word too, and does what people alone do.
@@ -87,7 +92,25 @@ fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
         && sentence.is_first(at)
         && sentence.gap(at) == b" "
         && sentence.token(at + 1).is_some_and(does);
-    fits.then(|| Some((finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(), at + 1)))?
+    fits.then(|| {
+        Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ))
+    })?
+}
+
+/// `nickname: NotRequired[str]`, `NICKNAME = Identifier(…)`: types and calls of programs.
+fn is_of_code(sentence: &Sentence<'_>, at: usize) -> bool {
+    let has_hump = sentence.token(at).is_some_and(|token| {
+        let word = token.text(sentence.text).as_bytes();
+        let inner = word.get(3..).unwrap_or_default();
+        inner.iter().any(u8::is_ascii_uppercase) && !word.contains(&b'-')
+    });
+    let is_assigned = at
+        .checked_sub(1)
+        .is_some_and(|before| sentence.gap(before).contains(&b'='));
+    has_hump || is_assigned || matches!(sentence.sign(at), b'(' | b'[' | b'<' | b'{' | b'_')
 }
 
 /// `Nickname: Skip`, `prefers to be called Skip`, `goes by Skip`: any word with a capital.
@@ -96,7 +119,9 @@ fn called(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
         let token = at.checked_sub(back).and_then(|at| sentence.token(at));
         token.map_or("", |token| token.text(sentence.text))
     };
-    let gap = at.checked_sub(1).map_or(&b""[..], |before| sentence.gap(before));
+    let gap = at
+        .checked_sub(1)
+        .map_or(&b""[..], |before| sentence.gap(before));
     let is_label = || {
         is_label_gap(gap)
             && (word(1).eq_ignore_ascii_case("nickname")
@@ -108,12 +133,18 @@ fn called(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
     let is_said = || {
         matches!(gap, b" " | b" \"" | b" \xe2\x80\x9c")
             && (word(1) == "by" && matches!(word(2), "goes" | "go" | "went")
-                || word(1) == "called" && matches!(word(2), "be" | "being") && matches!(word(3), "to" | "prefers" | "likes")
+                || word(1) == "called"
+                    && matches!(word(2), "be" | "being")
+                    && matches!(word(3), "to" | "prefers" | "likes")
                 || word(1) == "name" && word(2) == "preferred")
     };
     let fits = (is_label() || is_said())
         && !token.is_glued
-        && matches!(token.role, None | Some(Role::Eponym | Role::Direction | Role::State))
+        && !is_of_code(sentence, at)
+        && matches!(
+            token.role,
+            None | Some(Role::Eponym | Role::Direction | Role::State)
+        )
         && sentence.sign(at) != b':';
     fits.then(|| found(sentence, at))?
 }
@@ -128,7 +159,10 @@ fn behind_like(sentence: &Sentence<'_>, at: usize, like: &Token) -> bool {
         && matches!(sentence.gap(at - 1), b" '%" | b" '" | b" \"%" | b" \"")
         && column.is_some_and(|column| {
             let word = column.text(sentence.text).as_bytes();
-            word.len().checked_sub(4).and_then(|at| word.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case(b"name"))
+            word.len()
+                .checked_sub(4)
+                .and_then(|at| word.get(at..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(b"name"))
                 && column.is_glued
         })
 }
@@ -149,8 +183,20 @@ fn behind_myself(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
 
 /// What people alone do, and no organ or drug.
 const DONE_BY_PEOPLE: [&str; 14] = [
-    "visited", "called", "attended", "phoned", "texted", "emailed", "denies", "complains", "endorses", "verbalized",
-    "ambulated", "refused", "tolerated", "says",
+    "visited",
+    "called",
+    "attended",
+    "phoned",
+    "texted",
+    "emailed",
+    "denies",
+    "complains",
+    "endorses",
+    "verbalized",
+    "ambulated",
+    "refused",
+    "tolerated",
+    "says",
 ];
 
 /// Whether the gap before the token begins a line.
@@ -226,13 +272,43 @@ fn in_bullets(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// Labels that only persons stand behind.
 const STAFF: [&str; 14] = [
-    "scrub", "circulator", "scribe", "prov", "presenter", "preceptor", "medic", "medics", "sitter", "anesthesia",
-    "assistant", "requestor", "nok", "poa",
+    "scrub",
+    "circulator",
+    "scribe",
+    "prov",
+    "presenter",
+    "preceptor",
+    "medic",
+    "medics",
+    "sitter",
+    "anesthesia",
+    "assistant",
+    "requestor",
+    "nok",
+    "poa",
 ];
 /// Services, behind which the name of who consults may stand, and anything else.
 const SERVICES: [&str; 20] = [
-    "id", "cards", "renal", "gi", "nephro", "neuro", "ortho", "surg", "surgery", "onc", "pulm", "heme", "endo", "psych",
-    "uro", "ent", "gyn", "peds", "consult", "hospitalist",
+    "id",
+    "cards",
+    "renal",
+    "gi",
+    "nephro",
+    "neuro",
+    "ortho",
+    "surg",
+    "surgery",
+    "onc",
+    "pulm",
+    "heme",
+    "endo",
+    "psych",
+    "uro",
+    "ent",
+    "gyn",
+    "peds",
+    "consult",
+    "hospitalist",
 ];
 
 /// `Scrub: Abebe`, `ID: Chaudhry following`, `Ref Prov: Steinmetz, Uri`.
@@ -250,8 +326,10 @@ fn behind_staff(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token
 /// `Re: Zielinski`, `Subject: RE: Zielinski`.
 fn behind_subject(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token) -> bool {
     let class = token.class;
-    matches!(label.text(sentence.text), "Re" | "RE" | "Fwd" | "FW" | "FWD")
-        && sentence.gap(at - 1) == b": "
+    matches!(
+        label.text(sentence.text),
+        "Re" | "RE" | "Fwd" | "FW" | "FWD"
+    ) && sentence.gap(at - 1) == b": "
         && class.is_surname()
         && class.is_sure()
         && !class.is_word()
@@ -264,14 +342,26 @@ fn in_family(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
     /// Tokens of the longest list.
     const MOST: usize = 12;
     const SEVERAL: [&str; 10] = [
-        "kids", "children", "sons", "daughters", "siblings", "twins", "brothers", "sisters", "grandchildren", "grandkids",
+        "kids",
+        "children",
+        "sons",
+        "daughters",
+        "siblings",
+        "twins",
+        "brothers",
+        "sisters",
+        "grandchildren",
+        "grandkids",
     ];
-    let is_name = token.class.is_given() && !token.class.is_common()
-        || token.class.is_unknown() && token.role.is_none();
+    let is_new = token.class.is_unknown() && token.role.is_none();
     let is_near = |gap: &[u8]| {
-        matches!(gap, b" " | b", " | b" & " | b", & " | b" (" | b"), " | b") " | b": " | b" - ")
+        matches!(
+            gap,
+            b" " | b", " | b" & " | b", & " | b" (" | b"), " | b") " | b": " | b" - "
+        )
     };
-    if !is_name || token.is_glued || is_blocked(token) {
+    let is_given = token.class.is_given() && !token.class.is_common();
+    if !(is_given || is_new) || token.is_glued || is_blocked(token) || is_of_code(sentence, at) {
         return false;
     }
     for back in 1..=MOST {
@@ -285,8 +375,14 @@ fn in_family(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
             return false;
         };
         let text = word.text(sentence.text);
-        if SEVERAL.iter().any(|several| text.eq_ignore_ascii_case(several)) {
-            return true;
+        let may_be = word.shape == Shape::Lower && text.len() > 3;
+        if may_be
+            && SEVERAL
+                .iter()
+                .any(|several| text.eq_ignore_ascii_case(several))
+        {
+            // `children: Vec<Node>` is a field: a name that no list has stands behind another.
+            return is_given || back > 1;
         }
         let is_part = word.shape == Shape::Capital && word.role.is_none()
             || word.shape == Shape::Number && word.len() <= 3

@@ -190,8 +190,8 @@ pub(super) fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
 pub(super) fn ends_as_findings_do(word: &str) -> bool {
     const ENDS: [&str; 30] = [
         "ive", "ile", "ous", "ated", "ized", "itis", "osis", "emia", "uria", "tic", "ical", "ing",
-        "less", "phalic", "cillin", "mycin", "statin", "pril", "olol", "azole", "pathy", "ectomy", "otomy", "ostomy", "scopy",
-        "gram", "ology", "algia", "penia", "plasty",
+        "less", "phalic", "cillin", "mycin", "statin", "pril", "olol", "azole", "pathy", "ectomy",
+        "otomy", "ostomy", "scopy", "gram", "ology", "algia", "penia", "plasty",
     ];
     ENDS.iter().any(|end| {
         let tail = word
