@@ -289,8 +289,11 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
                     zip.shape == Shape::Number && is_zip(zip.text(sentence.text))
                 })
             };
+            let is_in_address = || is_behind_street(sentence, last);
             state.is(Role::State)
-                || state.len() == 2 && has_zip() && is_small_state_code(state.text(sentence.text))
+                || state.len() == 2
+                    && (has_zip() || is_in_address())
+                    && is_small_state_code(state.text(sentence.text))
         }
         b" " | b"  " => {
             is_code
@@ -591,7 +594,9 @@ fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) 
             "rd",
         ]
         .iter()
-        .any(|plain| word.eq_ignore_ascii_case(plain));
+        .any(|plain| word.eq_ignore_ascii_case(plain))
+        // `FROM 88 ELM ST`.
+        || is_short_street(word) && is_from(sentence, first);
     // `2 in the road` is none: between number and street stand names.
     let are_names = (first + 1..last).all(|at| {
         sentence.token(at).is_some_and(|token| {
@@ -601,6 +606,22 @@ fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) 
         })
     });
     is_plain && are_names
+}
+
+fn is_short_street(word: &str) -> bool {
+    ["st", "ln", "ct", "dr", "hwy", "pkwy"]
+        .iter()
+        .any(|short| word.eq_ignore_ascii_case(short))
+}
+
+/// Whether somebody comes from the number at the token, or is there.
+fn is_from(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.before(at).is_some_and(|before| {
+        let word = before.text(sentence.text);
+        ["from", "at"]
+            .iter()
+            .any(|from| word.eq_ignore_ascii_case(from))
+    })
 }
 
 /// The first token behind `Apt 4B` and `#12`, where one follows the street.

@@ -18,13 +18,20 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if let Some(found) = of_kin(sentence, at, token) {
         return Some(found);
     }
-    if sentence.writing == Writing::Uncased || token.shape != Shape::Capital {
-        return None;
-    }
-    if let Some(found) = acting(sentence, at, token).or_else(|| called(sentence, at, token)) {
+    if let Some(found) = acting(sentence, at, token) {
         return Some(found);
     }
-    let before = sentence.before(at)?;
+    let before = sentence.before(at);
+    // `Bed 12 SANTIAGO 45F`.
+    let is_numbered = before.is_some_and(|before| before.shape == Shape::Number);
+    let is_shouted = is_numbered && token.shape == Shape::Upper && token.class.is_name();
+    if sentence.writing == Writing::Uncased || token.shape != Shape::Capital && !is_shouted {
+        return None;
+    }
+    if let Some(found) = called(sentence, at, token) {
+        return Some(found);
+    }
+    let before = before?;
     let is_there = if before.shape == Shape::Number {
         in_ward_list(sentence, at, token)
     } else {
@@ -33,6 +40,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
             || behind_subject(sentence, at, token, before)
             || in_family(sentence, at, token)
             || behind_myself(sentence, at, token)
+            || ends_message(sentence, at, token)
             || behind_like(sentence, at, before)
     };
     if !is_there || is_eponym(sentence, at) {
@@ -87,11 +95,19 @@ fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
 /// `Grace visited today`, `Hope denies pain`: a given name that is a word too, and does what people alone do.
 fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
     let does = |next: &Token| DONE_BY_PEOPLE.contains(&next.text(sentence.text));
-    let fits = token.class.is_given()
+    let class = token.class;
+    // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
+    let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
+    let fits = match sentence.writing {
+        Writing::Cased => token.shape == Shape::Capital && (class.is_given() || is_surname),
+        Writing::Uncased => is_surname && token.shape == Shape::Lower,
+    };
+    let fits = fits
         && token.role.is_none()
-        && sentence.is_first(at)
+        && !token.is_glued
         && sentence.gap(at) == b" "
-        && sentence.token(at + 1).is_some_and(does);
+        && sentence.token(at + 1).is_some_and(does)
+        && sentence.is_first(at);
     fits.then(|| {
         Some((
             finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
@@ -136,7 +152,7 @@ fn called(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
                 || word(1) == "called"
                     && matches!(word(2), "be" | "being")
                     && matches!(word(3), "to" | "prefers" | "likes")
-                || word(1) == "name" && word(2) == "preferred")
+                || word(1) == "name" && word(2).eq_ignore_ascii_case("preferred"))
     };
     let fits = (is_label() || is_said())
         && !token.is_glued
@@ -181,8 +197,23 @@ fn behind_myself(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
         && sentence.sign(end - 1) == b','
 }
 
+/// `Can it be ready? - Jess W.`: who wrote, at the end of all.
+fn ends_message(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    let gap = at
+        .checked_sub(1)
+        .map_or(&b""[..], |before| sentence.gap(before));
+    let is_behind_end = matches!(
+        gap,
+        [b'.' | b'!' | b'?', .., b'-' | b'~'] | [b'.' | b'!' | b'?', .., b'-', b' ']
+    );
+    let end = name_end(sentence, at);
+    let is_initial = |token: &Token| token.shape == Shape::Initial;
+    let end = end + usize::from(sentence.token(end).is_some_and(is_initial));
+    is_behind_end && token.class.is_given() && token.role.is_none() && sentence.token(end).is_none()
+}
+
 /// What people alone do, and no organ or drug.
-const DONE_BY_PEOPLE: [&str; 14] = [
+const DONE_BY_PEOPLE: [&str; 15] = [
     "visited",
     "called",
     "attended",
@@ -194,6 +225,7 @@ const DONE_BY_PEOPLE: [&str; 14] = [
     "endorses",
     "verbalized",
     "ambulated",
+    "ambulating",
     "refused",
     "tolerated",
     "says",

@@ -66,6 +66,10 @@ fn names_in_capitals() {
         ("READ BACK BY T. MCALLISTER RN", &["NAME:T. MCALLISTER"]),
         ("SCRIBE: TAYLOR B", &["NAME:TAYLOR B"]),
         ("HE LIVES IN DEARBORN", &["LOCATION:DEARBORN"]),
+        (
+            "CAME FROM 88 ELM ST QUINCY MA",
+            &["ADDRESS:88 ELM ST", "LOCATION:QUINCY"],
+        ),
         ("SEEN AT MERCY HOSPITAL", &["ORGANIZATION:MERCY HOSPITAL"]),
     ]);
     leaves_alone::<Names>(&[
@@ -106,6 +110,8 @@ fn names_in_lists_of_wards() {
         ("1. Whitfield, bed 3", &["NAME:Whitfield"]),
         ("x\n- Grace Oduya: pending MRI", &["NAME:Grace Oduya"]),
         ("401 Bello 66M CHF", &["NAME:Bello"]),
+        ("Bed 12 SANTIAGO 45F s/p chole", &["NAME:SANTIAGO"]),
+        ("Hernandez tolerated PT today", &["NAME:Hernandez"]),
         ("5E02 Quuxley 33F", &["NAME:Quuxley"]),
         ("Bed 12: Santiago", &["NAME:Santiago"]),
         ("Scrub: Abebe", &["NAME:Abebe"]),
@@ -119,6 +125,8 @@ fn names_in_lists_of_wards() {
         "Bed 12: Empty",
         "Bed 4: Levophed gtt",
         "GI: Omeprazole daily",
+        "Bed 12 CHF 45F",
+        "Pain tolerated, refused meds",
         "Cards: Metoprolol",
     ]);
 }
@@ -165,6 +173,7 @@ fn families_and_mails() {
         ("Subject: RE: Zielinski", &["NAME:Zielinski"]),
         ("@Brandon can you see bed 3", &["NAME:Brandon"]),
         ("Thanks!\nJess", &["NAME:Jess"]),
+        ("Can it be ready? - Jess W.", &["NAME:Jess W"]),
         ("thx - Jess W.", &["NAME:Jess W"]),
     ]);
     leaves_alone::<Names>(&[
