@@ -550,7 +550,13 @@ pub(super) const WHO_ELSE: [&str; 25] = [
 ];
 
 /// What is done with a drug: `Pt Zosyn started`.
-pub(super) const DONE_WITH_DRUGS: [&str; 9] = [
+pub(super) const DONE_WITH_DRUGS: [&str; 15] = [
+    "infusion",
+    "infusions",
+    "therapy",
+    "dose",
+    "refill",
+    "prescription",
     "started",
     "stopped",
     "held",
@@ -563,14 +569,13 @@ pub(super) const DONE_WITH_DRUGS: [&str; 9] = [
 ];
 
 /// Labels behind which one word is a name.
-const ONE_NAME: [&str; 36] = [
+const ONE_NAME: [&str; 35] = [
     "scribe",
     "medic",
     "sponsor",
     "attorney",
     "sitter",
     "supervisor",
-    "provider",
     "physician",
     "presenter",
     "rn",

@@ -16,13 +16,12 @@ const BRITISH: [&str; 7] = [
     "Close", "Gardens", "Grove", "Mews", "Heights", "Hollow", "Crescent",
 ];
 /// Words that begin a street.
-const FIRST: [&str; 12] = [
+const FIRST: [&str; 11] = [
     "Avenida",
     "Calle",
     "Camino",
     "Paseo",
     "Rue",
-    "Via",
     "Rua",
     "Calzada",
     "Carrera",
@@ -121,9 +120,25 @@ pub(super) fn unnumbered(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         }
         if ENDS.contains(&token.text(sentence.text)) {
             // `on Wall Street` is a market, `on Sesame Street` a play.
+            // `on Google Drive` are files.
             let is_known = matches!(
                 first.text(sentence.text),
-                "Wall" | "Sesame" | "Main" | "Silk" | "Abbey"
+                "Wall"
+                    | "Sesame"
+                    | "Main"
+                    | "Silk"
+                    | "Abbey"
+                    | "Google"
+                    | "Hard"
+                    | "Shared"
+                    | "One"
+                    | "Flash"
+                    | "Thumb"
+                    | "Disk"
+                    | "Network"
+                    | "Team"
+                    | "Tape"
+                    | "Hold"
             );
             if is_known && last == at + 1 {
                 return None;
@@ -152,7 +167,12 @@ pub(super) fn crossing(
     };
     let is_corner = || word(1).eq_ignore_ascii_case("of") && word(2).eq_ignore_ascii_case("corner");
     let is_street = |token: &Token| {
-        token.is_capital() && token.role != Some(Role::Medical) || is_ordinal(sentence.text, token)
+        token.is_capital()
+            && matches!(
+                token.role,
+                None | Some(Role::Street | Role::Direction | Role::State)
+            )
+            || is_ordinal(sentence.text, token)
     };
     let (one, and) = (sentence.token(at)?, sentence.token(at + 1)?);
     let second = match sentence.gap(at) {

@@ -42,6 +42,9 @@ fn two_words_behind_somebody() {
     leaves_alone::<Names>(&[
         "Patient Care Coordinator Training",
         "Patient Portal Access.",
+        "provider: OpenAI",
+        "Patient Keytruda Opdivo infusion",
+        "see the Dr. Right away",
         "Pt Zosyn Vanco 1 g",
         "Dr. Hand Surgery Clinic",
         "client OpenSSL Kubernetes connects",
@@ -222,6 +225,9 @@ fn streets_and_places() {
     ]);
     leaves_alone::<Names>(&[
         "on Wall Street",
+        "saved on Google Drive",
+        "2 Via Oral",
+        "at Home and Garden",
         "2 Days Close follow up",
         "6 Minute Walk Test",
         "vitamin B12 5MG",
