@@ -31,6 +31,7 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
     let field = match FIELDS.get(label) {
         Some(field) => *field,
         None if is_nm1(label) => Field::Name,
+        None if is_coded_person(label, value) => Field::Coded,
         None => return,
     };
     let said = &*unquoted(value);
@@ -44,12 +45,20 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
             }
         }
         Field::Person => {
-            if is_person(said) || is_unheard_of(said) {
+            if is_person(said)
+                || is_unheard_of(said)
+                || is_with_initial(said)
+                || is_one_surname(said)
+            {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
         Field::Somebody => {
-            if is_person(said) || is_unheard_of(said) || is_one_unheard_of(said) {
+            if is_person(said)
+                || is_with_initial(said)
+                || is_unheard_of(said)
+                || is_one_unheard_of(said)
+            {
                 name(value, start, PERHAPS_SCORE, findings);
             }
         }
@@ -90,8 +99,11 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
     }
 }
 
-/// `12 maple street`, `Springfield`, `62704`; no `billing`.
+/// `12 maple street`, `Springfield`, `62704`; no `billing` and no `127.0.0.1:8080`.
 fn is_address(value: &str) -> bool {
+    if !value.contains(char::is_alphabetic) && value.contains(['.', ':']) {
+        return false;
+    }
     const ZIP_DIGITS: usize = 5;
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     value.chars().any(char::is_uppercase)
@@ -117,6 +129,31 @@ fn unquoted(value: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(value)
     }
+}
+
+/// `555-55-5555^PRIMARY^PATRICIA P^^^^MD` in any numbered field of HL7 v2: a code, then a surname and a given name.
+fn is_coded_person(label: &[u8], value: &str) -> bool {
+    if !label.contains(&b'-') || !label.first().is_some_and(u8::is_ascii_uppercase) {
+        return false;
+    }
+    let mut components = value.split('^');
+    let [Some(code), Some(surname), Some(given)] =
+        [components.next(), components.next(), components.next()]
+    else {
+        return false;
+    };
+    let is_spelt = |word: &str| {
+        word.len() > 1
+            && word
+                .bytes()
+                .all(|letter| letter.is_ascii_alphabetic() || b" '-".contains(&letter))
+    };
+    let class = look_up(Hash::new().over(given.split(' ').next().unwrap_or(given)));
+    code.bytes().any(|digit| digit.is_ascii_digit())
+        && is_spelt(surname)
+        && is_spelt(given)
+        && class.is_given()
+        && class.is_sure()
 }
 
 /// Names of X12: last, first and middle of an entity.
@@ -190,6 +227,26 @@ fn is_person(value: &str) -> bool {
         words += 1;
     }
     known && (2..=MAX_WORDS).contains(&words) || sure && words == 1
+}
+
+/// `Castillo, R`, `Castillo R.`: a surname and an initial.
+fn is_with_initial(value: &str) -> bool {
+    let Some((surname, initial)) = value.rsplit_once([',', ' ']) else {
+        return false;
+    };
+    let initial = initial.trim_start().trim_end_matches('.');
+    let surname = surname.trim_end_matches([',', ' ']);
+    initial.len() == 1
+        && initial.bytes().all(|letter| letter.is_ascii_uppercase())
+        && surname.len() > 1
+        && is_part_of_name(surname)
+        && !look_up(Hash::new().over(surname)).is_common()
+}
+
+/// `Zimmer`: a surname alone, where the label is used for companies too.
+fn is_one_surname(value: &str) -> bool {
+    let class = look_up(Hash::new().over(value));
+    is_part_of_name(value) && class.is_surname() && !class.is_word() && !class.is_city()
 }
 
 /// Two to four words with a capital each, none of which is a word of the language.

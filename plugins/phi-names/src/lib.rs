@@ -4,6 +4,7 @@
 //! those of streets and postal codes. No text leaves it, only offsets.
 
 pub mod field;
+pub mod file_name;
 pub mod kind;
 pub mod lexicon;
 pub mod name;

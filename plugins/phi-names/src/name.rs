@@ -4,6 +4,8 @@
 mod eponym;
 mod led;
 mod listed;
+mod pair;
+mod roster;
 mod told;
 
 use crate::kind::{Finding, NAME};
@@ -21,7 +23,10 @@ const MAX_WORDS: usize = 5;
 /// The name that begins at the token, or stands behind it, and the first token behind.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if token.is_glued || token.shape == Shape::Number {
+    if token.is_glued {
+        return roster::addressed(sentence, at);
+    }
+    if token.shape == Shape::Number {
         return None;
     }
     let found = led(sentence, at, token);
@@ -38,6 +43,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| before_facts(sentence, at))
         .or_else(|| spoken_with(sentence, at))
         .or_else(|| speaking(sentence, at))
+        .or_else(|| roster::find(sentence, at))
         .or_else(|| alone(sentence, at))
 }
 
@@ -96,6 +102,10 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
             break;
         }
     }
+    // `Maria "Mia" Lopez`, `Robert (Bob) Castellano`.
+    if let Some(behind) = behind_nickname(sentence, end) {
+        return name_end(sentence, behind);
+    }
     // `Smith, Jr.`
     if sentence.gap(end - 1) == b", "
         && sentence
@@ -105,6 +115,31 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
         end += 1;
     }
     end
+}
+
+/// The surname behind a nickname in quotes or brackets that stands at `at`.
+fn behind_nickname(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    if sentence.gap(at - 1).len() < 2 {
+        return None;
+    }
+    let is_quoted = matches!(
+        (sentence.gap(at - 1), sentence.gap(at)),
+        (b" \"", b"\" ")
+            | (b" (", b") ")
+            | (b" '", b"' ")
+            | (b" \xe2\x80\x9c", b"\xe2\x80\x9d ")
+            | (b" \xe2\x80\x98", b"\xe2\x80\x99 ")
+    );
+    if !is_quoted || sentence.writing == Writing::Uncased {
+        return None;
+    }
+    let (nickname, surname) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let fits = nickname.shape == Shape::Capital
+        && nickname.role.is_none()
+        && surname.shape == Shape::Capital
+        && surname.role.is_none()
+        && is_name_word(sentence, surname);
+    fits.then_some(at + 1)
 }
 
 /// A word that can go on a name: written as one, or known as one.

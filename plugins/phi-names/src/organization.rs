@@ -12,7 +12,11 @@ const MAX_WORDS: usize = 5;
 /// The organization whose name ends with the token, and the first token behind it.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if let Some(found) = of_chain(sentence, at) {
+    if let Some(found) = of_chain(sentence, at)
+        .or_else(|| known(sentence, at))
+        .or_else(|| of_saint(sentence, at))
+        .or_else(|| attended(sentence, at))
+    {
         return Some(found);
     }
     if !token.is(Role::Facility) && !ends_as_home(sentence, at) || token.is_glued {
@@ -63,11 +67,12 @@ const CHAINS: [&str; 8] = [
 fn of_chain(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let chain = sentence.token(at)?;
     let place = sentence.token(at + 1)?;
-    let fits = CHAINS.contains(&chain.text(sentence.text))
-        && sentence.gap(at) == b" "
-        && place.shape == Shape::Capital
+    let fits = place.shape == Shape::Capital
+        && chain.is_capital()
         && place.role.is_none()
         && !place.class.is_word()
+        && sentence.gap(at) == b" "
+        && CHAINS.contains(&chain.text(sentence.text))
         && !chain.is_glued;
     if !fits {
         return None;
@@ -87,7 +92,9 @@ fn of_chain(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
 
 /// `Aspen Ridge Assisted Living`, `Kramer Funeral Home`: two words that say together what it is, at the second one.
 fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
-    const HOMES: [(&str, &str); 6] = [
+    const HOMES: [(&str, &str); 8] = [
+        ("urgent", "care"),
+        ("nursing", "home"),
         ("assisted", "living"),
         ("senior", "living"),
         ("memory", "care"),
@@ -104,6 +111,135 @@ fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
         && HOMES.iter().any(|(first, second)| {
             is(Some(at), second) && is(at.checked_sub(1), first) && sentence.gap(at - 1) == b" "
         })
+}
+
+/// Facilities that are known by two words without one that says what they are.
+const KNOWN: [(&str, &str); 16] = [
+    ("mass", "general"),
+    ("johns", "hopkins"),
+    ("good", "samaritan"),
+    ("beth", "israel"),
+    ("mount", "sinai"),
+    ("md", "anderson"),
+    ("sloan", "kettering"),
+    ("memorial", "hermann"),
+    ("cook", "county"),
+    ("bellevue", "hospital"),
+    ("lenox", "hill"),
+    ("cedars", "sinai"),
+    ("massachusetts", "general"),
+    ("scripps", "mercy"),
+    ("boston", "childrens"),
+    ("city", "hope"),
+];
+
+/// `Mass General`, `Johns Hopkins`, `at Denver General`.
+fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let (one, two) = (sentence.token(at)?, sentence.token(at + 1)?);
+    if !one.is_capital() || !two.is_capital() || sentence.gap(at) != b" " || one.is_glued {
+        return None;
+    }
+    let (first, second) = (one.text(sentence.text), two.text(sentence.text));
+    let is_known = KNOWN
+        .iter()
+        .any(|(a, b)| first.eq_ignore_ascii_case(a) && second.eq_ignore_ascii_case(b));
+    let is_general = || {
+        second == "General"
+            && is_in_place(sentence, at)
+            && (one.class.is_city() || one.class.is_name())
+            && !one.class.is_word()
+            && one.role.is_none()
+    };
+    // `Good Samaritan law`, `Johns Hopkins criteria`; a longer name is found from its end.
+    let is_other = sentence.gap(at + 1) == b" "
+        && sentence.token(at + 2).is_some_and(|next| {
+            next.is(Role::Medical)
+                || next.is(Role::Facility) && next.is_capital()
+                || next.is_capital() && next.is(Role::Generic)
+        });
+    let fits = (is_known || is_general()) && !is_other && sentence.writing == Writing::Cased;
+    fits.then(|| {
+        (
+            Finding::new(ORGANIZATION, one.start, two.end, 750).contextual(),
+            at + 2,
+        )
+    })
+}
+
+/// Whether `at`, `from`, `to` or `in` stands before the token.
+fn is_in_place(sentence: &Sentence<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| sentence.token(before));
+    before.is_some_and(|before| {
+        ["at", "from", "to", "attends", "attended", "in"]
+            .iter()
+            .any(|word| before.text(sentence.text).eq_ignore_ascii_case(word))
+    }) && sentence.gap(at - 1) == b" "
+}
+
+/// `at St. Joseph's`.
+fn of_saint(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let saint = sentence.token(at).filter(|saint| saint.is_capital())?;
+    let name = sentence.token(at + 1)?;
+    let fits = matches!(saint.text(sentence.text), "St" | "Saint" | "Mt" | "Mount")
+        && matches!(sentence.gap(at), b". " | b" ")
+        && name.shape == Shape::Capital
+        && is_in_place(sentence, at)
+        && sentence.writing == Writing::Cased;
+    if !fits {
+        return None;
+    }
+    let rest = sentence.text.get(name.end..)?;
+    let len = ["'s", "\u{2019}s"]
+        .iter()
+        .find_map(|end| rest.starts_with(end).then_some(end.len()))?;
+    let is_other = sentence.token(at + 2).is_some_and(|next| {
+        matches!(sentence.gap(at + 1), b"'s " | b"\xe2\x80\x99s ")
+            && (next.is(Role::Medical) || next.is_capital())
+    });
+    let found = Finding::new(ORGANIZATION, saint.start, name.end + len, 750).contextual();
+    (!is_other).then_some((found, at + 2))
+}
+
+/// `goes to Lincoln High`, `5th grader at PS 118`: schools as those who go there call them.
+fn attended(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let (name, last) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let is_school =
+        name.is_capital() && (last.shape == Shape::Number || last.text(sentence.text) == "High");
+    if !is_school || sentence.gap(at) != b" " || !is_in_place(sentence, at) {
+        return None;
+    }
+    /// Words before a school by its number, in which a pupil stands.
+    const NEAR: usize = 5;
+    let is_pupil = || {
+        (1..=NEAR).any(|back| {
+            let token = at.checked_sub(back).and_then(|at| sentence.token(at));
+            token.is_some_and(|token| {
+                ["grader", "student", "teacher", "pupil", "grade", "school"]
+                    .iter()
+                    .any(|word| token.text(sentence.text).eq_ignore_ascii_case(word))
+            })
+        })
+    };
+    let is_numbered = matches!(name.text(sentence.text), "PS" | "IS" | "MS" | "JHS")
+        && last.shape == Shape::Number
+        && last.len() <= 3
+        && is_pupil();
+    let is_high = last.text(sentence.text) == "High"
+        && name.shape == Shape::Capital
+        && name.class.is_name()
+        && !name.class.is_word()
+        && name.role.is_none()
+        && sentence.writing == Writing::Cased
+        && sentence
+            .token(at + 2)
+            .is_none_or(|next| !next.is_capital() || sentence.gap(at + 1) != b" ");
+    let fits = is_numbered || is_high;
+    fits.then(|| {
+        (
+            Finding::new(ORGANIZATION, name.start, last.end, 750).contextual(),
+            at + 2,
+        )
+    })
 }
 
 /// The first token of the name: capitals back from the facility, of which one says whose it is.
@@ -188,6 +324,12 @@ fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
         "hospice",
         "university",
         "infirmary",
+        "manor",
+        "orthopedics",
+        "pediatrics",
+        "cardiology",
+        "dialysis",
+        "rehab",
     ]
     .iter()
     .any(|word| facility.eq_ignore_ascii_case(word))
@@ -208,7 +350,11 @@ fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     }
     let class = token.class;
     let is_known = class.is_sure() || class.is_big_city();
-    (is_known && !class.is_word()).then_some(before)
+    // `AT MERCY HOSPITAL`: a name that is a word, where somebody is.
+    let is_there = is_in_place(sentence, before)
+        && (class.is_name() || class.is_city() || class.is_unknown() && token.len() > 4)
+        && !class.is_common();
+    (is_known && !class.is_word() || is_there).then_some(before)
 }
 
 /// The token before all words that say what kind of facility it is, from the token at `at` backwards.

@@ -1,6 +1,8 @@
 //! Places below the state: cities, postal codes, streets. States and countries stay.
 
-use phi_text::text::{byte, starts};
+mod street;
+
+use phi_text::text::{byte, byte_before, starts};
 
 use crate::kind::{ADDRESS, Finding, LOCATION, PERHAPS_LOCATION};
 use crate::lexicon::{Class, Hash, look_up};
@@ -28,6 +30,7 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         first.role,
         Some(Role::Stop | Role::Generic | Role::State | Role::Title | Role::Person)
     ) && !first.class.is_city()
+        && !begins_city(sentence, at)
     {
         return None;
     }
@@ -37,9 +40,21 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
             .before(at)
             .is_some_and(|before| before.is(Role::Place) || before.is(Role::Direction))
             || (0..MAX_CITY_WORDS).any(|more| sentence.gap(at + more).contains(&b','))
+            || (0..MAX_CITY_WORDS).any(|more| is_followed_by_state(sentence, at + more))
     };
     if sentence.writing == Writing::Uncased && !is_told() {
         return None;
+    }
+    // New York is a state where no state follows.
+    if first.text(sentence.text) == "New"
+        && begins_city(sentence, at)
+        && !is_city_of_list(sentence, at)
+    {
+        let end = sentence.token(at + 1)?.end;
+        return Some((
+            Finding::new(LOCATION, first.start, end, 850).contextual(),
+            at + 2,
+        ));
     }
     if let Some(found) = find_county(sentence, at).or_else(|| find_labelled_city(sentence, at)) {
         return Some(found);
@@ -51,6 +66,9 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
             return None;
         }
         let score = city_score(sentence, at, last, class)?;
+        if is_thing(sentence, at, last) {
+            return None;
+        }
         let end = sentence.token(last)?.end;
         let kind = if score == BARE_SCORE {
             PERHAPS_LOCATION
@@ -60,6 +78,56 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         let found = Finding::new(kind, first.start, end, score).contextual();
         Some((found, last + 1))
     })
+}
+
+/// `New York NY`, `New Haven`: a city whose first word says nothing.
+fn begins_city(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_new = sentence.token(at).is_some_and(|token| {
+        token.shape == Shape::Capital
+            && matches!(
+                token.text(sentence.text),
+                "New" | "West" | "Little" | "Green"
+            )
+    });
+    // New York is a state too.
+    let is_state = sentence
+        .token(at + 1)
+        .is_some_and(|next| next.text(sentence.text) == "York" || next.is(Role::State));
+    is_new
+        && sentence.gap(at) == b" "
+        && (is_state && is_followed_by_state(sentence, at + 1)
+            || !is_state && is_city_of_list(sentence, at))
+}
+
+/// Whether the lists have a city of several words that begins with the token.
+fn is_city_of_list(sentence: &Sentence<'_>, at: usize) -> bool {
+    (1..MAX_CITY_WORDS).any(|more| phrase(sentence, at, at + more).is_some_and(Class::is_city))
+}
+
+/// `Los Angeles grade B`, `white Tacoma`: what bears the name of a city.
+fn is_thing(sentence: &Sentence<'_>, first: usize, last: usize) -> bool {
+    const COLORS: [&str; 12] = [
+        "white", "black", "red", "blue", "silver", "gray", "grey", "green", "gold", "tan",
+        "toyota", "hyundai",
+    ];
+    let is_graded = sentence.gap(last) == b" "
+        && sentence.token(last + 1).is_some_and(|next| {
+            next.shape == Shape::Lower
+                && (next.is(Role::Medical)
+                    || matches!(
+                        next.text(sentence.text),
+                        "negative" | "positive" | "protocol"
+                    ))
+        });
+    let is_car = first == last
+        && sentence.before(first).is_some_and(|before| {
+            let before = before.text(sentence.text);
+            COLORS
+                .iter()
+                .any(|color| before.eq_ignore_ascii_case(color))
+        })
+        && sentence.gap(first.saturating_sub(1)) == b" ";
+    is_graded || is_car
 }
 
 /// `Sangamon County`, `San Diego County`.
@@ -137,6 +205,20 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
         return Some(850);
     }
     let is_many = last > first;
+    if is_where_somebody_lives(sentence, first)
+        && !class.is_common()
+        && (is_many || token.role.is_none())
+    {
+        return Some(700);
+    }
+    // `4417 Old Mill Rd, Shelbyville 40065`.
+    if is_behind_street(sentence, first)
+        && sentence
+            .token(last + 1)
+            .is_some_and(|zip| is_zip(zip.text(sentence.text)))
+    {
+        return Some(850);
+    }
     let is_plain_word =
         class.is_common() || class.is_word() && sentence.writing == Writing::Uncased;
     if is_plain_word || !is_many && token.role.is_some() && !token.is(Role::Particle) {
@@ -167,6 +249,30 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
     }
 }
 
+/// `LIVES IN DEARBORN`: in a text whose capitals tell nothing, the words before do.
+fn is_where_somebody_lives(sentence: &Sentence<'_>, at: usize) -> bool {
+    const VERBS: [&str; 8] = [
+        "lives", "lived", "living", "resides", "residing", "born", "raised", "moved",
+    ];
+    let is = |back: usize, words: &[&str]| {
+        let token = at.checked_sub(back).and_then(|at| sentence.token(at));
+        token.is_some_and(|token| {
+            words
+                .iter()
+                .any(|word| token.text(sentence.text).eq_ignore_ascii_case(word))
+        })
+    };
+    sentence.writing == Writing::Uncased && is(1, &["in", "to", "near"]) && is(2, &VERBS)
+}
+
+/// Whether the word before the token, or before a comma, ends a street.
+fn is_behind_street(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.before(at).is_some_and(|before| {
+        ends_street(before, sentence.text)
+            && matches!(sentence.gap(at - 1), b" " | b", " | b". " | b"., ")
+    })
+}
+
 /// `, MA` or `, Massachusetts` or ` MA 02115`.
 fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
     let Some(state) = sentence.token(last + 1) else {
@@ -176,6 +282,19 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
     let is_code = is_state_code(state.text(sentence.text)) && state.shape == Shape::Upper;
     match gap {
         b", " | b"," => is_code || state.is(Role::State),
+        // `quincy ma 02169`, `portland oregon`.
+        b" " if sentence.writing == Writing::Uncased => {
+            let has_zip = || {
+                sentence.token(last + 2).is_some_and(|zip| {
+                    zip.shape == Shape::Number && is_zip(zip.text(sentence.text))
+                })
+            };
+            let is_in_address = || is_behind_street(sentence, last);
+            state.is(Role::State)
+                || state.len() == 2
+                    && (has_zip() || is_in_address())
+                    && is_small_state_code(state.text(sentence.text))
+        }
         b" " | b"  " => {
             is_code
                 && sentence
@@ -188,6 +307,13 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
 
 fn is_state_code(word: &str) -> bool {
     STATE_CODES.iter().any(|code| word.as_bytes() == *code)
+}
+
+/// `ma`, in a text without capitals.
+fn is_small_state_code(word: &str) -> bool {
+    STATE_CODES
+        .iter()
+        .any(|code| word.as_bytes().eq_ignore_ascii_case(*code))
 }
 
 fn is_zip(word: &str) -> bool {
@@ -215,7 +341,11 @@ pub fn find_zip(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> 
                 let label = label.text(sentence.text);
                 label.eq_ignore_ascii_case("zip") || label.eq_ignore_ascii_case("postal")
             });
-    let is_behind_state = is_state_code(word) || before.is(Role::State) && before.is_capital();
+    let is_uncased = sentence.writing == Writing::Uncased;
+    let is_behind_state = is_state_code(word)
+        || before.is(Role::State) && (before.is_capital() || is_uncased)
+        || is_uncased && is_small_state_code(word) && sentence.gap(at - 1) == b" "
+        || is_behind_city_of_street(sentence, at);
     if !is_near || !is_labelled && !is_behind_state {
         return None;
     }
@@ -238,6 +368,19 @@ pub fn find_zip(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> 
     ))
 }
 
+/// `4417 Old Mill Rd, Shelbyville 40065`: whether a city stands before the code, and a street before the city.
+fn is_behind_city_of_street(sentence: &Sentence<'_>, at: usize) -> bool {
+    (1..=MAX_CITY_WORDS).any(|words| {
+        at.checked_sub(words).is_some_and(|first| {
+            is_behind_street(sentence, first)
+                && sentence
+                    .token(first)
+                    .is_some_and(|city| city.shape == Shape::Capital)
+                && phrase(sentence, first, at - 1).is_some_and(Class::is_city)
+        })
+    })
+}
+
 /// The street that begins with the number at the token: `12 N Main St Apt 4`, or a post office box.
 pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
@@ -245,7 +388,12 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return Some(found);
     }
     if token.shape != Shape::Number || token.is_glued {
-        return None;
+        return street::postcode(sentence, at)
+            .or_else(|| street::unnumbered(sentence, at))
+            .or_else(|| street::crossing(sentence, at, || is_told_address(sentence, at)));
+    }
+    if street::is_ordinal(sentence.text, token) {
+        return street::crossing(sentence, at, || is_told_address(sentence, at));
     }
     let digits = token
         .text(sentence.text)
@@ -255,6 +403,16 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
+    if let Some(end) = street::behind_number(sentence, at) {
+        let stop = unit_end(sentence, end - 1);
+        let found = Finding::new(
+            ADDRESS,
+            number_start(sentence, at),
+            sentence.token(stop - 1)?.end,
+            800,
+        );
+        return Some((found.contextual(), stop));
+    }
     let is_told = is_told_address(sentence, at);
     let mut last = at;
     let mut words = 0;
@@ -262,7 +420,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         let next = sentence.token(last + 1)?;
         last += 1;
         if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last, is_told) {
-            let end = unit_end(sentence, last);
+            let end = unit_end(sentence, county_road_end(sentence, last));
             let stop = sentence.token(end - 1)?.end;
             let start = number_start(sentence, at);
             return Some((Finding::new(ADDRESS, start, stop, 850).contextual(), end));
@@ -290,7 +448,34 @@ fn number_start(sentence: &Sentence<'_>, at: usize) -> usize {
     let before = sentence.before(at).filter(|before| {
         before.shape == Shape::Number && before.len() <= 3 && sentence.gap(at - 1) == b"-"
     });
-    before.map_or(start, |before| before.start)
+    // `N7584 County Road Q` (a grid of Wisconsin).
+    let bytes = sentence.text.as_bytes();
+    let is_grid = matches!(byte_before(bytes, start), b'N' | b'S' | b'E' | b'W')
+        && !byte_before(bytes, start - 1).is_ascii_alphanumeric();
+    before.map_or(start - usize::from(is_grid), |before| before.start)
+}
+
+/// The last token of `County Road Q` and `State Highway 12`, whose street ends at `last`.
+fn county_road_end(sentence: &Sentence<'_>, last: usize) -> usize {
+    let is_numbered = last
+        .checked_sub(1)
+        .and_then(|kind| sentence.token(kind))
+        .is_some_and(|kind| {
+            matches!(
+                kind.text(sentence.text),
+                "County" | "State" | "Township" | "Farm"
+            )
+        });
+    let is_name = |token: &Token| {
+        token.shape == Shape::Initial
+            || token.shape == Shape::Number && token.len() <= 4
+            || token.shape == Shape::Upper && token.len() <= 2
+    };
+    if is_numbered && sentence.gap(last) == b" " && sentence.token(last + 1).is_some_and(is_name) {
+        last + 1
+    } else {
+        last
+    }
 }
 
 /// `3311 S Lamar`, where the text says that an address follows: a street without a word that says so.
@@ -301,6 +486,7 @@ fn unnamed_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)
         token.is_capital() && !token.is(Role::Medical) && !token.is(Role::Person)
             || token.is(Role::Direction)
             || token.shape == Shape::Initial
+            || street::is_ordinal(sentence.text, token)
     };
     let mut end = at + 1;
     while end <= at + MOST
@@ -408,7 +594,9 @@ fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) 
             "rd",
         ]
         .iter()
-        .any(|plain| word.eq_ignore_ascii_case(plain));
+        .any(|plain| word.eq_ignore_ascii_case(plain))
+        // `FROM 88 ELM ST`.
+        || is_short_street(word) && is_from(sentence, first);
     // `2 in the road` is none: between number and street stand names.
     let are_names = (first + 1..last).all(|at| {
         sentence.token(at).is_some_and(|token| {
@@ -418,6 +606,22 @@ fn is_street(sentence: &Sentence<'_>, first: usize, last: usize, is_told: bool) 
         })
     });
     is_plain && are_names
+}
+
+fn is_short_street(word: &str) -> bool {
+    ["st", "ln", "ct", "dr", "hwy", "pkwy"]
+        .iter()
+        .any(|short| word.eq_ignore_ascii_case(short))
+}
+
+/// Whether somebody comes from the number at the token, or is there.
+fn is_from(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.before(at).is_some_and(|before| {
+        let word = before.text(sentence.text);
+        ["from", "at"]
+            .iter()
+            .any(|from| word.eq_ignore_ascii_case(from))
+    })
 }
 
 /// The first token behind `Apt 4B` and `#12`, where one follows the street.

@@ -6,7 +6,7 @@ use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::lexicon::Hash;
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
-use crate::{field, name, organization, place};
+use crate::{field, file_name, name, organization, place};
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
 const MAX_KNOWN: usize = 65_536;
@@ -37,6 +37,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         };
         rules(&sentence(text, &tokens, &read), findings);
         field::find(text, start, end, findings);
+        file_name::find(text, start, end, findings);
         reads.push(read);
     }
     keyed(text, segments, findings);

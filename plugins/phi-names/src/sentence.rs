@@ -56,9 +56,19 @@ impl<'t> Sentence<'t> {
         });
         match self.gap(at) {
             b" " | b"  " | b"\xc2\xa0" => true,
-            b". " | b"." | b" . " => is_short,
+            b". " => is_short || self.token(at).is_some_and(|token| self.is_shortened(token)),
+            b"." | b" . " => is_short,
             _ => false,
         }
+    }
+
+    /// `Wm. Tuttle`: a given name that is written short.
+    fn is_shortened(&self, token: &Token) -> bool {
+        const SHORT: [&str; 12] = [
+            "Wm", "Chas", "Geo", "Thos", "Jas", "Robt", "Jos", "Benj", "Edw", "Saml", "Danl",
+            "Alex",
+        ];
+        token.shape == Shape::Capital && SHORT.contains(&token.text(self.text))
     }
 
     /// Whether a sentence, a line or a field begins with the token.

@@ -122,7 +122,11 @@ fn plain_word(bytes: &[u8], part: &[u8], start: usize, writing: Writing) -> Opti
         _ => Shape::Capital,
     };
     let role = ROLES.by_hash(hash.value()).copied();
-    let is_asked = shape != Shape::Lower || writing == Writing::Uncased && !is_plain(role);
+    // `RoBERTa`: no name has so many capitals within small letters, but `McDONALD`.
+    let is_camel =
+        shape == Shape::Capital && upper > 2 && !matches!(byte(bytes, start + 1), b'c' | b'a');
+    let is_asked =
+        !is_camel && shape != Shape::Lower || writing == Writing::Uncased && !is_plain(role);
     let (hash, class) = if is_asked {
         (hash, look_up(hash))
     } else {

@@ -1,5 +1,7 @@
 //! Words that are a name and mean a disease, a sign or an instrument: `Parkinson's disease`, `Foley catheter`.
 
+use phi_text::label::Labels;
+
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
 use crate::vocabulary::{ROLES, Role};
@@ -44,9 +46,113 @@ pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
             .token(at + 1)
             .is_some_and(|next| FRANK.contains(&next.text(sentence.text)));
     is_sized
+        || is_half(sentence, at)
         || is_frank
         || is_medical(at + 1)
         || sentence.token(at + 1).is_some_and(Token::is_capital) && is_medical(at + 2)
+}
+
+/// Two words that are one sign, instrument or company.
+const TWO: [(&str, &str); 24] = [
+    ("Miller", "Fisher"),
+    ("Marcus", "Gunn"),
+    ("Argyll", "Robertson"),
+    ("Ivor", "Lewis"),
+    ("Eli", "Lilly"),
+    ("Bair", "Hugger"),
+    ("Austin", "Flint"),
+    ("Graham", "Steell"),
+    ("Treacher", "Collins"),
+    ("Jackson", "Pratt"),
+    ("Bence", "Jones"),
+    ("Philips", "IntelliVue"),
+    ("Jude", "Assurity"),
+    ("Austin", "Moore"),
+    ("Hunter", "Hess"),
+    ("Stevens", "Johnson"),
+    ("Becton", "Dickinson"),
+    ("Floyd", "Warshall"),
+    ("Kelly", "Paterson"),
+    ("Ray", "Tec"),
+    ("Marshall", "Marchetti"),
+    ("Ross", "Konno"),
+    ("Maddox", "Wing"),
+    ("Bell", "Magendie"),
+];
+
+/// The words of [`TWO`]: most words fail here.
+static HALVES: Labels<(), 128> = Labels::new(&[
+    ("argyll", ()),
+    ("assurity", ()),
+    ("austin", ()),
+    ("bair", ()),
+    ("becton", ()),
+    ("bell", ()),
+    ("bence", ()),
+    ("collins", ()),
+    ("dickinson", ()),
+    ("eli", ()),
+    ("fisher", ()),
+    ("flint", ()),
+    ("floyd", ()),
+    ("graham", ()),
+    ("gunn", ()),
+    ("hess", ()),
+    ("hugger", ()),
+    ("hunter", ()),
+    ("intellivue", ()),
+    ("ivor", ()),
+    ("jackson", ()),
+    ("johnson", ()),
+    ("jones", ()),
+    ("jude", ()),
+    ("kelly", ()),
+    ("konno", ()),
+    ("lewis", ()),
+    ("lilly", ()),
+    ("maddox", ()),
+    ("magendie", ()),
+    ("marchetti", ()),
+    ("marcus", ()),
+    ("marshall", ()),
+    ("miller", ()),
+    ("moore", ()),
+    ("paterson", ()),
+    ("philips", ()),
+    ("pratt", ()),
+    ("ray", ()),
+    ("robertson", ()),
+    ("ross", ()),
+    ("steell", ()),
+    ("stevens", ()),
+    ("tec", ()),
+    ("treacher", ()),
+    ("warshall", ()),
+    ("wing", ()),
+]);
+
+/// Whether the token is one of two such words beside each other.
+fn is_half(sentence: &Sentence<'_>, at: usize) -> bool {
+    let may_be = |token: &Token| {
+        token.shape == Shape::Capital && HALVES.by_hash(token.hash.value()).is_some()
+    };
+    if !sentence.token(at).is_some_and(may_be) {
+        return false;
+    }
+    let word = |at: usize| {
+        sentence
+            .token(at)
+            .map_or("", |token| token.text(sentence.text))
+    };
+    let here = word(at);
+    let is_joined = |at: usize| matches!(sentence.gap(at), b" " | b"-");
+    TWO.iter().any(|(one, two)| {
+        here == *one && is_joined(at) && word(at + 1) == *two
+            || here == *two
+                && at
+                    .checked_sub(1)
+                    .is_some_and(|before| is_joined(before) && word(before) == *one)
+    })
 }
 
 /// What is frank, which is no Frank's.

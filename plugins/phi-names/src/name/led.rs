@@ -2,6 +2,10 @@
 
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
+use super::pair::{
+    is_aid, is_given_of_pair, is_noun_for_name, is_pair_in_capitals, is_pair_of_somebody,
+    is_small_pair, is_sure_surname, is_word_name, uncased_end,
+};
 use super::told::labelled;
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
@@ -37,7 +41,9 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             .is_some_and(|next| next.is_capital() && !next.class.is_common())
             || !is_spelt
     } else if first.is_capital() && sentence.writing == Writing::Cased {
-        (!is_blocked(first) || !is_spelt && first.class.is_surname())
+        (!is_blocked(first)
+            || !is_spelt
+                && (first.class.is_surname() || is_noun_for_name(sentence, at + 1 + particles)))
             && !(is_spelt && first.class.is_common() && !first.class.is_sure())
     } else {
         // `mr` without a dot may be a scan.
@@ -45,35 +51,24 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             && (sentence.gap(at).contains(&b'.')
                 || !title.text(sentence.text).eq_ignore_ascii_case("mr"));
         may_follow_uncased(sentence, first, is_sure_title)
+            || is_small_pair(sentence, at + 1 + particles)
     };
     if !fits {
         return None;
     }
     let mut end = name_end(sentence, at + 1 + particles);
-    // `DR. BJORN AASGAARD`.
-    if sentence.writing == Writing::Uncased
-        && end == at + 2 + particles
-        && first.shape == Shape::Upper
-        && sentence.is_joined_to(end - 1)
-        && sentence.token(end).is_some_and(is_new_in_capitals)
-    {
-        end += 1;
+    // `DR. BJORN AASGAARD`, `mr tunde alao`.
+    if sentence.writing == Writing::Uncased && end == at + 2 + particles {
+        end = uncased_end(sentence, at + 1 + particles, end);
+    }
+    // `doctor bill hathaway`, in a text with capitals.
+    if first.shape == Shape::Lower && is_small_pair(sentence, at + 1 + particles) {
+        end = end.max(at + 3 + particles);
     }
     Some((
         finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
         end,
     ))
-}
-
-/// A word in capitals that is none of the language, and longer than abbreviations are.
-pub(super) fn is_new_in_capitals(token: &Token) -> bool {
-    /// Letters of the longest abbreviations.
-    const SHORT: usize = 4;
-    token.shape == Shape::Upper
-        && token.len() > SHORT
-        && token.role.is_none()
-        && token.class.is_unknown()
-        && !token.is_glued
 }
 
 /// How many particles in small letters stand from `at` on, before the rest of a name.
@@ -108,7 +103,7 @@ fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bo
 
 /// What stands between a label and its value: a sign with white space or emphasis around it, the border of a cell, a
 /// tab, or dots that lead to it.
-fn is_label_gap(gap: &[u8]) -> bool {
+pub(super) fn is_label_gap(gap: &[u8]) -> bool {
     let is_around = |byte: &u8| matches!(byte, b' ' | b'\t' | b'*' | b'_');
     let begin = gap.iter().position(|byte| !is_around(byte));
     let Some(begin) = begin else {
@@ -173,7 +168,11 @@ pub(super) fn behind_person(
     {
         return None;
     }
-    if !is_labelled && !is_listed && !is_shortened && !matches!(gap, b" " | b"  ") {
+    let is_kin_word = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
+    // `dad (Suresh) has epilepsy`.
+    let is_bracketed = is_kin_word && gap == b" (" && closes_behind(sentence, at + 1);
+    if !is_labelled && !is_listed && !is_shortened && !is_bracketed && !matches!(gap, b" " | b"  ")
+    {
         // `Name is Jane`.
         return None;
     }
@@ -222,6 +221,16 @@ pub(super) fn behind_person(
         && token.class.is_surname()
         && token.shape == Shape::Capital
         && !sentence.token(first + 1).is_some_and(Token::is_capital);
+    // `6 mo Augmentin`, `300 fa`: no mother and no father.
+    let is_measure = is_kin_word
+        && sentence.token(at).is_some_and(|word| word.len() == 2)
+        && at
+            .checked_sub(1)
+            .and_then(|at| sentence.token(at))
+            .is_some_and(|number| number.shape == Shape::Number);
+    if is_measure {
+        return None;
+    }
     if is_blocked(token) && !is_surname_of_patient
         || is_label
         || token.shape == Shape::Number
@@ -240,7 +249,8 @@ pub(super) fn behind_person(
             }) && sentence.is_joined_to(first);
             let known = token.class.is_sure() || token.class.is_name() && !token.class.is_word();
             let is_somebody = token.shape == Shape::Capital
-                && !matches!(sentence.sign(first), b'(' | b'<' | b'&')
+                && token.len() > 2
+                && !matches!(sentence.sign(first), b'(' | b'<' | b'&' | b'[' | b'{')
                 && token.class.is_unknown()
                 && leads_to_one_name(sentence, at, is_labelled);
             // `Spouse: Lars`, `spouse Ebenezer died`.
@@ -250,8 +260,13 @@ pub(super) fn behind_person(
                     && !token.class.is_common()
             };
             let is_kin = token.class.is_given()
-                && sentence.token(at).is_some_and(|word| word.is(Role::Kin))
-                && (is_labelled && !sentence.is_joined_to(first) || !is_labelled && does());
+                && is_kin_word
+                && (is_labelled && !sentence.is_joined_to(first)
+                    || !is_labelled && (does() || is_word_name(sentence, first)))
+                || token.class.is_given()
+                    && !token.class.is_common()
+                    && leads_to_one_given(sentence, at)
+                    && does();
             known
                 || is_surname_of_patient
                 || is_somebody
@@ -261,10 +276,13 @@ pub(super) fn behind_person(
                     && pair
                     && token.class.is_given()
                     && next.is_some_and(|next| next.class.is_unknown())
+                || is_pair_of_somebody(sentence, at, first)
                 || is_strong && pair && !token.class.is_common()
                 || is_strong && token.class.is_unknown() && pair
         }
         Writing::Cased if token.shape == Shape::Initial => return None,
+        // `Pt was frank with us`.
+        Writing::Cased if is_of_patient && says.eq_ignore_ascii_case("was") => false,
         Writing::Cased => {
             let class = token.class_of(sentence.text);
             class.is_given() && class.is_sure() && token.len() > 2
@@ -273,7 +291,19 @@ pub(super) fn behind_person(
             // `next patient is svetlana`.
             let is_given =
                 is_of_patient && first > at + 1 && token.class.is_given() && !token.class.is_word();
-            (token.class.is_sure() && (token.class.is_given() || is_strong) || is_given)
+            let is_surname = is_of_patient
+                && first == at + 1
+                && (is_sure_surname(token) && !is_aid(token.text(sentence.text))
+                    || is_given_of_pair(sentence, first))
+                && sentence.is_joined_to(first);
+            let is_of_family =
+                is_kin_word && token.class.is_given() && !token.class.is_common() && gap == b" ";
+            let is_walker = is_of_patient && is_aid(token.text(sentence.text));
+            (token.class.is_sure() && (token.class.is_given() && !is_walker || is_strong)
+                || is_given
+                || is_surname
+                || is_of_family
+                || is_pair_in_capitals(sentence, first))
                 && !is_small_noun(sentence, first)
         }
     };
@@ -290,6 +320,11 @@ pub(super) fn behind_person(
     } else {
         end
     };
+    let end = if sentence.writing == Writing::Uncased {
+        uncased_end(sentence, first, end)
+    } else {
+        end
+    };
     let end = reversed(sentence, first).map_or(end, |(_, reversed)| reversed.max(end));
     let is_patient = sentence
         .token(at)
@@ -302,23 +337,57 @@ pub(super) fn behind_person(
     Some((finding(sentence, first, end, score)?.contextual(), end))
 }
 
+/// Whether a bracket closes right behind the word.
+fn closes_behind(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.sign(at) == b')'
+}
+
+/// Whether one given name may stand behind the word, as behind those of a family.
+fn leads_to_one_given(sentence: &Sentence<'_>, at: usize) -> bool {
+    let label = sentence
+        .token(at)
+        .map_or("", |token| token.text(sentence.text));
+    let mut words = WHO_ACTS.iter().chain(&WHO_ELSE);
+    words.any(|word| label.eq_ignore_ascii_case(word)) && !label.eq_ignore_ascii_case("pt")
+}
+
 /// `Hi Jane,`, `Dear Ms. Doe`, `Regards,\nJane`.
 pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let gap = sentence.gap(at);
-    let ends_letter = ["thanks", "regards", "sincerely", "cheers", "best"]
-        .iter()
-        .any(|word| {
-            sentence
-                .token(at)
-                .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
-        });
+    let ends_letter = [
+        "thanks",
+        "regards",
+        "sincerely",
+        "cheers",
+        "best",
+        "thx",
+        "respectfully",
+        "warmly",
+        "rgds",
+        "yours",
+    ]
+    .iter()
+    .any(|word| {
+        sentence
+            .token(at)
+            .is_some_and(|token| token.text(sentence.text).eq_ignore_ascii_case(word))
+    });
     let is_near = matches!(gap, b" " | b", " | b" , ")
-        || ends_letter && gap.first() == Some(&b',') && gap.len() <= 4 && gap.contains(&b'\n');
+        || ends_letter
+            && (matches!(gap.first(), Some(b',' | b'!' | b'.' | b'\n'))
+                && gap.len() <= 4
+                && gap.contains(&b'\n')
+                || ends_line(sentence, at + 1)
+                    && matches!(gap, b" - " | b" -" | b" \xe2\x80\x93 " | b", - " | b"! - "));
     let first = sentence.token(at + 1)?;
     if !is_near || is_blocked(first) || first.shape == Shape::Number {
         return None;
     }
-    let is_own_line = gap.contains(&b'\n');
+    let is_own_line =
+        gap.contains(&b'\n') && (gap.first() == Some(&b',') || ends_line(sentence, at + 1));
+    if gap.contains(&b'\n') && !is_own_line {
+        return None;
+    }
     let fits = if sentence.writing == Writing::Cased && first.is_capital() {
         first.class.is_sure()
             || first.class.is_given()
@@ -337,6 +406,20 @@ pub(super) fn behind_greeting(sentence: &Sentence<'_>, at: usize) -> Option<(Fin
         finding(sentence, at + 1, end, score(sentence, at + 1))?.contextual(),
         end,
     ))
+}
+
+/// Whether the name that begins at the token ends its line: `Jess`, `Jess W.`.
+fn ends_line(sentence: &Sentence<'_>, at: usize) -> bool {
+    let mut last = name_end(sentence, at).saturating_sub(1);
+    if sentence.gap(last) == b" "
+        && sentence
+            .token(last + 1)
+            .is_some_and(|token| token.shape == Shape::Initial)
+    {
+        last += 1;
+    }
+    let gap = sentence.gap(last);
+    gap.contains(&b'\n') || sentence.token(last + 1).is_none()
 }
 
 /// `my name is Jane`, `I'm Jane`, `this is Dr`… the name begins at the token.
@@ -366,10 +449,15 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         return None;
     }
     let class = token.class_of(sentence.text);
+    let is_key = ends_with(head, "name:");
     let says_name = ["name is", "name's", "name:"]
         .iter()
         .any(|words| ends_with(head, words));
     let fits = match sentence.writing {
+        // `name: CI`, `name: ehr-gateway` are jobs and services.
+        _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => {
+            false
+        }
         Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
         _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
     };
@@ -416,7 +504,7 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
 }
 
 /// Whoever is said to do something: `hospitalist Mbeki who accepts`.
-const WHO_ACTS: [&str; 13] = [
+pub(super) const WHO_ACTS: [&str; 13] = [
     "patient",
     "pt",
     "hospitalist",
@@ -432,8 +520,43 @@ const WHO_ACTS: [&str; 13] = [
     "lpn",
 ];
 
+/// Others behind whom a given name and a surname stand; some are things of programs too.
+pub(super) const WHO_ELSE: [&str; 25] = [
+    "client",
+    "resident",
+    "student",
+    "attorney",
+    "lawyer",
+    "sponsor",
+    "medic",
+    "paramedic",
+    "scribe",
+    "sitter",
+    "caseworker",
+    "teacher",
+    "coach",
+    "supervisor",
+    "landlord",
+    "aide",
+    "intern",
+    "fellow",
+    "interpreter",
+    "witness",
+    "coworker",
+    "veteran",
+    "officer",
+    "boss",
+    "caregiver",
+];
+
 /// What is done with a drug: `Pt Zosyn started`.
-const DONE_WITH_DRUGS: [&str; 9] = [
+pub(super) const DONE_WITH_DRUGS: [&str; 15] = [
+    "infusion",
+    "infusions",
+    "therapy",
+    "dose",
+    "refill",
+    "prescription",
     "started",
     "stopped",
     "held",
@@ -446,7 +569,15 @@ const DONE_WITH_DRUGS: [&str; 9] = [
 ];
 
 /// Labels behind which one word is a name.
-const ONE_NAME: [&str; 27] = [
+const ONE_NAME: [&str; 35] = [
+    "scribe",
+    "medic",
+    "sponsor",
+    "attorney",
+    "sitter",
+    "supervisor",
+    "physician",
+    "presenter",
     "rn",
     "lpn",
     "md",

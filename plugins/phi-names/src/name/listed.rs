@@ -2,7 +2,7 @@
 //! the word is a name nearly always.
 
 use super::eponym::{is_eponym, is_of_a_thing};
-use super::led::is_new_in_capitals;
+use super::pair::is_new_in_capitals;
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -18,7 +18,9 @@ const SURNAME_SCORE: u16 = 600;
 pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
     let is_slot = is_in_slot(sentence, at);
-    let is_initial = is_slot && first.shape == Shape::Initial;
+    let is_alone =
+        first.shape == Shape::Initial && is_own_cell(sentence, at) && is_cell_surname(last);
+    let is_initial = (is_slot || is_alone) && first.shape == Shape::Initial;
     let are_capital = last.is_capital() && (first.is_capital() || is_initial);
     let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
     // `DOE,JANE` and `DOE^JANE` come from interfaces, `Doe,Jane,1961` from a table without labels.
@@ -38,7 +40,7 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
     let is_booked = is_slot
         && !last.class.is_common()
         && (is_initial || first.class.is_given() || first.class.is_unknown());
-    let fits = is_surname && (is_pair || is_booked);
+    let fits = is_surname && (is_pair || is_booked || is_alone);
     // `Boston, Virginia` and `Jackson, Tyler and Ross` are no person.
     let is_place = last.class.is_city() && first.is(Role::State);
     let is_list = sentence.gap(at + 1) == b", "
@@ -52,6 +54,8 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         || is_blocked(first)
         || first.is(Role::Eponym)
         || is_of_a_thing(sentence, at)
+        || is_of_a_thing(sentence, at + 1)
+        || is_among_eponyms(sentence, at)
     {
         return None;
     }
@@ -76,6 +80,36 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         end += 1;
     }
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `Lynch, Gilbert, Dubin-Johnson`: whether what stands before or behind the two words in a list is an eponym.
+fn is_among_eponyms(sentence: &Sentence<'_>, at: usize) -> bool {
+    at.checked_sub(1)
+        .is_some_and(|before| sentence.gap(before) == b", " && is_eponym(sentence, before))
+        || sentence.gap(at + 1) == b", " && is_eponym(sentence, at + 2)
+}
+
+/// `Fitzwilliam, D.`, `Castillo, R`: whether surname and initial are all that a line or a cell holds.
+fn is_own_cell(sentence: &Sentence<'_>, at: usize) -> bool {
+    let opens = at.checked_sub(1).is_none_or(|before| {
+        sentence
+            .gap(before)
+            .iter()
+            .any(|sign| matches!(sign, b'\n' | b'|' | b'\t'))
+    });
+    let behind = sentence.gap(at + 1);
+    let is_last = sentence.token(at + 2).is_none();
+    opens
+        && (is_last
+            || behind
+                .iter()
+                .any(|sign| matches!(sign, b'\n' | b'|' | b'\t')))
+}
+
+fn is_cell_surname(token: &Token) -> bool {
+    token.class.is_surname()
+        && (token.class.is_sure() || !token.class.is_word())
+        && token.role.is_none()
 }
 
 /// `0800 Achebe, C`, `14:30 Achebe, Chidi`: whether the word stands behind the time that its line begins with.
@@ -158,11 +192,11 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
 /// `J. Smith`, `Smith J`, `J.D. Smith`.
 pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let initial = sentence.token(at)?;
-    if initial.shape != Shape::Initial
-        || sentence.writing == Writing::Uncased
-        || sentence.sign(at) != b'.'
-    {
+    if initial.shape != Shape::Initial || sentence.sign(at) != b'.' {
         return None;
+    }
+    if let Some(found) = initials(sentence, at) {
+        return Some(found);
     }
     let mut last = at + 1;
     while sentence.token(last)?.shape == Shape::Initial
@@ -180,15 +214,29 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
             let token = sentence.token(at.checked_sub(back)?)?;
             Some(token.text(sentence.text))
         };
-        let is_by = word(1) == Some("by")
-            && word(2).is_some_and(|done| DONE_BY.iter().any(|one| done.eq_ignore_ascii_case(one)));
+        let is_by = word(1).is_some_and(|by| by.eq_ignore_ascii_case("by"))
+            && word(2).is_some_and(|done| DONE_BY.iter().any(|one| done.eq_ignore_ascii_case(one)))
+            || word(1).is_some_and(|copy| copy.eq_ignore_ascii_case("cc"));
         let is_name =
             surname.class.is_unknown() || surname.class.is_surname() && !surname.class.is_word();
         is_name && (has_degree || is_by)
     };
+    // `R. Subramaniam seen`: no bacterium has such a surname.
+    let is_rare = || {
+        surname.class.is_surname()
+            && !surname.class.is_word()
+            && !surname.class.is_city()
+            && sentence.token(last + 1).is_none_or(|next| {
+                sentence.gap(last) != b" " || PATIENTS_ARE.contains(&next.text(sentence.text))
+            })
+    };
+    let is_written = match sentence.writing {
+        Writing::Cased => surname.shape == Shape::Capital,
+        Writing::Uncased => surname.shape == Shape::Upper && !surname.class.is_word(),
+    };
     let fits = matches!(sentence.gap(last - 1), b". " | b".")
-        && surname.shape == Shape::Capital
-        && (surname.class.is_surname() && surname.class.is_sure() || is_somebody())
+        && is_written
+        && (surname.class.is_surname() && surname.class.is_sure() || is_somebody() || is_rare())
         && !is_blocked(surname)
         && !is_eponym(sentence, last);
     if !fits {
@@ -196,6 +244,25 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     }
     let end = name_end(sentence, last);
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
+}
+
+/// `Initials: M.J.K.`
+fn initials(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let label = sentence.before(at)?;
+    let is_label = label.text(sentence.text).eq_ignore_ascii_case("initials");
+    if !is_label || !matches!(sentence.gap(at - 1), b": " | b" " | b":") {
+        return None;
+    }
+    let mut end = at + 1;
+    while end < at + MAX_WORDS
+        && sentence.gap(end - 1) == b"."
+        && sentence
+            .token(end)
+            .is_some_and(|next| next.shape == Shape::Initial)
+    {
+        end += 1;
+    }
+    Some((finding(sentence, at, end, PAIR_SCORE)?.contextual(), end))
 }
 
 /// What is done by somebody, and by no bacterium: `caused by E. coli`.
@@ -235,6 +302,7 @@ pub(super) fn with_degree(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
         || degree.text(sentence.text) == "PhD"
         || degree.text(sentence.text) == "PharmD";
     let fits = is_degree
+        && !is_of_a_thing(sentence, at)
         && matches!(sentence.gap(last), b", " | b" ")
         && (last > at || first.class.is_surname());
     if !fits {
@@ -336,8 +404,12 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
     if !class.is_sure() || is_blocked(token) || is_eponym(sentence, at) || token.len() < 3 {
         return None;
     }
+    // `Smith et al.` are authors.
+    let is_cited = sentence.token(at + 1).is_some_and(|et| {
+        et.text(sentence.text) == "et" && sentence.gap(at) == b" " || is_journal(sentence, at + 1)
+    });
     let is_written = match sentence.writing {
-        Writing::Cased => token.shape == Shape::Capital,
+        Writing::Cased => token.shape == Shape::Capital && !is_cited,
         Writing::Uncased => class.is_given() && token.len() > 3,
     };
     if !is_written
@@ -345,6 +417,15 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
         || is_inside_of_title(sentence, at)
         || is_small_noun(sentence, at)
     {
+        return None;
+    }
+    // `Columbia negative` is a scale of a city's university.
+    let is_scale = class.is_city()
+        && sentence.gap(at) == b" "
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| matches!(next.text(sentence.text), "negative" | "positive"));
+    if is_scale {
         return None;
     }
     // A word of one language is a name in another: given names alone count where they are no city.
@@ -361,7 +442,26 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
         return None;
     };
     let end = name_end(sentence, at);
+    // `Fitzpatrick II`, `Clark III`: a grade and nobody's grandson, where no given name stands before.
+    if end == at + 2
+        && sentence
+            .token(at + 1)
+            .is_some_and(|grade| grade.is(Role::Suffix) && grade.shape == Shape::Upper)
+    {
+        return None;
+    }
     Some((finding(sentence, at, end, score)?, end))
+}
+
+/// `Jones (JAMA 2021)`: a journal or a year in brackets.
+fn is_journal(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_year = |token: &Token| token.shape == Shape::Number && token.len() == 4;
+    let behind = sentence.token(at + 1).is_some_and(is_year);
+    at.checked_sub(1)
+        .is_some_and(|before| sentence.gap(before) == b" (")
+        && sentence
+            .token(at)
+            .is_some_and(|token| is_year(token) || token.shape == Shape::Upper && behind)
 }
 
 /// `her walker`, in a text without capitals: a surname does not stand there.

@@ -112,7 +112,8 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
     };
     let is_to = || {
         let to = ["spoke", "spoken", "talked", "speaking"];
-        word(1) == Some("to") && word(2).is_some_and(|said| to.contains(&said))
+        word(1) == Some("to")
+            && word(2).is_some_and(|said| to.iter().any(|one| said.eq_ignore_ascii_case(one)))
     };
     let is_with = (matches!(word(1), Some("with" | "w")) || is_to())
         && matches!(sentence.gap(at - 1), b" " | b"/ ");
@@ -125,7 +126,10 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
             start.is_some_and(|start| start.eq_ignore_ascii_case(head.as_bytes()))
         })
     };
-    if !is_with || !is_said() || !may_be_name(sentence, name) || name.is_glued || is_department() {
+    // `spoke to April`: nobody speaks to a month.
+    let is_given = name.class.is_given() && matches!(name.role, None | Some(Role::Stop));
+    let is_somebody = is_given || may_be_name(sentence, name);
+    if !is_with || !is_said() || !is_somebody || name.is_glued || is_department() {
         return None;
     }
     let end = name_end(sentence, at);
@@ -133,7 +137,7 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
 }
 
 /// What is done with somebody by speaking.
-const SPOKEN: [&str; 15] = [
+const SPOKEN: [&str; 18] = [
     "msg",
     "message",
     "voicemail",
@@ -149,6 +153,9 @@ const SPOKEN: [&str; 15] = [
     "conferred",
     "staffed",
     "d",
+    "met",
+    "visited",
+    "consulted",
 ];
 /// How departments begin, in full and as they are shortened.
 const DEPARTMENTS: [&str; 24] = [
@@ -168,7 +175,7 @@ fn is_said_by(sentence: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// A word that may be part of a name and is no other word.
-fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
+pub(super) fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
     let class = token.class;
     let is_long = token.len() >= MIN_UNKNOWN_BYTES
         || sentence.writing == Writing::Cased && token.shape == Shape::Capital;
@@ -180,10 +187,11 @@ fn may_be_name(sentence: &Sentence<'_>, token: &Token) -> bool {
 }
 
 /// `afebrile, normotensive`: what is said of patients is in no list either.
-fn ends_as_findings_do(word: &str) -> bool {
-    const ENDS: [&str; 13] = [
+pub(super) fn ends_as_findings_do(word: &str) -> bool {
+    const ENDS: [&str; 30] = [
         "ive", "ile", "ous", "ated", "ized", "itis", "osis", "emia", "uria", "tic", "ical", "ing",
-        "less",
+        "less", "phalic", "cillin", "mycin", "statin", "pril", "olol", "azole", "pathy", "ectomy",
+        "otomy", "ostomy", "scopy", "gram", "ology", "algia", "penia", "plasty",
     ];
     ENDS.iter().any(|end| {
         let tail = word
@@ -246,7 +254,7 @@ pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
 }
 
 /// Whether an age stands right behind, and then whether it has a sex: `54 y.o. male`, `67F`, `(55 M)`.
-fn age_behind(sentence: &Sentence<'_>, end: usize) -> Option<bool> {
+pub(super) fn age_behind(sentence: &Sentence<'_>, end: usize) -> Option<bool> {
     let is_near = matches!(sentence.gap(end - 1), b" " | b", " | b" (");
     let number = sentence
         .token(end)

@@ -7,6 +7,7 @@ use super::*;
 use crate::{Names, Plugin};
 
 mod charts;
+mod haste;
 
 #[test]
 fn names_behind_titles_and_labels() {

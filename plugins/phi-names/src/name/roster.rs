@@ -1,0 +1,427 @@
+//! Names by where they stand in what is written in haste: ward lists, hand-offs, families, mails, staff of a case.
+
+use super::eponym::is_eponym;
+use super::led::is_label_gap;
+use super::listed::reversed;
+use super::told::{age_behind, may_be_name};
+use super::{finding, is_blocked, name_end};
+use crate::kind::Finding;
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+const ROSTER_SCORE: u16 = 800;
+
+/// The name that begins at the token.
+pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    if let Some(found) = of_kin(sentence, at, token) {
+        return Some(found);
+    }
+    if let Some(found) = acting(sentence, at, token) {
+        return Some(found);
+    }
+    let before = sentence.before(at);
+    // `Bed 12 SANTIAGO 45F`.
+    let is_numbered = before.is_some_and(|before| before.shape == Shape::Number);
+    let is_shouted = is_numbered && token.shape == Shape::Upper && token.class.is_name();
+    if sentence.writing == Writing::Uncased || token.shape != Shape::Capital && !is_shouted {
+        return None;
+    }
+    if let Some(found) = called(sentence, at, token) {
+        return Some(found);
+    }
+    let before = before?;
+    let is_there = if before.shape == Shape::Number {
+        in_ward_list(sentence, at, token)
+    } else {
+        in_bullets(sentence, at)
+            || behind_staff(sentence, at, token, before)
+            || behind_subject(sentence, at, token, before)
+            || in_family(sentence, at, token)
+            || behind_myself(sentence, at, token)
+            || ends_message(sentence, at, token)
+            || behind_like(sentence, at, before)
+    };
+    if !is_there || is_eponym(sentence, at) {
+        return None;
+    }
+    found(sentence, at)
+}
+
+/// `@Brandon can you see bed 3`: who is spoken to in a conversation.
+pub(super) fn addressed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let bytes = sentence.text.as_bytes();
+    let sign = token.start.checked_sub(1)?;
+    let opens = sign == 0 || bytes.get(sign - 1).is_some_and(u8::is_ascii_whitespace);
+    let is_one = bytes.get(sign) == Some(&b'@')
+        && opens
+        && token.shape == Shape::Capital
+        && token.class.is_given()
+        && token.class.is_sure()
+        && matches!(
+            sentence.sign(at),
+            b' ' | b',' | b':' | b'?' | b'!' | b'\n' | 0
+        );
+    is_one.then(|| Some((finding(sentence, at, at + 1, ROSTER_SCORE)?, at + 1)))?
+}
+
+fn found(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let end = name_end(sentence, at);
+    let end = reversed(sentence, at).map_or(end, |(_, reversed)| reversed.max(end));
+    Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end))
+}
+
+/// `anand's mom called`, `Suresh's wife`.
+fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    let is_owned = matches!(sentence.gap(at), b"'s " | b"\xe2\x80\x99s ");
+    let fits = is_owned
+        && sentence.token(at + 1)?.is(Role::Kin)
+        && token.role.is_none()
+        && !token.is_glued
+        && match sentence.writing {
+            Writing::Cased => token.shape == Shape::Capital && !token.class.is_word(),
+            Writing::Uncased => token.class.is_name() && !token.class.is_word(),
+        };
+    fits.then(|| {
+        Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ))
+    })?
+}
+
+/// `Grace visited today`, `Hope denies pain`: a given name that is a word too, and does what people alone do.
+fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    let does = |next: &Token| DONE_BY_PEOPLE.contains(&next.text(sentence.text));
+    let class = token.class;
+    // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
+    let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
+    let fits = match sentence.writing {
+        Writing::Cased => token.shape == Shape::Capital && (class.is_given() || is_surname),
+        Writing::Uncased => is_surname && token.shape == Shape::Lower,
+    };
+    let fits = fits
+        && token.role.is_none()
+        && !token.is_glued
+        && sentence.gap(at) == b" "
+        && sentence.token(at + 1).is_some_and(does)
+        && sentence.is_first(at);
+    fits.then(|| {
+        Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ))
+    })?
+}
+
+/// `nickname: NotRequired[str]`, `NICKNAME = Identifier(…)`: types and calls of programs.
+fn is_of_code(sentence: &Sentence<'_>, at: usize) -> bool {
+    let has_hump = sentence.token(at).is_some_and(|token| {
+        let word = token.text(sentence.text).as_bytes();
+        let inner = word.get(3..).unwrap_or_default();
+        inner.iter().any(u8::is_ascii_uppercase) && !word.contains(&b'-')
+    });
+    let is_assigned = at
+        .checked_sub(1)
+        .is_some_and(|before| sentence.gap(before).contains(&b'='));
+    has_hump || is_assigned || matches!(sentence.sign(at), b'(' | b'[' | b'<' | b'{' | b'_')
+}
+
+/// `Nickname: Skip`, `prefers to be called Skip`, `goes by Skip`: any word with a capital.
+fn called(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    let word = |back: usize| {
+        let token = at.checked_sub(back).and_then(|at| sentence.token(at));
+        token.map_or("", |token| token.text(sentence.text))
+    };
+    let gap = at
+        .checked_sub(1)
+        .map_or(&b""[..], |before| sentence.gap(before));
+    let is_label = || {
+        is_label_gap(gap)
+            && (word(1).eq_ignore_ascii_case("nickname")
+                || word(1).eq_ignore_ascii_case("name")
+                    && ["preferred", "chosen", "given", "maiden"]
+                        .iter()
+                        .any(|kind| word(2).eq_ignore_ascii_case(kind)))
+    };
+    let is_said = || {
+        matches!(gap, b" " | b" \"" | b" \xe2\x80\x9c")
+            && (word(1) == "by" && matches!(word(2), "goes" | "go" | "went")
+                || word(1) == "called"
+                    && matches!(word(2), "be" | "being")
+                    && matches!(word(3), "to" | "prefers" | "likes")
+                || word(1) == "name" && word(2).eq_ignore_ascii_case("preferred"))
+    };
+    let fits = (is_label() || is_said())
+        && !token.is_glued
+        && !is_of_code(sentence, at)
+        && matches!(
+            token.role,
+            None | Some(Role::Eponym | Role::Direction | Role::State)
+        )
+        && sentence.sign(at) != b':';
+    fits.then(|| found(sentence, at))?
+}
+
+/// `patient_name LIKE '%Okonkwo%'`: what a column of names is searched for.
+fn behind_like(sentence: &Sentence<'_>, at: usize, like: &Token) -> bool {
+    let is_like = ["like", "ilike"]
+        .iter()
+        .any(|word| like.text(sentence.text).eq_ignore_ascii_case(word));
+    let column = at.checked_sub(2).and_then(|at| sentence.token(at));
+    is_like
+        && matches!(sentence.gap(at - 1), b" '%" | b" '" | b" \"%" | b" \"")
+        && column.is_some_and(|column| {
+            let word = column.text(sentence.text).as_bytes();
+            word.len()
+                .checked_sub(4)
+                .and_then(|at| word.get(at..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(b"name"))
+                && column.is_glued
+        })
+}
+
+/// `I, Temperance Brennan, hereby authorize`: who signs.
+fn behind_myself(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    let is_i = at
+        .checked_sub(1)
+        .is_some_and(|i| sentence.gap(i) == b", " && sentence.is_first(i));
+    let word = sentence.before(at).map_or("", |i| i.text(sentence.text));
+    let end = name_end(sentence, at);
+    is_i && word == "I"
+        && token.role.is_none()
+        && !token.class.is_common()
+        && end > at + 1
+        && sentence.sign(end - 1) == b','
+}
+
+/// `Can it be ready? - Jess W.`: who wrote, at the end of all.
+fn ends_message(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    let gap = at
+        .checked_sub(1)
+        .map_or(&b""[..], |before| sentence.gap(before));
+    let is_behind_end = matches!(
+        gap,
+        [b'.' | b'!' | b'?', .., b'-' | b'~'] | [b'.' | b'!' | b'?', .., b'-', b' ']
+    );
+    let end = name_end(sentence, at);
+    let is_initial = |token: &Token| token.shape == Shape::Initial;
+    let end = end + usize::from(sentence.token(end).is_some_and(is_initial));
+    is_behind_end && token.class.is_given() && token.role.is_none() && sentence.token(end).is_none()
+}
+
+/// What people alone do, and no organ or drug.
+const DONE_BY_PEOPLE: [&str; 15] = [
+    "visited",
+    "called",
+    "attended",
+    "phoned",
+    "texted",
+    "emailed",
+    "denies",
+    "complains",
+    "endorses",
+    "verbalized",
+    "ambulated",
+    "ambulating",
+    "refused",
+    "tolerated",
+    "says",
+];
+
+/// Whether the gap before the token begins a line.
+fn begins_line(sentence: &Sentence<'_>, at: usize) -> bool {
+    at.checked_sub(1)
+        .is_none_or(|before| sentence.gap(before).contains(&b'\n'))
+}
+
+/// `1. Lopez - CHF`, `Bed 12: Santiago`, `401 Bello 66M CHF`: the number of a line, a bed or a room stands before it.
+fn in_ward_list(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    let Some(number) = at.checked_sub(1) else {
+        return false;
+    };
+    if !may_be_name(sentence, token) || token.is_glued {
+        return false;
+    }
+    let end = name_end(sentence, at);
+    let is_bed = || {
+        number.checked_sub(1).is_some_and(|bed| {
+            sentence.gap(bed) == b" "
+                && sentence.token(bed).is_some_and(|bed| {
+                    bed.is(Role::Unit) || bed.text(sentence.text).eq_ignore_ascii_case("bed")
+                })
+        })
+    };
+    let is_surname = token.class.is_surname() && (token.class.is_sure() || !token.class.is_city());
+    let goes_on = || {
+        sentence.token(end).is_some_and(|next| {
+            matches!(next.shape, Shape::Upper | Shape::Number)
+                || next.text(sentence.text).eq_ignore_ascii_case("bed")
+                || next.is(Role::Unit)
+        })
+    };
+    match sentence.gap(number) {
+        b" " => age_behind(sentence, end) == Some(true),
+        b": " if is_bed() => token.class.is_name() || ends_here(sentence, end),
+        b". " | b") " => {
+            let is_apart = matches!(
+                sentence.gap(end - 1),
+                b" - " | b", " | b": " | b" | " | b" \xe2\x80\x93 " | b" \xe2\x80\x94 "
+            );
+            begins_line(sentence, number) && is_apart && is_surname && goes_on()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a line, a clause or the text ends with the token before `end`.
+fn ends_here(sentence: &Sentence<'_>, end: usize) -> bool {
+    matches!(
+        end.checked_sub(1).map_or(0, |last| sentence.sign(last)),
+        0 | b'\n' | b'\r' | b',' | b';' | b'.' | b'|' | b'('
+    )
+}
+
+/// `- Grace Oduya: pending MRI`: an item of a list that begins with a given name and a name.
+fn in_bullets(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_item = at.checked_sub(1).is_some_and(|before| {
+        let gap = sentence.gap(before);
+        gap.contains(&b'\n') && matches!(gap, [.., b'-' | b'*', b' '] | [.., 0xa2, b' '])
+    });
+    let (Some(given), Some(surname)) = (sentence.token(at), sentence.token(at + 1)) else {
+        return false;
+    };
+    is_item
+        && given.class.is_given()
+        && given.role.is_none()
+        && sentence.gap(at) == b" "
+        && surname.shape == Shape::Capital
+        && may_be_name(sentence, surname)
+        && sentence.sign(at + 1) == b':'
+}
+
+/// Labels that only persons stand behind.
+const STAFF: [&str; 14] = [
+    "scrub",
+    "circulator",
+    "scribe",
+    "prov",
+    "presenter",
+    "preceptor",
+    "medic",
+    "medics",
+    "sitter",
+    "anesthesia",
+    "assistant",
+    "requestor",
+    "nok",
+    "poa",
+];
+/// Services, behind which the name of who consults may stand, and anything else.
+const SERVICES: [&str; 20] = [
+    "id",
+    "cards",
+    "renal",
+    "gi",
+    "nephro",
+    "neuro",
+    "ortho",
+    "surg",
+    "surgery",
+    "onc",
+    "pulm",
+    "heme",
+    "endo",
+    "psych",
+    "uro",
+    "ent",
+    "gyn",
+    "peds",
+    "consult",
+    "hospitalist",
+];
+
+/// `Scrub: Abebe`, `ID: Chaudhry following`, `Ref Prov: Steinmetz, Uri`.
+fn behind_staff(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token) -> bool {
+    if !is_label_gap(sentence.gap(at - 1)) || !may_be_name(sentence, token) {
+        return false;
+    }
+    let label = label.text(sentence.text);
+    let is_one_of = |labels: &[&str]| labels.iter().any(|one| label.eq_ignore_ascii_case(one));
+    let class = token.class;
+    is_one_of(&STAFF) && (class.is_name() || ends_here(sentence, name_end(sentence, at)))
+        || is_one_of(&SERVICES) && class.is_surname() && class.is_sure() && !class.is_city()
+}
+
+/// `Re: Zielinski`, `Subject: RE: Zielinski`.
+fn behind_subject(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token) -> bool {
+    let class = token.class;
+    matches!(
+        label.text(sentence.text),
+        "Re" | "RE" | "Fwd" | "FW" | "FWD"
+    ) && sentence.gap(at - 1) == b": "
+        && class.is_surname()
+        && class.is_sure()
+        && !class.is_word()
+        && !class.is_big_city()
+}
+
+/// `kids Mike, Steph, and Jojo`, `two kids, Rowan (6) and Juniper (3)`: a name in a list behind a word for several of a
+/// family.
+fn in_family(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    /// Tokens of the longest list.
+    const MOST: usize = 12;
+    const SEVERAL: [&str; 10] = [
+        "kids",
+        "children",
+        "sons",
+        "daughters",
+        "siblings",
+        "twins",
+        "brothers",
+        "sisters",
+        "grandchildren",
+        "grandkids",
+    ];
+    let is_new = token.class.is_unknown() && token.role.is_none();
+    let is_near = |gap: &[u8]| {
+        matches!(
+            gap,
+            b" " | b", " | b" & " | b", & " | b" (" | b"), " | b") " | b": " | b" - "
+        )
+    };
+    let is_given = token.class.is_given() && !token.class.is_common();
+    if !(is_given || is_new) || token.is_glued || is_blocked(token) || is_of_code(sentence, at) {
+        return false;
+    }
+    for back in 1..=MOST {
+        let Some(here) = at.checked_sub(back) else {
+            return false;
+        };
+        if !is_near(sentence.gap(here)) {
+            return false;
+        }
+        let Some(word) = sentence.token(here) else {
+            return false;
+        };
+        let text = word.text(sentence.text);
+        let may_be = word.shape == Shape::Lower && text.len() > 3;
+        if may_be
+            && SEVERAL
+                .iter()
+                .any(|several| text.eq_ignore_ascii_case(several))
+        {
+            // `children: Vec<Node>` is a field: a name that no list has stands behind another.
+            return is_given || back > 1;
+        }
+        let is_part = word.shape == Shape::Capital && word.role.is_none()
+            || word.shape == Shape::Number && word.len() <= 3
+            || matches!(text, "and" | "yo" | "y" | "mo" | "age" | "aged");
+        if !is_part {
+            return false;
+        }
+    }
+    false
+}

@@ -1,0 +1,268 @@
+//! Streets that no number and word `Street` tell together: behind what says where somebody lives, at corners, with the
+//! word before the name (`Avenida`, `Rue`), of Britain; and the postal codes of Britain and Canada.
+
+use phi_text::text::{byte, byte_before};
+
+use crate::kind::{ADDRESS, Finding, LOCATION};
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token, Writing};
+use crate::vocabulary::Role;
+
+/// Words of the longest name of such a street.
+const MAX_WORDS: usize = 4;
+
+/// Words that end a street of Britain behind a number and a name.
+const BRITISH: [&str; 7] = [
+    "Close", "Gardens", "Grove", "Mews", "Heights", "Hollow", "Crescent",
+];
+/// Words that begin a street.
+const FIRST: [&str; 11] = [
+    "Avenida",
+    "Calle",
+    "Camino",
+    "Paseo",
+    "Rue",
+    "Rua",
+    "Calzada",
+    "Carrera",
+    "Chemin",
+    "Callejon",
+    "Boulevard",
+];
+/// Words that end a street and nothing else, behind `on` and `at`.
+const ENDS: [&str; 13] = [
+    "Street",
+    "Avenue",
+    "Ave",
+    "Blvd",
+    "Boulevard",
+    "Road",
+    "Rd",
+    "Lane",
+    "Drive",
+    "Highway",
+    "Hwy",
+    "Parkway",
+    "St",
+];
+
+/// The rest of a street behind the number at `at`: `4410 S. Avenida Compadres`, `14 Pasadena Close`.
+pub(super) fn behind_number(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    if sentence.writing == Writing::Uncased {
+        return None;
+    }
+    let mut first = at + 1;
+    let is_direction = |token: &Token| {
+        token.is(Role::Direction) && token.is_capital() || token.shape == Shape::Initial
+    };
+    if matches!(sentence.gap(at), b" " | b", ") && sentence.token(first).is_some_and(is_direction) {
+        first += 1;
+    }
+    if !matches!(sentence.gap(first - 1), b" " | b". " | b", ") {
+        return None;
+    }
+    let word = sentence.token(first)?;
+    if FIRST.contains(&word.text(sentence.text)) {
+        let end = name_end(sentence, first + 1);
+        return (end > first + 1).then_some(end);
+    }
+    // Between number and `Close` stand names: `2 Days Close` is none.
+    for last in first + 1..first + MAX_WORDS {
+        let is_name = sentence.token(last - 1).is_some_and(|token| {
+            token.shape == Shape::Capital
+                && (!token.class.is_common() || token.class.is_city() && last > first + 1)
+        });
+        if !is_name || sentence.gap(last - 1) != b" " {
+            return None;
+        }
+        if BRITISH.contains(&sentence.token(last)?.text(sentence.text)) {
+            return Some(last + 1);
+        }
+    }
+    None
+}
+
+/// Behind the words of a name that begins at `at`: capitals, particles, numbers.
+fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
+    let mut end = at;
+    while end < at + MAX_WORDS
+        && matches!(sentence.gap(end - 1), b" ")
+        && sentence.token(end).is_some_and(|token| {
+            matches!(token.shape, Shape::Capital | Shape::Number)
+                || token.is(Role::Particle)
+                || matches!(
+                    token.text(sentence.text),
+                    "des" | "les" | "los" | "las" | "e"
+                )
+        })
+    {
+        end += 1;
+    }
+    end
+}
+
+/// `lives on Willow Creek Lane`, `near Bissonnet St`: a street without a number, at its first word.
+pub(super) fn unnumbered(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    if first.shape != Shape::Capital || sentence.writing == Writing::Uncased {
+        return None;
+    }
+    let before = sentence.before(at)?;
+    let is_there = matches!(before.text(sentence.text), "on" | "off" | "near" | "along")
+        && sentence.gap(at - 1) == b" ";
+    if !is_there {
+        return None;
+    }
+    for last in at + 1..at + MAX_WORDS {
+        let token = sentence.token(last)?;
+        if sentence.gap(last - 1) != b" " || !matches!(token.shape, Shape::Capital) {
+            return None;
+        }
+        if ENDS.contains(&token.text(sentence.text)) {
+            // `on Wall Street` is a market, `on Sesame Street` a play.
+            // `on Google Drive` are files.
+            let is_known = matches!(
+                first.text(sentence.text),
+                "Wall"
+                    | "Sesame"
+                    | "Main"
+                    | "Silk"
+                    | "Abbey"
+                    | "Google"
+                    | "Hard"
+                    | "Shared"
+                    | "One"
+                    | "Flash"
+                    | "Thumb"
+                    | "Disk"
+                    | "Network"
+                    | "Team"
+                    | "Tape"
+                    | "Hold"
+            );
+            if is_known && last == at + 1 {
+                return None;
+            }
+            return Some((
+                Finding::new(ADDRESS, first.start, token.end, 750).contextual(),
+                last + 1,
+            ));
+        }
+    }
+    None
+}
+
+/// `lives at 4th and Main`, `corner of Haight & Stanyan`: two streets that cross, at the first.
+pub(super) fn crossing(
+    sentence: &Sentence<'_>,
+    at: usize,
+    is_told: impl Fn() -> bool,
+) -> Option<(Finding, usize)> {
+    if sentence.writing == Writing::Uncased {
+        return None;
+    }
+    let word = |back: usize| {
+        let token = at.checked_sub(back).and_then(|at| sentence.token(at));
+        token.map_or("", |token| token.text(sentence.text))
+    };
+    let is_corner = || word(1).eq_ignore_ascii_case("of") && word(2).eq_ignore_ascii_case("corner");
+    let is_street = |token: &Token| {
+        token.is_capital()
+            && matches!(
+                token.role,
+                None | Some(Role::Street | Role::Direction | Role::State)
+            )
+            || is_ordinal(sentence.text, token)
+    };
+    let (one, and) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let second = match sentence.gap(at) {
+        b" & " => at + 1,
+        b" " if and.text(sentence.text) == "and" && sentence.gap(at + 1) == b" " => at + 2,
+        _ => return None,
+    };
+    let two = sentence.token(second)?;
+    let fits = (is_told() || is_corner()) && is_street(one) && is_street(two);
+    fits.then(|| {
+        (
+            Finding::new(ADDRESS, one.start, two.end, 750).contextual(),
+            second + 1,
+        )
+    })
+}
+
+/// `82nd`.
+pub(super) fn is_ordinal(text: &str, token: &Token) -> bool {
+    let word = token.text(text);
+    let end = word.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    end.len() < word.len()
+        && ["st", "nd", "rd", "th"]
+            .iter()
+            .any(|one| end.eq_ignore_ascii_case(one))
+}
+
+/// `SW1A 2AA`, `E1C 4Z7`: the postal code that begins with the word, behind a name (Royal Mail, PAF; Canada Post).
+pub(super) fn postcode(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let token = sentence.token(at)?;
+    let bytes = sentence.text.as_bytes();
+    if token.len() > 2
+        || !byte(bytes, token.end).is_ascii_digit()
+        || byte_before(bytes, token.start).is_ascii_alphanumeric()
+    {
+        return None;
+    }
+    let code = bytes.get(token.start..bytes.len().min(token.start + 8))?;
+    let len = british_len(code).or_else(|| canadian_len(code))?;
+    let before = sentence.before(at)?;
+    let is_behind_name =
+        before.is_capital() && matches!(sentence.gap(at - 1), b" " | b", " | b"  ");
+    if !is_behind_name
+        || bytes
+            .get(token.start + len)
+            .is_some_and(u8::is_ascii_alphanumeric)
+    {
+        return None;
+    }
+    let end = token.start + len;
+    let mut next = at + 1;
+    while sentence.token(next).is_some_and(|token| token.start < end) {
+        next += 1;
+    }
+    Some((
+        Finding::new(LOCATION, token.start, end, 800).contextual(),
+        next,
+    ))
+}
+
+/// `[A-Z]{1,2}[0-9][0-9A-Z]? [0-9][A-Z]{2}`; the last two letters are none of C, I, K, M, O, V.
+fn british_len(code: &[u8]) -> Option<usize> {
+    let space = code.iter().position(|sign| *sign == b' ')?;
+    let (out, rest) = (code.get(..space)?, code.get(space + 1..space + 4)?);
+    let letters = out
+        .iter()
+        .take_while(|sign| sign.is_ascii_uppercase())
+        .count();
+    let is_out = (1..=2).contains(&letters)
+        && matches!(out.get(letters..)?, [digit] | [digit, _] if digit.is_ascii_digit())
+        && out
+            .iter()
+            .all(|sign| sign.is_ascii_uppercase() || sign.is_ascii_digit());
+    let is_last = |sign: &u8| sign.is_ascii_uppercase() && !b"CIKMOV".contains(sign);
+    let is_in =
+        matches!(rest, [digit, one, two] if digit.is_ascii_digit() && is_last(one) && is_last(two));
+    (is_out && is_in).then_some(space + 4)
+}
+
+/// `[A-Z][0-9][A-Z] [0-9][A-Z][0-9]`, without D, F, I, O, Q, U.
+fn canadian_len(code: &[u8]) -> Option<usize> {
+    let code = code.get(..7)?;
+    let is_letter = |sign: u8| sign.is_ascii_uppercase() && !b"DFIOQU".contains(&sign);
+    let [a, one, b, b' ', two, c, three] = *code else {
+        return None;
+    };
+    let fits = is_letter(a)
+        && is_letter(b)
+        && is_letter(c)
+        && !b"WZ".contains(&a)
+        && [one, two, three].iter().all(u8::is_ascii_digit);
+    fits.then_some(7)
+}
