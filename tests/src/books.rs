@@ -129,19 +129,23 @@ pub async fn check(database: &Database, organization_id: &str) {
     check_budget(database, organization_id).await;
 }
 
-/// Waits until no request of the organization holds anything.
+/// Waits until no request of the organization holds anything, and every intent has an end. A request whose caller has
+/// left may still be on its way to its intent: what is so for a moment only is looked at again.
 pub async fn settled(database: &Database, organization_id: &str) {
-    eventually("the last hold to be released", async || {
-        let held = database
-            .rows(
-                "SELECT request_id FROM holds WHERE org_id = $1",
-                &[organization_id],
-            )
-            .await;
-        held.is_empty().then_some(())
+    let open = "SELECT request_id FROM holds WHERE org_id = $1 UNION ALL SELECT a.request_id FROM audit a \
+                WHERE a.org_id = $1 AND a.phase = 'requested' AND NOT EXISTS \
+                (SELECT 1 FROM audit t WHERE t.request_id = a.request_id AND t.phase = 'terminal')";
+    let mut quiet = 0;
+    eventually("the last run to be settled", async || {
+        let open = database.rows(open, &[organization_id]).await;
+        quiet = if open.is_empty() { quiet + 1 } else { 0 };
+        (quiet == QUIET_LOOKS).then_some(())
     })
     .await;
 }
+
+/// Looks in a row that find nothing open.
+const QUIET_LOOKS: u32 = 10;
 
 /// Every intent has exactly one end, and no end is without its intent.
 async fn check_rows(database: &Database, organization_id: &str) {

@@ -125,7 +125,7 @@ fn degrees_end(text: &[u8], start: usize) -> Option<usize> {
     is_degrees.then_some(from + whole + 1 + decimals)
 }
 
-/// `C:\\Users\\jdelgado\\`, `/home/jdelgado/`: whose folder it is. `at..label_end` is the folder that has them all.
+/// `C:\\Users\\jdelgado\\`, the like below `home`: whose folder it is. `at..label_end` is the folder that has them all.
 pub fn find_owner(text: &[u8], at: usize, label_end: usize) -> Option<Finding> {
     const NAME: std::ops::RangeInclusive<usize> = 4..=32;
     let sign = byte_before(text, at);
