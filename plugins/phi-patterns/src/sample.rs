@@ -7,7 +7,7 @@ use crate::kind::{
     ACCOUNT_NUMBER, AGE_OVER_89, CREDIT_CARD, DATE, DEVICE_ID, EMAIL, FAX, Finding, IP_ADDRESS,
     LICENSE_NUMBER, OTHER_ID, PHONE, URL, VEHICLE_ID,
 };
-use crate::text::{before, has, starts};
+use crate::text::{before, byte, has, last_of, starts};
 
 const SAMPLE_WORDS: &[&str] = &[
     "e.g",
@@ -40,63 +40,44 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
         // The value of a schema by itself: a limit, or what is taken where none is given.
         AGE_OVER_89 if value == text => true,
         DATE if is_first_day(value) => true,
-        DATE | URL | IP_ADDRESS | AGE_OVER_89 => has(before(text, finding.start), SAMPLE_WORDS),
-        PHONE | FAX => is_fictitious(value),
+        DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_so(text, finding, SAMPLE_WORDS),
+        PHONE | FAX => is_fictitious(value) && may_be_shown(text, finding),
         OTHER_ID => {
-            has(before(text, finding.start), SAMPLE_WORDS)
+            says_so(text, finding, SAMPLE_WORDS)
                 || is_counted(value)
-                || is_published(value)
                 || is_uuid(value) && !speaks_of_a_person(text)
         }
         // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
         CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
-            is_counted(value)
-                || is_published(value)
-                || is_shown(text, finding) && !speaks_of_a_person(text)
+            is_counted(value) || is_shown(text, finding) && !speaks_of_a_person(text)
         }
-        _ => is_counted(value),
+        _ => is_counted(value) && may_be_shown(text, finding),
     }
+}
+
+/// Whether a value that looks made up is there to be shown: by itself, behind words that say so, or where nobody is spoken
+/// of. `the patient with SSN 123-45-6789` means somebody.
+fn may_be_shown(text: &[u8], finding: &Finding) -> bool {
+    let is_alone = finding.start == 0 && finding.end == text.len();
+    is_alone || says_so(text, finding, SAMPLE_WORDS) || !speaks_of_a_person(text)
+}
+
+/// Whether one of `words` stands right before the value. `example.com` says nothing.
+fn says_so(text: &[u8], finding: &Finding, words: &[&str]) -> bool {
+    let before = before(text, finding.start);
+    last_of(before, words).is_some_and(|end| {
+        let is_domain = byte(before, end) == b'.' && byte(before, end + 1).is_ascii_alphabetic();
+        !is_domain
+    })
 }
 
 /// Whether words right before say that a sample follows, more surely than [`SAMPLE_WORDS`].
 fn is_shown(text: &[u8], finding: &Finding) -> bool {
-    has(
-        before(text, finding.start),
+    says_so(
+        text,
+        finding,
         &["e.g", "eg", "example", "examples", "such as", "i.e"],
     )
-}
-
-/// Numbers that are published to be tried out: of card networks, standards and manuals.
-const PUBLISHED: [&[u8]; 17] = [
-    b"4242424242424242",
-    b"4111111111111111",
-    b"4012888888881881",
-    b"4000056655665556",
-    b"5555555555554444",
-    b"5105105105105100",
-    b"2223003122003222",
-    b"378282246310005",
-    b"371449635398431",
-    b"6011111111111117",
-    b"30569309025904",
-    b"3530111333300000",
-    b"DE89370400440532013000",
-    b"GB82WEST12345698765432",
-    b"1HGCM82633A004352",
-    b"1M8GDM9AXKP042788",
-    b"1Z999AA10123456784",
-];
-
-fn is_published(value: &[u8]) -> bool {
-    PUBLISHED.iter().any(|known| {
-        let mut signs = value.iter().filter(|byte| byte.is_ascii_alphanumeric());
-        let is_same = known.iter().all(|known| {
-            signs
-                .next()
-                .is_some_and(|sign| sign.eq_ignore_ascii_case(known))
-        });
-        is_same && signs.next().is_none()
-    })
 }
 
 /// Eight, four, four, four and twelve digits: random, they name nobody where nobody is spoken of.
@@ -260,7 +241,24 @@ mod tests {
             "r.oduya@lakeside.org"
         ));
         let card = "4242 4242 4242 4242";
-        assert!(is(CREDIT_CARD, card, card));
+        assert!(is(CREDIT_CARD, "a card such as 4242 4242 4242 4242", card));
+        assert!(!is(CREDIT_CARD, "charge 4242 4242 4242 4242", card));
+        let ssn = "123-45-6789";
+        for shown in [
+            ssn,
+            "the patient's SSN, e.g. 123-45-6789",
+            "SSN in the format 123-45-6789",
+        ] {
+            assert!(is(crate::kind::SSN, shown, ssn), "{shown}");
+        }
+        for meant in ["SSN 123-45-6789", "Look up the patient (123-45-6789)"] {
+            assert!(!is(crate::kind::SSN, meant, ssn), "{meant}");
+        }
+        assert!(!is(
+            PHONE,
+            "Call the patient at 555-123-4567",
+            "555-123-4567"
+        ));
         let vin = "5YJ3E1EA7KF317000";
         assert!(is(VEHICLE_ID, "a VIN, e.g. 5YJ3E1EA7KF317000", vin));
         assert!(!is(VEHICLE_ID, "e.g. the patient's 5YJ3E1EA7KF317000", vin));

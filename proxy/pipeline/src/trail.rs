@@ -155,7 +155,7 @@ pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,
     record: Box<Record>,
-    /// The end of an open run.
+    /// The end of a run that is open, or may be.
     debt: Option<Debt>,
     cut_off: CutOff,
 }
@@ -314,9 +314,10 @@ impl Trail {
 
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
+        // Owed from now on: where the answer to the commit is lost, the intent may stand.
+        self.debt = Some(self.gateway.owed.run());
         settle::open(&self.gateway, &self.record).await?;
         self.stage = Stage::Open;
-        self.debt = Some(self.gateway.owed.run());
         Ok(())
     }
 
@@ -377,7 +378,8 @@ impl Trail {
                 settle::deny(gateway, record, ending, status, code).await
             }
             Stage::Admitted if self.is_audited() => {
-                settle::refuse(gateway, record, ending, status, code).await
+                let debt = self.debt.take();
+                settle::refuse(gateway, record, ending, status, code, debt).await
             }
             Stage::Anonymous | Stage::Known | Stage::Admitted | Stage::Settled => Ok(()),
         }
@@ -479,6 +481,7 @@ impl Drop for Trail {
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
         let request_id = record.request_id.clone();
         let background = gateway.background.clone();
+        let may_be_open = self.debt.is_some();
         let debt = self.debt.take().unwrap_or_else(|| gateway.owed.rows());
         background.spawn(async move {
             let settled = if stage == Stage::Open {
@@ -486,9 +489,11 @@ impl Drop for Trail {
             } else if has_one_row {
                 let _debt = debt;
                 settle::deny(gateway, record, ending, status, code).await
+            } else if may_be_open {
+                settle::refuse(gateway, record, ending, status, code, Some(debt)).await
             } else {
                 let _debt = debt;
-                settle::refuse(gateway, record, ending, status, code).await
+                settle::refuse(gateway, record, ending, status, code, None).await
             };
             if let Err(fault) = settled {
                 let cause = fault.cause();

@@ -9,7 +9,7 @@ use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
 use crate::seal::Content;
 use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, organization};
 
 static TABLE: Table = table!("integrations", "id");
 
@@ -227,7 +227,7 @@ pub async fn find(
         .await
 }
 
-/// How many credentials an organization has that are not revoked.
+/// How many credentials an organization has that are not revoked, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
@@ -236,6 +236,7 @@ pub async fn count_active(
     org_id: &str,
     mode: Mode,
 ) -> Result<u32, StoreError> {
+    organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS active FROM integrations \
                WHERE org_id = $1 AND mode = $2 AND revoked_at IS NULL";
     let row = tx.cx.row(sql, args![org_id, mode]).await?;

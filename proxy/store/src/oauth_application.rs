@@ -8,7 +8,7 @@ use svc_core::time::Timestamp;
 use crate::api_key::Creator;
 use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
-use crate::{Store, StoreError, Transaction, tenant};
+use crate::{Store, StoreError, Transaction, organization, tenant};
 
 /// One application. Its secret is nowhere in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,7 +233,7 @@ pub async fn revoke(
     })
 }
 
-/// How many applications in use an organization has.
+/// How many applications in use an organization has, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
@@ -242,6 +242,7 @@ pub async fn count_active(
     org_id: &str,
     mode: Mode,
 ) -> Result<u32, StoreError> {
+    organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS active FROM oauth_applications \
                WHERE org_id = $1 AND mode = $2 AND revoked_at IS NULL";
     let row = tx.cx.row(sql, args![org_id, mode]).await?;

@@ -124,6 +124,15 @@ impl Breaker {
         };
     }
 
+    /// A run that had begun has ended well. It may be an old one: of a provider that was taken for broken since it says
+    /// nothing.
+    pub(super) fn finished(&self) {
+        let mut state = self.state.lock();
+        if let State::Closed { failures } = &mut *state {
+            *failures = 0;
+        }
+    }
+
     pub fn circuit(&self) -> Circuit {
         match *self.state.lock() {
             State::Closed { .. } => Circuit::Closed,
@@ -204,6 +213,24 @@ mod tests {
             breaker.report(Health::Failing, now);
         }
         assert_eq!(breaker.circuit(), Circuit::Open);
+    }
+
+    #[test]
+    fn the_end_of_an_old_run_closes_nothing() {
+        let now = Instant::now();
+        let breaker = opened(now);
+        breaker.finished();
+        assert_eq!(asks(&breaker, now), Err(OPEN_FOR));
+        let later = now + OPEN_FOR;
+        assert_eq!(asks(&breaker, later), Ok(()));
+        breaker.finished();
+        assert_eq!(asks(&breaker, later), Err(TRIAL_ANSWERS));
+        let sound = Breaker::default();
+        for _ in 0..FAILURES_TO_OPEN * 2 {
+            sound.report(Health::Failing, now);
+            sound.finished();
+        }
+        assert_eq!(sound.circuit(), Circuit::Closed);
     }
 
     #[test]

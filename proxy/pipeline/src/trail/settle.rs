@@ -9,6 +9,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
+use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
 use svc_store::{Store, StoreError, audit, tenant};
@@ -145,37 +146,85 @@ async fn fail_opened(
     settle_or_keep_trying(gateway, settlement, debt).await
 }
 
-/// A request that was refused after the rate limits and before its intent: both rows at once. One whose caller left
-/// while the intent was on its way to the store may have it: then it was opened, and ends as such.
+/// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on its
+/// way to the store may have it (its caller left, or the answer to the commit was lost): then it was opened, and ends as
+/// such. That much is owed.
 pub(super) async fn refuse(
     gateway: Arc<Gateway>,
     record: Record,
     ending: Ending,
     status: u16,
     code: Option<Code>,
+    debt: Option<Debt>,
 ) -> Result<(), Fault> {
     let background = gateway.background.clone();
     let tenant = tenant_of(&record);
     let settling = background.spawn(tenant::in_name_of(tenant, async move {
         let now = moment::now();
-        let intent = row::requested(&record, now);
         let end = End {
             ending,
             status,
             code,
         };
-        let terminal = row::terminal(&record, now, end, Charge::default(), false);
-        let written = inference::refuse(&gateway.store, &intent, &terminal).await;
-        if written.map_err(|error| unwritten("audit rows of a refusal", &error))? {
-            Ok(())
-        } else {
-            let debt = gateway.owed.run();
-            fail_opened(&gateway, &record, end, Some(debt)).await
+        let refusal = Refusal {
+            intent: row::requested(&record, now),
+            terminal: row::terminal(&record, now, end, Charge::default(), false),
+            end,
+        };
+        let error = match refusal.write(&gateway, &record).await {
+            Ok(ended) => return ended,
+            Err(error) => error,
+        };
+        if let Some(debt) = debt.filter(|_| error.is_outage()) {
+            let background = gateway.background.clone();
+            let trying = refusal.keep_trying(gateway, record, debt);
+            background.spawn(tenant::inherited(trying));
         }
+        Err(unwritten("audit rows of a refusal", &error))
     }));
     settling
         .await
         .map_err(|error| Fault::internal(format_args!("auditing a refusal: {error}")))?
+}
+
+/// Both rows of a refused request.
+struct Refusal {
+    intent: Row,
+    terminal: Row,
+    end: End,
+}
+
+impl Refusal {
+    /// Writes the rows, or ends the run where it has its intent already.
+    ///
+    /// # Errors
+    /// Those of the database; within, the fault of a run that could not be ended, which is tried again.
+    async fn write(
+        &self,
+        gateway: &Arc<Gateway>,
+        record: &Record,
+    ) -> Result<Result<(), Fault>, StoreError> {
+        if inference::refuse(&gateway.store, &self.intent, &self.terminal).await? {
+            return Ok(Ok(()));
+        }
+        let debt = gateway.owed.run();
+        Ok(fail_opened(gateway, record, self.end, Some(debt)).await)
+    }
+
+    async fn keep_trying(self, gateway: Arc<Gateway>, record: Record, debt: Debt) {
+        let _until_written = debt;
+        loop {
+            tokio::time::sleep(SETTLE_AGAIN_AFTER).await;
+            match self.write(&gateway, &record).await {
+                Ok(_) => return,
+                Err(error) if error.is_outage() => {}
+                Err(error) => {
+                    let request_id = &record.request_id;
+                    return tracing::error!(request_id, %error, "rows of a refusal are not written");
+                }
+            }
+        }
+    }
 }
 
 /// A request that was refused at steps 5 to 8, or asks nothing of a model: one row.
@@ -258,9 +307,12 @@ fn settlement(
 async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, Fault> {
     let settling = tenant::within(&settlement.org_id, async {
         let mut settled = inference::settle(&gateway.store, settlement).await;
-        for wait in ASK_AGAIN_AFTER {
-            if !matches!(settled, Err(StoreError::Unavailable(_))) {
-                break;
+        for (asked, wait) in ASK_AGAIN_AFTER.into_iter().enumerate() {
+            match &settled {
+                Err(StoreError::Unavailable(_)) => {}
+                // It was waited for long enough; once more tells whether the commit held.
+                Err(StoreError::TimedOut) if asked == 0 => {}
+                _ => break,
             }
             tokio::time::sleep(wait).await;
             settled = inference::settle(&gateway.store, settlement).await;
@@ -278,8 +330,9 @@ const ASK_AGAIN_AFTER: [Duration; 3] = [
     Duration::from_secs(2),
 ];
 
-/// Settles, and goes on trying in the background whatever the store says: a run that was opened is settled by
-/// the replica that opened it, or by recovery once that replica is gone.
+/// Settles, and goes on trying in the background for as long as the store is away: a run that was opened is settled by
+/// the replica that opened it, or by recovery once that replica is gone. Where something else keeps the store from it, it
+/// is tried [`ATTEMPTS`] times.
 async fn settle_or_keep_trying(
     gateway: &Arc<Gateway>,
     settlement: Settlement,
@@ -301,19 +354,20 @@ async fn settle_or_keep_trying(
 
 async fn keep_trying(store: Store, settlement: Settlement, debt: Option<Debt>) {
     let _until_settled = debt;
-    let mut wait = SETTLE_AGAIN_AFTER;
+    let (mut wait, mut refused) = (SETTLE_AGAIN_AFTER, 0);
     loop {
         tokio::time::sleep(wait).await;
         let request_id = &settlement.request_id;
         match inference::settle(&store, &settlement).await {
             Ok(settled) => return note(settled, &settlement),
             Err(error) if error.is_outage() => wait = SETTLE_AGAIN_AFTER,
-            Err(error) if is_owed(&error) => {
-                wait = (wait * 2).min(SETTLE_AT_LEAST_EVERY);
+            Err(error) if is_owed(&error) && refused < ATTEMPTS => {
+                refused += 1;
+                wait *= 2;
                 tracing::error!(request_id, %error, "a run cannot be settled yet");
             }
             Err(error) => {
-                return tracing::error!(request_id, %error, "a run that cannot be settled");
+                return tracing::error!(request_id, %error, "a run cannot be settled; recovery will close it");
             }
         }
     }
@@ -337,8 +391,8 @@ fn note(settled: Settled, settlement: &Settlement) {
 
 /// 1 s: a store that comes back finds what it missed, one attempt per run and second.
 const SETTLE_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// Where it is not the store that is away: its reason has to be mended first.
-const SETTLE_AT_LEAST_EVERY: Duration = Duration::from_secs(60);
+/// A quarter of an hour in all, each pause twice the one before.
+const ATTEMPTS: u32 = 9;
 
 /// Audit fails closed: what could not be written did not happen.
 fn unwritten(what: &str, error: &StoreError) -> Fault {
