@@ -241,13 +241,9 @@ fn shown(settings: &Settings) -> Map<String, Value> {
         conversation_days,
         audit_days,
     } = settings;
-    let prompt = default_system_prompt.as_ref().map(|prompt| {
-        let digest = secret::digest(prompt.as_str());
-        digest
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    });
+    let prompt = default_system_prompt
+        .as_ref()
+        .map(|prompt| hex::encode(secret::digest(prompt.as_str())));
     let shown = [
         ("name", json!(name)),
         ("phi_mode", json!(phi_mode.word())),

@@ -126,11 +126,7 @@ impl PolicySet {
             .as_ref()
             .map(|phi| cases::load(folder, phi, &mut findings));
         let agreements = agreements::load(folder, &mut hasher, &mut findings);
-        let digest = hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = hex::encode(hasher.finalize());
         match (routes, catalogue, phi, plans, cases) {
             (Some(routes), Some(catalogue), Some(phi), Some(plans), Some(cases))
                 if findings.0.is_empty() =>

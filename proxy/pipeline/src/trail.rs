@@ -435,7 +435,7 @@ impl Scribe {
 }
 
 /// Contract 3.1 and 14.2: what a policy decided is blocked, everything else failed.
-fn ending(fault: &Fault) -> Ending {
+pub(crate) fn ending(fault: &Fault) -> Ending {
     match fault.code.row().kind {
         Kind::PaymentRequired | Kind::Permission | Kind::RateLimited | Kind::Gone => {
             Ending::Blocked
@@ -461,7 +461,7 @@ fn estimate_missing(record: &mut Record) {
 }
 
 /// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
-const CLIENT_CLOSED_REQUEST: u16 = 499;
+pub(crate) const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 impl Drop for Trail {
     fn drop(&mut self) {

@@ -60,7 +60,7 @@ pub fn template(version: &str, title: &str, body: &str, published_at: Timestamp)
         version: version.to_owned(),
         title: title.to_owned(),
         body: body.to_owned(),
-        sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: hex::encode(digest),
         published_at,
         reaccept_by: None,
     }

@@ -376,11 +376,7 @@ impl Envelope {
 }
 
 fn row_id(scope: &Scope) -> String {
-    let digest: String = scope
-        .key_digest
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = hex::encode(scope.key_digest);
     format!("{}/{}/{digest}", scope.mode.word(), scope.principal_id)
 }
 

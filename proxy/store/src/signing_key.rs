@@ -273,8 +273,8 @@ pub fn verifies(public: &[u8; PUBLIC_BYTES], message: &[u8], signature: &[u8]) -
 /// What a public key is called.
 pub fn key_id(public: &[u8; PUBLIC_BYTES]) -> String {
     let digest = Sha256::digest(public);
-    let named = digest.iter().take(KEY_ID_BYTES);
-    named.map(|byte| format!("{byte:02x}")).collect()
+    let named = digest.get(..KEY_ID_BYTES).unwrap_or_default();
+    hex::encode(named)
 }
 
 /// Bound to the purpose: whoever can write to the table cannot make one purpose's key another's.

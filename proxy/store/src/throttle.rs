@@ -36,7 +36,7 @@ impl Bucket {
         }
         let digest = hasher.finalize();
         Self {
-            name: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            name: hex::encode(digest),
             free,
         }
     }

@@ -28,7 +28,7 @@ use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
 use crate::response::Response;
-use crate::trail::{Entry, Operation};
+use crate::trail::{self, CLIENT_CLOSED_REQUEST, Entry, Operation};
 
 pub(super) struct Solve;
 
@@ -146,7 +146,7 @@ async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result
 }
 
 fn hexadecimal(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(digest)
 }
 
 /// Contract 2, step 14, for solve: the organization's switches and budgets, without model, BAA and PHI.
@@ -249,7 +249,11 @@ impl Minutes {
             Ok(_) => (audit::Outcome::Success, Some(200), None),
             Err(fault) => {
                 let code = Some(fault.code.word().to_owned());
-                (outcome(fault), Some(fault.code.row().status), code)
+                (
+                    trail::ending(fault).outcome(),
+                    Some(fault.code.row().status),
+                    code,
+                )
             }
         };
         row.details = self.details(status, conflicts);
@@ -271,9 +275,6 @@ impl Minutes {
         details
     }
 }
-
-/// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
-const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 /// What becomes of an idempotency key.
 enum Key {
@@ -331,12 +332,5 @@ impl Drop for Minutes {
                 );
             }
         });
-    }
-}
-
-fn outcome(fault: &Fault) -> audit::Outcome {
-    match fault.code.row().status {
-        402 | 403 | 429 => audit::Outcome::Denied,
-        _ => audit::Outcome::Failure,
     }
 }

@@ -137,10 +137,7 @@ fn template(
     Some(Template {
         version: version.to_owned(),
         title,
-        sha256: Sha256::digest(body.as_bytes())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        sha256: hex::encode(Sha256::digest(body.as_bytes())),
         body,
         published_at,
         reaccept_by,

@@ -23,7 +23,7 @@ impl Ending {
         }
     }
 
-    pub(super) const fn outcome(self) -> Outcome {
+    pub(crate) const fn outcome(self) -> Outcome {
         match self {
             Self::Completed => Outcome::Success,
             Self::Blocked => Outcome::Denied,

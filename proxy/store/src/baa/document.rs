@@ -53,7 +53,7 @@ pub async fn seal_document(
     let data_key = SecretKey::generate();
     let place = |column| place(org_id, acceptance_id, column);
     let digest = Sha256::digest(bytes);
-    let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex::encode(digest);
     Ok(Document {
         acceptance_id: acceptance_id.to_owned(),
         org_id: org_id.to_owned(),
@@ -105,7 +105,7 @@ pub async fn read_document(
     let bytes = seal::open(&key, place(org_id, acceptance_id, "content"), &sealed)?;
     let facts = facts(&row)?.ok_or(StoreError::Corrupt { column: "sha256" })?;
     let digest = Sha256::digest(&bytes);
-    let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex::encode(digest);
     if sha256 != facts.sha256 {
         return Err(StoreError::Corrupt { column: "sha256" });
     }

@@ -136,8 +136,7 @@ async fn apply(cx: &mut Connection) -> Result<(), StoreError> {
 }
 
 fn checksum(sql: &str) -> String {
-    let digest = Sha256::digest(sql.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(sql.as_bytes()))
 }
 
 /// The text of a migration that one engine gets.
