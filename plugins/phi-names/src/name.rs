@@ -6,6 +6,7 @@ mod led;
 mod listed;
 mod pair;
 mod roster;
+mod thing;
 mod told;
 
 use crate::kind::{Finding, NAME};
@@ -19,6 +20,11 @@ use told::{before_facts, speaking, spoken_with};
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
+
+/// Whether a further mention of somebody's name means a thing: `Blake drain`.
+pub fn is_thing(sentence: &Sentence<'_>, at: usize) -> bool {
+    thing::is_scaled(sentence, at) || eponym::is_of_a_thing(sentence, at)
+}
 
 /// The name that begins at the token, or stands behind it, and the first token behind.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -89,7 +95,8 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
                 | Role::Kin
                 | Role::Greeting
                 | Role::Street
-                | Role::Unit,
+                | Role::Unit
+                | Role::Day,
             ) => false,
             _ => is_name_word(sentence, token),
         };

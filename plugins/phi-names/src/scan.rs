@@ -240,7 +240,7 @@ fn mentions(
     next: &mut usize,
 ) {
     let mut covered = 0;
-    for token in sentence.tokens {
+    for (at, token) in sentence.tokens.iter().enumerate() {
         let is_written = match sentence.writing {
             Writing::Cased => token.is_capital(),
             Writing::Uncased => !token.class.is_word(),
@@ -260,7 +260,7 @@ fn mentions(
             covered = covered.max(finding.end);
             *next += 1;
         }
-        if covered < token.end {
+        if covered < token.end && !name::is_thing(sentence, at) {
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }
