@@ -5,6 +5,7 @@ mod eponym;
 mod led;
 mod listed;
 mod pair;
+mod particle;
 mod roster;
 mod thing;
 mod told;
@@ -50,13 +51,27 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| spoken_with(sentence, at))
         .or_else(|| speaking(sentence, at))
         .or_else(|| roster::find(sentence, at))
+        .or_else(|| particle::find(sentence, at, token))
         .or_else(|| alone(sentence, at))
 }
 
 /// As [`find`], for a word in small letters in a cased text, where most rules find nothing.
 pub fn find_small(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at).filter(|token| !token.is_glued)?;
-    led(sentence, at, token).or_else(|| introduced(sentence, at))
+    led(sentence, at, token)
+        .or_else(|| introduced(sentence, at))
+        .or_else(|| particle::find(sentence, at, token))
+}
+
+/// `el-Sayed`, `al-Rashid`: an Arabic article in small letters, and a name.
+pub fn has_article(token: &Token, text: &str) -> bool {
+    /// Of the shortest such name.
+    const MIN_BYTES: usize = 6;
+    token.len() >= MIN_BYTES
+        && matches!(
+            text.as_bytes().get(token.start..token.start + 4),
+            Some([b'a' | b'e', b'l', b'-', b'A'..=b'Z'])
+        )
 }
 
 /// The name that the token leads to.

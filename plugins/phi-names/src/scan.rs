@@ -181,7 +181,10 @@ fn rules(sentence: &Sentence<'_>, findings: &mut Vec<Finding>) {
             place::find_street(sentence, at).or_else(|| place::find_zip(sentence, at))
         } else if token.shape == Shape::Lower && sentence.writing == Writing::Cased {
             // Small letters in a cased text: most words by far, and few rules.
-            if token.role.is_none() && token.class.is_unknown() {
+            if token.role.is_none()
+                && token.class.is_unknown()
+                && !name::has_article(token, sentence.text)
+            {
                 None
             } else {
                 name::find_small(sentence, at).or_else(|| place::find_box(sentence, at))

@@ -81,6 +81,11 @@ const SCALED: [&str; 26] = [
 /// Surnames of scales, tests and tools that are surnames of many people too.
 static SCALES: Labels<(), 256> = Labels::new(&[
     ("ballard", ()),
+    ("swenson", ()),
+    ("ladd", ()),
+    ("shafer", ()),
+    ("horner", ()),
+    ("alvarado", ()),
     ("barrett", ()),
     ("barton", ()),
     ("beck", ()),

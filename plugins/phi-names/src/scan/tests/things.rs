@@ -77,3 +77,60 @@ fn idioms_firms_and_languages() {
         ("Hi Julia, thank you", &["NAME:Julia"]),
     ]);
 }
+
+#[test]
+fn neighbors_tell_names() {
+    finds::<Names>(&[
+        ("Name,DOB\nRamirez,1961-03-14", &["NAME:Ramirez"]),
+        (
+            "{\"name\":\"Petrosyan\",\"dob\":\"1961-03-14\"}",
+            &["NAME:Petrosyan"],
+        ),
+        (
+            "Last: Whitcomb  First: Arlene  MI: J",
+            &["NAME:Whitcomb", "NAME:Arlene", "NAME:J"],
+        ),
+        (
+            "1. Ramirez - stable\n2. Nguyen - febrile\n3. Johnson - dc",
+            &["NAME:Ramirez", "NAME:Nguyen", "NAME:Johnson"],
+        ),
+        ("Thorvaldsen 71M stable, STEMI", &["NAME:Thorvaldsen"]),
+        ("Ramirez wants to go home", &["NAME:Ramirez"]),
+        (
+            "ASST: NGUYEN\nANESTHESIA: ADEYEMI",
+            &["NAME:NGUYEN", "NAME:ADEYEMI"],
+        ),
+    ]);
+    leaves_alone::<Names>(&[
+        "Name,Type\nPetrosyan,string",
+        "{\"name\":\"Kitchen\",\"room\":\"2\"}",
+        "Last: 3 days ago. First: check vitals",
+        "First: Mix well. Last: Serve.",
+        "1. Metoprolol - hold\n2. Warfarin - hold\n3. Lisinopril - start",
+        "Pythia 70M parameters",
+        "71M Vietnamese with CHF",
+    ]);
+}
+
+#[test]
+fn particles_begin_names() {
+    finds::<Names>(&[
+        (
+            "transport for van der Westhuizen to MRI",
+            &["NAME:van der Westhuizen"],
+        ),
+        ("pt de la Fuente seen", &["NAME:de la Fuente"]),
+        ("seen by Van Houten", &["NAME:Van Houten"]),
+        ("NOK Clementine is here", &["NAME:Clementine"]),
+        (
+            "labs for el-Sayed and al-Rashid",
+            &["NAME:el-Sayed", "NAME:al-Rashid"],
+        ),
+        ("bed 4 for von Trapp", &["NAME:von Trapp"]),
+        ("Patient: van der Westhuizen", &["NAME:van der Westhuizen"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "van der Waals forces and a de novo mutation",
+        "von Hippel-Lindau, von Recklinghausen and de Quervain",
+    ]);
+}
