@@ -161,7 +161,7 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
         return None;
     }
     let (one, two) = (given.class, surname.class);
-    let is_thing = if one.is_given() && one.is_sure() {
+    let is_thing = if one.is_given() && one.is_sure() && !given.is(Role::Particle) {
         is_of_a_thing(sentence, last)
     } else {
         is_eponym(sentence, last)

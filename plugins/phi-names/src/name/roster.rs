@@ -45,6 +45,9 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return Some(found);
     }
     let before = before?;
+    if let Some(found) = excused(sentence, at, token, before) {
+        return Some(found);
+    }
     let is_there = if before.shape == Shape::Number {
         in_ward_list(sentence, at, token)
             || among_items(sentence, at, token)
@@ -197,6 +200,30 @@ fn behind_like(sentence: &Sentence<'_>, at: usize, like: &Token) -> bool {
                 .is_some_and(|end| end.eq_ignore_ascii_case(b"name"))
                 && column.is_glued
         })
+}
+
+/// `please excuse Braxton Whitehorse from school`.
+fn excused(
+    sentence: &Sentence<'_>,
+    at: usize,
+    token: &Token,
+    before: &Token,
+) -> Option<(Finding, usize)> {
+    if !before.text(sentence.text).eq_ignore_ascii_case("excuse")
+        || sentence.gap(at - 1) != b" "
+        || !may_be_name(sentence, token)
+    {
+        return None;
+    }
+    // `Whitehorse` is a city as well.
+    let is_last = |next: &&Token| next.shape == Shape::Capital && next.role.is_none();
+    let two = usize::from(sentence.gap(at) == b" ")
+        * usize::from(sentence.token(at + 1).as_ref().is_some_and(is_last));
+    let end = name_end(sentence, at).max(at + 1 + two);
+    let is_from = sentence
+        .token(end)
+        .is_some_and(|from| from.text(sentence.text) == "from");
+    is_from.then(|| Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end)))?
 }
 
 /// `I, Temperance Brennan, hereby authorize`: who signs.

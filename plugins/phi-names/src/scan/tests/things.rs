@@ -48,6 +48,7 @@ fn eponyms_of_scales_and_tools() {
         "Humphrey visual field full",
         "O'Leary stitch; Bryant traction; Ludwig angina",
         "and Kaplan-Meier curves. The Hosmer-Lemeshow p was 0.3",
+        "Von Willebrand panel normal",
         "Down, Patau, Turner, Klinefelter and Noonan",
     ]);
     finds::<Names>(&[
@@ -93,6 +94,10 @@ fn neighbors_tell_names() {
         (
             "1. Ramirez - stable\n2. Nguyen - febrile\n3. Johnson - dc",
             &["NAME:Ramirez", "NAME:Nguyen", "NAME:Johnson"],
+        ),
+        (
+            "please excuse Braxton Whitehorse from school",
+            &["NAME:Braxton Whitehorse"],
         ),
         ("Thorvaldsen 71M stable, STEMI", &["NAME:Thorvaldsen"]),
         ("Ramirez wants to go home", &["NAME:Ramirez"]),
