@@ -460,9 +460,9 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
             && class.is_word()
             && !class.is_sure()
             && sentence.gap(at) == b" "
-            && sentence
-                .token(at + 1)
-                .is_some_and(|next| next.shape == Shape::Lower) =>
+            && sentence.token(at + 1).is_some_and(|next| {
+                next.shape == Shape::Lower && !next.class_of(sentence.text).is_surname()
+            }) =>
         {
             false
         }

@@ -20,6 +20,19 @@ pub(super) fn is_scaled(sentence: &Sentence<'_>, at: usize) -> bool {
     }
     let gap = sentence.gap(at);
     let word = next.text(sentence.text);
+    // `Pt Simpson 45 yo`, `Blake removed his IV`.
+    let is_somebody = sentence.before(at).is_some_and(|before| {
+        before.is(Role::Person) || before.is(Role::Kin) || before.is(Role::Title)
+    }) || sentence.token(at + 2).is_some_and(|behind| {
+        let behind = behind.text(sentence.text);
+        [
+            "yo", "y", "yr", "yrs", "year", "years", "his", "her", "here", "the",
+        ]
+        .contains(&behind)
+    });
+    if is_somebody {
+        return false;
+    }
     let is_value = || match next.shape {
         Shape::Number => {
             next.text(sentence.text)
@@ -283,7 +296,8 @@ pub(super) fn is_double_thing(sentence: &Sentence<'_>, at: usize) -> bool {
     };
     has_article
         && !is_family()
-        && (is_double || token.class.is_given() && !token.class.is_surname())
+        && (is_double
+            || token.shape != Shape::Capital && token.class.is_given() && !token.class.is_surname())
         || is_double && word.split('-').count() > 2
 }
 

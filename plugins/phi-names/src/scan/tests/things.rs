@@ -55,6 +55,8 @@ fn eponyms_of_scales_and_tools() {
         ("Dr. Simpson called", &["NAME:Simpson"]),
         ("Blake Simpson was admitted", &["NAME:Blake Simpson"]),
         ("Patient Wagner, 71M", &["NAME:Wagner"]),
+        ("Pt Simpson 45 yo with CHF", &["NAME:Simpson"]),
+        ("Blake removed his IV", &["NAME:Blake"]),
         ("Leopold Martinez is here", &["NAME:Leopold Martinez"]),
     ]);
 }
