@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use phi_text::fields;
+use phi_text::label::Labels;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION, PERHAPS_LOCATION};
 use crate::lexicon::{Hash, look_up};
@@ -18,9 +19,113 @@ const MAX_ADDRESS_BYTES: usize = 200;
 /// Appends the findings in the fields of `text[from..to]`.
 pub fn find(text: &str, from: usize, to: usize, findings: &mut Vec<Finding>) {
     let part = text.as_bytes().get(from..to).unwrap_or_default();
+    let mut record = Record::default();
     fields::each(part, &mut |label, start, end| {
-        find_value(text, label, from + start, from + end, findings);
+        let (start, end) = (from + start, from + end);
+        find_value(text, label, start, end, findings);
+        record.take(text, label, start, end, findings);
     });
+}
+
+/// What a person alone has, beside a bare `name`: `Name,DOB`, `{"name":"Petrosyan","dob":…}`.
+#[derive(Default)]
+struct Record {
+    /// Names that only their neighbours tell from those of things.
+    name: Option<(usize, usize)>,
+    fact: Option<(usize, Fact)>,
+}
+
+/// How much a column says that its neighbour is somebody.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    /// Nothing but a person has one.
+    Sure,
+    /// Things are in rooms too.
+    Perhaps,
+}
+
+static FACTS: Labels<Fact, 64> = Labels::new(&[
+    ("dob", Fact::Sure),
+    ("date of birth", Fact::Sure),
+    ("birth date", Fact::Sure),
+    ("birthdate", Fact::Sure),
+    ("born", Fact::Sure),
+    ("mrn", Fact::Sure),
+    ("medical record number", Fact::Sure),
+    ("patient id", Fact::Sure),
+    ("ssn", Fact::Sure),
+    ("member id", Fact::Sure),
+    ("sex", Fact::Sure),
+    ("gender", Fact::Sure),
+    ("room", Fact::Perhaps),
+    ("rm", Fact::Perhaps),
+    ("bed", Fact::Perhaps),
+    ("ward", Fact::Perhaps),
+    ("age", Fact::Perhaps),
+]);
+
+impl Record {
+    fn take(
+        &mut self,
+        text: &str,
+        label: &[u8],
+        start: usize,
+        end: usize,
+        findings: &mut Vec<Finding>,
+    ) {
+        if matches!(FIELDS.get(label), Some(Field::PerhapsName))
+            && label.eq_ignore_ascii_case(b"name")
+        {
+            self.name = Some((start, end));
+        } else if let Some(fact) = FACTS.get(label) {
+            self.fact = Some((start, *fact));
+        } else {
+            return;
+        }
+        let (Some((start, end)), Some((at, fact))) = (self.name, self.fact) else {
+            return;
+        };
+        let value = text.get(start..end).unwrap_or_default();
+        if !is_same_record(text, start, end, at) || is_person(value) {
+            return;
+        }
+        let fits = value
+            .split([' ', ','])
+            .filter(|word| !word.is_empty())
+            .all(|word| {
+                let class = look_up(Hash::new().over(word));
+                is_part_of_name(word)
+                    && (class.is_surname() && (class.is_sure() || !class.is_word())
+                        || class.is_given() && !class.is_word()
+                        || fact == Fact::Sure
+                            && class.is_unknown()
+                            && word.len() > 3
+                            && word
+                                .bytes()
+                                .skip(1)
+                                .any(|letter| letter.is_ascii_lowercase()))
+            });
+        if fits {
+            name(value, start, PERHAPS_SCORE, findings);
+            self.name = None;
+        }
+    }
+}
+
+/// Whether the name at `start..end` and what stands at `at` are in one row or one object.
+fn is_same_record(text: &str, start: usize, end: usize, at: usize) -> bool {
+    /// Bytes between the two.
+    const NEAR: usize = 200;
+    let between = if at > start {
+        text.get(end..at)
+    } else {
+        text.get(at..start)
+    };
+    between.is_some_and(|between| {
+        between.len() <= NEAR
+            && !between.contains(['{', '}'])
+            && (!between.contains('\n') || between.contains("\":"))
+    })
 }
 
 /// What the value at `start..end` is under its label.

@@ -5,7 +5,9 @@ mod eponym;
 mod led;
 mod listed;
 mod pair;
+mod particle;
 mod roster;
+mod thing;
 mod told;
 
 use crate::kind::{Finding, NAME};
@@ -19,6 +21,11 @@ use told::{before_facts, speaking, spoken_with};
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
+
+/// Whether a further mention of somebody's name means a thing: `Blake drain`.
+pub fn is_thing(sentence: &Sentence<'_>, at: usize) -> bool {
+    thing::is_scaled(sentence, at) || eponym::is_of_a_thing(sentence, at)
+}
 
 /// The name that begins at the token, or stands behind it, and the first token behind.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -44,13 +51,27 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| spoken_with(sentence, at))
         .or_else(|| speaking(sentence, at))
         .or_else(|| roster::find(sentence, at))
+        .or_else(|| particle::find(sentence, at, token))
         .or_else(|| alone(sentence, at))
 }
 
 /// As [`find`], for a word in small letters in a cased text, where most rules find nothing.
 pub fn find_small(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at).filter(|token| !token.is_glued)?;
-    led(sentence, at, token).or_else(|| introduced(sentence, at))
+    led(sentence, at, token)
+        .or_else(|| introduced(sentence, at))
+        .or_else(|| particle::find(sentence, at, token))
+}
+
+/// `el-Sayed`, `al-Rashid`: an Arabic article in small letters, and a name.
+pub fn has_article(token: &Token, text: &str) -> bool {
+    /// Of the shortest such name.
+    const MIN_BYTES: usize = 6;
+    token.len() >= MIN_BYTES
+        && matches!(
+            text.as_bytes().get(token.start..token.start + 4),
+            Some([b'a' | b'e', b'l', b'-', b'A'..=b'Z'])
+        )
 }
 
 /// The name that the token leads to.
@@ -89,7 +110,8 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
                 | Role::Kin
                 | Role::Greeting
                 | Role::Street
-                | Role::Unit,
+                | Role::Unit
+                | Role::Day,
             ) => false,
             _ => is_name_word(sentence, token),
         };

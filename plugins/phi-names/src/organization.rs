@@ -255,8 +255,8 @@ fn cased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
         };
         let is_near = matches!(
             sentence.gap(first - 1),
-            b" " | b". " | b"'s " | b"\xe2\x80\x99s " | b" & " | b"' "
-        );
+            b" " | b"'s " | b"\xe2\x80\x99s " | b" & " | b"' "
+        ) || sentence.gap(first - 1) == b". " && is_shortened(before, sentence.text);
         let is_link = matches!(before.text(sentence.text), "and" | "of" | "the" | "for");
         let is_part = before.is_capital() && !before.is(Role::Stop) && !before.is(Role::Title);
         if !is_near || !(is_part || is_link && first < at) || before.is_glued {
@@ -266,6 +266,10 @@ fn cased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
             return None;
         }
         if before.text(sentence.text).eq_ignore_ascii_case("the") && first < at {
+            break;
+        }
+        // `Rec SNF`, `Resume Home Health`: what is done, and no part.
+        if is_done(before, sentence.text) {
             break;
         }
         is_named |= is_naming(before);
@@ -283,6 +287,67 @@ fn cased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
         first += 1;
     }
     (is_named && first < at).then_some(first)
+}
+
+/// `St. Luke's`, `J. Smith`: words that a dot shortens, and does not end a sentence behind.
+fn is_shortened(token: &Token, text: &str) -> bool {
+    token.shape == Shape::Initial
+        || matches!(
+            token.text(text),
+            "St" | "Ste" | "Mt" | "Ft" | "ST" | "MT" | "FT"
+        )
+}
+
+/// What is done about a facility, or what kind of health is meant: `Await SNF`, `Protected Health Information`.
+fn is_done(token: &Token, text: &str) -> bool {
+    const DONE: [&str; 44] = [
+        "protected",
+        "personal",
+        "unsecured",
+        "secured",
+        "identifiable",
+        "sensitive",
+        "record",
+        "records",
+        "information",
+        "rec",
+        "recs",
+        "recommend",
+        "recommended",
+        "dispo",
+        "disposition",
+        "await",
+        "awaiting",
+        "resume",
+        "order",
+        "ordered",
+        "start",
+        "continue",
+        "arrange",
+        "arranged",
+        "refer",
+        "referred",
+        "referral",
+        "consider",
+        "pending",
+        "likely",
+        "needs",
+        "need",
+        "request",
+        "requested",
+        "prior",
+        "previous",
+        "current",
+        "discharge",
+        "discharged",
+        "dc",
+        "transfer",
+        "accept",
+        "accepted",
+        "vs",
+    ];
+    let word = token.text(text);
+    DONE.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 fn is_link_word(token: &Token, text: &str) -> bool {

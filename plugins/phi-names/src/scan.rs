@@ -181,7 +181,10 @@ fn rules(sentence: &Sentence<'_>, findings: &mut Vec<Finding>) {
             place::find_street(sentence, at).or_else(|| place::find_zip(sentence, at))
         } else if token.shape == Shape::Lower && sentence.writing == Writing::Cased {
             // Small letters in a cased text: most words by far, and few rules.
-            if token.role.is_none() && token.class.is_unknown() {
+            if token.role.is_none()
+                && token.class.is_unknown()
+                && !name::has_article(token, sentence.text)
+            {
                 None
             } else {
                 name::find_small(sentence, at).or_else(|| place::find_box(sentence, at))
@@ -240,7 +243,7 @@ fn mentions(
     next: &mut usize,
 ) {
     let mut covered = 0;
-    for token in sentence.tokens {
+    for (at, token) in sentence.tokens.iter().enumerate() {
         let is_written = match sentence.writing {
             Writing::Cased => token.is_capital(),
             Writing::Uncased => !token.class.is_word(),
@@ -260,7 +263,7 @@ fn mentions(
             covered = covered.max(finding.end);
             *next += 1;
         }
-        if covered < token.end {
+        if covered < token.end && !name::is_thing(sentence, at) {
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }

@@ -43,11 +43,13 @@ pub enum Role {
     Place,
     /// Never part of a name, however it is written.
     Stop,
+    /// `Thu`: a day, unless a surname stands behind it.
+    Day,
 }
 
 use Role::{
-    Body, Credential, Direction, Eponym, Facility, FacilityOf, Generic, Greeting, Kin, Medical,
-    Particle, Person, Place, State, Stop, Street, Suffix, Title, Unit,
+    Body, Credential, Day, Direction, Eponym, Facility, FacilityOf, Generic, Greeting, Kin,
+    Medical, Particle, Person, Place, State, Stop, Street, Suffix, Title, Unit,
 };
 
 const SLOTS: usize = 4096;
@@ -143,6 +145,16 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("optimizer", Medical), ("transform", Medical), ("equations", Medical), ("inequality", Medical), ("lemma", Medical), ("heuristic", Medical),
     ("matrix", Medical), ("equilibrium", Medical), ("principle", Medical), ("curve", Medical), ("effect", Medical), ("paradox", Medical),
 
+    ("biplane", Medical), ("maneuvers", Medical), ("manoeuvres", Medical), ("traction", Medical), ("stitch", Medical), ("stitches", Medical), ("angina", Medical),
+    ("rank-sum", Medical), ("logrank", Medical), ("regression", Medical), ("estimator", Medical), ("estimate", Medical), ("estimates", Medical), ("curves", Medical),
+    ("statistic", Medical), ("statistics", Medical), ("coefficient", Medical), ("correlation", Medical), ("kappa", Medical), ("waves", Medical), ("jerk", Medical),
+    ("dressing", Medical), ("sump", Medical), ("cerclage", Medical), ("croup", Medical), ("cycle", Medical), ("cycles", Medical), ("iadl", Medical),
+    ("iadls", Medical), ("adl", Medical), ("adls", Medical), ("staging", Medical), ("palsies", Medical), ("fractures", Medical), ("syndromes", Medical),
+    ("diseases", Medical), ("scores", Medical), ("scales", Medical), ("criterion", Medical), ("grading", Medical), ("angles", Medical), ("triangle", Medical),
+    ("foramen", Medical), ("stomatitis", Medical), ("vasculitis", Medical), ("sarcomas", Medical), ("tumors", Medical), ("anomalies", Medical), ("tonometry", Medical),
+    ("tonometer", Medical), ("perimetry", Medical), ("laryngoscope", Medical), ("handpiece", Medical), ("speculum", Medical), ("cannula", Medical), ("trocar", Medical),
+    ("rongeur", Medical), ("curette", Medical), ("osteotome", Medical),
+
     ("lad", Stop), ("rca", Stop), ("lcx", Stop), ("timi", Stop), ("lmca", Stop), ("pda", Stop),
     ("hawkins-kennedy", Eponym), ("budd-chiari", Eponym), ("floyd-warshall", Eponym), ("bellman-ford", Eponym), ("mallory-weiss", Eponym),
     ("henoch-schonlein", Eponym), ("wolff-parkinson-white", Eponym), ("charcot-marie-tooth", Eponym), ("osgood-schlatter", Eponym),
@@ -187,6 +199,38 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("allegra", Eponym), ("celexa", Eponym), ("lexapro", Eponym), ("coreg", Eponym), ("diovan", Eponym), ("lasix", Eponym),
     ("tylenol", Eponym), ("advil", Eponym), ("xanax", Eponym), ("norco", Eponym), ("percocet", Eponym), ("cipro", Eponym),
     ("flagyl", Eponym), ("motrin", Eponym), ("bactrim", Eponym), ("zocor", Eponym), ("humira", Eponym), ("ozempic", Eponym),
+
+    ("kaplan-meier", Eponym), ("hosmer-lemeshow", Eponym), ("knuth-morris-pratt", Eponym), ("boyer-moore", Eponym), ("rabin-karp", Eponym), ("mann-whitney", Eponym), ("kruskal-wallis", Eponym),
+    ("cochran-mantel-haenszel", Eponym), ("mantel-haenszel", Eponym), ("shapiro-wilk", Eponym), ("kolmogorov-smirnov", Eponym), ("bland-altman", Eponym), ("fine-gray", Eponym), ("jaro-winkler", Eponym),
+    ("newton-raphson", Eponym), ("diffie-hellman", Eponym), ("lown-ganong-levine", Eponym), ("harvey-bradshaw", Eponym), ("chisholm-mason", Eponym), ("brandt-daroff", Eponym), ("niemann-pick", Eponym),
+    ("ehlers-danlos", Eponym), ("hailey-hailey", Eponym), ("hunt-hess", Eponym), ("greulich-pyle", Eponym), ("tay-sachs", Eponym), ("bartter-gitelman", Eponym), ("dubin-johnson", Eponym),
+    ("gilbert-meulengracht", Eponym), ("li-fraumeni", Eponym), ("birt-hogg-dube", Eponym), ("sturge-weber", Eponym), ("klippel-trenaunay", Eponym), ("klippel-feil", Eponym), ("arnold-chiari", Eponym),
+    ("dandy-walker", Eponym), ("chiari", Eponym), ("lennox-gastaut", Eponym), ("landau-kleffner", Eponym), ("ramsay-hunt", Eponym), ("tolosa-hunt", Eponym), ("miller-fisher", Eponym),
+    ("lambert-eaton", Eponym), ("gerstmann", Eponym), ("watson-jones", Eponym), ("monteggia", Eponym), ("galeazzi", Eponym), ("bankart", Eponym), ("lisfranc", Eponym),
+    ("maisonneuve", Eponym), ("gustilo-anderson", Eponym), ("gustilo", Eponym), ("schatzker", Eponym), ("lauge-hansen", Eponym), ("tscherne", Eponym), ("neer", Eponym),
+    ("kellgren-lawrence", Eponym), ("outerbridge", Eponym), ("ficat", Eponym), ("catterall", Eponym), ("perthes", Eponym), ("freiberg", Eponym), ("kienbock", Eponym),
+    ("scheuermann", Eponym), ("greulich", Eponym), ("pyle", Eponym), ("hoyer", Eponym), ("epley", Eponym), ("semont", Eponym),
+    ("yankauer", Eponym), ("ewald", Eponym), ("fabry", Eponym), ("gaucher", Eponym), ("pompe", Eponym), ("hurler", Eponym),
+    ("morquio", Eponym), ("alport", Eponym), ("bartter", Eponym), ("gitelman", Eponym), ("fanconi", Eponym), ("liddle", Eponym), ("cowden", Eponym),
+    ("patau", Eponym), ("klinefelter", Eponym), ("digeorge", Eponym), ("krebs", Eponym), ("bohr", Eponym), ("haldane", Eponym),
+    ("wilcoxon", Eponym), ("daubert", Eponym), ("frye", Eponym), ("shirodkar", Eponym), ("jatene", Eponym), ("senning", Eponym), ("rastelli", Eponym),
+    ("bentall", Eponym), ("kasai", Eponym), ("soave", Eponym), ("ladds", Eponym), ("toupet", Eponym),
+    ("belsey", Eponym), ("kocher", Eponym), ("cantlie", Eponym), ("calot", Eponym), ("hesselbach", Eponym), ("spigelian", Eponym),
+    ("bochdalek", Eponym), ("morgagni", Eponym), ("littre", Eponym), ("maydl", Eponym), ("amyand", Eponym), ("grynfeltt", Eponym), ("dubowitz", Eponym),
+    ("mcroberts", Eponym), ("zavanelli", Eponym), ("naegele", Eponym), ("bakri", Eponym), ("b-lynch", Eponym), ("wellens", Eponym), ("sgarbossa", Eponym),
+    ("killip", Eponym), ("bonferroni", Eponym), ("benjamini-hochberg", Eponym), ("poisson", Eponym), ("bernoulli", Eponym), ("gauss", Eponym), ("gaussian", Eponym),
+    ("bayes", Eponym), ("fourier", Eponym), ("laplace", Eponym), ("euler", Eponym), ("markov", Eponym), ("hunt-and-hess", Eponym), ("fazekas", Eponym),
+    ("barthel", Eponym), ("bayley", Eponym), ("yale-brown", Eponym), ("ganser", Eponym), ("capgras", Eponym), ("cotard", Eponym), ("savary", Eponym),
+    ("rockall", Eponym), ("blatchford", Eponym), ("maddrey", Eponym), ("hinchey", Eponym), ("balthazar", Eponym), ("savary-miller", Eponym),
+    ("truelove", Eponym), ("lugano", Eponym), ("goldenhar", Eponym), ("crouzon", Eponym), ("apert", Eponym), ("treacher-collins", Eponym), ("pierre-robin", Eponym),
+    ("kabuki", Eponym), ("sotos", Eponym), ("alagille", Eponym), ("caroli", Eponym), ("mirizzi", Eponym), ("bouveret", Eponym),
+    ("ogilvie", Eponym), ("hruby", Eponym), ("schirmer", Eponym), ("schiotz", Eponym), ("ishihara", Eponym), ("hertel", Eponym),
+    ("adie", Eponym), ("horners", Eponym), ("argyll-robertson", Eponym),
+    ("lemierre", Eponym), ("quincke", Eponym), ("bezold", Eponym), ("gradenigo", Eponym), ("griesel", Eponym), ("waldeyer", Eponym),
+    ("kiesselbach", Eponym), ("tzanck", Eponym), ("nikolsky", Eponym), ("auspitz", Eponym), ("darier", Eponym), ("koebner", Eponym),
+    ("merkel", Eponym), ("leser-trelat", Eponym), ("groshong", Eponym), ("broviac", Eponym), ("hohn", Eponym), ("tenckhoff", Eponym), ("hemovac", Eponym),
+    ("malecot", Eponym), ("kehr", Eponym), ("pezzer", Eponym), ("sengstaken", Eponym), ("blakemore", Eponym), ("sengstaken-blakemore", Eponym), ("coban", Eponym),
+    ("xeroform", Eponym), ("tegaderm", Eponym), ("mepilex", Eponym), ("dermabond", Eponym),
 
     ("snf", Facility), ("preschool", Facility), ("jail", Facility), ("prison", Facility), ("mortuary", Facility),
     ("hospital", Facility), ("hospitals", Facility), ("clinic", Facility), ("clinics", Facility), ("center", Facility),
@@ -256,6 +300,24 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("guatemala", State), ("honduras", State), ("colombia", State), ("peru", State), ("chile", State), ("argentina", State),
     ("pakistan", State), ("bangladesh", State), ("usa", State), ("uk", State), ("puerto", State), ("singapore", State), ("turkey", State),
 
+    ("uganda", State), ("tanzania", State), ("ethiopia", State), ("somalia", State), ("ghana", State), ("venezuela", State), ("ecuador", State),
+    ("bolivia", State), ("paraguay", State), ("uruguay", State), ("nicaragua", State), ("panama", State), ("jamaica", State), ("bahamas", State),
+    ("barbados", State), ("trinidad", State), ("dominican", State), ("guyana", State), ("suriname", State), ("belize", State), ("senegal", State),
+    ("mali", State), ("niger", State), ("sudan", State), ("eritrea", State), ("rwanda", State), ("burundi", State), ("cameroon", State),
+    ("gabon", State), ("congo", State), ("angola", State), ("zambia", State), ("zimbabwe", State), ("botswana", State), ("namibia", State),
+    ("mozambique", State), ("malawi", State), ("madagascar", State), ("liberia", State), ("togo", State), ("benin", State), ("gambia", State),
+    ("guinea", State), ("morocco", State), ("algeria", State), ("tunisia", State), ("libya", State), ("lebanon", State), ("kuwait", State),
+    ("qatar", State), ("bahrain", State), ("oman", State), ("yemen", State), ("afghanistan", State), ("uzbekistan", State), ("kazakhstan", State),
+    ("nepal", State), ("bhutan", State), ("myanmar", State), ("burma", State), ("thailand", State), ("laos", State), ("cambodia", State),
+    ("malaysia", State), ("indonesia", State), ("mongolia", State), ("taiwan", State), ("fiji", State), ("samoa", State), ("tonga", State),
+    ("zealand", State), ("austria", State), ("switzerland", State), ("belgium", State), ("netherlands", State), ("luxembourg", State), ("denmark", State),
+    ("norway", State), ("sweden", State), ("finland", State), ("iceland", State), ("portugal", State), ("greece", State), ("albania", State),
+    ("serbia", State), ("croatia", State), ("slovenia", State), ("slovakia", State), ("bosnia", State), ("macedonia", State), ("kosovo", State),
+    ("bulgaria", State), ("romania", State), ("moldova", State), ("hungary", State), ("lithuania", State), ("latvia", State), ("estonia", State),
+    ("belarus", State), ("armenia", State), ("azerbaijan", State), ("malta", State), ("cyprus", State),
+    ("nile", State), ("danube", State), ("thames", State), ("ganges", State), ("mekong", State),
+
+    ("anes", Stop), ("nok", Kin),
     ("i", Stop), ("january", Stop), ("february", Stop), ("march", Stop), ("april", Stop), ("may", Stop), ("june", Stop), ("july", Stop),
     ("august", Stop), ("september", Stop), ("october", Stop), ("november", Stop), ("december", Stop), ("monday", Stop),
     ("tuesday", Stop), ("wednesday", Stop), ("thursday", Stop), ("friday", Stop), ("saturday", Stop), ("sunday", Stop), ("jan", Stop),
@@ -273,6 +335,8 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("could", Stop), ("would", Stop), ("should", Stop), ("have", Stop), ("had", Stop), ("are", Stop), ("be", Stop), ("been", Stop), ("than", Stop),
     ("sure", Stop), ("oh", Stop), ("okey", Stop), ("um", Stop), ("uhm", Stop), ("uh", Stop), ("lemme", Stop), ("yeah", Stop), ("hmm", Stop),
     ("gonna", Stop), ("re", Stop), ("ve", Stop), ("ll", Stop), ("cuban", Stop), ("german", Stop), ("mr.", Stop), ("just", Stop), ("now", Stop), ("also", Stop), ("about", Stop), ("after", Stop), ("before", Stop), ("did", Stop), ("does", Stop),
+
+    ("mon", Day), ("tue", Day), ("tues", Day), ("wed", Day), ("weds", Day), ("thu", Day), ("thur", Day), ("thurs", Day), ("fri", Day),
 
     // The words that are used most: nobody asks the lists about them.
     ("then", Stop), ("them", Stop), ("me", Stop), ("mine", Stop), ("us", Stop), ("its", Stop), ("into", Stop), ("over", Stop),

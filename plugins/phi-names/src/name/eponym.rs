@@ -46,6 +46,7 @@ pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
             .token(at + 1)
             .is_some_and(|next| FRANK.contains(&next.text(sentence.text)));
     is_sized
+        || super::thing::is_scaled(sentence, at)
         || is_half(sentence, at)
         || is_frank
         || is_medical(at + 1)
@@ -53,7 +54,7 @@ pub(super) fn is_of_a_thing(sentence: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// Two words that are one sign, instrument or company.
-const TWO: [(&str, &str); 24] = [
+const TWO: [(&str, &str); 51] = [
     ("Miller", "Fisher"),
     ("Marcus", "Gunn"),
     ("Argyll", "Robertson"),
@@ -78,57 +79,136 @@ const TWO: [(&str, &str); 24] = [
     ("Ross", "Konno"),
     ("Maddox", "Wing"),
     ("Bell", "Magendie"),
+    ("Charles", "Schwab"),
+    ("Bristol", "Myers"),
+    ("Myers", "Squibb"),
+    ("Aston", "Martin"),
+    ("Alfa", "Romeo"),
+    ("Merrill", "Lynch"),
+    ("Goldman", "Sachs"),
+    ("Morgan", "Stanley"),
+    ("Edwards", "Sapien"),
+    ("Ruy", "Lopez"),
+    ("King", "Charles"),
+    ("Carey", "Coombs"),
+    ("Smith", "Nephew"),
+    ("Ben", "Jerry"),
+    ("Procter", "Gamble"),
+    ("Barnes", "Noble"),
+    ("Black", "Decker"),
+    ("Bausch", "Lomb"),
+    ("Ernst", "Young"),
+    ("Harley", "Davidson"),
+    ("Abercrombie", "Fitch"),
+    ("Calvin", "Klein"),
+    ("Ralph", "Lauren"),
+    ("Tommy", "Hilfiger"),
+    ("Aunt", "Jemima"),
+    ("Johnnie", "Walker"),
+    ("Jim", "Beam"),
 ];
 
 /// The words of [`TWO`]: most words fail here.
-static HALVES: Labels<(), 128> = Labels::new(&[
+static HALVES: Labels<(), 512> = Labels::new(&[
+    ("abercrombie", ()),
+    ("alfa", ()),
     ("argyll", ()),
     ("assurity", ()),
+    ("aston", ()),
+    ("aunt", ()),
     ("austin", ()),
     ("bair", ()),
+    ("barnes", ()),
+    ("bausch", ()),
+    ("beam", ()),
     ("becton", ()),
     ("bell", ()),
+    ("ben", ()),
     ("bence", ()),
+    ("black", ()),
+    ("bristol", ()),
+    ("calvin", ()),
+    ("carey", ()),
+    ("charles", ()),
     ("collins", ()),
+    ("coombs", ()),
+    ("davidson", ()),
+    ("decker", ()),
     ("dickinson", ()),
+    ("edwards", ()),
     ("eli", ()),
+    ("ernst", ()),
     ("fisher", ()),
+    ("fitch", ()),
     ("flint", ()),
     ("floyd", ()),
+    ("gamble", ()),
+    ("goldman", ()),
     ("graham", ()),
     ("gunn", ()),
+    ("harley", ()),
     ("hess", ()),
+    ("hilfiger", ()),
     ("hugger", ()),
     ("hunter", ()),
     ("intellivue", ()),
     ("ivor", ()),
     ("jackson", ()),
+    ("jemima", ()),
+    ("jerry", ()),
+    ("jim", ()),
+    ("johnnie", ()),
     ("johnson", ()),
     ("jones", ()),
     ("jude", ()),
     ("kelly", ()),
+    ("king", ()),
+    ("klein", ()),
     ("konno", ()),
+    ("lauren", ()),
     ("lewis", ()),
     ("lilly", ()),
+    ("lomb", ()),
+    ("lopez", ()),
+    ("lynch", ()),
     ("maddox", ()),
     ("magendie", ()),
     ("marchetti", ()),
     ("marcus", ()),
     ("marshall", ()),
+    ("martin", ()),
+    ("merrill", ()),
     ("miller", ()),
     ("moore", ()),
+    ("morgan", ()),
+    ("myers", ()),
+    ("nephew", ()),
+    ("noble", ()),
     ("paterson", ()),
     ("philips", ()),
     ("pratt", ()),
+    ("procter", ()),
+    ("ralph", ()),
     ("ray", ()),
     ("robertson", ()),
+    ("romeo", ()),
     ("ross", ()),
+    ("ruy", ()),
+    ("sachs", ()),
+    ("sapien", ()),
+    ("schwab", ()),
+    ("smith", ()),
+    ("squibb", ()),
+    ("stanley", ()),
     ("steell", ()),
     ("stevens", ()),
     ("tec", ()),
+    ("tommy", ()),
     ("treacher", ()),
+    ("walker", ()),
     ("warshall", ()),
     ("wing", ()),
+    ("young", ()),
 ]);
 
 /// Whether the token is one of two such words beside each other.
@@ -145,7 +225,7 @@ fn is_half(sentence: &Sentence<'_>, at: usize) -> bool {
             .map_or("", |token| token.text(sentence.text))
     };
     let here = word(at);
-    let is_joined = |at: usize| matches!(sentence.gap(at), b" " | b"-");
+    let is_joined = |at: usize| matches!(sentence.gap(at), b" " | b"-" | b" & ");
     TWO.iter().any(|(one, two)| {
         here == *one && is_joined(at) && word(at + 1) == *two
             || here == *two
@@ -156,7 +236,7 @@ fn is_half(sentence: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// What is frank, which is no Frank's.
-const FRANK: [&str; 7] = [
+const FRANK: [&str; 18] = [
     "blood",
     "bleeding",
     "melena",
@@ -164,4 +244,15 @@ const FRANK: [&str; 7] = [
     "sputum",
     "discussion",
     "conversation",
+    "talk",
+    "talks",
+    "truth",
+    "pus",
+    "hematuria",
+    "hematochezia",
+    "hemoptysis",
+    "hematemesis",
+    "psychosis",
+    "dehiscence",
+    "breech",
 ];

@@ -6,6 +6,7 @@ use super::pair::{
     is_aid, is_given_of_pair, is_noun_for_name, is_pair_in_capitals, is_pair_of_somebody,
     is_small_pair, is_sure_surname, is_word_name, uncased_end,
 };
+use super::thing::is_titled_thing;
 use super::told::labelled;
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
@@ -27,7 +28,7 @@ fn score(sentence: &Sentence<'_>, first: usize) -> u16 {
 /// `Dr. Kumar`, `mr . smith`: the word behind a title is a name unless it cannot be one.
 pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let title = sentence.token(at)?;
-    if !sentence.is_next_to(at) {
+    if !sentence.is_next_to(at) || is_titled_thing(sentence, at) {
         return None;
     }
     // `Dr. van der Merwe`.
@@ -454,6 +455,17 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         .iter()
         .any(|words| ends_with(head, words));
     let fits = match sentence.writing {
+        // `- name: Run tests` is a step of a build.
+        _ if is_key
+            && class.is_word()
+            && !class.is_sure()
+            && sentence.gap(at) == b" "
+            && sentence.token(at + 1).is_some_and(|next| {
+                next.shape == Shape::Lower && !next.class_of(sentence.text).is_surname()
+            }) =>
+        {
+            false
+        }
         // `name: CI`, `name: ehr-gateway` are jobs and services.
         _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => {
             false

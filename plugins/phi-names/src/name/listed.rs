@@ -3,6 +3,7 @@
 
 use super::eponym::{is_eponym, is_of_a_thing};
 use super::pair::is_new_in_capitals;
+use super::thing::{is_double_thing, is_idiom, is_of_many_things};
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -52,10 +53,12 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         || is_list
         || is_blocked(last)
         || is_blocked(first)
+            && !(first.is(Role::Day) && last.class.is_sure() && !last.class.is_word())
         || first.is(Role::Eponym)
         || is_of_a_thing(sentence, at)
         || is_of_a_thing(sentence, at + 1)
         || is_among_eponyms(sentence, at)
+        || is_of_many_things(sentence, at)
     {
         return None;
     }
@@ -158,7 +161,7 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
         return None;
     }
     let (one, two) = (given.class, surname.class);
-    let is_thing = if one.is_given() && one.is_sure() {
+    let is_thing = if one.is_given() && one.is_sure() && !given.is(Role::Particle) {
         is_of_a_thing(sentence, last)
     } else {
         is_eponym(sentence, last)
@@ -402,6 +405,9 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
     let token = sentence.token(at)?;
     let class = token.class;
     if !class.is_sure() || is_blocked(token) || is_eponym(sentence, at) || token.len() < 3 {
+        return None;
+    }
+    if is_of_many_things(sentence, at) || is_idiom(sentence, at) || is_double_thing(sentence, at) {
         return None;
     }
     // `Smith et al.` are authors.

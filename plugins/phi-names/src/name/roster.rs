@@ -21,6 +21,19 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if let Some(found) = acting(sentence, at, token) {
         return Some(found);
     }
+    if let Some(found) = in_form(sentence, at, token) {
+        return Some(found);
+    }
+    // `ANESTHESIA: ADEYEMI`, in a text of capitals.
+    if sentence.writing == Writing::Uncased
+        && token.shape == Shape::Upper
+        && token.class.is_surname()
+        && !token.class.is_word()
+        && let Some(label) = sentence.before(at)
+        && behind_staff(sentence, at, token, label)
+    {
+        return found(sentence, at);
+    }
     let before = sentence.before(at);
     // `Bed 12 SANTIAGO 45F`.
     let is_numbered = before.is_some_and(|before| before.shape == Shape::Number);
@@ -32,10 +45,16 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return Some(found);
     }
     let before = before?;
+    if let Some(found) = excused(sentence, at, token, before) {
+        return Some(found);
+    }
     let is_there = if before.shape == Shape::Number {
         in_ward_list(sentence, at, token)
+            || among_items(sentence, at, token)
+            || behind_age(sentence, at, token, before)
     } else {
         in_bullets(sentence, at)
+            || among_items(sentence, at, token)
             || behind_staff(sentence, at, token, before)
             || behind_subject(sentence, at, token, before)
             || in_family(sentence, at, token)
@@ -183,6 +202,30 @@ fn behind_like(sentence: &Sentence<'_>, at: usize, like: &Token) -> bool {
         })
 }
 
+/// `please excuse Braxton Whitehorse from school`.
+fn excused(
+    sentence: &Sentence<'_>,
+    at: usize,
+    token: &Token,
+    before: &Token,
+) -> Option<(Finding, usize)> {
+    if !before.text(sentence.text).eq_ignore_ascii_case("excuse")
+        || sentence.gap(at - 1) != b" "
+        || !may_be_name(sentence, token)
+    {
+        return None;
+    }
+    // `Whitehorse` is a city as well.
+    let is_last = |next: &&Token| next.shape == Shape::Capital && next.role.is_none();
+    let two = usize::from(sentence.gap(at) == b" ")
+        * usize::from(sentence.token(at + 1).as_ref().is_some_and(is_last));
+    let end = name_end(sentence, at).max(at + 1 + two);
+    let is_from = sentence
+        .token(end)
+        .is_some_and(|from| from.text(sentence.text) == "from");
+    is_from.then(|| Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end)))?
+}
+
 /// `I, Temperance Brennan, hereby authorize`: who signs.
 fn behind_myself(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
     let is_i = at
@@ -213,7 +256,19 @@ fn ends_message(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
 }
 
 /// What people alone do, and no organ or drug.
-const DONE_BY_PEOPLE: [&str; 15] = [
+const DONE_BY_PEOPLE: [&str; 27] = [
+    "wants",
+    "wanted",
+    "spiked",
+    "desatted",
+    "vomited",
+    "ate",
+    "slept",
+    "refuses",
+    "voided",
+    "requests",
+    "asks",
+    "asked",
     "visited",
     "called",
     "attended",
@@ -302,8 +357,137 @@ fn in_bullets(sentence: &Sentence<'_>, at: usize) -> bool {
         && sentence.sign(at + 1) == b':'
 }
 
+/// `1. Ramirez - stable`, `- Petrosyan, febrile`: a surname at the head of an item whose siblings have surnames too.
+fn among_items(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    /// Tokens to either side in which siblings are looked for.
+    const REACH: usize = 24;
+    if !is_item_head(sentence, at) || !may_be_name(sentence, token) || token.is(Role::Eponym) {
+        return false;
+    }
+    let is_surname = |token: &Token| {
+        token.class.is_surname()
+            && (token.class.is_sure() || !token.class.is_word())
+            && !token.is(Role::Eponym)
+    };
+    let (mut surnames, mut others) = (0, 0);
+    for other in at.saturating_sub(REACH)..at + REACH {
+        let Some(sibling) = sentence.token(other).filter(|_| other != at) else {
+            continue;
+        };
+        if is_item_head(sentence, other) {
+            surnames += usize::from(is_surname(sibling));
+            others += usize::from(!is_surname(sibling) && !sibling.class.is_unknown());
+        }
+    }
+    let wanted = if is_surname(token) { 1 } else { 2 };
+    // Of a list of drugs or languages one or two may be names.
+    surnames >= wanted && others == 0
+}
+
+/// Whether a word with a capital stands behind the number or the bullet of an item, and something else is apart from it.
+fn is_item_head(sentence: &Sentence<'_>, at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else {
+        // A text may begin with a bullet.
+        return sentence.token(at).is_some_and(|token| {
+            token.start > 0 && token.shape == Shape::Capital && is_apart(sentence, at)
+        });
+    };
+    let gap = sentence.gap(before);
+    let is_bullet =
+        gap.contains(&b'\n') && matches!(gap, [.., b'-' | b'*', b' '] | [.., 0xa2, b' ']);
+    let is_numbered = matches!(gap, b". " | b") ")
+        && sentence
+            .token(before)
+            .is_some_and(|number| number.shape == Shape::Number && number.len() <= 2)
+        && begins_line(sentence, before);
+    (is_bullet || is_numbered)
+        && sentence
+            .token(at)
+            .is_some_and(|token| token.shape == Shape::Capital)
+        && is_apart(sentence, at)
+}
+
+fn is_apart(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(
+        sentence.gap(at),
+        b" - " | b", " | b" \xe2\x80\x93 " | b" \xe2\x80\x94 "
+    )
+}
+
+/// `71M Johansson with CHF`: a surname right behind age and sex.
+fn behind_age(sentence: &Sentence<'_>, at: usize, token: &Token, age: &Token) -> bool {
+    let text = age.text(sentence.text);
+    let class = token.class;
+    matches!(text.as_bytes(), [b'1'..=b'9', b'0'..=b'9', b'M' | b'F'])
+        && sentence.gap(at - 1) == b" "
+        && token.role.is_none()
+        && !token.is_glued
+        && class.is_surname()
+        && !class.is_word()
+        && !class.is_city()
+}
+
+/// `Last: Whitcomb  First: Arlene  MI: J`: the parts of a name in a form, where a part is asked for beside the other.
+fn in_form(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
+    /// Tokens between the labels of such a form.
+    const REACH: usize = 6;
+    const LASTS: [&str; 3] = ["last", "family", "surname"];
+    const FIRSTS: [&str; 2] = ["first", "given"];
+    const MIDDLES: [&str; 3] = ["mi", "middle", "m"];
+    let label = sentence.before(at)?;
+    let is_of = |token: &Token, all: &[&str]| {
+        all.iter()
+            .any(|one| token.text(sentence.text).eq_ignore_ascii_case(one))
+    };
+    if !matches!(sentence.gap(at - 1), b": " | b":" | b":  ") || token.is_glued {
+        return None;
+    }
+    let (is_last, is_first, is_middle) = (
+        is_of(label, &LASTS),
+        is_of(label, &FIRSTS),
+        is_of(label, &MIDDLES),
+    );
+    let fits = token.is_capital()
+        && sentence.sign(at) != b':'
+        && (token.class.is_name() || token.class.is_unknown())
+        && (token.role.is_none() || token.class.is_name())
+        || is_middle && token.shape == Shape::Initial;
+    // `First: Mix well.`
+    let goes_on = token.class.is_word()
+        && sentence.gap(at) == b" "
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| next.shape == Shape::Lower);
+    if !(is_last || is_first || is_middle) || !fits || goes_on {
+        return None;
+    }
+    let wanted: &[&str] = if is_last { &FIRSTS } else { &LASTS };
+    let has_other = (at.saturating_sub(REACH)..=at + REACH).any(|other| {
+        sentence.sign(other) == b':'
+            && sentence
+                .token(other)
+                .is_some_and(|token| is_of(token, wanted) || is_middle && is_of(token, &FIRSTS))
+    });
+    has_other.then(|| {
+        let end = if is_middle {
+            at + 1
+        } else {
+            name_end(sentence, at)
+        };
+        Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end))
+    })?
+}
+
 /// Labels that only persons stand behind.
-const STAFF: [&str; 14] = [
+const STAFF: [&str; 22] = [
+    "adjuster",
+    "asst",
+    "anes",
+    "pca",
+    "doula",
+    "cosigned",
+    "cosigner",
+    "transcribed",
     "scrub",
     "circulator",
     "scribe",

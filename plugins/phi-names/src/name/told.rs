@@ -89,7 +89,18 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         has_label_behind(sentence, end) || age_behind(sentence, end).is_some()
     } else {
         // One word has to be a surname, and the age to have a sex.
-        first.class.is_surname()
+        let is_new = || {
+            first.class.is_unknown()
+                && first.shape == Shape::Capital
+                && first.len() > MIN_UNKNOWN_BYTES
+                && sentence.is_first(at)
+                // `Pythia 70M parameters`.
+                && !sentence.token(end + 1).is_some_and(|next| {
+                    let next = next.text(sentence.text);
+                    ["param", "model", "vari", "check"].iter().any(|head| next.starts_with(head))
+                })
+        };
+        (first.class.is_surname() || is_new())
             && !first.class.is_word()
             && (first.class.is_sure() || !first.class.is_city())
             && !first.class.is_big_city()

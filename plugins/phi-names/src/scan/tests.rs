@@ -8,6 +8,7 @@ use crate::{Names, Plugin};
 
 mod charts;
 mod haste;
+mod things;
 
 #[test]
 fn names_behind_titles_and_labels() {

@@ -1,0 +1,330 @@
+//! Names that mean no person by what stands around them: scales, lists of eponyms and of languages, idioms, products.
+
+use phi_text::label::Labels;
+
+use crate::sentence::Sentence;
+use crate::token::{Shape, Token};
+use crate::vocabulary::Role;
+
+/// `Wagner grade 2`, `Ballard 34`, `Forrest Ib`, `Simpson biplane`: surnames that are scales or tools too, with what a
+/// scale has behind it.
+pub(super) fn is_scaled(sentence: &Sentence<'_>, at: usize) -> bool {
+    let Some(token) = sentence.token(at).filter(|token| token.is_capital()) else {
+        return false;
+    };
+    let Some(next) = sentence.token(at + 1) else {
+        return false;
+    };
+    if SCALES.by_hash(token.hash.value()).is_none() {
+        return false;
+    }
+    let gap = sentence.gap(at);
+    let word = next.text(sentence.text);
+    // `Pt Simpson 45 yo`, `Blake removed his IV`.
+    let is_somebody = sentence.before(at).is_some_and(|before| {
+        before.is(Role::Person) || before.is(Role::Kin) || before.is(Role::Title)
+    }) || sentence.token(at + 2).is_some_and(|behind| {
+        let behind = behind.text(sentence.text);
+        [
+            "yo", "y", "yr", "yrs", "year", "years", "his", "her", "here", "the",
+        ]
+        .contains(&behind)
+    });
+    if is_somebody {
+        return false;
+    }
+    let is_value = || match next.shape {
+        Shape::Number => {
+            next.text(sentence.text)
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+                && next.len() <= 2
+                || word.len() <= 3 && !word.ends_with(['M', 'F', 'm', 'f', 'y'])
+        }
+        // `Ib`, `C2M4`, `III`.
+        Shape::Capital | Shape::Upper | Shape::Initial => {
+            word.len() <= 4 && word.bytes().all(|byte| b"IVXabc".contains(&byte))
+        }
+        Shape::Lower => SCALED.contains(&word),
+    };
+    matches!(gap, b" " | b"'s " | b"\xe2\x80\x99s ")
+        && (is_value() || word == "C" || word.starts_with("C2"))
+        || is_behind(sentence, at, "modified")
+        || is_behind(sentence, at, "of") && at > 1 && is_behind(sentence, at - 1, "pouch")
+}
+
+fn is_behind(sentence: &Sentence<'_>, at: usize, word: &str) -> bool {
+    at.checked_sub(1)
+        .is_some_and(|before| sentence.gap(before) == b" ")
+        && sentence
+            .before(at)
+            .is_some_and(|before| before.text(sentence.text).eq_ignore_ascii_case(word))
+}
+
+/// Words behind scales and tools.
+const SCALED: [&str; 26] = [
+    "grade",
+    "score",
+    "class",
+    "type",
+    "stage",
+    "biplane",
+    "croup",
+    "exact",
+    "visual",
+    "free",
+    "waves",
+    "stitch",
+    "drain",
+    "drains",
+    "removed",
+    "scale",
+    "scales",
+    "negative",
+    "maneuvers",
+    "protocol",
+    "view",
+    "views",
+    "laryngoscope",
+    "blade",
+    "ulcer",
+    "iadl",
+];
+
+/// Surnames of scales, tests and tools that are surnames of many people too.
+static SCALES: Labels<(), 256> = Labels::new(&[
+    ("ballard", ()),
+    ("swenson", ()),
+    ("ladd", ()),
+    ("shafer", ()),
+    ("horner", ()),
+    ("alvarado", ()),
+    ("barrett", ()),
+    ("barton", ()),
+    ("beck", ()),
+    ("bishop", ()),
+    ("blake", ()),
+    ("braden", ()),
+    ("conners", ()),
+    ("douglas", ()),
+    ("fisher", ()),
+    ("forrest", ()),
+    ("frankel", ()),
+    ("frazier", ()),
+    ("garden", ()),
+    ("goldman", ()),
+    ("hamilton", ()),
+    ("hawkins", ()),
+    ("hess", ()),
+    ("humphrey", ()),
+    ("katz", ()),
+    ("killip", ()),
+    ("lawton", ()),
+    ("leopold", ()),
+    ("vincent", ()),
+    ("mayo", ()),
+    ("mcgrath", ()),
+    ("meyers", ()),
+    ("miller", ()),
+    ("morse", ()),
+    ("neer", ()),
+    ("norton", ()),
+    ("norwood", ()),
+    ("o'leary", ()),
+    ("osborn", ()),
+    ("rankin", ()),
+    ("rockwood", ()),
+    ("rutherford", ()),
+    ("salter", ()),
+    ("savary", ()),
+    ("simpson", ()),
+    ("tanner", ()),
+    ("wagner", ()),
+    ("weber", ()),
+    ("westley", ()),
+]);
+
+/// `Patau, Turner, Klinefelter`, `Julia, Ruby, Perl`: whether a list in which the token stands has eponyms, languages of
+/// programs or their releases in it.
+pub(super) fn is_of_many_things(sentence: &Sentence<'_>, at: usize) -> bool {
+    /// Words to either side that are looked at.
+    const REACH: usize = 4;
+    let is_thing = |token: &Token| {
+        token.is_capital()
+            && (token.is(Role::Eponym) && !token.class.is_surname()
+                || THINGS.by_hash(token.hash.value()).is_some())
+    };
+    let is_link = |gap: &[u8]| matches!(gap, b", " | b" " | b"; " | b"/" | b" / ");
+    let is_part = |token: &Token| {
+        token.is_capital() || token.shape == Shape::Number || matches!(token.len(), 2 | 3)
+    };
+    let has_comma = |at: usize| matches!(sentence.gap(at), b", " | b"; ");
+    let before = || {
+        let mut commas = false;
+        (1..=REACH)
+            .map_while(|back| at.checked_sub(back))
+            .take_while(|here| is_link(sentence.gap(*here)))
+            .map_while(|here| {
+                commas |= has_comma(here);
+                sentence
+                    .token(here)
+                    .filter(|token| is_part(token))
+                    .map(|token| (commas, token))
+            })
+            .any(|(commas, token)| commas && is_thing(token))
+    };
+    let behind = || {
+        let mut commas = false;
+        (at..at + REACH)
+            .take_while(|here| is_link(sentence.gap(*here)))
+            .map_while(|here| {
+                commas |= has_comma(here);
+                sentence
+                    .token(here + 1)
+                    .filter(|token| is_part(token))
+                    .map(|token| (commas, token))
+            })
+            .any(|(commas, token)| commas && is_thing(token))
+    };
+    before() || behind()
+}
+
+/// Languages, systems and releases that stand in lists with others that are names of people, and makers of devices.
+static THINGS: Labels<(), 256> = Labels::new(&[
+    ("bookworm", ()),
+    ("bullseye", ()),
+    ("buster", ()),
+    ("catalina", ()),
+    ("clojure", ()),
+    ("cobol", ()),
+    ("debian", ()),
+    ("django", ()),
+    ("elixir", ()),
+    ("erlang", ()),
+    ("flask", ()),
+    ("fortran", ()),
+    ("golang", ()),
+    ("haskell", ()),
+    ("java", ()),
+    ("javascript", ()),
+    ("jekyll", ()),
+    ("jinja", ()),
+    ("jupyter", ()),
+    ("kotlin", ()),
+    ("lua", ()),
+    ("macos", ()),
+    ("medtronic", ()),
+    ("monterey", ()),
+    ("nephew", ()),
+    ("pascal", ()),
+    ("perl", ()),
+    ("php", ()),
+    ("powerport", ()),
+    ("prolog", ()),
+    ("python", ()),
+    ("scala", ()),
+    ("sequoia", ()),
+    ("sonoma", ()),
+    ("stryker", ()),
+    ("trixie", ()),
+    ("typescript", ()),
+    ("ubuntu", ()),
+    ("windows", ()),
+]);
+
+/// `Jack of all trades`, `Carol singing`: a given name that is a word of the language, in company it has as a word.
+pub(super) fn is_idiom(sentence: &Sentence<'_>, at: usize) -> bool {
+    let (Some(token), Some(next)) = (sentence.token(at), sentence.token(at + 1)) else {
+        return false;
+    };
+    let (word, next) = (token.text(sentence.text), next.text(sentence.text));
+    sentence.gap(at) == b" "
+        && IDIOMS
+            .iter()
+            .any(|(one, behind)| word.eq_ignore_ascii_case(one) && behind.contains(&next))
+}
+
+const IDIOMS: [(&str, &[&str]); 12] = [
+    ("jack", &["of", "stand", "knife", "hammer", "cheese"]),
+    ("josh", &["a", "around"]),
+    ("carol", &["singing", "singers", "service", "concert"]),
+    (
+        "rosemary",
+        &[
+            "chicken", "potatoes", "oil", "sprig", "sprigs", "focaccia", "lamb", "bread", "extract",
+        ],
+    ),
+    ("robin", &["redbreast", "nest", "egg", "eggs"]),
+    ("miranda", &["warning", "warnings", "rights"]),
+    ("terry", &["stop", "stops", "cloth"]),
+    ("victor", &["wins"]),
+    ("rob", &["a", "the"]),
+    ("ruby", &["red", "gem", "gems"]),
+    ("crystal", &["clear", "meth", "arthropathy"]),
+    ("jude", &["valve"]),
+];
+
+/// `The Nile`, `Knuth-Morris`: a given name with an article, or two surnames with a dash, that nothing else says to be
+/// somebody.
+pub(super) fn is_double_thing(sentence: &Sentence<'_>, at: usize) -> bool {
+    let Some(token) = sentence.token(at) else {
+        return false;
+    };
+    let has_article = at > 0
+        && sentence.gap(at - 1) == b" "
+        && sentence
+            .before(at)
+            .is_some_and(|before| matches!(before.text(sentence.text), "The" | "the"));
+    let word = token.text(sentence.text);
+    let is_double = word.contains('-');
+    let is_family = || {
+        const FAMILY: [&str; 10] = [
+            "family",
+            "baby",
+            "kid",
+            "kids",
+            "boy",
+            "girl",
+            "twins",
+            "patient",
+            "couple",
+            "household",
+        ];
+        sentence
+            .token(at + 1)
+            .is_some_and(|next| FAMILY.contains(&next.text(sentence.text)))
+    };
+    has_article
+        && !is_family()
+        && (is_double
+            || token.shape != Shape::Capital && token.class.is_given() && !token.class.is_surname())
+        || is_double && word.split('-').count() > 2
+}
+
+/// `Mrs. Dash`, `Dr Pepper`, `MR. COUNSEL`: a title and what nobody is called.
+pub(super) fn is_titled_thing(sentence: &Sentence<'_>, at: usize) -> bool {
+    let (Some(title), Some(word)) = (sentence.token(at), sentence.token(at + 1)) else {
+        return false;
+    };
+    let (title, word) = (title.text(sentence.text), word.text(sentence.text));
+    TITLED.iter().any(|(one, two)| {
+        word.eq_ignore_ascii_case(two) && (one.is_empty() || title.eq_ignore_ascii_case(one))
+    })
+}
+
+const TITLED: [(&str, &str); 14] = [
+    ("dr", "pepper"),
+    ("mrs", "dash"),
+    ("mr", "clean"),
+    ("mr", "coffee"),
+    ("dr", "scholl"),
+    ("dr", "seuss"),
+    ("mr", "darcy"),
+    ("", "counsel"),
+    ("", "chairman"),
+    ("", "chairwoman"),
+    ("", "speaker"),
+    ("", "secretary"),
+    ("", "president"),
+    ("", "ambassador"),
+];

@@ -1,0 +1,143 @@
+//! Names that mean no person beside the same names of persons.
+
+use detector_kit::cases::{finds, leaves_alone};
+
+use crate::Names;
+
+#[test]
+fn days_are_nobody() {
+    leaves_alone::<Names>(&[
+        "Tue 8-5, Wed 8-12, Thu 8-5",
+        "Slides due Thu.",
+        "| Wed | Thu |",
+        "cron: \"0 5 * * THU\"",
+        "Thu clinic is full",
+        "Clinic Thurs or Fri",
+    ]);
+    finds::<Names>(&[("seen by Thu Nguyen today", &["NAME:Thu Nguyen"])]);
+}
+
+#[test]
+fn kinds_of_health_and_what_is_done_are_no_organization() {
+    leaves_alone::<Names>(&[
+        "Protected Health Information must be logged",
+        "Personal Health Record and Electronic Protected Health Information",
+        "Dispo SNF. Await SNF bed.",
+        "Rec SNF placement",
+        "Resume Home Health. Rec Home Health PT. Order Home Health",
+    ]);
+    finds::<Names>(&[
+        (
+            "admitted to Lakeside General Hospital",
+            &["ORGANIZATION:Lakeside General Hospital"],
+        ),
+        (
+            "sent to St. Luke's Hospital",
+            &["ORGANIZATION:St. Luke's Hospital"],
+        ),
+    ]);
+}
+
+#[test]
+fn eponyms_of_scales_and_tools() {
+    leaves_alone::<Names>(&[
+        "EF 55 by Simpson biplane",
+        "Blake drain out; Blake removed POD2",
+        "modified Fisher grade 3; Wagner grade 2 ulcer; Wagner 2",
+        "Barrett C2M4; Forrest Ib ulcer",
+        "Humphrey visual field full",
+        "O'Leary stitch; Bryant traction; Ludwig angina",
+        "and Kaplan-Meier curves. The Hosmer-Lemeshow p was 0.3",
+        "Von Willebrand panel normal",
+        "Down, Patau, Turner, Klinefelter and Noonan",
+    ]);
+    finds::<Names>(&[
+        ("Dr. Simpson called", &["NAME:Simpson"]),
+        ("Blake Simpson was admitted", &["NAME:Blake Simpson"]),
+        ("Patient Wagner, 71M", &["NAME:Wagner"]),
+        ("Pt Simpson 45 yo with CHF", &["NAME:Simpson"]),
+        ("Blake removed his IV", &["NAME:Blake"]),
+        ("Leopold Martinez is here", &["NAME:Leopold Martinez"]),
+    ]);
+}
+
+#[test]
+fn idioms_firms_and_languages() {
+    leaves_alone::<Names>(&[
+        "Frank talk about prognosis",
+        "Jack of all trades. Carol singing at noon. Rosemary chicken.",
+        "Ben & Jerry's; Dr Pepper; Mrs. Dash; Smith & Nephew",
+        "MR. COUNSEL: Objection",
+        "Jupyter, Julia, Ruby, Perl",
+        "- name: Run tests\n  run: cargo test",
+        "The Nile is longer",
+        "Uganda, Kenya and Tanzania",
+    ]);
+    finds::<Names>(&[
+        ("Robin in bed 4 wants water", &["NAME:Robin"]),
+        ("Carol Jackson is here", &["NAME:Carol Jackson"]),
+        ("Dr. Pepperell called", &["NAME:Pepperell"]),
+        ("Hi Julia, thank you", &["NAME:Julia"]),
+    ]);
+}
+
+#[test]
+fn neighbors_tell_names() {
+    finds::<Names>(&[
+        ("Name,DOB\nRamirez,1961-03-14", &["NAME:Ramirez"]),
+        (
+            "{\"name\":\"Petrosyan\",\"dob\":\"1961-03-14\"}",
+            &["NAME:Petrosyan"],
+        ),
+        (
+            "Last: Whitcomb  First: Arlene  MI: J",
+            &["NAME:Whitcomb", "NAME:Arlene", "NAME:J"],
+        ),
+        (
+            "1. Ramirez - stable\n2. Nguyen - febrile\n3. Johnson - dc",
+            &["NAME:Ramirez", "NAME:Nguyen", "NAME:Johnson"],
+        ),
+        (
+            "please excuse Braxton Whitehorse from school",
+            &["NAME:Braxton Whitehorse"],
+        ),
+        ("Thorvaldsen 71M stable, STEMI", &["NAME:Thorvaldsen"]),
+        ("Ramirez wants to go home", &["NAME:Ramirez"]),
+        (
+            "ASST: NGUYEN\nANESTHESIA: ADEYEMI",
+            &["NAME:NGUYEN", "NAME:ADEYEMI"],
+        ),
+    ]);
+    leaves_alone::<Names>(&[
+        "Name,Type\nPetrosyan,string",
+        "{\"name\":\"Kitchen\",\"room\":\"2\"}",
+        "Last: 3 days ago. First: check vitals",
+        "First: Mix well. Last: Serve.",
+        "1. Metoprolol - hold\n2. Warfarin - hold\n3. Lisinopril - start",
+        "Pythia 70M parameters",
+        "71M Vietnamese with CHF",
+    ]);
+}
+
+#[test]
+fn particles_begin_names() {
+    finds::<Names>(&[
+        (
+            "transport for van der Westhuizen to MRI",
+            &["NAME:van der Westhuizen"],
+        ),
+        ("pt de la Fuente seen", &["NAME:de la Fuente"]),
+        ("seen by Van Houten", &["NAME:Van Houten"]),
+        ("NOK Clementine is here", &["NAME:Clementine"]),
+        (
+            "labs for el-Sayed and al-Rashid",
+            &["NAME:el-Sayed", "NAME:al-Rashid"],
+        ),
+        ("bed 4 for von Trapp", &["NAME:von Trapp"]),
+        ("Patient: van der Westhuizen", &["NAME:van der Westhuizen"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "van der Waals forces and a de novo mutation",
+        "von Hippel-Lindau, von Recklinghausen and de Quervain",
+    ]);
+}
