@@ -340,8 +340,8 @@ mod tests {
             (BodyLength::Chunked, Err(Untrusted::Rewritten)),
         ] {
             let mut framing = Framing::default();
-            framing.feed(b"POST /<a> HTTP/1.1\r\n\r\n").unwrap();
-            let rewritten = b"POST /%3Ca%3E HTTP/1.1\r\n\r\n";
+            framing.feed(b"POST /a b HTTP/1.1\r\n\r\n").unwrap();
+            let rewritten = b"POST /a%20b HTTP/1.1\r\n\r\n";
             assert_eq!(framing.begin(rewritten, body), begun);
             assert!(framing.is_lost());
         }
