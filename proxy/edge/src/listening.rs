@@ -196,20 +196,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("upgrade.sock");
         let path = path.to_str().unwrap().to_owned();
-        let waiting = {
-            let path = path.clone();
-            std::thread::spawn(move || inherit(&path, &["127.0.0.1:1".to_owned()]))
-        };
-        while UnixStream::connect(&path).is_err() {
-            std::thread::yield_now();
-        }
-        let sockets = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let mut table = Fds::new();
-        for (address, socket) in ["127.0.0.1:1", "127.0.0.1:2"].iter().zip(&sockets) {
-            table.add((*address).to_owned(), socket.as_raw_fd());
-        }
-        table.send_to_sock(path.as_str()).unwrap();
-        let inherited = waiting.join().unwrap().unwrap();
+        let expected = ["127.0.0.1:1".to_owned()];
+        let inherited = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| inherit(&path, &expected));
+            while UnixStream::connect(&path).is_err() {
+                std::thread::yield_now();
+            }
+            let sockets = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+            let mut table = Fds::new();
+            for (address, socket) in ["127.0.0.1:1", "127.0.0.1:2"].iter().zip(&sockets) {
+                table.add((*address).to_owned(), socket.as_raw_fd());
+            }
+            table.send_to_sock(path.as_str()).unwrap();
+            waiting.join().unwrap().unwrap()
+        });
         let addresses: Vec<&str> = inherited
             .iter()
             .map(|(address, _)| address.as_str())
