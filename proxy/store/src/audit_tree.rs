@@ -4,8 +4,8 @@
 //!
 //! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is
 //! committed and takes it by its number there. A row that was committed before another one was begun has the smaller
-//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever
-//! passed over.
+//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch, or where it stands among
+//! entries whose rows are gone when those are looked at again ([`Passed`]): no number is passed over for good.
 
 use std::collections::HashMap;
 
