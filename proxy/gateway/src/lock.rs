@@ -1,5 +1,5 @@
-//! One gateway per SQLite database: a lock beside its file that every serving gateway shares with its successor and with
-//! nobody else, wherever their data folders are. It ends with the process, however that ends.
+//! One gateway per SQLite database: a lock beside its file that every serving gateway shares with its successor and
+//! with nobody else, wherever their data folders are. It ends with the process, however that ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;

@@ -4,8 +4,8 @@
 //!
 //! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is
 //! committed and takes it by its number there. A row that was committed before another one was begun has the smaller
-//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch, or where it stands among
-//! entries whose rows are gone when those are looked at again ([`Passed`]): no number is passed over for good.
+//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch, or, where it stands
+//! among entries whose rows are gone, when those are looked at again ([`Passed`]): no number is passed over for good.
 
 use std::collections::HashMap;
 
@@ -28,9 +28,9 @@ pub struct Sealed {
     pub passed: Passed,
 }
 
-/// A place in the queue: up to it, nothing was found but entries whose rows are gone. Whoever seals remembers it, so that
-/// they are not looked at again and again, and forgets it from time to time: an entry before it may have become visible
-/// since.
+/// A place in the queue: up to it, nothing was found but entries whose rows are gone. Whoever seals remembers it, so
+/// that they are not looked at again and again, and forgets it from time to time: an entry before it may have become
+/// visible since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed(i64);
 
