@@ -212,6 +212,46 @@ async fn a_second_gateway_of_the_same_folder_is_refused() {
     assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
 }
 
+/// The database is what two must not serve from, not the data folder.
+#[tokio::test]
+async fn a_second_gateway_of_the_same_database_is_refused_in_a_folder_of_its_own() {
+    let world = World::start(None).await;
+    let second = world
+        .gateway
+        .command()
+        .arg("serve")
+        .env("SVC_DATA_DIR", world.gateway.data().join("another"))
+        .env("DATABASE_URL", world.gateway.database.url())
+        .output()
+        .unwrap();
+    assert!(!second.status.success(), "{}", second.status);
+    let told = [second.stdout, second.stderr].concat();
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.contains("another gateway serves"), "{told}");
+    assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+}
+
+/// Whoever waits for the sockets is no replica yet.
+#[tokio::test]
+async fn a_successor_that_waits_takes_nothing() {
+    let world = World::start(None).await;
+    let mut successor = world.gateway.spawn(&["serve", "--upgrade"]);
+    let socket = world.gateway.data().join("upgrade.sock");
+    eventually("a successor that waits", async || {
+        socket.exists().then_some(())
+    })
+    .await;
+    let sql = "SELECT id FROM replicas";
+    let replicas = world.gateway.database.rows(sql, &[]).await;
+    assert_eq!(replicas.len(), 1, "{replicas:?}");
+    signal(successor.id(), "TERM");
+    eventually("the end of the successor", async || {
+        successor.try_wait().unwrap()
+    })
+    .await;
+    assert_eq!(world.gateway.admin_page("/readyz").await.status, 200);
+}
+
 #[tokio::test]
 async fn an_upgrade_drops_no_request() {
     let world = World::start(None).await;

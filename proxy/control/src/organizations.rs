@@ -195,7 +195,7 @@ fn merge_features(
     let Some(features) = fields.object("features", problems) else {
         return;
     };
-    let known = feature::known(policy);
+    let known = feature::known(&policy.catalogue);
     // Names come from the body and may be anything: their place is told.
     for (at, (name, value)) in features.into_iter().enumerate() {
         match value {

@@ -406,8 +406,9 @@ impl ShutdownSignalWatch for DepartureWatch {
         let ended = self.depart().await;
         let farewell = self.farewell.lock().take();
         if let Some(farewell) = farewell {
-            // 30 s: settling what the last exchanges left behind is a few database writes.
-            const FAREWELL: Duration = Duration::from_secs(30);
+            // 60 s: settling what the last exchanges left behind is a few database writes, for which the store takes
+            // 30 s at most when it closes.
+            const FAREWELL: Duration = Duration::from_secs(60);
             if tokio::time::timeout(FAREWELL, farewell()).await.is_err() {
                 tracing::error!("background work did not end in time");
             }
@@ -492,8 +493,8 @@ impl DepartureWatch {
         Departure::CutOff
     }
 
-    /// A second signal: nothing is waited for but the word with which everything open ends, so that its runs are
-    /// settled.
+    /// A second signal: no exchange is waited for, but the word with which everything open ends, so that its runs are
+    /// settled. Where that word was being said already it gets its time once more; the farewell follows in any case.
     async fn leave_at_once(&self) -> Departure {
         self.lifecycle.stop_public();
         self.cut_off().await;

@@ -17,7 +17,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::connection::{Gate, address_of};
 use crate::downstream::{Downstream, Gone};
-use crate::framing::{BodyLength, Misframed};
+use crate::framing::{BodyLength, Untrusted};
 use crate::head;
 use crate::intake::{Intake, Next};
 use crate::lifecycle::Phase;
@@ -59,8 +59,11 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     let mut intake = Intake::new(session, gate.limits.body_deadline);
     let mut downstream = Downstream::new(session, pace, gate.limits.write);
     let outcome = match head {
-        Ok(_) if body_begins(downstream.session(), pace).is_err() => misframed_body(),
-        Ok(head) => outcome(gate, &mut downstream, &mut intake, pace, head).await,
+        Ok(head) => match body_begins(downstream.session(), pace) {
+            Ok(()) => outcome(gate, &mut downstream, &mut intake, pace, head).await,
+            Err(Untrusted::Misframed) => misframed_body(),
+            Err(Untrusted::Rewritten) => rewritten_head(),
+        },
         Err(fault) => Outcome::Refused(BAD_HEAD, *fault),
     };
     let (response, misframed) = match outcome {
@@ -75,7 +78,8 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     };
     // Pingora calls a body done where its framing broke; what follows is not the next request.
     let misframed = misframed || pace.misframed();
-    if misframed || gate.lifecycle.phase() != Phase::Serving {
+    // Nor is it known where the next one begins once the thread is lost; its sender begins anew.
+    if misframed || pace.is_lost() || gate.lifecycle.phase() != Phase::Serving {
         downstream.session().set_keepalive(None);
     }
     settle_request(&mut downstream, &intake).await;
@@ -110,7 +114,7 @@ fn gone(gate: &Gate, stage: &'static str) -> After {
 }
 
 /// Has the framing of the body watched from its first byte on.
-fn body_begins(session: &ServerSession, pace: &Pace) -> Result<(), Misframed> {
+fn body_begins(session: &ServerSession, pace: &Pace) -> Result<(), Untrusted> {
     let Some(session) = session.as_http1() else {
         return Ok(());
     };
@@ -127,12 +131,17 @@ fn body_begins(session: &ServerSession, pace: &Pace) -> Result<(), Misframed> {
     };
     match length {
         Some(length) => pace.body_begins(&session.get_headers_raw_bytes(), length),
-        None => Err(Misframed),
+        None => Err(Untrusted::Misframed),
     }
 }
 
 fn misframed_body() -> Outcome {
     Outcome::Refused(MISFRAMED, invalid("$body", "is not framed as HTTP says"))
+}
+
+fn rewritten_head() -> Outcome {
+    let problem = "has characters that must be percent-encoded before a chunked body";
+    Outcome::Refused(BAD_HEAD, invalid("$path", problem))
 }
 
 /// Runs the service to its response.

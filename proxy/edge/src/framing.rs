@@ -6,6 +6,21 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Misframed;
 
+/// Why the chunks behind a head are not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Untrusted {
+    Misframed,
+    /// The head that was read is not the one that came: pingora encodes what a request line must not have, and what
+    /// stands before us may have read another one.
+    Rewritten,
+}
+
+impl From<Misframed> for Untrusted {
+    fn from(_: Misframed) -> Self {
+        Self::Misframed
+    }
+}
+
 /// How a body says where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyLength {
@@ -41,13 +56,15 @@ impl Framing {
     ///
     /// # Errors
     /// Chunks that are broken already, or whose beginning is not known.
-    pub(crate) fn begin(&mut self, head: &[u8], body: BodyLength) -> Result<(), Misframed> {
+    pub(crate) fn begin(&mut self, head: &[u8], body: BodyLength) -> Result<(), Untrusted> {
         let mut seen = std::mem::take(&mut self.ahead);
-        if !matches!(self.place, Place::Head) || !seen.starts_with(head) {
+        let was_followed = matches!(self.place, Place::Head) && !seen.is_empty();
+        if !was_followed || !seen.starts_with(head) {
             self.place = Place::Lost;
             return match body {
                 BodyLength::Bytes(_) => Ok(()),
-                BodyLength::Chunked => Err(Misframed),
+                BodyLength::Chunked if was_followed => Err(Untrusted::Rewritten),
+                BodyLength::Chunked => Err(Untrusted::Misframed),
             };
         }
         let rest = seen.split_off(head.len());
@@ -56,7 +73,12 @@ impl Framing {
             BodyLength::Bytes(bytes) => Place::Length(bytes),
             BodyLength::Chunked => Place::Chunks(Chunks::default()),
         };
-        self.feed(&rest)
+        Ok(self.feed(&rest)?)
+    }
+
+    /// Whether it is not known any more where messages begin. No later one can be judged then.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.place, Place::Lost)
     }
 
     /// Follows bytes on their way to pingora.
@@ -238,6 +260,7 @@ mod tests {
             framing.feed(HEAD).unwrap();
             let fed = framing
                 .begin(HEAD, BodyLength::Chunked)
+                .map_err(|_| Misframed)
                 .and_then(|()| body.chunks(size).try_for_each(|part| framing.feed(part)));
             let is_over = matches!(framing.place, Place::Head);
             seen.push(fed.map(|()| (is_over, framing.ahead)));
@@ -297,7 +320,7 @@ mod tests {
         framing.begin(HEAD, BodyLength::Bytes(5)).unwrap();
         framing.begin(HEAD, BodyLength::Chunked).unwrap();
         let broken = framing.begin(HEAD, BodyLength::Chunked);
-        assert_eq!(broken, Err(Misframed));
+        assert_eq!(broken, Err(Untrusted::Misframed));
     }
 
     #[test]
@@ -305,7 +328,22 @@ mod tests {
         let mut framing = Framing::default();
         framing.feed(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         framing.begin(HEAD, BodyLength::Bytes(0)).unwrap();
+        assert!(framing.is_lost());
         let broken = framing.begin(HEAD, BodyLength::Chunked);
-        assert_eq!(broken, Err(Misframed));
+        assert_eq!(broken, Err(Untrusted::Misframed));
+    }
+
+    #[test]
+    fn a_head_that_was_rewritten_is_no_broken_body() {
+        for (body, begun) in [
+            (BodyLength::Bytes(1), Ok(())),
+            (BodyLength::Chunked, Err(Untrusted::Rewritten)),
+        ] {
+            let mut framing = Framing::default();
+            framing.feed(b"POST /a b HTTP/1.1\r\n\r\n").unwrap();
+            let rewritten = b"POST /a%20b HTTP/1.1\r\n\r\n";
+            assert_eq!(framing.begin(rewritten, body), begun);
+            assert!(framing.is_lost());
+        }
     }
 }

@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Sleep;
 
-use crate::framing::{BodyLength, Framing, Misframed};
+use crate::framing::{BodyLength, Framing, Untrusted};
 
 /// RFC 9113, 3.4: `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`.
 const PREFACE_BYTES: usize = 24;
@@ -53,8 +53,8 @@ impl Pace {
     /// A head of HTTP/1.1 has been read, and its body begins: from here on its framing is watched.
     ///
     /// # Errors
-    /// A framing that is broken already.
-    pub(crate) fn body_begins(&self, head: &[u8], body: BodyLength) -> Result<(), Misframed> {
+    /// A framing that is broken already, or that nobody can follow.
+    pub(crate) fn body_begins(&self, head: &[u8], body: BodyLength) -> Result<(), Untrusted> {
         let begun = self.framing.lock().begin(head, body);
         if begun.is_err() {
             self.misframed.store(true, Ordering::Relaxed);
@@ -65,6 +65,11 @@ impl Pace {
     /// Whether the framing of a body was broken. What has come since then is nobody's.
     pub(crate) fn misframed(&self) -> bool {
         self.misframed.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is not known any more where the messages of this connection begin.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.framing.lock().is_lost()
     }
 
     /// Follows bytes of HTTP/1.1; `false` where they break their framing.

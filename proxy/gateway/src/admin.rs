@@ -282,8 +282,12 @@ pub(crate) async fn bootstrap(
     let now = moment::now();
     let name = user::name(&options.name)?;
     let policies = match options.models {
-        Models::Standard if options.no_baa => None,
+        Models::Standard if options.no_baa && options.features.is_empty() => None,
         _ => Some(policies(configuration)?),
+    };
+    let features = match &policies {
+        Some(policies) => features(&options.features, policies)?,
+        None => BTreeMap::new(),
     };
     let template = match &policies {
         Some(policies) if !options.no_baa => {
@@ -309,7 +313,7 @@ pub(crate) async fn bootstrap(
             Models::Standard => Vec::new(),
             Models::All => policies.map(premium_models).unwrap_or_default(),
         },
-        features: features(&options.features)?,
+        features,
         per_request_max_tokens: PER_REQUEST_MAX_TOKENS,
         mode: Mode::Live,
         scopes: scopes(&options.scopes)?,
@@ -362,13 +366,12 @@ fn premium_models(set: PolicySet) -> Vec<String> {
     premium.map(|model| model.id).collect()
 }
 
-fn features(names: &[String]) -> anyhow::Result<BTreeMap<String, bool>> {
+fn features(names: &[String], policies: &PolicySet) -> anyhow::Result<BTreeMap<String, bool>> {
+    let known = feature::known(&policies.catalogue);
     for name in names {
-        if !feature::ALL.contains(&name.as_str()) {
-            bail!(
-                "unknown feature {name}; known are {}",
-                feature::ALL.join(", ")
-            );
+        if !known.contains(name.as_str()) {
+            let known: Vec<&str> = known.into_iter().collect();
+            bail!("unknown feature {name}; known are {}", known.join(", "));
         }
     }
     Ok(names.iter().map(|name| (name.clone(), true)).collect())

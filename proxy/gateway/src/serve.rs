@@ -1,7 +1,6 @@
 //! `svc-gateway serve`: everything wired together, in the order in which it starts.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,13 +34,14 @@ use svc_pipeline::upkeep::Pulse;
 use svc_pipeline::upstream::{ChosenBy, Connector};
 use svc_pipeline::{moment, service, upkeep};
 use svc_solver::Pool;
+use svc_store::Store;
 use svc_store::limit::Counters;
 use svc_webhook::Dispatcher;
 use tokio::runtime::Runtime;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
-use crate::lock::{self, Lock};
+use crate::lock::Lockable;
 use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
 
 /// Options of `serve`.
@@ -79,10 +79,12 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     if wiring::is_open_to_others(folder) {
         tracing::warn!(folder = %folder.display(), "others may look into the data folder; chmod 700 keeps them out");
     }
-    // Before anything is opened. A successor locks when it has the sockets: one that waits for them keeps nobody out.
-    let alone = match options.upgrade {
-        true => None,
-        false => lock_folder(configuration, lock::alone)?,
+    // Before the store is opened. A successor locks when it has the sockets: one that waits for them keeps nobody out.
+    // What could keep it from locking is found out here, where it has not got them yet.
+    let lockable = lockable(configuration)?;
+    let (alone, waiting) = match options.upgrade {
+        true => (None, lockable),
+        false => (lockable.map(Lockable::alone).transpose()?, None),
     };
     let registry = Registry::new();
     let mut configuration = configuration.clone();
@@ -99,10 +101,8 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
             background.handle(),
         )
         .context("watching the policies")?;
-    background
-        .block_on(upkeep::start(&gateway))
-        .context("entering this replica")?;
-    let dispatcher = dispatcher(&configuration, &gateway, &registry, upstream)?;
+    let (outside, settings) = webhooks(&configuration, &gateway, &registry, upstream)?;
+    let (delivering, dispatcher) = oneshot::channel();
     let edge = edge(&configuration, options, &gateway, &registry, dispatcher)?;
     if options.welcome {
         let mut handle = edge.handle();
@@ -121,10 +121,16 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         );
         edge.take_over()?;
     }
-    let _locked = match alone {
-        Some(lock) => Some(lock),
-        None => lock_folder(&configuration, lock::shared)?,
+    let _locked = match waiting {
+        Some(file) => Some(file.shared()?),
+        None => alone,
     };
+    // Not before the sockets are here: who waits for them recovers, seals and delivers nothing.
+    background
+        .block_on(upkeep::start(&gateway))
+        .context("entering this replica")?;
+    // The edge holds the other end.
+    let _ = delivering.send(Dispatcher::start(outside, settings));
     tracing::info!(listen = %configuration.server.listen, admin = %configuration.server.admin_listen, "serving");
     let departure = edge.run()?;
     tracing::info!(?departure, "left");
@@ -133,17 +139,15 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-/// Locks the data folder where the store is for one gateway and its successor.
-fn lock_folder(
-    configuration: &Configuration,
-    lock: fn(&Path) -> anyhow::Result<Lock>,
-) -> anyhow::Result<Option<Lock>> {
-    if !configuration.is_on_sqlite() {
+/// What is locked where the store is a file, for one gateway and its successor.
+fn lockable(configuration: &Configuration) -> anyhow::Result<Option<Lockable>> {
+    let database = Store::file(&configuration.database_url()).context("store.database_url")?;
+    let Some(database) = database else {
         return Ok(None);
-    }
-    let folder = &configuration.server.data_dir;
-    wiring::private_folder(folder)?;
-    lock(folder).map(Some)
+    };
+    // It lies there if nothing else is said.
+    wiring::private_folder(&configuration.server.data_dir)?;
+    Lockable::open(database).map(Some)
 }
 
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
@@ -289,13 +293,13 @@ async fn build(
 /// 76 MiB for Argon2 at most; more people than this do not sign in within the same tenth of a second.
 const HASHED_AT_ONCE: usize = 4;
 
-/// Delivers webhooks on the background runtime, over connections of its own.
-fn dispatcher(
+/// What webhooks are delivered with: the background runtime, and connections of their own.
+fn webhooks(
     configuration: &Configuration,
     gateway: &Arc<Gateway>,
     registry: &Registry,
     upstream: UpstreamMetrics,
-) -> anyhow::Result<Dispatcher> {
+) -> anyhow::Result<(svc_webhook::Outside, svc_webhook::Settings)> {
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
     let connector = PingoraConnector::new(outbound(configuration), rule, upstream)?;
@@ -307,7 +311,7 @@ fn dispatcher(
         background: gateway.background.clone(),
     };
     let settings = configuration.webhooks.settings(addresses)?;
-    Ok(Dispatcher::start(outside, settings))
+    Ok((outside, settings))
 }
 
 fn outbound(configuration: &Configuration) -> ConnectorOptions {
@@ -328,7 +332,7 @@ fn address_rule(rules: AddressRules) -> AddressRule {
 /// Rate limits, counted where the configuration says.
 fn limiter(
     configuration: &Configuration,
-    store: &svc_store::Store,
+    store: &Store,
     metrics: &Metrics,
     background: &Runtime,
 ) -> anyhow::Result<Limiter> {
@@ -362,7 +366,7 @@ fn edge(
     options: &Options,
     gateway: &Arc<Gateway>,
     registry: &Registry,
-    dispatcher: Dispatcher,
+    dispatcher: oneshot::Receiver<Dispatcher>,
 ) -> anyhow::Result<Edge> {
     let (server, limits) = (&configuration.server, &configuration.limits);
     let tls = configuration.tls_listener();
@@ -405,7 +409,12 @@ fn edge(
         .context("building the edge")
 }
 
-fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatcher) -> Application {
+/// `dispatcher` is there once the edge runs.
+fn application(
+    gateway: &Arc<Gateway>,
+    registry: &Registry,
+    dispatcher: oneshot::Receiver<Dispatcher>,
+) -> Application {
     let (serving, refusing) = (Arc::clone(gateway), Arc::clone(gateway));
     let (watched, registry) = (Arc::clone(gateway), registry.clone());
     let leaving = Arc::clone(gateway);
@@ -420,7 +429,9 @@ fn application(gateway: &Arc<Gateway>, registry: &Registry, dispatcher: Dispatch
         }),
         farewell: Box::new(move || {
             async move {
-                dispatcher.stop().await;
+                if let Ok(dispatcher) = dispatcher.await {
+                    dispatcher.stop().await;
+                }
                 upkeep::finish(&leaving).await;
             }
             .boxed()
@@ -510,11 +521,7 @@ async fn readiness(gateway: &Gateway, door: PublicDoor) -> AdminReply {
 }
 
 /// Makes an organization with a key and prints a line to paste.
-async fn welcome(
-    configuration: &Configuration,
-    store: &svc_store::Store,
-    fakes: bool,
-) -> anyhow::Result<()> {
+async fn welcome(configuration: &Configuration, store: &Store, fakes: bool) -> anyhow::Result<()> {
     let created = admin::bootstrap(configuration, store, &admin::Bootstrap::default()).await?;
     let url = configuration.base_url();
     let mut out = std::io::stdout().lock();

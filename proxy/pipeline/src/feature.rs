@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use svc_core::fault::{Code, Fault};
 
 use crate::caller::Caller;
-use crate::policy::PolicySet;
+use crate::policy::models::Catalogue;
 use crate::policy::plans::Plans;
 
 /// Credentials of other services, and dispatch through them (contract 11).
@@ -24,7 +24,7 @@ pub(crate) const IMAGES: &str = "images";
 pub(crate) const DOCUMENTS: &str = "documents";
 
 /// What the program asks for.
-pub const ALL: [&str; 7] = [
+const ALL: [&str; 7] = [
     INTEGRATIONS,
     WEBHOOKS,
     RETRIEVAL,
@@ -34,13 +34,10 @@ pub const ALL: [&str; 7] = [
     DOCUMENTS,
 ];
 
-/// What an organization can switch: what the program asks for, and what its policies name.
-pub fn known(policy: &PolicySet) -> BTreeSet<&str> {
-    let marked = policy.catalogue.marked_features();
-    ALL.into_iter()
-        .chain(marked)
-        .chain(policy.plans.features())
-        .collect()
+/// What a plan may offer and an organization can switch: what the program asks for, and what the catalogue marks.
+pub fn known(catalogue: &Catalogue) -> BTreeSet<&str> {
+    let marked = catalogue.marked_features();
+    ALL.into_iter().chain(marked).collect()
 }
 
 /// Whether this caller's organization may use webhooks.

@@ -121,7 +121,7 @@ impl PolicySet {
         let phi = parse(FILES[2], phi, &mut findings)
             .map(|file| PhiPolicy::build(file, source(2, phi), &mut findings));
         let plans = parse(FILES[3], plans, &mut findings)
-            .map(|file| Plans::build(file, FILES[3], &mut findings));
+            .map(|file| Plans::build(file, catalogue.as_ref(), FILES[3], &mut findings));
         let cases = phi
             .as_ref()
             .map(|phi| cases::load(folder, phi, &mut findings));
@@ -357,6 +357,22 @@ mod tests {
             let found = problems(edited);
             assert!(found.contains(says), "{from}: {found}");
         }
+    }
+
+    #[test]
+    fn a_plan_may_offer_what_the_catalogue_marks() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in FILES {
+            let text = std::fs::read_to_string(shipped().join(name)).unwrap();
+            let marked = "[features]\nscribe = { hipaa_eligible = true }\n";
+            let text = text.replacen("[features]\n", marked, 1);
+            let offered = "features = [\"webhooks\", \"scribe\"]";
+            let text = text.replacen("features = [\"webhooks\"]", offered, 1);
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let set = PolicySet::load(folder.path(), &known()).unwrap();
+        assert!(crate::feature::known(&set.catalogue).contains("scribe"));
+        assert!(set.plans.tier_with("scribe").is_some());
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use svc_core::checkpoint::Signer;
 use svc_core::id::IdKind;
-use svc_store::{StoreError, audit_key, audit_tree};
+use svc_store::audit_tree::{self, Passed};
+use svc_store::{StoreError, audit_key};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::gateway::Gateway;
@@ -20,7 +21,8 @@ const AT_ONCE: u32 = 64;
 const BETWEEN: Duration = Duration::from_millis(5);
 /// Where more rows wait than half of [`SEAL_EVERY`] is enough for, the log must not fall behind.
 const AT_ONCE_WHEN_LATE: u32 = 512;
-/// Looks for rows that were removed before they were sealed, and for a new signing key, once in so many rounds.
+/// Looks for rows that were removed before they were sealed, once more at what was passed as such, and for a new signing
+/// key, once in so many rounds.
 const ROUNDS_PER_CHECK: u32 = 60;
 /// How a log is called, before an identifier that is made with its key.
 const ORIGIN: &str = "svc-gateway/audit/";
@@ -37,9 +39,10 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
         let mut ticks = tokio::time::interval(SEAL_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut rounds, mut all_sealed_at) = (0_u32, moment::now());
+        let mut passed = Passed::default();
         loop {
             ticks.tick().await;
-            match seal(&sealing, &signer).await {
+            match seal(&sealing, &signer, &mut passed).await {
                 Round::Left => return,
                 Round::AllSealed => all_sealed_at = moment::now(),
                 Round::Behind => {}
@@ -48,6 +51,7 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
             sealing.metrics.audit_seal_lag.set(lag_ms / 1_000);
             rounds = (rounds + 1) % ROUNDS_PER_CHECK;
             if rounds == 0 {
+                passed = Passed::default();
                 check(&sealing).await;
                 // An operator may have made a new key meanwhile (`admin audit-key`).
                 match audit_key::open(&sealing.store, &origin, moment::now()).await {
@@ -69,12 +73,16 @@ enum Round {
 }
 
 /// Seals until nothing waits.
-async fn seal(gateway: &Gateway, signer: &Signer) -> Round {
+async fn seal(gateway: &Gateway, signer: &Signer, passed: &mut Passed) -> Round {
     let began = Instant::now();
     loop {
         let is_late = began.elapsed() > SEAL_EVERY / 2;
         let most = if is_late { AT_ONCE_WHEN_LATE } else { AT_ONCE };
-        match audit_tree::seal(&gateway.store, signer, moment::now(), most).await {
+        let sealed = audit_tree::seal(&gateway.store, signer, moment::now(), most, *passed).await;
+        if let Ok(sealed) = &sealed {
+            *passed = sealed.passed;
+        }
+        match sealed {
             Ok(sealed) if sealed.more && is_late => {}
             Ok(sealed) if sealed.more => tokio::time::sleep(BETWEEN).await,
             Ok(_) => return Round::AllSealed,

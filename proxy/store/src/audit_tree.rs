@@ -4,8 +4,8 @@
 //!
 //! Commit order: a row waits in `audit_unsealed` from its own transaction on. Whoever seals is told of what is
 //! committed and takes it by its number there. A row that was committed before another one was begun has the smaller
-//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch: no number is ever
-//! passed over.
+//! number, and a row that becomes visible late, behind larger numbers, is taken by the next batch, or, where it stands
+//! among entries whose rows are gone, when those are looked at again ([`Passed`]): no number is passed over for good.
 
 use std::collections::HashMap;
 
@@ -24,6 +24,20 @@ pub struct Sealed {
     pub rows: u64,
     /// Whether more may be waiting.
     pub more: bool,
+    /// For the next batch.
+    pub passed: Passed,
+}
+
+/// A place in the queue: up to it, nothing was found but entries whose rows are gone. Whoever seals remembers it, so
+/// that they are not looked at again and again, and forgets it from time to time: an entry before it may have become
+/// visible since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed(i64);
+
+impl Default for Passed {
+    fn default() -> Self {
+        Self(i64::MIN)
+    }
 }
 
 /// Where a row stands in the tree.
@@ -49,7 +63,8 @@ pub struct Inclusion {
     pub signed: Signed,
 }
 
-/// Seals the rows that wait longest, at most `most` (at least 1). Any number of replicas may call it at once.
+/// Seals the rows that wait longest behind `passed`, at most `most` (at least 1). Any number of replicas may call it at
+/// once.
 ///
 /// # Errors
 /// Those of the database; nothing is sealed then.
@@ -58,15 +73,21 @@ pub async fn seal(
     signer: &Signer,
     now: Timestamp,
     most: u32,
+    passed: Passed,
 ) -> Result<Sealed, StoreError> {
     // In a transaction on PostgreSQL for the settings that the read needs, and on SQLite because the writer has the
     // pages at hand that were just written; another connection would read each of them from the log again.
     let reading = store
         .db
-        .write(move |cx| Box::pin(async move { waiting(cx, most).await }));
-    let (edge, Front { rows, more }) = reading.await?;
+        .write(move |cx| Box::pin(async move { waiting(cx, most, passed).await }));
+    let (edge, front) = reading.await?;
+    let Front { rows, more, passed } = front;
     if rows.is_empty() {
-        return Ok(Sealed { rows: 0, more });
+        return Ok(Sealed {
+            rows: 0,
+            more,
+            passed,
+        });
     }
     let batch = Batch::new(edge, &rows, signer)?;
     let done = store
@@ -74,18 +95,23 @@ pub async fn seal(
         .write(move |cx| Box::pin(async move { batch.write(cx, now).await }))
         .await;
     match done {
-        Ok(rows) => Ok(Sealed { rows, more }),
+        Ok(rows) => Ok(Sealed { rows, more, passed }),
         // Another replica has sealed since: what it left is for the next batch.
         Err(StoreError::GivenUp) => Ok(Sealed {
             rows: 0,
             more: true,
+            passed,
         }),
         Err(error) => Err(error),
     }
 }
 
 /// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.
-async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Front), StoreError> {
+async fn waiting(
+    cx: &mut Connection,
+    most: u32,
+    passed: Passed,
+) -> Result<(Edge, Front), StoreError> {
     along_indexes(cx).await?;
     let sql = "SELECT size, edge FROM audit_tree WHERE only_row = 1";
     let tree = cx.row(sql, args![]).await?;
@@ -93,26 +119,37 @@ async fn waiting(cx: &mut Connection, most: u32) -> Result<(Edge, Front), StoreE
     let bytes: Vec<u8> = tree.get("edge")?;
     let edge = Edge::restore(tree.get("size")?, &bytes);
     let edge = edge.ok_or(StoreError::Corrupt { column: "edge" })?;
-    Ok((edge, front(cx, most).await?))
+    Ok((edge, front(cx, most, passed).await?))
 }
+
+/// Reads of the queue for one batch. Whoever else writes waits for them; what is behind them is for the next batch.
+const MOST_READS: u32 = 8;
 
 /// The front of the queue: at most `most` entries whose rows are there. An entry whose row was removed past the
 /// triggers stays where it is, as the trace of that ([`lost`]), and holds up nobody behind it.
-async fn front(cx: &mut Connection, most: u32) -> Result<Front, StoreError> {
+async fn front(cx: &mut Connection, most: u32, passed: Passed) -> Result<Front, StoreError> {
     let most = most.max(1);
-    let mut rows = Vec::new();
-    let mut after = i64::MIN;
-    loop {
+    let mut front = Front {
+        rows: Vec::new(),
+        more: true,
+        passed,
+    };
+    let Passed(mut after) = passed;
+    for _ in 0..MOST_READS {
         let queued = queued(cx, after, most).await?;
         let is_last = queued.len() < most as usize;
         after = queued.last().map_or(after, |(seq, _)| *seq);
-        rows.extend(found(cx, queued).await?);
-        if is_last || rows.len() >= most as usize {
-            let more = !is_last || rows.len() > most as usize;
-            rows.truncate(most as usize);
-            return Ok(Front { rows, more });
+        front.rows.extend(found(cx, queued).await?);
+        if front.rows.is_empty() {
+            front.passed = Passed(after);
+        }
+        if is_last || front.rows.len() >= most as usize {
+            front.more = !is_last || front.rows.len() > most as usize;
+            front.rows.truncate(most as usize);
+            break;
         }
     }
+    Ok(front)
 }
 
 /// The next entries of the queue: place and row of each.
@@ -150,8 +187,9 @@ async fn found(
 /// What is sealed next.
 struct Front {
     rows: Vec<Waiting>,
-    /// Whether more stands behind them.
+    /// Whether more may stand behind them.
     more: bool,
+    passed: Passed,
 }
 
 /// A row that waits, and its place in the queue.

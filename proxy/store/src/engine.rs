@@ -13,6 +13,7 @@ mod migrate;
 mod writer;
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,8 +60,9 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 /// 10 s: the longest a piece of work may take before it is rolled back, and PostgreSQL's `COMMIT` after it. Work on the
 /// writer of SQLite waits for nothing but the disk and is not timed.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
-/// 20 s: a piece of work that takes as long as it may, and its `COMMIT`.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
+/// 30 s: a piece of work that waits for its connection and its `BEGIN` ([`WAIT_TIMEOUT`] each), takes as long as it may
+/// and has to wait for its `COMMIT` as long again ([`JOB_TIMEOUT`] each).
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An open database.
 #[derive(Clone)]
@@ -389,10 +391,32 @@ async fn within(
     answered.unwrap_or(Err(StoreError::TimedOut))
 }
 
+/// The file that an address names, `None` where it names no SQLite file. Nothing is opened.
+///
+/// # Errors
+/// [`StoreError::Address`].
+pub(crate) fn file(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    if url.starts_with("sqlite:") {
+        sqlite_file(url).map(|connect| Some(connect.get_filename().to_owned()))
+    } else {
+        Ok(None)
+    }
+}
+
+fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, StoreError> {
+    let connect = SqliteConnectOptions::from_str(url)
+        .map_err(|error| StoreError::Address(error.to_string()))?;
+    if connect.get_filename().as_os_str().is_empty() || url.contains(":memory:") {
+        return Err(StoreError::Address(
+            "an SQLite store is a file, not memory".to_owned(),
+        ));
+    }
+    Ok(connect)
+}
+
 async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {
     let address = |error: &dyn std::fmt::Display| StoreError::Address(error.to_string());
-    let connect = SqliteConnectOptions::from_str(url)
-        .map_err(|error| address(&error))?
+    let connect = sqlite_file(url)?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
@@ -401,11 +425,6 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
         // Without it, INSERT OR REPLACE deletes rows past the append-only triggers.
         .pragma("recursive_triggers", "ON");
     let path = connect.get_filename().to_owned();
-    if path.as_os_str().is_empty() || url.contains(":memory:") {
-        return Err(StoreError::Address(
-            "an SQLite store is a file, not memory".to_owned(),
-        ));
-    }
     create_private(&path).map_err(|error| address(&error))?;
     // First of all: the mode of the file must be settled before sqlx asks for it.
     let writer = {

@@ -64,6 +64,7 @@ pub mod webhook_delivery;
 pub mod webhook_endpoint;
 pub mod webhook_replay;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -100,6 +101,14 @@ impl Store {
             ring: Arc::new(KeyRing::new(master)),
             wakes: Arc::default(),
         })
+    }
+
+    /// The file of the store at this address, `None` where it is none. Nothing is opened.
+    ///
+    /// # Errors
+    /// [`StoreError::Address`].
+    pub fn file(url: &str) -> Result<Option<PathBuf>, StoreError> {
+        engine::file(url)
     }
 
     /// Whether the database answers.

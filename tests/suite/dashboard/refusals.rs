@@ -101,6 +101,9 @@ async fn every_problem_has_its_place(world: &World) {
     assert_eq!(refused.status(), 422);
     let told = between(&refused, "id=\"e-fields\">", "</p>");
     assert!(told.starts_with("is not JSON"), "{told}");
+    let row = books::single(&world.gateway.database, refused.answer.request_id()).await;
+    assert_eq!(row["event"], "entity.denied");
+    assert_eq!(row["result"], "failure");
     let schema = r#"[{"key": "mrn", "type": "string", "required": true},
                      {"key": "ward", "type": "enum", "values": ["a", "b"]}]"#;
     let right = [("key", "patient"), ("fields", schema)];
@@ -217,6 +220,9 @@ async fn nobody_gets_a_link_while_suspended(world: &World) {
     let refused = browser.post(&link, &csrf).await;
     assert_eq!(refused.status(), 422);
     assert!(!refused.text.contains("id=\"new-link\""));
+    let row = books::single(&world.gateway.database, refused.answer.request_id()).await;
+    assert_eq!(row["event"], "user.denied");
+    assert_eq!(row["result"], "failure");
 }
 
 async fn another_schema_starts_from_the_one_there_is(world: &World) {

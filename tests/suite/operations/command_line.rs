@@ -238,6 +238,22 @@ fn phi_is_found_from_the_command_line() {
     );
 }
 
+/// The command line switches what the API switches.
+#[test]
+fn bootstrap_switches_on_what_the_catalogue_marks() {
+    let policies = Policies::copy();
+    let marked = "[features]\nscribe = { hipaa_eligible = true }\n";
+    let models = policies.read("models.toml");
+    policies.write("models.toml", &models.replacen("[features]\n", marked, 1));
+    let gateway = idle(Some(&policies));
+    let made = run(
+        &gateway,
+        &["admin", "bootstrap", "--json", "--features", "scribe"],
+    );
+    let told = program::text(&made.stderr);
+    assert!(made.status.success(), "{told}");
+}
+
 #[test]
 fn bootstrap_refuses_what_it_does_not_know() {
     let gateway = idle(None);

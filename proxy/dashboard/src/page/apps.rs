@@ -3,7 +3,7 @@
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
-use svc_core::fault::{Fault, invalid};
+use svc_core::fault::{Code, Fault, invalid};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
@@ -171,19 +171,15 @@ pub(crate) fn put_entity<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let key = fields.text("key").trim();
-        let schema: Result<Value, _> = serde_json::from_str(fields.text("fields"));
-        let schema = match schema {
-            Ok(schema) => schema,
-            Err(error) if visitor.may(exchange, &Method::POST, API) => {
+        let (schema, problem) = match serde_json::from_str(fields.text("fields")) {
+            Ok(schema) => (schema, None),
+            Err(error) => {
                 // By its place alone: the text of such an error quotes values.
                 let (line, column) = (error.line(), error.column());
                 let problem = format!("is not JSON: look at line {line}, column {column}");
-                let told = Told::of(&invalid("fields", problem));
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                return show_app(exchange, visitor, status, &fields, told).await;
+                // The API refuses no schema at all, and leaves the row of that.
+                (Value::Null, Some(invalid("fields", problem)))
             }
-            // Refused as what it is: something that the role does not allow.
-            Err(_) => Value::Null,
         };
         let mut body = Map::new();
         body.insert("fields".to_owned(), schema);
@@ -198,6 +194,10 @@ pub(crate) fn put_entity<'a>(
                 ))
             }
             Err(fault) => {
+                let fault = match problem {
+                    Some(problem) if fault.code == Code::ValidationFailed => problem,
+                    _ => fault,
+                };
                 let told = Told::of_form(fault)?;
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 show_app(exchange, visitor, status, &fields, told).await

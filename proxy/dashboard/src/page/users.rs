@@ -266,8 +266,10 @@ pub(crate) fn send_link<'a>(
         let found = find(exchange, visitor).await;
         let user = journal::kept(exchange, &visitor.user, found).await?;
         if user.suspended {
-            let told =
-                Told::message("Nobody can use a link while suspended. Reinstate them first.");
+            let message = "Nobody can use a link while suspended. Reinstate them first.";
+            let refused: Result<(), Fault> = Err(Fault::new(Code::ValidationFailed, message));
+            let kept = journal::kept(exchange, &visitor.user, refused).await;
+            let told = kept.map_or_else(Told::of_form, |()| Ok(Told::default()))?;
             let (status, none) = (StatusCode::UNPROCESSABLE_ENTITY, Fields::default());
             return render(exchange, visitor, status, &none, told, None).await;
         }

@@ -208,6 +208,28 @@ async fn a_chunk_without_a_size_is_broken_framing() {
     }
 }
 
+/// Pingora encodes what a request line must not have; the head that it gives is then another than the one that came.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_line_that_is_rewritten_is_the_last_of_its_connection() {
+    let house = echo_house(Limits::default()).await;
+    let mut client = connect(house.address).await;
+    let head = "POST /a b HTTP/1.1\r\nHost: a\r\n";
+    send(&mut client, format!("{head}Content-Length: 2\r\n\r\n{{}}")).await;
+    let answer = read_answer(&mut client).await;
+    assert_eq!((answer.status, &answer.body[..]), (200, &b"{}"[..]));
+    // No later request on it is blamed for that.
+    assert_eq!(answer.header("connection"), Some("close"));
+    assert!(closed(&mut client).await.is_some());
+    let mut client = connect(house.address).await;
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    send(&mut client, format!("{head}{chunked}")).await;
+    let answer = read_answer(&mut client).await;
+    assert_eq!(answer.status, 422);
+    let told = String::from_utf8(answer.body).unwrap();
+    assert!(told.contains("$path"), "{told}");
+    assert!(closed(&mut client).await.is_some());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_expects_100_gets_it_when_the_body_is_wanted() {
     let house = House::open(Plan::default(), |head, body| async move {

@@ -61,6 +61,10 @@ async fn a_request_in_flight_is_finished_first() {
     while TcpStream::connect(address).await.is_ok() {
         tokio::task::yield_now().await;
     }
+    // The admin's one knows.
+    let mut admin = connect(house.admin).await;
+    send(&mut admin, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(read_answer(&mut admin).await.body, b"leaving");
     go.notify_one();
     let answer = read_answer(&mut client).await;
     assert_eq!(answer.body, b"done");

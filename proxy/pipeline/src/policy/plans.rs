@@ -1,10 +1,13 @@
 //! `plans.toml`: default limits and the allotment of each plan tier.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use svc_core::money::Micro;
 
 use super::Findings;
-use crate::feature::ALL;
+use super::models::Catalogue;
+use crate::feature;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,12 +61,6 @@ impl Plans {
         self.plans.iter().find(|plan| plan.tier == tier)
     }
 
-    /// What any of them offers.
-    pub fn features(&self) -> impl Iterator<Item = &str> {
-        let plans = self.plans.iter();
-        plans.flat_map(|plan| &plan.features).map(String::as_str)
-    }
-
     /// Whether organizations of this tier may use the feature.
     pub fn offers(&self, tier: &str, feature: &str) -> bool {
         self.find(tier)
@@ -75,7 +72,14 @@ impl Plans {
         TIERS.into_iter().find(|tier| self.offers(tier, feature))
     }
 
-    pub(crate) fn build(file: File, name: &str, findings: &mut Findings) -> Self {
+    /// Features are looked at beside the catalogue, which may name some: not where that is broken itself.
+    pub(crate) fn build(
+        file: File,
+        catalogue: Option<&Catalogue>,
+        name: &str,
+        findings: &mut Findings,
+    ) -> Self {
+        let known = catalogue.map(feature::known);
         let mut plans = Vec::with_capacity(file.plan.len());
         for Entry {
             tier,
@@ -90,14 +94,8 @@ impl Plans {
                     format!("plan {tier}: monthly_credits is not a decimal"),
                 );
             }
-            for feature in &features {
-                if !ALL.contains(&feature.as_str()) {
-                    let message = format!(
-                        "plan {tier}: unknown feature {feature}; known are {}",
-                        ALL.join(", ")
-                    );
-                    findings.add(name, message);
-                }
+            if let Some(known) = &known {
+                unknown_features(&tier, &features, known, name, findings);
             }
             plans.push(Plan {
                 tier,
@@ -119,6 +117,23 @@ impl Plans {
         Self {
             limits: file.limits,
             plans,
+        }
+    }
+}
+
+fn unknown_features(
+    tier: &str,
+    features: &[String],
+    known: &BTreeSet<&str>,
+    name: &str,
+    findings: &mut Findings,
+) {
+    for feature in features {
+        if !known.contains(feature.as_str()) {
+            let names: Vec<&str> = known.iter().copied().collect();
+            let names = names.join(", ");
+            let message = format!("plan {tier}: unknown feature {feature}; known are {names}");
+            findings.add(name, message);
         }
     }
 }

@@ -46,7 +46,11 @@ impl Policies {
         store: &Store,
     ) -> Result<Self, Vec<PolicyProblem>> {
         let set = read(folder, &known).await?;
-        let set = numbered(set, store).await.map_err(Refusal::problems)?;
+        let set = numbered(set, store)
+            .await
+            .map_err(|refusal| match refusal {
+                Refusal::Files(problems) | Refusal::Store(_, problems) => problems,
+            })?;
         let current = ArcSwap::from_pointee(set);
         Ok(Self {
             folder: folder.to_owned(),
@@ -65,18 +69,33 @@ impl Policies {
         self.refused.lock().clone()
     }
 
-    /// Reads the files again. A set with problems, or with cases that do not hold, is reported and changes nothing.
-    /// Gives whether that is all that is to be done until a file changes.
-    pub async fn reload(&self, store: &Store, plugins: &PluginHost, metrics: &Metrics) -> bool {
-        let refusal = match tried(&self.folder, &self.known, store, plugins).await {
+    /// Takes the set that `waiting` is, or else reads the files again. A set with problems, or with cases that do not
+    /// hold, is reported and changes nothing. Gives the set that waits for the store: without one, nothing is to be
+    /// done until a file changes.
+    async fn reload(
+        &self,
+        waiting: Option<Box<PolicySet>>,
+        store: &Store,
+        plugins: &PluginHost,
+        metrics: &Metrics,
+    ) -> Option<Box<PolicySet>> {
+        let set = match waiting {
+            Some(set) => Ok(*set),
+            None => tried(&self.folder, &self.known, plugins).await,
+        };
+        let taken = match set {
+            Ok(set) => numbered(set, store).await,
+            Err(problems) => Err(Refusal::Files(problems)),
+        };
+        let (waiting, problems) = match taken {
             Ok(set) => {
                 self.take(set, metrics);
-                return true;
+                return None;
             }
-            Err(refusal) => refusal,
+            Err(Refusal::Files(problems)) => (None, problems),
+            Err(Refusal::Store(set, problems)) => (Some(set), problems),
         };
-        let is_settled = matches!(refusal, Refusal::Files(_));
-        let problems = refusal.problems();
+        let is_settled = waiting.is_none();
         // What is tried again every few seconds is said once.
         if is_settled || *self.refused.lock() != problems {
             for problem in &problems {
@@ -89,7 +108,7 @@ impl Policies {
             metrics.policy_reloads.with_label_values(&["refused"]).inc();
             *self.refused.lock() = problems;
         }
-        is_settled
+        waiting
     }
 
     fn take(&self, set: PolicySet, metrics: &Metrics) {
@@ -131,27 +150,31 @@ impl Policies {
         watcher.watch(&self.folder, RecursiveMode::Recursive)?;
         let policies = Arc::clone(self);
         background.spawn(async move {
-            // None where the files must be read again although they have not changed.
-            let mut seen = Some(look(&policies.folder).await);
+            let mut seen = look(&policies.folder).await;
+            // Read and tried, and of the files as they were seen.
+            let mut waiting = None;
             loop {
                 match tokio::time::timeout(LOOK_EVERY, changes.recv()).await {
                     Ok(None) => return,
                     Ok(Some(())) => {
                         while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {
                         }
-                        seen = Some(look(&policies.folder).await);
+                        seen = look(&policies.folder).await;
+                        waiting = None;
                     }
                     Err(_) => {
-                        let now = Some(look(&policies.folder).await);
-                        if now == seen {
+                        let now = look(&policies.folder).await;
+                        if now != seen {
+                            seen = now;
+                            waiting = None;
+                        } else if waiting.is_none() {
                             continue;
                         }
-                        seen = now;
                     }
                 }
-                if !policies.reload(&store, &plugins, &metrics).await {
-                    seen = None;
-                }
+                waiting = policies
+                    .reload(waiting.take(), &store, &plugins, &metrics)
+                    .await;
             }
         });
         Ok(watcher)
@@ -187,16 +210,8 @@ fn collect(folder: &Path, seen: &mut Seen) {
 enum Refusal {
     /// They are not good, and stay so until one of them changes.
     Files(Vec<PolicyProblem>),
-    /// The store did not take them; it may do so later.
-    Store(Vec<PolicyProblem>),
-}
-
-impl Refusal {
-    fn problems(self) -> Vec<PolicyProblem> {
-        match self {
-            Self::Files(problems) | Self::Store(problems) => problems,
-        }
-    }
+    /// The store did not take this set; it may do so later.
+    Store(Box<PolicySet>, Vec<PolicyProblem>),
 }
 
 /// Reads the files, on a thread that may wait for the disk and compute.
@@ -216,10 +231,9 @@ async fn read(folder: &Path, known: &Known) -> Result<PolicySet, Vec<PolicyProbl
 async fn tried(
     folder: &Path,
     known: &Known,
-    store: &Store,
     plugins: &PluginHost,
-) -> Result<PolicySet, Refusal> {
-    let set = read(folder, known).await.map_err(Refusal::Files)?;
+) -> Result<PolicySet, Vec<PolicyProblem>> {
+    let set = read(folder, known).await?;
     let is_complete = set
         .phi
         .detectors
@@ -228,12 +242,12 @@ async fn tried(
     if is_complete {
         let failures = phi::failures(&set, plugins).await;
         if !failures.is_empty() {
-            return Err(Refusal::Files(failures));
+            return Err(failures);
         }
     } else {
         tracing::warn!("a detector of the new policy set is missing: its cases were not tried");
     }
-    numbered(set, store).await
+    Ok(set)
 }
 
 /// Publishes the agreements of a set and gives it the epoch of its content, both or neither.
@@ -252,9 +266,12 @@ async fn numbered(mut set: PolicySet, store: &Store) -> Result<PolicySet, Refusa
             };
             Err(Refusal::Files(versions.into_iter().map(problem).collect()))
         }
-        Err(TransactionError::Store(error)) => Err(Refusal::Store(vec![PolicyProblem {
-            file: "epoch".to_owned(),
-            message: format!("the store did not take the set: {error}"),
-        }])),
+        Err(TransactionError::Store(error)) => {
+            let problem = PolicyProblem {
+                file: "epoch".to_owned(),
+                message: format!("the store did not take the set: {error}"),
+            };
+            Err(Refusal::Store(Box::new(set), vec![problem]))
+        }
     }
 }

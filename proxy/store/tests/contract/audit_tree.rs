@@ -9,7 +9,7 @@ use svc_core::merkle;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_store::audit::{self, Filter, Listed, Phase};
-use svc_store::audit_tree::{self, AbsentPage};
+use svc_store::audit_tree::{self, AbsentPage, Passed, Sealed};
 use svc_store::conversation::{self, TURN_MESSAGES, Thread};
 use svc_store::master_key::MasterKey;
 use svc_store::page::{Order, Page};
@@ -43,11 +43,15 @@ const BATCH_ROWS: u32 = 512;
 
 /// Seals all that waits.
 pub(crate) async fn seal_all(store: &Store, signer: &Signer) {
-    while audit_tree::seal(store, signer, NOW, BATCH_ROWS)
-        .await
-        .unwrap()
-        .more
-    {}
+    let mut passed = Passed::default();
+    loop {
+        let sealed = audit_tree::seal(store, signer, NOW, BATCH_ROWS, passed).await;
+        let sealed = sealed.unwrap();
+        if !sealed.more {
+            return;
+        }
+        passed = sealed.passed;
+    }
 }
 
 async fn append(store: &Store, request_id: &str) -> String {
@@ -126,7 +130,7 @@ async fn rows_become_leaves_once_in_the_order_of_their_commits(db: TestDb) {
     }
     let before = listed(&store, "org_1").await;
     assert!(before.iter().all(|row| row.leaf.is_none() && row.waits));
-    let first = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS)
+    let first = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS, Passed::default())
         .await
         .unwrap();
     assert_eq!((first.rows, first.more), (u64::from(BATCH_ROWS), true));
@@ -143,7 +147,7 @@ async fn rows_become_leaves_once_in_the_order_of_their_commits(db: TestDb) {
         assert!(!row.waits);
     }
     assert_eq!(checkpoint(&store, &signer).await.head.size, u64::from(many));
-    let again = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS)
+    let again = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS, Passed::default())
         .await
         .unwrap();
     assert_eq!((again.rows, again.more), (0, false));
@@ -159,7 +163,7 @@ async fn replicas_that_seal_at_once_double_nothing(db: TestDb) {
     let sealing = (0..30).map(|number| {
         let (store, signer) = (stores[number % 3].clone(), &signer);
         async move {
-            audit_tree::seal(&store, signer, NOW, BATCH_ROWS)
+            audit_tree::seal(&store, signer, NOW, BATCH_ROWS, Passed::default())
                 .await
                 .unwrap()
                 .rows
@@ -536,9 +540,12 @@ async fn rows_that_were_removed_unsealed_hold_up_no_other(db: TestDb) {
     assert_eq!(lost.unwrap(), 14);
     let most = 4;
     let mut sealed = Vec::new();
+    let mut passed = Passed::default();
     loop {
-        let batch = audit_tree::seal(&store, &signer, NOW, most).await.unwrap();
+        let batch = audit_tree::seal(&store, &signer, NOW, most, passed).await;
+        let batch = batch.unwrap();
         sealed.push(batch.rows);
+        passed = batch.passed;
         if !batch.more {
             break;
         }
@@ -551,4 +558,28 @@ async fn rows_that_were_removed_unsealed_hold_up_no_other(db: TestDb) {
     }
     // They stay as the trace of what was done.
     assert_eq!(audit_tree::lost(&store).await.unwrap(), 14);
+    // One batch looks at a few entries only, and the next one goes on where it stopped.
+    let id = append(&store, "req_behind_them").await;
+    let batch = async |passed| {
+        let batch = audit_tree::seal(&store, &signer, NOW, 1, passed).await;
+        batch.unwrap()
+    };
+    let (first, again) = (
+        batch(Passed::default()).await,
+        batch(Passed::default()).await,
+    );
+    assert_eq!((first.rows, first.more), (0, true));
+    assert_eq!(first, again);
+    let next = batch(first.passed).await;
+    assert_eq!(next.rows, 1);
+    assert!(audit_tree::is_sealed(&store, &id).await.unwrap());
+    // All of them are known by now.
+    assert_eq!(
+        batch(next.passed).await,
+        Sealed {
+            rows: 0,
+            more: false,
+            passed: next.passed
+        }
+    );
 }
