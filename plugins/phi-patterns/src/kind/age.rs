@@ -212,6 +212,9 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     let behind = after(text, end);
+    if is_limit(before(text, start), behind) {
+        return None;
+    }
     let score = if begins_with(behind, AGE_BEHIND) {
         950
     } else if is_short_form(text, end) || is_coded(text, start, end) {
@@ -243,6 +246,154 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     };
     finding(score)
 }
+
+/// `MAX_AGE = 120`, `patients aged 90 years or older`, `a 95 yo building`: how old things or people may be, and nobody.
+fn is_limit(near: &[u8], behind: &[u8]) -> bool {
+    let mut rest = behind;
+    for word in [
+        "-year-old",
+        "years",
+        "year",
+        "yrs",
+        "yr",
+        "yo",
+        "y/o",
+        "y",
+        "of age",
+        "old",
+    ] {
+        if begins_with(rest, &[word]) {
+            rest = rest
+                .trim_ascii_start()
+                .get(word.len()..)
+                .unwrap_or_default();
+        }
+    }
+    if begins_with(rest, OR_MORE) || rest.len() < behind.len() && begins_with(rest, THINGS) {
+        return true;
+    }
+    let label = near.trim_ascii_end();
+    let label = label
+        .strip_suffix(b":")
+        .or(label.strip_suffix(b"="))
+        .unwrap_or(label)
+        .trim_ascii_end();
+    let label = label
+        .strip_suffix(b"\"")
+        .or(label.strip_suffix(b"'"))
+        .unwrap_or(label);
+    let label = ["is", "of"]
+        .iter()
+        .find(|word| ends_with(label, &[word]))
+        .map_or(label, |word| {
+            label
+                .get(..label.len() - word.len())
+                .unwrap_or_default()
+                .trim_ascii_end()
+        });
+    let Some(owner) = ["age", "ages"]
+        .iter()
+        .find(|age| ends_with(label, &[age]))
+        .and_then(|age| label.get(..label.len() - age.len()))
+    else {
+        return false;
+    };
+    if ends_with(owner, BOUNDS) {
+        return true;
+    }
+    // `patient_age` is somebody's, `retention_age` is not.
+    match owner {
+        [owner @ .., b'_' | b'-'] => !ends_with_part(owner, OWNERS),
+        _ => false,
+    }
+}
+
+/// Whether the last part of `patient_current` is one of `words`.
+fn ends_with_part(owner: &[u8], words: &[&str]) -> bool {
+    let part = owner.rsplit(|byte| !is_word(*byte)).next().unwrap_or(owner);
+    words
+        .iter()
+        .any(|word| part.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+const OR_MORE: &[&str] = &[
+    "or older",
+    "and older",
+    "or above",
+    "and above",
+    "or over",
+    "and over",
+    "and up",
+    "or more",
+    "or greater",
+    "and greater",
+];
+const THINGS: &[&str] = &[
+    "building",
+    "house",
+    "home",
+    "farmhouse",
+    "church",
+    "tree",
+    "company",
+    "bridge",
+    "tradition",
+    "law",
+    "institution",
+    "school",
+    "book",
+    "wine",
+    "car",
+    "ship",
+    "record",
+    "theory",
+    "problem",
+    "hospital",
+    "clinic",
+];
+const BOUNDS: &[&str] = &[
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+    "upper",
+    "lower",
+    "limit",
+    "cutoff",
+    "retention",
+    "cache",
+    "max_",
+    "min_",
+    "max-",
+    "min-",
+];
+/// Whose age a variable may have.
+const OWNERS: &[&str] = &[
+    "patient",
+    "pt",
+    "client",
+    "member",
+    "subject",
+    "resident",
+    "person",
+    "current",
+    "admit",
+    "admission",
+    "her",
+    "his",
+    "mother",
+    "father",
+    "donor",
+    "recipient",
+    "proband",
+    "user",
+    "customer",
+    "participant",
+    "decedent",
+    "the",
+    "actual",
+    "chronological",
+];
 
 /// Whether what is behind a number makes it a measure; somebody who turned it turned no inches.
 fn is_measure(near: &[u8], behind: &[u8]) -> bool {
@@ -529,16 +680,57 @@ fn is_decade(text: &[u8], start: usize, end: usize) -> bool {
     let is_plural = (begins_with(behind, &["s"]) && byte(text, end) == b's')
         || behind.starts_with(b"'s") && !is_word(byte(text, end + 2));
     is_plural
-        && ends_with(before(text, start), DECADE_BEFORE)
+        && is_of_life(before(text, start))
         && ends_with(
             text.get(start..end).unwrap_or_default(),
             &["90", "100", "110"],
         )
 }
 
+/// Whether the words before a decade tell of somebody's life, not of a pressure or of a time: `sats in the mid 90s`.
+fn is_of_life(near: &[u8]) -> bool {
+    const WHOSE: &[&str] = &[
+        "her", "his", "their", "my", "she", "he", "she's", "he's", "age", "aged", "woman", "man",
+        "lady",
+    ];
+    const MEASURES: &[&str] = &[
+        "bp",
+        "sbp",
+        "dbp",
+        "hr",
+        "sat",
+        "sats",
+        "spo2",
+        "o2",
+        "map",
+        "rate",
+        "pressure",
+        "pulse",
+        "systolic",
+        "sugars",
+        "glucose",
+        "temps",
+        "rates",
+        "satting",
+        "saturation",
+        "bs",
+        "fsbg",
+        "vitals",
+    ];
+    if !ends_with(near, DECADE_BEFORE) {
+        return false;
+    }
+    let is_somebodys = ends_with(
+        near,
+        &[
+            "in her", "in his", "in their", "in my", "into her", "into his",
+        ],
+    );
+    is_somebodys || has(near, WHOSE) && !has(near, MEASURES)
+}
+
 const DECADE_BEFORE: &[&str] = &[
-    "in her", "in his", "in their", "in the", "in my", "into her", "into his", "mid", "late",
-    "early", "mid-",
+    "in her", "in his", "in their", "in my", "into her", "into his", "mid", "late", "early", "mid-",
 ];
 
 /// `92F with`, `94 M presents`.

@@ -1,5 +1,6 @@
 //! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
 
+use super::account;
 use super::licence::is_npi;
 use super::read_out;
 use super::{DEVICE_ID, FAX, Finding, HEALTH_PLAN_ID, LICENSE_NUMBER, OTHER_ID, PHONE, SSN};
@@ -74,7 +75,11 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
         return None;
     }
-    if form == Form::Handle && !is_account(text, (at, label_end), (gap.end, end), &gap) {
+    if is_range_of_values(label, code) {
+        return None;
+    }
+    if form == Form::Handle && !account::is_one(text, (at, label_end), (gap.end, end), gap.is_said)
+    {
         return None;
     }
     let score = if is_word_of_every_day {
@@ -83,6 +88,32 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// `Reference: 135-145`: what is usual for a value, from a lesser number to a greater one.
+pub fn is_range_of_values(label: &[u8], code: &[u8]) -> bool {
+    /// Digits of a bound that is not rounded.
+    const MAX_DIGITS: usize = 3;
+    let bound = |part: &[u8]| {
+        let is_number = (1..=9).contains(&part.len())
+            && byte(part, 0) != b'0'
+            && part.iter().all(u8::is_ascii_digit);
+        is_number.then(|| {
+            let digit = |value: u32, digit: &u8| value * 10 + u32::from(digit - b'0');
+            part.iter().fold(0, digit)
+        })
+    };
+    let mut parts = code.split(|byte| *byte == b'-').map(bound);
+    let (Some(Some(low)), Some(Some(high)), None) = (parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let is_short = code.len() <= 2 * MAX_DIGITS + 1 && high < 1000;
+    let is_rounded = low % 100 == 0 && high % 100 == 0;
+    let is_of_reference = ["reference", "ref", "range"]
+        .iter()
+        .any(|word| starts(label, word.as_bytes()));
+    is_of_reference && low < high && (is_short || is_rounded)
 }
 
 /// Words before `ID` that say whose it is.
@@ -167,77 +198,6 @@ fn in_plan(text: &[u8], at: usize, kind: usize, form: Form, gap: &Gap) -> Form {
     } else {
         form
     }
-}
-
-/// Whether the code behind a label of accounts is the name of one: `the username field` has none.
-fn is_account(text: &[u8], label: (usize, usize), code: (usize, usize), gap: &Gap) -> bool {
-    let name = text.get(code.0..code.1).unwrap_or_default();
-    let between = text.get(label.1..code.0).unwrap_or_default();
-    let head = byte_before(text, label.0);
-    let digits = name.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let said = text.get(label.0..label.1).unwrap_or_default();
-    // `POSTGRES_USER: app` is a program's own; `fix-login` is a name of something else.
-    let is_setting = head == b'_' && digits == 0 && !said.iter().any(u8::is_ascii_lowercase);
-    let is_path = between.starts_with(b"::");
-    if is_nobody(name) || is_setting || is_path || matches!(head, b'-' | b'/') {
-        return false;
-    }
-    // A quote that closes before the code says nothing.
-    let is_quoted = matches!(between.last(), Some(b'"' | b'\'' | b'`'));
-    let has_sign = is_quoted || gap.has_mark;
-    let behind = text.get(code.1..).unwrap_or_default();
-    let is_from = behind.strip_prefix(b" from ");
-    let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
-    if has_sign || is_from_address {
-        return true;
-    }
-    if digits == 0 {
-        return false;
-    }
-    let is_user = said.eq_ignore_ascii_case(b"user");
-    let is_right_behind = between == b" " && is_login(name);
-    gap.is_said && !is_user
-        || said.contains(&b' ')
-        || is_right_behind && (!is_user || begins_with(behind, DEEDS))
-        || !is_user && said.len() > "login".len() && TRIGGERS.get(said).is_some_and(is_label)
-}
-
-fn is_label(trigger: &Trigger) -> bool {
-    matches!(trigger, Trigger::Label(..))
-}
-
-/// What is told of somebody's account.
-const DEEDS: &[&str] = &[
-    "logged",
-    "login",
-    "signed",
-    "failed",
-    "denied",
-    "accessed",
-    "opened",
-    "viewed",
-    "attempted",
-    "locked",
-    "printed",
-    "exported",
-];
-
-/// `rmendez4`: small letters with a few digits behind them, and no name of a protocol.
-fn is_login(name: &[u8]) -> bool {
-    const OTHERS: &[&str] = &[
-        "oauth2", "saml2", "auth0", "web3", "http2", "http3", "sha1", "sha256", "sha512", "utf8",
-        "ipv4", "ipv6", "base64", "x509", "page1", "page2", "step1", "step2", "step3", "test1",
-        "test2", "user1", "user2", "form1", "mfa2", "version2", "type1", "type2",
-    ];
-    let letters = name
-        .iter()
-        .take_while(|byte| byte.is_ascii_lowercase())
-        .count();
-    let digits = name.get(letters..).unwrap_or_default();
-    letters > 2
-        && (1..=4).contains(&digits.len())
-        && digits.iter().all(u8::is_ascii_digit)
-        && !OTHERS.iter().any(|other| name == other.as_bytes())
 }
 
 /// The next code of a list: `MRNs 48291, 48292 and 48293`.
@@ -409,8 +369,6 @@ struct Gap {
     end: usize,
     /// `:`, `#`, `=` or a quote.
     has_sign: bool,
-    /// A sign that is no quote.
-    has_mark: bool,
     /// A sign, or a word such as `is`.
     is_said: bool,
 }
@@ -421,7 +379,6 @@ impl Gap {
             end: label_end,
             // `MR#` ends with its sign.
             has_sign: byte_before(text, label_end) == b'#',
-            has_mark: byte_before(text, label_end) == b'#',
             is_said: byte_before(text, label_end) == b'#',
         };
         let limit = label_end + MAX_FILLER_BYTES;
@@ -439,12 +396,10 @@ impl Gap {
             } else if let Some(aside) = aside_len(rest) {
                 gap.end += aside;
                 gap.has_sign |= sign == b'<';
-                gap.has_mark |= sign == b'<';
                 gap.is_said |= sign == b'<';
             } else if b":#=\"'>|`?".contains(&sign) || is_handle_sign(text, gap.end) {
                 gap.end += 1;
                 gap.has_sign = true;
-                gap.has_mark |= !matches!(sign, b'"' | b'\'' | b'`');
                 gap.is_said = true;
             } else if b" -_.()[]*\t\\,".contains(&sign) {
                 gap.end += 1;
@@ -678,67 +633,6 @@ fn is_registration(code: &[u8]) -> bool {
     letters >= 3 && digits >= 3 || is_mixed
 }
 
-/// What stands where an account's name does and is nobody's.
-fn is_nobody(code: &[u8]) -> bool {
-    [
-        "admin",
-        "root",
-        "system",
-        "anonymous",
-        "null",
-        "none",
-        "nil",
-        "true",
-        "false",
-        "guest",
-        "user",
-        "assistant",
-        "unknown",
-        "string",
-        "text",
-        "value",
-        "name",
-        "not",
-        "and",
-        "for",
-        "the",
-        "story",
-        "agent",
-        "input",
-        "message",
-        "interface",
-        "app",
-        "postgres",
-        "mysql",
-        "oracle",
-        "mongo",
-        "redis",
-        "sa",
-        "dba",
-        "service",
-        "www-data",
-        "nginx",
-        "ubuntu",
-        "ec2-user",
-        "node",
-        "deploy",
-        "runner",
-        "api",
-        "test",
-        "testuser",
-        "demo",
-        "default",
-        "example",
-        "username",
-        "myuser",
-        "nobody",
-        "you",
-        "me",
-    ]
-    .iter()
-    .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))
-}
-
 /// A field that is labelled by its place: the whole value, as far as it is of the form.
 pub fn find_field(
     text: &[u8],
@@ -764,7 +658,9 @@ pub fn find_field(
     };
     let found = code_end(text.get(..from + value.len())?, first, form)?;
     let code = text.get(first..found)?;
-    if form == Form::Handle && (is_nobody(code) || found < from + value.len()) {
+    if form == Form::Handle
+        && (account::is_nobody(code) || account::is_expression(code) || found < from + value.len())
+    {
         return None;
     }
     // The rest of the value would be something else than the code: `12 of 14`.
