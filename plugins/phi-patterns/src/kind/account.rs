@@ -20,7 +20,10 @@ pub(super) fn is_one(
     // `POSTGRES_USER: app` is a program's own; `fix-login` is a name of something else.
     let is_setting = head == b'_' && digits == 0 && !said.iter().any(u8::is_ascii_lowercase);
     let is_path = between.starts_with(b"::");
-    let is_called = matches!(byte(behind, 0), b'(' | b'[') || behind.starts_with(b"::");
+    let is_called = matches!(byte(behind, 0), b'(' | b'[')
+        || behind.starts_with(b"::")
+        || behind.starts_with(b" {")
+        || byte(behind, 0) == b'<' && behind.get(1).is_some_and(u8::is_ascii_uppercase);
     if is_nobody(name)
         || is_setting
         || is_path
@@ -93,9 +96,16 @@ pub(super) fn is_expression(name: &[u8]) -> bool {
     const OWNERS: [&[u8]; 9] = [
         b"self", b"this", b"request", b"req", b"models", b"auth", b"session", b"ctx", b"process",
     ];
-    name.split(|byte| *byte == b'.')
+    let mut parts = name.split(|byte| *byte == b'.');
+    let is_owned = parts
         .next()
-        .is_some_and(|owner| owner.len() < name.len() && OWNERS.contains(&owner))
+        .is_some_and(|owner| owner.len() < name.len() && OWNERS.contains(&owner));
+    // `user_id: accepted_by_user_id`.
+    let names_the_label = ["user", "handle"].iter().any(|label| {
+        name.windows(label.len())
+            .any(|part| part.eq_ignore_ascii_case(label.as_bytes()))
+    });
+    is_owned || names_the_label && !name.iter().any(u8::is_ascii_digit)
 }
 
 /// Whether a sentence goes on behind a word that is written as any other: `Login: ask your manager`.

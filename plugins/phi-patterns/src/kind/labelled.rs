@@ -63,7 +63,10 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if let Some(end) = said_end(text, gap.end, form) {
         return Some(Finding::new(kind, gap.end, end, LABEL_SCORE).contextual());
     }
-    let end = code_end(text, gap.end, form).or_else(|| groups_end(text, gap.end, form))?;
+    let is_counted = is_word_of_every_day && !gap.is_said;
+    let end = read_apart(text, gap.end, form, is_counted)
+        .or_else(|| code_end(text, gap.end, form))
+        .or_else(|| groups_end(text, gap.end, form))?;
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
@@ -319,6 +322,74 @@ pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &
         finding
     }
 }
+
+/// Where a number ends whose digits stand in groups as they were heard: `9 2281 0047 1`, `447 188 2`. More groups than
+/// a code has, or one that is shorter than any other number behind a code; counts and dates are words apart.
+fn read_apart(text: &[u8], start: usize, form: Form, may_count: bool) -> Option<usize> {
+    const MAX_GROUP: usize = 5;
+    const MAX_GROUPS: usize = 6;
+    const ALL: std::ops::RangeInclusive<usize> = 6..=16;
+    if !matches!(form, Form::Code | Form::Mixed | Form::Distinct) {
+        return None;
+    }
+    let (mut end, mut all, mut groups) = (start, 0, 0);
+    let (mut is_uncommon, mut has_year) = (false, false);
+    let mut last = 0;
+    while groups < MAX_GROUPS {
+        let from = end + usize::from(groups > 0);
+        let digits = digits_len(text, from);
+        if !(1..=MAX_GROUP).contains(&digits) || digits == 5 && groups > 0 {
+            break;
+        }
+        let tail = byte(text, from + digits);
+        let is_other = is_word(tail)
+            || b"/%:-".contains(&tail)
+            || tail == b'.' && byte(text, from + digits + 1).is_ascii_digit();
+        // `MRN 448 102 on 3/4`: what has a sign of its own begins something else.
+        if is_other {
+            break;
+        }
+        let is_year = digits == 4
+            && matches!(
+                (byte(text, from), byte(text, from + 1)),
+                (b'1', b'9') | (b'2', b'0')
+            );
+        // `4471`, `0099`, `12 345 6`: as few counts and measures look.
+        is_uncommon |= digits == 4 || byte(text, from) == b'0' || groups > 1 && digits < last;
+        has_year |= is_year;
+        last = digits;
+        (end, all, groups) = (from + digits, all + digits, groups + 1);
+        if byte(text, end) != b' ' {
+            break;
+        }
+    }
+    let first = digits_len(text, start);
+    // What is counted stands behind: `case 4471 22 patients`.
+    let behind = text.get(end..).unwrap_or_default();
+    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
+        && !begins_with(behind, BEHIND_NUMBERS);
+    // Two groups are a number only where they look like halves of one.
+    let is_code = match groups {
+        2 => {
+            let second = all - first;
+            (3..=4).contains(&first) && (3..=4).contains(&second) && form != Form::Distinct
+        }
+        0 | 1 => false,
+        _ => true,
+    };
+    // `1 2 3 4 5 6 7` goes on as a series does.
+    let is_series =
+        groups == MAX_GROUPS && byte(text, end) == b' ' && digits_len(text, end + 1) > 0;
+    let is_count = is_series || has_year || may_count && !is_uncommon || all < 2 * groups;
+    (is_code && !goes_on && !is_count && ALL.contains(&all)).then_some(end)
+}
+
+/// What may go on behind a number in small letters.
+const BEHIND_NUMBERS: &[&str] = &[
+    "on", "is", "was", "for", "and", "with", "at", "in", "from", "per", "to", "ends", "open",
+    "closed", "dob", "exp", "here", "has", "as", "but", "or", "he", "she", "pls", "please", "room",
+    "rm", "came", "please", "says", "said", "not", "that",
+];
 
 /// Where a number ends that is said in groups: `MRN: 44 71 223`.
 fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
