@@ -40,6 +40,10 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.
     let found = labelled::find_field(text, start, end, kind, form)
         .filter(|found| form != Form::Code || found.end > found.start + 3)?;
+    let code = text.get(found.start..found.end)?;
+    if labelled::is_range_of_values(label, code) {
+        return None;
+    }
     // `POSTGRES_USER=app` is a program's own.
     let is_setting = form == Form::Handle
         && label.contains(&b'_')

@@ -1,5 +1,6 @@
 //! The kinds of identifier, one file each, and the tables that the scan runs through.
 
+mod account;
 pub mod age;
 pub mod bank;
 pub mod card;

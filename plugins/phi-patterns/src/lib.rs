@@ -78,8 +78,29 @@ fn keyed(text: &str, value: &[u8], earlier: &[Segment]) -> Option<Finding> {
         let last = meaning.rsplit(|byte| matches!(byte, b'/' | b':')).next()?;
         return field::find_value(value, last, 0, value.len());
     }
-    field::find_value(value, key, 0, value.len())
+    // `{"role": "user", "content": …}`: what is called a user is no key.
+    let is_kind = key == b"user"
+        && keys
+            .next()
+            .is_some_and(|earlier| KINDS_OF.contains(&earlier));
+    (!is_kind).then(|| field::find_value(value, key, 0, value.len()))?
 }
+
+/// Keys whose value says what somebody or something is.
+const KINDS_OF: [&[u8]; 12] = [
+    b"role",
+    b"type",
+    b"kind",
+    b"actor",
+    b"author",
+    b"scope",
+    b"entity",
+    b"subject",
+    b"sender",
+    b"source",
+    b"target",
+    b"resource",
+];
 
 /// In the order of `kind::KINDS`.
 const SAMPLES: [&str; 17] = [

@@ -1,8 +1,13 @@
 //! Ages above 89, which Safe Harbor counts as identifiers (45 CFR 164.514(b)(2)(i)(C)). Younger ages stay.
 
+mod limit;
+mod named;
+
 use super::{AGE_OVER_89, Finding};
 use crate::number::Numbers;
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
+use limit::is_limit;
+use named::{is_alone, is_named};
 
 /// Ages that are told; nobody is older.
 const AGES: std::ops::RangeInclusive<u32> = 90..=125;
@@ -212,6 +217,9 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     let behind = after(text, end);
+    if is_limit(before(text, start), behind) {
+        return None;
+    }
     let score = if begins_with(behind, AGE_BEHIND) {
         950
     } else if is_short_form(text, end) || is_coded(text, start, end) {
@@ -226,6 +234,8 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     {
         800
     } else if is_listed(text, start, end)
+        || is_named(text, start, end)
+        || is_alone(text, start, end)
         || is_sex_behind(behind) && !ends_with(before(text, start), NO_PERSON_BEFORE)
     {
         750
@@ -529,16 +539,57 @@ fn is_decade(text: &[u8], start: usize, end: usize) -> bool {
     let is_plural = (begins_with(behind, &["s"]) && byte(text, end) == b's')
         || behind.starts_with(b"'s") && !is_word(byte(text, end + 2));
     is_plural
-        && ends_with(before(text, start), DECADE_BEFORE)
+        && is_of_life(before(text, start))
         && ends_with(
             text.get(start..end).unwrap_or_default(),
             &["90", "100", "110"],
         )
 }
 
+/// Whether the words before a decade tell of somebody's life, not of a pressure or of a time: `sats in the mid 90s`.
+fn is_of_life(near: &[u8]) -> bool {
+    const WHOSE: &[&str] = &[
+        "her", "his", "their", "my", "she", "he", "she's", "he's", "age", "aged", "woman", "man",
+        "lady",
+    ];
+    const MEASURES: &[&str] = &[
+        "bp",
+        "sbp",
+        "dbp",
+        "hr",
+        "sat",
+        "sats",
+        "spo2",
+        "o2",
+        "map",
+        "rate",
+        "pressure",
+        "pulse",
+        "systolic",
+        "sugars",
+        "glucose",
+        "temps",
+        "rates",
+        "satting",
+        "saturation",
+        "bs",
+        "fsbg",
+        "vitals",
+    ];
+    if !ends_with(near, DECADE_BEFORE) {
+        return false;
+    }
+    let is_somebodys = ends_with(
+        near,
+        &[
+            "in her", "in his", "in their", "in my", "into her", "into his",
+        ],
+    );
+    is_somebodys || has(near, WHOSE) && !has(near, MEASURES)
+}
+
 const DECADE_BEFORE: &[&str] = &[
-    "in her", "in his", "in their", "in the", "in my", "into her", "into his", "mid", "late",
-    "early", "mid-",
+    "in her", "in his", "in their", "in my", "into her", "into his", "mid", "late", "early", "mid-",
 ];
 
 /// `92F with`, `94 M presents`.

@@ -1,5 +1,6 @@
 //! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
 
+use super::account;
 use super::licence::is_npi;
 use super::read_out;
 use super::{DEVICE_ID, FAX, Finding, HEALTH_PLAN_ID, LICENSE_NUMBER, OTHER_ID, PHONE, SSN};
@@ -62,7 +63,10 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if let Some(end) = said_end(text, gap.end, form) {
         return Some(Finding::new(kind, gap.end, end, LABEL_SCORE).contextual());
     }
-    let end = code_end(text, gap.end, form).or_else(|| groups_end(text, gap.end, form))?;
+    let is_counted = is_word_of_every_day && !gap.is_said;
+    let end = read_apart(text, gap.end, form, is_counted)
+        .or_else(|| code_end(text, gap.end, form))
+        .or_else(|| groups_end(text, gap.end, form))?;
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
@@ -74,7 +78,11 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     if !gap.has_sign && code.len() == 4 && matches!(code, [b'1', b'9', ..] | [b'2', b'0', ..]) {
         return None;
     }
-    if form == Form::Handle && !is_account(text, (at, label_end), (gap.end, end), &gap) {
+    if is_range_of_values(label, code) {
+        return None;
+    }
+    if form == Form::Handle && !account::is_one(text, (at, label_end), (gap.end, end), gap.is_said)
+    {
         return None;
     }
     let score = if is_word_of_every_day {
@@ -83,6 +91,32 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// `Reference: 135-145`: what is usual for a value, from a lesser number to a greater one.
+pub fn is_range_of_values(label: &[u8], code: &[u8]) -> bool {
+    /// Digits of a bound that is not rounded.
+    const MAX_DIGITS: usize = 3;
+    let bound = |part: &[u8]| {
+        let is_number = (1..=9).contains(&part.len())
+            && byte(part, 0) != b'0'
+            && part.iter().all(u8::is_ascii_digit);
+        is_number.then(|| {
+            let digit = |value: u32, digit: &u8| value * 10 + u32::from(digit - b'0');
+            part.iter().fold(0, digit)
+        })
+    };
+    let mut parts = code.split(|byte| *byte == b'-').map(bound);
+    let (Some(Some(low)), Some(Some(high)), None) = (parts.next(), parts.next(), parts.next())
+    else {
+        return false;
+    };
+    let is_short = code.len() <= 2 * MAX_DIGITS + 1 && high < 1000;
+    let is_rounded = low % 100 == 0 && high % 100 == 0;
+    let is_of_reference = ["reference", "ref", "range"]
+        .iter()
+        .any(|word| starts(label, word.as_bytes()));
+    is_of_reference && low < high && (is_short || is_rounded)
 }
 
 /// Words before `ID` that say whose it is.
@@ -167,77 +201,6 @@ fn in_plan(text: &[u8], at: usize, kind: usize, form: Form, gap: &Gap) -> Form {
     } else {
         form
     }
-}
-
-/// Whether the code behind a label of accounts is the name of one: `the username field` has none.
-fn is_account(text: &[u8], label: (usize, usize), code: (usize, usize), gap: &Gap) -> bool {
-    let name = text.get(code.0..code.1).unwrap_or_default();
-    let between = text.get(label.1..code.0).unwrap_or_default();
-    let head = byte_before(text, label.0);
-    let digits = name.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let said = text.get(label.0..label.1).unwrap_or_default();
-    // `POSTGRES_USER: app` is a program's own; `fix-login` is a name of something else.
-    let is_setting = head == b'_' && digits == 0 && !said.iter().any(u8::is_ascii_lowercase);
-    let is_path = between.starts_with(b"::");
-    if is_nobody(name) || is_setting || is_path || matches!(head, b'-' | b'/') {
-        return false;
-    }
-    // A quote that closes before the code says nothing.
-    let is_quoted = matches!(between.last(), Some(b'"' | b'\'' | b'`'));
-    let has_sign = is_quoted || gap.has_mark;
-    let behind = text.get(code.1..).unwrap_or_default();
-    let is_from = behind.strip_prefix(b" from ");
-    let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
-    if has_sign || is_from_address {
-        return true;
-    }
-    if digits == 0 {
-        return false;
-    }
-    let is_user = said.eq_ignore_ascii_case(b"user");
-    let is_right_behind = between == b" " && is_login(name);
-    gap.is_said && !is_user
-        || said.contains(&b' ')
-        || is_right_behind && (!is_user || begins_with(behind, DEEDS))
-        || !is_user && said.len() > "login".len() && TRIGGERS.get(said).is_some_and(is_label)
-}
-
-fn is_label(trigger: &Trigger) -> bool {
-    matches!(trigger, Trigger::Label(..))
-}
-
-/// What is told of somebody's account.
-const DEEDS: &[&str] = &[
-    "logged",
-    "login",
-    "signed",
-    "failed",
-    "denied",
-    "accessed",
-    "opened",
-    "viewed",
-    "attempted",
-    "locked",
-    "printed",
-    "exported",
-];
-
-/// `rmendez4`: small letters with a few digits behind them, and no name of a protocol.
-fn is_login(name: &[u8]) -> bool {
-    const OTHERS: &[&str] = &[
-        "oauth2", "saml2", "auth0", "web3", "http2", "http3", "sha1", "sha256", "sha512", "utf8",
-        "ipv4", "ipv6", "base64", "x509", "page1", "page2", "step1", "step2", "step3", "test1",
-        "test2", "user1", "user2", "form1", "mfa2", "version2", "type1", "type2",
-    ];
-    let letters = name
-        .iter()
-        .take_while(|byte| byte.is_ascii_lowercase())
-        .count();
-    let digits = name.get(letters..).unwrap_or_default();
-    letters > 2
-        && (1..=4).contains(&digits.len())
-        && digits.iter().all(u8::is_ascii_digit)
-        && !OTHERS.iter().any(|other| name == other.as_bytes())
 }
 
 /// The next code of a list: `MRNs 48291, 48292 and 48293`.
@@ -360,6 +323,74 @@ pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &
     }
 }
 
+/// Where a number ends whose digits stand in groups as they were heard: `9 2281 0047 1`, `447 188 2`. More groups than
+/// a code has, or one that is shorter than any other number behind a code; counts and dates are words apart.
+fn read_apart(text: &[u8], start: usize, form: Form, may_count: bool) -> Option<usize> {
+    const MAX_GROUP: usize = 5;
+    const MAX_GROUPS: usize = 6;
+    const ALL: std::ops::RangeInclusive<usize> = 6..=16;
+    if !matches!(form, Form::Code | Form::Mixed | Form::Distinct) {
+        return None;
+    }
+    let (mut end, mut all, mut groups) = (start, 0, 0);
+    let (mut is_uncommon, mut has_year) = (false, false);
+    let mut last = 0;
+    while groups < MAX_GROUPS {
+        let from = end + usize::from(groups > 0);
+        let digits = digits_len(text, from);
+        if !(1..=MAX_GROUP).contains(&digits) || digits == 5 && groups > 0 {
+            break;
+        }
+        let tail = byte(text, from + digits);
+        let is_other = is_word(tail)
+            || b"/%:-".contains(&tail)
+            || tail == b'.' && byte(text, from + digits + 1).is_ascii_digit();
+        // `MRN 448 102 on 3/4`: what has a sign of its own begins something else.
+        if is_other {
+            break;
+        }
+        let is_year = digits == 4
+            && matches!(
+                (byte(text, from), byte(text, from + 1)),
+                (b'1', b'9') | (b'2', b'0')
+            );
+        // `4471`, `0099`, `12 345 6`: as few counts and measures look.
+        is_uncommon |= digits == 4 || byte(text, from) == b'0' || groups > 1 && digits < last;
+        has_year |= is_year;
+        last = digits;
+        (end, all, groups) = (from + digits, all + digits, groups + 1);
+        if byte(text, end) != b' ' {
+            break;
+        }
+    }
+    let first = digits_len(text, start);
+    // What is counted stands behind: `case 4471 22 patients`.
+    let behind = text.get(end..).unwrap_or_default();
+    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
+        && !begins_with(behind, BEHIND_NUMBERS);
+    // Two groups are a number only where they look like halves of one.
+    let is_code = match groups {
+        2 => {
+            let second = all - first;
+            (3..=4).contains(&first) && (3..=4).contains(&second) && form != Form::Distinct
+        }
+        0 | 1 => false,
+        _ => true,
+    };
+    // `1 2 3 4 5 6 7` goes on as a series does.
+    let is_series =
+        groups == MAX_GROUPS && byte(text, end) == b' ' && digits_len(text, end + 1) > 0;
+    let is_count = is_series || has_year || may_count && !is_uncommon || all < 2 * groups;
+    (is_code && !goes_on && !is_count && ALL.contains(&all)).then_some(end)
+}
+
+/// What may go on behind a number in small letters.
+const BEHIND_NUMBERS: &[&str] = &[
+    "on", "is", "was", "for", "and", "with", "at", "in", "from", "per", "to", "ends", "open",
+    "closed", "dob", "exp", "here", "has", "as", "but", "or", "he", "she", "pls", "please", "room",
+    "rm", "came", "please", "says", "said", "not", "that",
+];
+
 /// Where a number ends that is said in groups: `MRN: 44 71 223`.
 fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     /// Digits of a group, and of all of them.
@@ -409,8 +440,6 @@ struct Gap {
     end: usize,
     /// `:`, `#`, `=` or a quote.
     has_sign: bool,
-    /// A sign that is no quote.
-    has_mark: bool,
     /// A sign, or a word such as `is`.
     is_said: bool,
 }
@@ -421,7 +450,6 @@ impl Gap {
             end: label_end,
             // `MR#` ends with its sign.
             has_sign: byte_before(text, label_end) == b'#',
-            has_mark: byte_before(text, label_end) == b'#',
             is_said: byte_before(text, label_end) == b'#',
         };
         let limit = label_end + MAX_FILLER_BYTES;
@@ -439,12 +467,10 @@ impl Gap {
             } else if let Some(aside) = aside_len(rest) {
                 gap.end += aside;
                 gap.has_sign |= sign == b'<';
-                gap.has_mark |= sign == b'<';
                 gap.is_said |= sign == b'<';
             } else if b":#=\"'>|`?".contains(&sign) || is_handle_sign(text, gap.end) {
                 gap.end += 1;
                 gap.has_sign = true;
-                gap.has_mark |= !matches!(sign, b'"' | b'\'' | b'`');
                 gap.is_said = true;
             } else if b" -_.()[]*\t\\,".contains(&sign) {
                 gap.end += 1;
@@ -678,67 +704,6 @@ fn is_registration(code: &[u8]) -> bool {
     letters >= 3 && digits >= 3 || is_mixed
 }
 
-/// What stands where an account's name does and is nobody's.
-fn is_nobody(code: &[u8]) -> bool {
-    [
-        "admin",
-        "root",
-        "system",
-        "anonymous",
-        "null",
-        "none",
-        "nil",
-        "true",
-        "false",
-        "guest",
-        "user",
-        "assistant",
-        "unknown",
-        "string",
-        "text",
-        "value",
-        "name",
-        "not",
-        "and",
-        "for",
-        "the",
-        "story",
-        "agent",
-        "input",
-        "message",
-        "interface",
-        "app",
-        "postgres",
-        "mysql",
-        "oracle",
-        "mongo",
-        "redis",
-        "sa",
-        "dba",
-        "service",
-        "www-data",
-        "nginx",
-        "ubuntu",
-        "ec2-user",
-        "node",
-        "deploy",
-        "runner",
-        "api",
-        "test",
-        "testuser",
-        "demo",
-        "default",
-        "example",
-        "username",
-        "myuser",
-        "nobody",
-        "you",
-        "me",
-    ]
-    .iter()
-    .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))
-}
-
 /// A field that is labelled by its place: the whole value, as far as it is of the form.
 pub fn find_field(
     text: &[u8],
@@ -764,7 +729,9 @@ pub fn find_field(
     };
     let found = code_end(text.get(..from + value.len())?, first, form)?;
     let code = text.get(first..found)?;
-    if form == Form::Handle && (is_nobody(code) || found < from + value.len()) {
+    if form == Form::Handle
+        && (account::is_nobody(code) || account::is_expression(code) || found < from + value.len())
+    {
         return None;
     }
     // The rest of the value would be something else than the code: `12 of 14`.

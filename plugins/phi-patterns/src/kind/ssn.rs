@@ -20,6 +20,14 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let text = numbers.text;
     let start = numbers.group(at).start;
     let is_labelled = || has(before(text, start), LABELS);
+    // `999-99-9999`: as a form shows how one is written, or has none.
+    let is_template = numbers.has_lengths(at, &[3, 2, 4])
+        && [(at, 999), (at + 1, 99), (at + 2, 9999)]
+            .iter()
+            .all(|(at, nines)| numbers.value(*at) == Some(*nines));
+    if is_template {
+        return None;
+    }
     if numbers.has_lengths(at, &[3, 2, 4])
         && stands_alone(numbers, at, at + 2)
         && let Some(found) = dashed(numbers, at, is_labelled)

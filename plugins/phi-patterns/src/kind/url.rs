@@ -43,6 +43,40 @@ const PUBLIC_HOSTS: &[&str] = &[
     "localhost",
     "0.0.0.0",
     "host.docker.internal",
+    "mozilla.org",
+    "nodejs.org",
+    "apache.org",
+    "kernel.org",
+    "debian.org",
+    "readthedocs.io",
+    "golang.org",
+    "go.dev",
+    "gopkg.in",
+    "k8s.io",
+    "crates.io",
+    "docs.rs",
+    "npmjs.com",
+    "npmjs.org",
+    "pypi.org",
+    "pythonhosted.org",
+    "rubygems.org",
+    "nuget.org",
+    "packagist.org",
+    "unpkg.com",
+    "jsdelivr.net",
+];
+
+/// Where programs are kept, under their owners: `github.com/jackc/pgx`. An owner alone may be a person.
+const CODE_HOSTS: &[&str] = &[
+    "github.com",
+    "githubusercontent.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "ghcr.io",
+    "quay.io",
+    "huggingface.co",
+    "go.uber.org",
 ];
 
 /// From the word that an address begins with, which ends at `word_end`.
@@ -110,5 +144,28 @@ fn is_public(address: &[u8]) -> bool {
         && host
             .iter()
             .all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    is_loopback || PUBLIC_HOSTS.iter().any(|top| is_below(top)) || is_below("gov")
+    let path = address.get(len..).unwrap_or_default();
+    is_loopback
+        || PUBLIC_HOSTS.iter().any(|top| is_below(top))
+        || is_below("gov")
+        || CODE_HOSTS.iter().any(|top| is_below(top)) && is_program(path)
+        || is_interface(host, path)
+}
+
+/// Whether a path has an owner and a program of it.
+fn is_program(path: &[u8]) -> bool {
+    let mut steps = path.split(|byte| *byte == b'/').skip(1);
+    let is_step =
+        |step: Option<&[u8]>| step.is_some_and(|step| byte(step, 0).is_ascii_alphanumeric());
+    is_step(steps.next()) && is_step(steps.next())
+}
+
+/// `api.example.com/v1/users`: an interface of nobody (RFC 2606, 3), where the path asks for nobody.
+fn is_interface(host: &[u8], path: &[u8]) -> bool {
+    const HOSTS: [&[u8]; 3] = [b"api.example.com", b"api.example.org", b"api.example.net"];
+    let asks = path.iter().any(|byte| b"?@=%".contains(byte));
+    let mut runs = path.split(|byte| !byte.is_ascii_digit());
+    HOSTS.iter().any(|known| host.eq_ignore_ascii_case(known))
+        && !asks
+        && runs.all(|run| run.len() < 3)
 }

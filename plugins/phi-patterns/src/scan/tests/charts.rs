@@ -304,3 +304,47 @@ fn numbers_that_are_said() {
         "sell by number six to eight",
     ]);
 }
+
+#[test]
+fn ages_behind_names_and_alone_in_their_line() {
+    finds::<Patterns>(&[
+        ("Pt Velma Crutchfield 93 F fell", &["AGE_OVER_89:93"]),
+        ("Bed 4: Casimir Lech / 98 / hip fx", &["AGE_OVER_89:98"]),
+        ("Ona Haldane 91 female, hip pain", &["AGE_OVER_89:91"]),
+        ("93M", &["AGE_OVER_89:93"]),
+        ("94 female", &["AGE_OVER_89:94"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Oral Temp 98 F in ED",
+        "New York 95 F in July",
+        "Blood Pressure / 98 / high",
+        "Sodium Chloride / 100 / mL",
+        "99 F",
+        "95 male patients were enrolled",
+    ]);
+}
+
+#[test]
+fn numbers_in_groups_as_they_were_heard() {
+    finds::<Patterns>(&[
+        (
+            "Member no. 9 2281 0047 1.",
+            &["HEALTH_PLAN_ID:9 2281 0047 1"],
+        ),
+        ("Member ID 123 456 78 9", &["HEALTH_PLAN_ID:123 456 78 9"]),
+        ("acct 4471 882 019. Card", &["ACCOUNT_NUMBER:4471 882 019"]),
+        ("Claim 4471 22 118 3", &["OTHER_ID:4471 22 118 3"]),
+        ("MRN 447 188 2, room 4", &["MRN:447 188 2"]),
+        ("MRN 4471 882", &["MRN:4471 882"]),
+        ("acct 12 345 6 open", &["ACCOUNT_NUMBER:12 345 6"]),
+        ("MRN 448210 12 units", &["MRN:448210"]),
+        ("MRN 4471 2024", &["MRN:4471"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "invoice 2023 2024 2025 totals",
+        "visit 1 2 3",
+        "accession 1 2 3 4 5 6 7",
+        "member 12 34",
+        "order 2 500 ml bags",
+    ]);
+}

@@ -53,3 +53,109 @@ fn releases_seeds_and_periods_are_no_days_of_anybody() {
         "550e8400-e29b-41d4-a716-446655440000",
     ]);
 }
+
+#[test]
+fn what_is_said_of_users_in_general_is_no_account() {
+    finds::<Patterns>(&[
+        (
+            r#"{"user":"tbrandt","action":"delete"}"#,
+            &["OTHER_ID:tbrandt"],
+        ),
+        (
+            r#"{"role":"user","username":"tbrandt"}"#,
+            &["OTHER_ID:tbrandt"],
+        ),
+        (r#"session["user"] = "tbrandt""#, &["OTHER_ID:tbrandt"]),
+        ("| User | tbrandt4 |", &["OTHER_ID:tbrandt4"]),
+        ("User: tbrandt logged in", &["OTHER_ID:tbrandt"]),
+        ("Snapchat: kiki.moreau", &["OTHER_ID:kiki.moreau"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        r#"{"role":"user","content":"Write a limerick."}"#,
+        r#"{\"role\":\"user\",\"content\":\"hi\"}"#,
+        "{'role': 'user', 'parts': ['hi']}",
+        r#"if role == "user": reply = "x""#,
+        r#"{"type":"user","severity":"info"}"#,
+        r#"["user","email","telephone"]"#,
+        r#"df[["user","points"]]"#,
+        r#"{"required":["username","secret"]}"#,
+        r#"SELECT "user", "state""#,
+        r#"<option value="user">User</option><option value="clerk">Clerk</option>"#,
+        "| user | purpose | state |",
+        "User > Preferences",
+        "Login: ask your manager. User: any. Username: choose one yourself.",
+        "let Some((user, _)) = found.context(\"x\")? else {",
+        "user = current_user()",
+        "user = request.user",
+        "Instagram: Snapchat",
+    ]);
+}
+
+#[test]
+fn programs_and_interfaces_are_no_address_of_anybody() {
+    finds::<Patterns>(&[
+        ("see github.com/tbrandt", &["URL:github.com/tbrandt"]),
+        (
+            "https://api.example.com/v1/patients/44182",
+            &["URL:https://api.example.com/v1/patients/44182"],
+        ),
+    ]);
+    leaves_alone::<Patterns>(&[
+        r#"import "github.com/jackc/pgx/v5""#,
+        "golang.org/x/crypto@v0.24.0",
+        "git+https://gitlab.com/psf/requests",
+        "curl https://api.example.com/v1/users",
+    ]);
+}
+
+#[test]
+fn what_may_be_so_old_is_nobodys_age() {
+    finds::<Patterns>(&[
+        ("patient_age = 93", &["AGE_OVER_89:93"]),
+        ("She is in her 90s", &["AGE_OVER_89:90"]),
+        ("Age: 93", &["AGE_OVER_89:93"]),
+        ("a 95 yo man", &["AGE_OVER_89:95"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "MAX_AGE = 120",
+        "Cache-Control: max-age=120",
+        "retention_age: 95",
+        "minimum age: 90",
+        "Patients aged 90 years or older were excluded",
+        "Ages 95 and above: do not use",
+        "a 95 yo building",
+        "SBP in the 90s",
+        "sats in the mid 90s",
+    ]);
+}
+
+#[test]
+fn forms_and_lines_of_help_have_numbers_of_nobody() {
+    finds::<Patterns>(&[
+        ("(555) 482-9931", &["PHONE:(555) 482-9931"]),
+        ("1-800-482-1222", &["PHONE:1-800-482-1222"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "999-99-9999 for the SSN",
+        "SSN: 999-99-9999",
+        "(999) 999-9999",
+        "(555) 555-5555",
+        "Poison control 1-800-222-1222",
+        "call 800.799.7233",
+    ]);
+}
+
+#[test]
+fn what_is_usual_for_a_value_is_no_reference() {
+    finds::<Patterns>(&[
+        ("Reference: 448219", &["OTHER_ID:448219"]),
+        ("Ref: 884-219", &["OTHER_ID:884-219"]),
+        ("Reference: AB-44821", &["OTHER_ID:AB-44821"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Na 138 (Reference: 136-145)",
+        r#"{"test":"Plt","reference":"150-400"}"#,
+        "Test,Result,Reference\nPlt,188,150-400\nNa,140,135-145",
+        "WBC reference: 4000-11000",
+    ]);
+}

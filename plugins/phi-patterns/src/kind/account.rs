@@ -1,0 +1,299 @@
+//! The names of accounts: `user: jdoe`, `logged in as rmendez4`. What programs and their texts say of users in general
+//! is none: `{"role": "user", "content": …}`.
+
+use crate::text::{begins_with, byte, byte_before, is_word};
+use crate::trigger::{TRIGGERS, Trigger};
+
+/// Whether the code behind a label of accounts is the name of one: `the username field` has none.
+pub(super) fn is_one(
+    text: &[u8],
+    label: (usize, usize),
+    code: (usize, usize),
+    is_said_of: bool,
+) -> bool {
+    let name = text.get(code.0..code.1).unwrap_or_default();
+    let between = text.get(label.1..code.0).unwrap_or_default();
+    let head = byte_before(text, label.0);
+    let digits = name.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let said = text.get(label.0..label.1).unwrap_or_default();
+    let behind = text.get(code.1..).unwrap_or_default();
+    // `POSTGRES_USER: app` is a program's own; `fix-login` is a name of something else.
+    let is_setting = head == b'_' && digits == 0 && !said.iter().any(u8::is_ascii_lowercase);
+    let is_path = between.starts_with(b"::");
+    let is_called = matches!(byte(behind, 0), b'(' | b'[')
+        || behind.starts_with(b"::")
+        || behind.starts_with(b" {")
+        || byte(behind, 0) == b'<' && behind.get(1).is_some_and(u8::is_ascii_uppercase);
+    if is_nobody(name)
+        || is_setting
+        || is_path
+        || is_called
+        || matches!(head, b'-' | b'/')
+        || is_value(text, label)
+        || is_apart(between)
+    {
+        return false;
+    }
+    // A quote that closes before the code says nothing, and what a menu or a table goes on with is another word.
+    let is_quoted = matches!(between.last(), Some(b'"' | b'\'' | b'`'));
+    let has_tag = between.contains(&b'<');
+    let has_mark = !has_tag && between.iter().any(|byte| b":=@#".contains(byte));
+    let is_marked = between.iter().any(|byte| b"<>|".contains(byte));
+    let is_plain = name.iter().all(u8::is_ascii_alphabetic);
+    let is_from = behind.strip_prefix(b" from ");
+    let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
+    if is_from_address || is_quoted || (has_mark || is_marked && !is_plain) && digits > 0 {
+        return true;
+    }
+    if has_mark || is_marked && !is_plain {
+        return !is_expression(name) && !(is_plain && goes_on(behind));
+    }
+    if digits == 0 {
+        return false;
+    }
+    let is_user = said.eq_ignore_ascii_case(b"user");
+    let is_right_behind = between == b" " && is_login(name);
+    is_said_of && !is_user
+        || said.contains(&b' ')
+        || is_right_behind && (!is_user || begins_with(behind, DEEDS))
+        || !is_user
+            && said.len() > "login".len()
+            && TRIGGERS
+                .get(said)
+                .is_some_and(|trigger| matches!(trigger, Trigger::Label(..)))
+}
+
+/// `"role": "user"`, `["user", "email"]`: a label in quotes whose own value does not follow is a value itself.
+fn is_value(text: &[u8], (start, end): (usize, usize)) -> bool {
+    let quote = byte_before(text, start);
+    let rest = text.get(end..).unwrap_or_default();
+    let rest = rest.strip_prefix(b"\\").unwrap_or(rest);
+    if !matches!(quote, b'"' | b'\'' | b'`') || byte(rest, 0) != quote {
+        return false;
+    }
+    let rest = rest.get(1..).unwrap_or_default().trim_ascii_start();
+    let rest = rest.strip_prefix(b"]").unwrap_or(rest).trim_ascii_start();
+    let head = text.get(..start - 1).unwrap_or_default();
+    let head = head.strip_suffix(b"\\").unwrap_or(head);
+    let blanks = head
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'));
+    let last = byte_before(head, head.len() - blanks.count());
+    // `if role == "user": content = …`.
+    let is_compared = last == b'=' || last == b':' || is_word(last);
+    !matches!(byte(rest, 0), b':' | b'=') || is_compared && quote != b'`'
+}
+
+/// `user, content`, `(user) -> anyhow`: what stands between says that another thing follows.
+fn is_apart(between: &[u8]) -> bool {
+    let closes = between.contains(&b')') && !between.contains(&b'(');
+    closes || between.iter().any(|byte| b",?".contains(byte))
+}
+
+/// `request.user`, `models.User`: a place in a program and no name.
+pub(super) fn is_expression(name: &[u8]) -> bool {
+    const OWNERS: [&[u8]; 9] = [
+        b"self", b"this", b"request", b"req", b"models", b"auth", b"session", b"ctx", b"process",
+    ];
+    let mut parts = name.split(|byte| *byte == b'.');
+    let is_owned = parts
+        .next()
+        .is_some_and(|owner| owner.len() < name.len() && OWNERS.contains(&owner));
+    // `user_id: accepted_by_user_id`.
+    let names_the_label = ["user", "handle"].iter().any(|label| {
+        name.windows(label.len())
+            .any(|part| part.eq_ignore_ascii_case(label.as_bytes()))
+    });
+    is_owned || names_the_label && !name.iter().any(u8::is_ascii_digit)
+}
+
+/// Whether a sentence goes on behind a word that is written as any other: `Login: ask your manager`.
+fn goes_on(behind: &[u8]) -> bool {
+    let [b' ', next, ..] = behind else {
+        return false;
+    };
+    next.is_ascii_lowercase() && !begins_with(behind, DEEDS) && !begins_with(behind, BESIDE)
+}
+
+/// What stands behind the name of an account in the same line.
+const BESIDE: &[&str] = &[
+    "on", "at", "from", "in", "and", "is", "was", "has", "had", "for", "with", "pw", "pass", "pwd",
+    "password", "pin", "role", "ip", "action", "host", "session", "time", "event", "status",
+    "reset", "did", "changed", "deleted", "updated", "added", "to", "tried", "logs", "cannot",
+    "can't", "says",
+];
+
+/// What is told of somebody's account.
+const DEEDS: &[&str] = &[
+    "logged",
+    "login",
+    "signed",
+    "failed",
+    "denied",
+    "accessed",
+    "opened",
+    "viewed",
+    "attempted",
+    "locked",
+    "printed",
+    "exported",
+];
+
+/// `rmendez4`: small letters with a few digits behind them, and no name of a protocol.
+fn is_login(name: &[u8]) -> bool {
+    const OTHERS: &[&str] = &[
+        "oauth2", "saml2", "auth0", "web3", "http2", "http3", "sha1", "sha256", "sha512", "utf8",
+        "ipv4", "ipv6", "base64", "x509", "page1", "page2", "step1", "step2", "step3", "test1",
+        "test2", "user1", "user2", "form1", "mfa2", "version2", "type1", "type2",
+    ];
+    let letters = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    let digits = name.get(letters..).unwrap_or_default();
+    letters > 2
+        && (1..=4).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+        && !OTHERS.iter().any(|other| name == other.as_bytes())
+}
+
+/// What stands where an account's name does and is nobody's.
+pub(super) fn is_nobody(code: &[u8]) -> bool {
+    [
+        "admin",
+        "root",
+        "system",
+        "anonymous",
+        "null",
+        "none",
+        "nil",
+        "true",
+        "false",
+        "guest",
+        "user",
+        "assistant",
+        "unknown",
+        "string",
+        "text",
+        "value",
+        "name",
+        "not",
+        "and",
+        "for",
+        "the",
+        "story",
+        "agent",
+        "input",
+        "message",
+        "interface",
+        "app",
+        "postgres",
+        "mysql",
+        "oracle",
+        "mongo",
+        "redis",
+        "sa",
+        "dba",
+        "service",
+        "www-data",
+        "nginx",
+        "ubuntu",
+        "ec2-user",
+        "node",
+        "deploy",
+        "runner",
+        "api",
+        "test",
+        "testuser",
+        "demo",
+        "default",
+        "example",
+        "username",
+        "myuser",
+        "nobody",
+        "you",
+        "see",
+        "any",
+        "your",
+        "his",
+        "her",
+        "our",
+        "their",
+        "all",
+        "this",
+        "that",
+        "same",
+        "please",
+        "required",
+        "optional",
+        "yes",
+        "content",
+        "status",
+        "email",
+        "mail",
+        "phone",
+        "password",
+        "passwd",
+        "pass",
+        "type",
+        "role",
+        "level",
+        "action",
+        "score",
+        "repo",
+        "id",
+        "created",
+        "updated",
+        "error",
+        "info",
+        "debug",
+        "account",
+        "accounts",
+        "profile",
+        "settings",
+        "login",
+        "logout",
+        "signin",
+        "signup",
+        "session",
+        "token",
+        "data",
+        "object",
+        "tool",
+        "developer",
+        "nurse",
+        "doctor",
+        "provider",
+        "patient",
+        "clinician",
+        "caller",
+        "client",
+        "snapchat",
+        "instagram",
+        "twitter",
+        "facebook",
+        "tiktok",
+        "skype",
+        "venmo",
+        "whatsapp",
+        "telegram",
+        "linkedin",
+        "youtube",
+        "reddit",
+        "discord",
+        "signal",
+        "bool",
+        "int",
+        "integer",
+        "boolean",
+        "str",
+        "undefined",
+        "self",
+        "request",
+        "current",
+        "me",
+    ]
+    .iter()
+    .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))
+}
