@@ -89,7 +89,7 @@ pub(super) fn is_series(numbers: &Numbers<'_>, at: usize) -> bool {
         return false;
     };
     let follows = |first: (u32, u32), second: (u32, u32)| {
-        let is_sure = first.1.max(second.1) > 12 && !(first.1 == second.1);
+        let is_sure = first.1.max(second.1) > 12 && first.1 != second.1;
         first.0 == second.0 && first.0 > 1 && first.1 < second.1 && second.1 >= 8
             || first.0 + 1 == second.0 && is_sure && second.1 < first.1
     };

@@ -126,7 +126,7 @@ pub(super) fn in_brackets(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let mut words = given.split(|byte| *byte == b' ');
     let is_given = words
         .next()
-        .is_some_and(|word| word.len() > 1 && word.iter().all(|byte| is_part(byte)));
+        .is_some_and(|word| word.len() > 1 && word.iter().all(is_part));
     let is_initial = words
         .next()
         .is_none_or(|word| word.len() == 1 && word.iter().all(u8::is_ascii_uppercase));
