@@ -20,6 +20,9 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     if is_birth(label) {
         return date(text, start, end);
     }
+    if is_of_a_day(label) {
+        return day(text, start, end);
+    }
     let (kind, form) = match FIELDS.get(label) {
         Some((kind, form)) => (*kind, *form),
         None => match TRIGGERS.get(owned(label)?)? {
@@ -88,6 +91,55 @@ fn is_birth(label: &[u8]) -> bool {
     ]
     .iter()
     .any(|word| label.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a column has the days on which something was done.
+fn is_of_a_day(label: &[u8]) -> bool {
+    [
+        "adm",
+        "admit",
+        "admitted",
+        "admit date",
+        "adm date",
+        "date",
+        "dos",
+        "doa",
+        "seen",
+        "last seen",
+        "visit date",
+        "appt",
+        "d/c",
+        "dc",
+        "d/c date",
+        "discharged",
+        "discharge date",
+        "surgery date",
+        "lmp",
+        "edd",
+        "due date",
+        "next appt",
+        "f/u",
+    ]
+    .iter()
+    .any(|word| label.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// A month and a day with a slash between and nothing else.
+fn day(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    let mut parts = text
+        .get(start..end)?
+        .split(|byte| *byte == b'/')
+        .map(|part| {
+            let is_number = matches!(part.len(), 1 | 2) && part.iter().all(u8::is_ascii_digit);
+            let digit = |value: u32, digit: &u8| value * 10 + u32::from(digit - b'0');
+            is_number.then(|| part.iter().fold(0, digit))
+        });
+    let (Some(Some(month)), Some(Some(day)), None) = (parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    ((1..=12).contains(&month) && (1..=31).contains(&day))
+        .then_some(Finding::new(DATE, start, end, 800).contextual())
 }
 
 /// Six or eight digits that are a date because the field is one.

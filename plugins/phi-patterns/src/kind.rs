@@ -82,7 +82,7 @@ pub const NUMBER_FINDERS: [NumberFinder; 8] = [
 ];
 
 /// As [`NUMBER_FINDERS`].
-pub const CODE_FINDERS: [CodeFinder; 9] = [
+pub const CODE_FINDERS: [CodeFinder; 10] = [
     identifier::find_uuid,
     identifier::find_alien,
     ssn::find_misread,
@@ -92,4 +92,5 @@ pub const CODE_FINDERS: [CodeFinder; 9] = [
     plan::find,
     bank::find_iban,
     licence::find_dea,
+    phone::find_extension,
 ];

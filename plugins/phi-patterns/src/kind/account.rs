@@ -46,7 +46,7 @@ pub(super) fn is_one(
         return true;
     }
     if has_mark || is_marked && !is_plain {
-        return !is_expression(name) && !(is_plain && goes_on(behind));
+        return !(is_expression(name) || is_plain && goes_on(behind));
     }
     if digits == 0 {
         return false;

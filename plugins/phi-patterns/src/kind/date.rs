@@ -5,13 +5,14 @@ mod alone;
 mod named;
 mod ordinal;
 mod said;
+mod usual;
 
 pub use alone::{find_holiday, find_month};
 pub use named::find_named;
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
-use crate::text::{before, byte, byte_before, ends_with, has, is_word, starts};
+use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
 use said::{DATE_WORDS, is_said};
 
@@ -39,11 +40,17 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return packed(numbers, at);
     }
     if numbers.gap(at + 1) == gap {
+        if let Some(last) = whole_span(numbers, at) {
+            return Some(finding(last, 700));
+        }
         let score = triple(numbers, at).filter(|_| !is_bound(numbers, at))?;
         return Some(finding(at + 2, score));
     }
     if let Some(last) = days(numbers, at) {
         return Some(finding(last, 850));
+    }
+    if let Some(last) = stay(numbers, at) {
+        return Some(finding(last, 650).contextual());
     }
     if let Some(last) = range(numbers, at) {
         return Some(finding(last, 600).contextual());
@@ -98,8 +105,22 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
                 Gap::Slash => Some(850),
                 Gap::Dash => Some(700),
                 // Versions and sections look the same.
-                _ => has(before(numbers.text, numbers.group(at).start), DATE_WORDS).then_some(600),
+                _ => {
+                    let near = before(numbers.text, numbers.group(at).start);
+                    let behind = numbers.text.get(numbers.group(at + 2).end..)?;
+                    let is_timed = matches!(
+                        behind,
+                        [b' ', b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', ..]
+                    );
+                    (is_timed || has(near, DATE_WORDS)).then_some(600)
+                }
             }
+        }
+        // `DOB 65-02-14`.
+        (2, 2, 2) if a > 31 && is_month_and_day(b, c) && numbers.gap(at) == Gap::Dash => {
+            let near = before(numbers.text, numbers.group(at).start).trim_ascii_end();
+            let near = near.strip_suffix(b":").unwrap_or(near);
+            ends_with(near, BIRTH_WORDS).then_some(750)
         }
         _ => None,
     }
@@ -160,6 +181,51 @@ fn is_edge_of_month(numbers: &Numbers<'_>, at: usize) -> bool {
     }
 }
 
+/// The last group of `6-20-24-6-22-24`: two whole dates with the sign between that is inside of them.
+fn whole_span(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    let is_date = |at: usize| {
+        let lengths = numbers.group(at).len() <= 2 && numbers.group(at + 1).len() <= 2;
+        let year = matches!(numbers.group(at + 2).len(), 2 | 4);
+        let (month, day) = (numbers.value(at), numbers.value(at + 1));
+        lengths && year && month.is_some_and(is_month) && day.is_some_and(is_day)
+    };
+    let is_one_sign = (at..at + 5).all(|index| numbers.gap(index) == Gap::Dash);
+    let is_span = is_one_sign
+        && is_date(at)
+        && is_date(at + 3)
+        && numbers.group(at + 2).len() == numbers.group(at + 5).len();
+    (is_span && numbers.stands_alone(at, at + 5)).then_some(at + 5)
+}
+
+/// The last group of `6/20-22`, where somebody was in a hospital.
+fn stay(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    const STAYS: &[&str] = &[
+        "hospitalized",
+        "hospitalised",
+        "admitted",
+        "inpatient",
+        "admission",
+        "stay",
+        "in hospital",
+    ];
+    let is_shape = numbers.gap(at) == Gap::Slash
+        && numbers.gap(at + 1) == Gap::Dash
+        && (0..3).all(|index| numbers.group(at + index).len() <= 2)
+        && numbers.stands_alone(at, at + 2);
+    let (month, first, last) = (
+        numbers.value(at)?,
+        numbers.value(at + 1)?,
+        numbers.value(at + 2)?,
+    );
+    let (start, end) = (numbers.group(at).start, numbers.group(at + 2).end);
+    let is_span = is_shape && is_month(month) && first < last && is_day(last);
+    let is_told = || {
+        begins_with(after(numbers.text, end), STAYS)
+            || ends_with(before(numbers.text, start), STAYS)
+    };
+    (is_span && is_told()).then_some(at + 2)
+}
+
 /// The last group of `10/14-17/2025`.
 fn days(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
     let gaps = (numbers.gap(at), numbers.gap(at + 1), numbers.gap(at + 2));
@@ -175,11 +241,16 @@ fn days(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
 
 /// The last group of `2/28-3/4`, where the words say that it is a span of days.
 fn range(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    // `6/20-6/22/24`.
+    let has_year = numbers.gap(at + 3) == Gap::Slash
+        && matches!(numbers.group(at + 4).len(), 2 | 4)
+        && !is_tight(numbers, at + 4);
+    let last = at + 3 + usize::from(has_year);
     let is_range = numbers.gap(at) == Gap::Slash
         && numbers.gap(at + 1) == Gap::Dash
         && numbers.gap(at + 2) == Gap::Slash
-        && !is_tight(numbers, at + 3)
-        && !is_word(byte(numbers.text, numbers.group(at + 3).end));
+        && (!is_tight(numbers, at + 3) || has_year)
+        && !is_word(byte(numbers.text, numbers.group(last).end));
     let is_pair = |at: usize| {
         let lengths = numbers.group(at).len() <= 2 && numbers.group(at + 1).len() <= 2;
         let (month, day) = (numbers.value(at), numbers.value(at + 1));
@@ -189,7 +260,7 @@ fn range(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
         let near = before(numbers.text, numbers.group(at).start);
         !has(near, said::MEASURE_BEFORE)
     };
-    (is_range && is_pair(at) && is_pair(at + 2) && is_said()).then_some(at + 3)
+    (is_range && is_pair(at) && is_pair(at + 2) && is_said()).then_some(last)
 }
 
 /// Labels of the day of birth, behind which any six or eight digits are one.
@@ -295,6 +366,10 @@ fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             return finding(group.end);
         }
         6 if fits(value / 10_000, value / 100 % 100) => return finding(group.end),
+        // `2141965`, the month without its zero.
+        7 if fits(value / 1_000_000, value / 10_000 % 100) && YEARS.contains(&(value % 10_000)) => {
+            return finding(group.end);
+        }
         1 | 2 => {}
         _ => return None,
     }

@@ -1,5 +1,7 @@
 //! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
 
+mod apart;
+
 use super::account;
 use super::licence::is_npi;
 use super::read_out;
@@ -64,14 +66,17 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         return Some(Finding::new(kind, gap.end, end, LABEL_SCORE).contextual());
     }
     let is_counted = is_word_of_every_day && !gap.is_said;
-    let end = read_apart(text, gap.end, form, is_counted)
+    let end = apart::read_out(text, gap.end, form, is_counted)
         .or_else(|| code_end(text, gap.end, form))
-        .or_else(|| groups_end(text, gap.end, form))?;
+        .or_else(|| apart::groups_end(text, gap.end, form))?;
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
     let is_handle = form == Form::Handle;
-    if is_word_of_every_day && !gap.is_said && digits < MIN_BARE_DIGITS && !is_plate && !is_handle {
+    let is_bare = is_word_of_every_day && !gap.is_said && !is_plate && !is_handle;
+    if is_bare && digits < MIN_BARE_DIGITS && !is_lettered(code) && !is_abbreviated(label, digits)
+        || is_weak(text, (at, label_end), (gap.end, end))
+    {
         return None;
     }
     // `chart 2024` and `MRN in 2024` are about a year.
@@ -119,6 +124,40 @@ pub fn is_range_of_values(label: &[u8], code: &[u8]) -> bool {
     is_of_reference && low < high && (is_short || is_rounded)
 }
 
+/// `FP-99120-A`, `LFF22019V`: capitals and digits enough for no form and no standard.
+fn is_lettered(code: &[u8]) -> bool {
+    const DIGITS: usize = 5;
+    let capitals = code.iter().take_while(|byte| byte.is_ascii_uppercase());
+    let digits = code.iter().filter(|byte| byte.is_ascii_digit());
+    capitals.count() >= 2 && digits.count() >= DIGITS && !code.contains(&b' ')
+}
+
+/// `HAR 88123`: behind an abbreviation fewer digits are a number than behind a word.
+fn is_abbreviated(label: &[u8], digits: usize) -> bool {
+    label.len() <= 3 && digits >= 5 && label.iter().all(u8::is_ascii_uppercase)
+}
+
+/// Whether the label is a word of every text, and the code is none that it has: `sample 250000 rows`, `lead 12`.
+fn is_weak(text: &[u8], label: (usize, usize), code: (usize, usize)) -> bool {
+    const LETTERED: &[&str] = &["sample", "lead", "leads", "subj"];
+    let word = text.get(label.0..label.1).unwrap_or_default();
+    let between = text.get(label.1..code.0).unwrap_or_default();
+    let number = text.get(code.0..code.1).unwrap_or_default();
+    let is_one_of = |words: &[&str]| {
+        words
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    if is_one_of(LETTERED) {
+        return !number.iter().any(u8::is_ascii_uppercase) || between != b" ";
+    }
+    // `Patient 0048812`, and no day and no telephone.
+    let is_day = number.len() == 8 && matches!(number, [b'1', b'9', ..] | [b'2', b'0', ..]);
+    let is_number = (6..=8).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
+    is_one_of(&["patient"])
+        && (between != b" " || !is_number || is_day || !byte(word, 0).is_ascii_uppercase())
+}
+
 /// Words before `ID` that say whose it is.
 const PLAN_WORDS: &[&str] = &[
     "member",
@@ -141,6 +180,10 @@ const PLAN_WORDS: &[&str] = &[
     "medicare",
     "denied",
     "claim",
+    "pcn",
+    "grp",
+    "payor",
+    "mbr",
 ];
 const PERSON_WORDS: &[&str] = &[
     "patient", "pt", "name", "her", "his", "client", "resident", "dob",
@@ -160,15 +203,26 @@ fn of_somebody(text: &[u8], at: usize, label_end: usize) -> Option<Finding> {
     let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or(near);
     let kind = if has(line, PLAN_WORDS) {
         HEALTH_PLAN_ID
-    } else if has(line, PERSON_WORDS) {
+    } else if has(line, PERSON_WORDS) || is_in_aside(text, at, label_end) {
         OTHER_ID
     } else {
         return None;
     };
     let gap = Gap::behind(text, label_end);
     let end = code_end(text, gap.end, Form::Distinct)
-        .or_else(|| groups_end(text, gap.end, Form::Distinct))?;
+        .or_else(|| apart::groups_end(text, gap.end, Form::Distinct))?;
     Some(Finding::new(kind, gap.end, end, WORD_SCORE).contextual())
+}
+
+/// `(ID MCD-77120093)`: alone in brackets, with a code that is long and has letters.
+fn is_in_aside(text: &[u8], at: usize, label_end: usize) -> bool {
+    let rest = text.get(label_end + 1..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take_while(|byte| is_word(**byte) || **byte == b'-')
+        .count();
+    let code = rest.get(..len).unwrap_or_default();
+    byte_before(text, at) == b'(' && byte(rest, len) == b')' && code.len() > 7 && is_lettered(code)
 }
 
 /// `Member: … Group: 70012`: beside another number of a plan, a group is one of its, whatever it looks like.
@@ -243,6 +297,9 @@ pub fn find_behind(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     /// Digits of the shortest number whose label is looked for behind it.
     const MIN_DIGITS: usize = 5;
     let group = numbers.group(at);
+    if let Some(found) = apart::in_brackets(numbers, at) {
+        return Some(found);
+    }
     if group.len() < MIN_DIGITS
         || is_word(byte_before(numbers.text, group.start))
         || is_word(byte(numbers.text, group.end))
@@ -321,100 +378,6 @@ pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &
     } else {
         finding
     }
-}
-
-/// Where a number ends whose digits stand in groups as they were heard: `9 2281 0047 1`, `447 188 2`. More groups than
-/// a code has, or one that is shorter than any other number behind a code; counts and dates are words apart.
-fn read_apart(text: &[u8], start: usize, form: Form, may_count: bool) -> Option<usize> {
-    const MAX_GROUP: usize = 5;
-    const MAX_GROUPS: usize = 6;
-    const ALL: std::ops::RangeInclusive<usize> = 6..=16;
-    if !matches!(form, Form::Code | Form::Mixed | Form::Distinct) {
-        return None;
-    }
-    let (mut end, mut all, mut groups) = (start, 0, 0);
-    let (mut is_uncommon, mut has_year) = (false, false);
-    let mut last = 0;
-    while groups < MAX_GROUPS {
-        let from = end + usize::from(groups > 0);
-        let digits = digits_len(text, from);
-        if !(1..=MAX_GROUP).contains(&digits) || digits == 5 && groups > 0 {
-            break;
-        }
-        let tail = byte(text, from + digits);
-        let is_other = is_word(tail)
-            || b"/%:-".contains(&tail)
-            || tail == b'.' && byte(text, from + digits + 1).is_ascii_digit();
-        // `MRN 448 102 on 3/4`: what has a sign of its own begins something else.
-        if is_other {
-            break;
-        }
-        let is_year = digits == 4
-            && matches!(
-                (byte(text, from), byte(text, from + 1)),
-                (b'1', b'9') | (b'2', b'0')
-            );
-        // `4471`, `0099`, `12 345 6`: as few counts and measures look.
-        is_uncommon |= digits == 4 || byte(text, from) == b'0' || groups > 1 && digits < last;
-        has_year |= is_year;
-        last = digits;
-        (end, all, groups) = (from + digits, all + digits, groups + 1);
-        if byte(text, end) != b' ' {
-            break;
-        }
-    }
-    let first = digits_len(text, start);
-    // What is counted stands behind: `case 4471 22 patients`.
-    let behind = text.get(end..).unwrap_or_default();
-    let goes_on = matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
-        && !begins_with(behind, BEHIND_NUMBERS);
-    // Two groups are a number only where they look like halves of one.
-    let is_code = match groups {
-        2 => {
-            let second = all - first;
-            (3..=4).contains(&first) && (3..=4).contains(&second) && form != Form::Distinct
-        }
-        0 | 1 => false,
-        _ => true,
-    };
-    // `1 2 3 4 5 6 7` goes on as a series does.
-    let is_series =
-        groups == MAX_GROUPS && byte(text, end) == b' ' && digits_len(text, end + 1) > 0;
-    let is_count = is_series || has_year || may_count && !is_uncommon || all < 2 * groups;
-    (is_code && !goes_on && !is_count && ALL.contains(&all)).then_some(end)
-}
-
-/// What may go on behind a number in small letters.
-const BEHIND_NUMBERS: &[&str] = &[
-    "on", "is", "was", "for", "and", "with", "at", "in", "from", "per", "to", "ends", "open",
-    "closed", "dob", "exp", "here", "has", "as", "but", "or", "he", "she", "pls", "please", "room",
-    "rm", "came", "please", "says", "said", "not", "that",
-];
-
-/// Where a number ends that is said in groups: `MRN: 44 71 223`.
-fn groups_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
-    /// Digits of a group, and of all of them.
-    const GROUP: std::ops::RangeInclusive<usize> = 2..=3;
-    const ALL: std::ops::RangeInclusive<usize> = 6..=12;
-    let mut end = start;
-    let (mut all, mut groups) = (0, 0);
-    loop {
-        let digits = digits_len(text, end);
-        if !GROUP.contains(&digits) {
-            return None;
-        }
-        (all, groups, end) = (all + digits, groups + 1, end + digits);
-        if !matches!(byte(text, end), b' ' | b'-') || !byte(text, end + 1).is_ascii_digit() {
-            break;
-        }
-        end += 1;
-    }
-    // Two are a measure and another one, a slash a date or a pressure.
-    let is_number = matches!(form, Form::Code | Form::Mixed | Form::Distinct)
-        && groups > 2
-        && ALL.contains(&all);
-    let tail = byte(text, end);
-    (is_number && !is_word(tail) && !matches!(tail, b'/' | b'%')).then_some(end)
 }
 
 fn digits_len(text: &[u8], start: usize) -> usize {

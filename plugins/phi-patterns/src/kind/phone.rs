@@ -31,6 +31,8 @@ const PHONE_WORDS: &[&str] = &[
     "hotline",
     "whatsapp",
     "sms",
+    "cb",
+    "caller",
     "number",
 ];
 /// Words right before seven digits that are a telephone number.
@@ -93,7 +95,9 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         b'+' => international(numbers, at)?,
         _ => north_american(numbers, at)
             .or_else(|| labelled(numbers, at))
-            .or_else(|| half_apart(numbers, at))?,
+            .or_else(|| half_apart(numbers, at))
+            .or_else(|| elsewhere(numbers, at))
+            .or_else(|| of_exchange(numbers, at))?,
     };
     let end = extension_end(numbers.text, numbers.group(last).end);
     let digits = numbers.text.get(group.start..numbers.group(last).end)?;
@@ -101,7 +105,8 @@ pub fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     // `(555) 123-4567` and `+1 555 …` begin at their sign.
-    let start = if head == b'(' || head == b'+' {
+    let is_bracketed = head == b'(' && numbers.text.get(group.start..end)?.contains(&b')');
+    let start = if is_bracketed || head == b'+' {
         group.start - 1
     } else {
         group.start
@@ -247,6 +252,9 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     {
         return Some(found);
     }
+    if is_lettered(near) || is_kins(near) {
+        return Some(found);
+    }
     let said = last_of(near, PHONE_WORDS).max(last_of(near, FAX_WORDS))?;
     let is_other = last_of(near, OTHER_WORDS).is_some_and(|other| other > said);
     (!is_other).then_some(found)
@@ -264,6 +272,15 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
         numbers.has_lengths(at, &[3, 4]) && matches!(numbers.gap(at), Gap::Dash | Gap::Dot);
     if is_local && numbers.stands_alone_after(at + 1) {
         return Some((at + 1, 750));
+    }
+    // `773-5550-116`, with a slip of the hand.
+    let is_slip = numbers.has_lengths(at, &[3, 4, 3])
+        && matches!(numbers.gap(at), Gap::Dash | Gap::Space)
+        && numbers.gap(at + 1) == numbers.gap(at)
+        && numbers.value(at)? >= 200
+        && numbers.value(at + 1)? >= 2000;
+    if is_slip && numbers.stands_alone_after(at + 2) {
+        return Some((at + 2, 700));
     }
     let is_split =
         numbers.has_lengths(at, &[3, 7]) && matches!(numbers.gap(at), Gap::Dash | Gap::Space);
@@ -313,6 +330,182 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     found
 }
 
+/// `M: 07700 900381`, `F: 3035550143`: the letter of what is dialled.
+fn is_lettered(near: &[u8]) -> bool {
+    let Some([head @ .., letter]) = near.trim_ascii_end().strip_suffix(b":") else {
+        return false;
+    };
+    b"MWHTCOPFmwhtcopf".contains(letter) && !is_word(byte_before(head, head.len()))
+}
+
+/// `wife Mirjana 555-0131`, `her # 786 5550 138`: right behind one of the family, a name between.
+fn is_kins(near: &[u8]) -> bool {
+    const KIN: &[&str] = &[
+        "wife",
+        "husband",
+        "spouse",
+        "partner",
+        "son",
+        "daughter",
+        "dtr",
+        "mom",
+        "mother",
+        "dad",
+        "father",
+        "sister",
+        "brother",
+        "niece",
+        "nephew",
+        "aunt",
+        "uncle",
+        "grandson",
+        "granddaughter",
+        "friend",
+        "neighbor",
+        "neighbour",
+        "caregiver",
+        "guardian",
+        "nok",
+        "poa",
+        "hcp",
+        "her #",
+        "his #",
+        "their #",
+        "my #",
+    ];
+    let mut head = near.trim_ascii_end();
+    for _ in 0..=2 {
+        head = head
+            .strip_suffix(b":")
+            .or(head.strip_suffix(b"("))
+            .unwrap_or(head)
+            .trim_ascii_end();
+        if ends_with(head, KIN) {
+            return true;
+        }
+        let letters = head
+            .iter()
+            .rev()
+            .take_while(|byte| {
+                is_word(**byte) && !byte.is_ascii_digit() || matches!(byte, b'-' | b'\'')
+            })
+            .count();
+        let start = head.len() - letters;
+        if letters < 2 || !byte(head, start).is_ascii_uppercase() {
+            return false;
+        }
+        head = head.get(..start).unwrap_or_default().trim_ascii_end();
+    }
+    false
+}
+
+/// `07700 900381`, `020 7946 0018`, `(02) 9876 5432`: numbers of Britain and Australia as nothing else is divided.
+fn elsewhere(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    let start = numbers.group(at).start;
+    let is_zero = byte(numbers.text, start) == b'0';
+    let gaps = (numbers.gap(at), numbers.gap(at + 1));
+    let is_mobile = numbers.has_lengths(at, &[5, 6])
+        && byte(numbers.text, start + 1) == b'7'
+        && gaps.0 == Gap::Space;
+    let is_city = numbers.has_lengths(at, &[3, 4, 4]) && gaps == (Gap::Space, Gap::Space);
+    let is_bracketed = matches!(numbers.group(at).len(), 2 | 3)
+        && numbers.has_lengths(at + 1, &[4, 4])
+        && byte_before(numbers.text, start) == b'('
+        && gaps == (Gap::Bracket, Gap::Space);
+    let last = if is_mobile { at + 1 } else { at + 2 };
+    let is_number = is_zero && (is_mobile || is_city || is_bracketed);
+    let near = before(numbers.text, start);
+    (is_number && numbers.stands_alone_after(last) && !has(near, OTHER_WORDS) && at == 0)
+        .then_some((last, 700))
+}
+
+/// `555-0144`: the exchange that directories and stories have; ranges and parts are numbered otherwise.
+fn of_exchange(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
+    let is_number = at == 0
+        && numbers.group(at).start > 0
+        && numbers.has_lengths(at, &[3, 4])
+        && numbers.gap(at) == Gap::Dash
+        && numbers.value(at) == Some(555)
+        && numbers.stands_alone_after(at + 1);
+    let start = numbers.group(at).start;
+    let near = before(numbers.text, start);
+    let head = byte_before(numbers.text, start);
+    let is_apart = matches!(head, b' ' | b'(' | b'|' | b'\n' | b'\t' | b',' | b'"' | 0);
+    const COUNTED: &[&str] = &[
+        "page", "pages", "form", "section", "icd", "grant", "room", "item", "error", "code",
+    ];
+    (is_number && is_apart && !has(near, OTHER_WORDS) && !has(near, COUNTED))
+        .then_some((at + 1, 650))
+}
+
+/// `x54471`, `p4471`: an extension or a pager, from its letter on, where somebody is to be called.
+pub fn find_extension(text: &[u8], start: usize, end: usize) -> Option<Finding> {
+    const DIGITS: std::ops::RangeInclusive<usize> = 4..=6;
+    let [letter, digits @ ..] = text.get(start..end)? else {
+        return None;
+    };
+    let words: &[&str] = match letter {
+        b'x' | b'X' => &[
+            "dr",
+            "call",
+            "calls",
+            "called",
+            "contact",
+            "page",
+            "paged",
+            "reach",
+            "text",
+            "ext",
+            "nurse",
+            "rn",
+            "md",
+            "np",
+            "pa",
+            "desk",
+            "phone",
+            "callback",
+            "cb",
+            "questions",
+            "ph",
+            "tel",
+            "office",
+        ],
+        b'p' | b'P' => &[
+            "dr",
+            "page",
+            "paged",
+            "pager",
+            "contact",
+            "md",
+            "np",
+            "rn",
+            "resident",
+            "intern",
+            "attending",
+        ],
+        _ => return None,
+    };
+    let near = before(text, start);
+    let clause = near
+        .rsplit(|byte| b".;\n".contains(byte))
+        .next()
+        .unwrap_or(near);
+    // `Dr. Suresh x54471`: the dot of a title ends no sentence.
+    let is_called = has(clause, words) || near.ends_with(clause) && has_title(near, clause.len());
+    let is_code = DIGITS.contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    let is_apart = matches!(byte_before(text, start), b' ' | b'(' | b'|' | b'\t');
+    let tail = byte(text, end);
+    let is_end = !is_word(tail) && !matches!(tail, b'-' | b'_' | b'%');
+    (is_code && is_apart && is_end && is_called)
+        .then(|| Finding::new(PHONE, start, end, 650).contextual())
+}
+
+/// Whether a title and its dot stand before the last `len` bytes.
+fn has_title(near: &[u8], len: usize) -> bool {
+    let head = near.get(..near.len() - len).unwrap_or_default();
+    head.ends_with(b".") && ends_with(head.get(..head.len() - 1).unwrap_or_default(), &["dr"])
+}
+
 /// Where ` x123` or ` ext. 123` ends.
 fn extension_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
@@ -355,6 +548,11 @@ fn kind(text: &[u8], start: usize, end: usize) -> usize {
                 PHONE_WORDS.get(..PHONE_WORDS.len() - 1).unwrap_or_default(),
             );
     let behind = after(text, end);
-    let is_said_behind = begins_with(behind, &["(fax", "fax)", "[fax"]) && !has(near, FAX_WORDS);
+    let is_lettered = matches!(
+        near.trim_ascii_end(),
+        [.., b' ' | b'\n', b'F', b':'] | [b'F', b':']
+    );
+    let is_said_behind =
+        is_lettered || begins_with(behind, &["(fax", "fax)", "[fax"]) && !has(near, FAX_WORDS);
     if is_fax || is_said_behind { FAX } else { PHONE }
 }

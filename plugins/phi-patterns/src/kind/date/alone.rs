@@ -268,6 +268,11 @@ const DEEDS: &[&str] = &[
     "s/p",
     "injury",
     "fell",
+    "last drink",
+    "last drank",
+    "last used",
+    "last use",
+    "last smoked",
 ];
 /// Words of care and of illness that a date is told with.
 const CARE: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use super::{DATE, Finding, is_day};
 use crate::number::Numbers;
-use crate::text::{before, byte, byte_before, ends_with, is_word, starts};
+use crate::text::{before, begins_with, byte, byte_before, ends_with, is_word, starts};
 
 /// What is done to a patient on a day: `admitted the 3rd`, `discharged on the 9th`.
 const DEEDS: &[&str] = &[
@@ -17,7 +17,7 @@ const DEEDS: &[&str] = &[
     "born on",
     "died on",
 ];
-const WEEKDAYS: [&str; 7] = [
+const WEEKDAYS: [&str; 16] = [
     "monday",
     "tuesday",
     "wednesday",
@@ -25,6 +25,27 @@ const WEEKDAYS: [&str; 7] = [
     "friday",
     "saturday",
     "sunday",
+    "tues",
+    "thurs",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "thur",
+    "fri",
+    "weds",
+];
+/// What streets and floors are called.
+const PLACES: &[&str] = &[
+    "street",
+    "st",
+    "ave",
+    "avenue",
+    "floor",
+    "road",
+    "percentile",
+    "grade",
+    "century",
 ];
 /// Ribs, nerves and vertebrae have smaller numbers.
 const BEYOND_BODIES: u32 = 13;
@@ -40,12 +61,22 @@ pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     let end = group.end + 2;
-    let head = before(text, group.start).strip_suffix(b"the ")?;
+    let near = before(text, group.start);
+    // `Tues 15th`, where no street follows.
+    let head = match near.strip_suffix(b"the ") {
+        Some(head) => head,
+        None if !begins_with(text.get(end..)?, PLACES) => near.strip_suffix(b" ")?,
+        None => return None,
+    };
+    let has_article = head.len() + 1 < near.len();
     let head = head.trim_ascii_end();
     let head = head.strip_suffix(b",").unwrap_or(head);
     if let Some(day) = WEEKDAYS.iter().find(|day| ends_with(head, &[day])) {
         let start = group.start - before(text, group.start).len() + head.len() - day.len();
         return Some(Finding::new(DATE, start, end, 850));
+    }
+    if !has_article {
+        return None;
     }
     let ends_clause = matches!(
         byte(text, end),

@@ -1,5 +1,6 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
+use super::usual;
 use crate::number::Numbers;
 use crate::text::{after, before, begins_with, byte, byte_before, has, is_word};
 
@@ -8,10 +9,7 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let near = before(numbers.text, numbers.group(at).start);
     let behind = after(numbers.text, numbers.group(at + 1).end);
     // The clause decides, not the sentence before.
-    let clause = near
-        .rsplit(|byte| b".;\n".contains(byte))
-        .next()
-        .unwrap_or(near);
+    let clause = usual::clause(near);
     let is_about_a_day = || {
         has(clause, DATE_WORDS)
             || is_heading(numbers, at, near)
@@ -21,8 +19,14 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
             || begins_with(behind, DEEDS_AFTER)
             || is_in_theatre(near)
             || is_between(numbers, at, clause)
+            || usual::is_told(numbers, at, clause, behind)
+            || usual::is_series(numbers, at)
+            || usual::is_of_value(numbers, at, near)
+            || usual::is_behind_time(numbers, at, near)
     };
-    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !begins_with(behind, MEASURE_AFTER)
+    let is_measure = begins_with(behind, MEASURE_AFTER)
+        && !(begins_with(behind, &["am", "pm"]) && usual::is_no_score(numbers, at));
+    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !is_measure
 }
 
 /// `3/1: admitted` at the beginning of a line or sentence; `11/3 pt fell` at that of a line.
@@ -340,6 +344,12 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "no-show",
     "message",
     "messaged",
+    "cleared",
+    "triage",
+    "tmrw",
+    "yest",
+    "doi",
+    "xfer",
     "msg",
     "reply",
     "replied",

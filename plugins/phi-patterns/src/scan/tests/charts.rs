@@ -348,3 +348,35 @@ fn numbers_in_groups_as_they_were_heard() {
         "order 2 500 ml bags",
     ]);
 }
+
+#[test]
+fn numbers_of_people_who_are_to_be_called() {
+    finds::<Patterns>(&[
+        ("wife Mirjana 482-0131", &["PHONE:482-0131"]),
+        ("daughter (482-0131)", &["PHONE:482-0131"]),
+        ("| Hone 555-0160 |", &["PHONE:555-0160"]),
+        (
+            "F: 3034820143 T: 3034820144",
+            &["FAX:3034820143", "PHONE:3034820144"],
+        ),
+        (r#"{"cb":"9294820170"}"#, &["PHONE:9294820170"]),
+        ("Dr. Suresh x54471", &["PHONE:x54471"]),
+        ("page p4471", &["PHONE:p4471"]),
+        ("pgr 4471", &["PHONE:4471"]),
+        ("her # 786 5550 138", &["PHONE:786 5550 138"]),
+        ("M: 07700 900381", &["PHONE:07700 900381"]),
+        ("W: 020 7946 0018", &["PHONE:020 7946 0018"]),
+        ("(02) 9876 5432", &["PHONE:(02) 9876 5432"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "reps x1000, dilute x2000",
+        "10 x4000 mL",
+        "run x4471 builds",
+        "part 555-0131",
+        "pages 555-0560",
+        "lot 07700 900381",
+        "from 482-0131",
+        "the wife of 4820131 men",
+        "0x4471",
+    ]);
+}

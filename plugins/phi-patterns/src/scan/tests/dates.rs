@@ -112,3 +112,49 @@ fn spans_of_days_and_dates_in_words_and_code() {
         "update(1981, 4, 9) of the dob",
     ]);
 }
+
+#[test]
+fn days_behind_usual_words_in_series_and_behind_values() {
+    finds::<Patterns>(&[
+        ("Recheck INR 3/19", &["DATE:3/19"]),
+        ("Called Mr. Iwu 3/12 re: INR", &["DATE:3/12"]),
+        ("Rec'd 4/19, rep'd 4/22.", &["DATE:4/19", "DATE:4/22"]),
+        ("stitches out 4/10", &["DATE:4/10"]),
+        ("tmrw 4/17", &["DATE:4/17"]),
+        ("K 4.1 (3/12)", &["DATE:3/12"]),
+        (
+            "Doses 7/8, 7/15, 7/22",
+            &["DATE:7/8", "DATE:7/15", "DATE:7/22"],
+        ),
+        ("INR 4/3 2.1, 4/10 3.4", &["DATE:4/3", "DATE:4/10"]),
+        ("Last BM 4/3 pm", &["DATE:4/3"]),
+        ("0830 2/27", &["DATE:2/27"]),
+        ("| Rm | Adm |\n|---|---|\n| 331 | 2/3 |", &["DATE:2/3"]),
+        ("DOS 6-20-24-6-22-24", &["DATE:6-20-24-6-22-24"]),
+        ("6/20-6/22/24", &["DATE:6/20-6/22/24"]),
+        ("6/20-22 hospitalized", &["DATE:6/20-22"]),
+        ("triage 07.11.23 09:40", &["DATE:07.11.23"]),
+        ("Next Tues 15th", &["DATE:Tues 15th"]),
+        ("Clinic Thu the 6th", &["DATE:Thu the 6th"]),
+        ("DOB 2141965", &["DATE:2141965"]),
+        ("DOB 65-02-14", &["DATE:65-02-14"]),
+        ("Last drink New Year's Eve.", &["DATE:New Year's Eve"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "strength 4/5, 5/5, 4/5 in legs",
+        "reviewed 4/5 items; starts 1/2 tab daily",
+        "pain 3/10 (3/10), 5/10",
+        "apgars 7/8, 8/9",
+        "mix 1/2, 1/4, 1/8 cups",
+        "Sens (3/4), spec (4/5)",
+        "tests passed (7/10)",
+        "K 4.1 (1/2)",
+        "Visits 1/4, 2/4, 3/4 done",
+        "accuracy 0.75 (3/4)",
+        "plain 6/20-22",
+        "on Tues 15th street",
+        "version 65-02-14",
+        "Palm Sunday is the Sunday before Easter",
+        "| Rm | Pain |\n|---|---|\n| 331 | 2/3 |",
+    ]);
+}

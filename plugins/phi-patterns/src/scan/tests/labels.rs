@@ -115,3 +115,36 @@ fn accounts_and_folders_of_somebody() {
         "at home/jdelgado/",
     ]);
 }
+
+#[test]
+fn codes_behind_words_of_every_text() {
+    finds::<Patterns>(&[
+        ("SZABO,ILONA M (8817201)", &["MRN:8817201"]),
+        ("(ID MCD-77120093)", &["OTHER_ID:MCD-77120093"]),
+        (
+            "PCN ADV ID U88120937 01 GRP",
+            &["HEALTH_PLAN_ID:U88120937 01"],
+        ),
+        ("RxID U88120937", &["HEALTH_PLAN_ID:U88120937"]),
+        ("Sample GX-24-00871 drawn", &["OTHER_ID:GX-24-00871"]),
+        ("subj 0317-KMW", &["OTHER_ID:0317-KMW"]),
+        ("ME# 24-0771", &["OTHER_ID:24-0771"]),
+        ("leads LFF22019V", &["DEVICE_ID:LFF22019V"]),
+        ("vent #VX-20918", &["DEVICE_ID:VX-20918"]),
+        ("by fingerprint FP-99120-A", &["BIOMETRIC_ID:FP-99120-A"]),
+        ("Patient 0048812", &["MRN:0048812"]),
+        ("HAR 88123", &["ACCOUNT_NUMBER:88123"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "sample 250000 rows",
+        "Sample size 24",
+        "leads V1-V6, lead 12",
+        "patient 448210 of a cohort",
+        "Patients 0048812",
+        "BMI,BSA (123456)",
+        "see CPT (448210)",
+        "order CMS-1500",
+        "Subj: Budget 2024-Q3",
+        "har 88123",
+    ]);
+}
