@@ -44,11 +44,11 @@ fn arguments() -> impl Strategy<Value = Value> {
     let value = leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Value::from),
-            vec(("[a-z\"]{1,4}", inner), 0..3)
+            vec(("[xzqj\"]{1,4}", inner), 0..3)
                 .prop_map(|fields| fields.into_iter().collect::<Value>()),
         ]
     });
-    vec(("[a-z]{1,6}", value), 0..3).prop_map(|fields| fields.into_iter().collect::<Value>())
+    vec(("[xzqj]{1,6}", value), 0..3).prop_map(|fields| fields.into_iter().collect::<Value>())
 }
 
 fn reply() -> impl Strategy<Value = Reply> {

@@ -416,7 +416,10 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
     });
     let is_written = match sentence.writing {
         Writing::Cased => token.shape == Shape::Capital && !is_cited,
-        Writing::Uncased => class.is_given() && token.len() > 3,
+        // A key of JSON is what somebody called a thing.
+        Writing::Uncased => {
+            class.is_given() && token.len() > 3 && !sentence.gap(at).starts_with(b"\":")
+        }
     };
     if !is_written
         || token.role.is_some()

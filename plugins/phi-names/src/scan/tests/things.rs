@@ -18,6 +18,12 @@ fn days_are_nobody() {
 }
 
 #[test]
+fn keys_are_nobody() {
+    leaves_alone::<Names>(&["{\"thing\": [null], \"leke\": {\"n\": 4}}"]);
+    finds::<Names>(&[("leke called at noon", &["NAME:leke"])]);
+}
+
+#[test]
 fn kinds_of_health_and_what_is_done_are_no_organization() {
     leaves_alone::<Names>(&[
         "Protected Health Information must be logged",
