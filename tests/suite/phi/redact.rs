@@ -230,7 +230,8 @@ async fn values_of_arguments_are_known_by_what_stands_above_them(world: &World) 
             json!({"address": ["12 Maple Street", "Springfield", "IL", "62704"]}),
             &["Maple", "62704"],
         ),
-        (json!({"age": 93}), &["93"]),
+        // With its colon: identifiers have such digits by chance.
+        (json!({"age": 93}), &[":93", ": 93"]),
         // Behind a text that is longer than what is read at once, with quotes in it.
         (
             json!({"note": "a 6\" cut ".repeat(99), "mrn": ["1234567", "7654321"]}),
