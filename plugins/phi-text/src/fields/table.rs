@@ -16,27 +16,13 @@ const SEPARATORS: [u8; 4] = [b',', PIPE, b'\t', b';'];
 const PIPE: u8 = b'|';
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
-    let (is_table, has_tuple) = looks(text);
-    for (separator, is_table) in SEPARATORS.into_iter().zip(is_table) {
-        if is_table {
-            lines(text, separator, visit);
-        }
-    }
-    if has_tuple {
-        inserts(text, visit);
-    }
-}
-
-/// One pass that costs little: for which separators two lines in a row have as many cells, a rule between them aside,
-/// and whether `(` follows a word that ends with `s`, as `VALUES (` does.
-fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
     /// Bytes that are passed over together where all are letters and spaces, as most are.
     const BYTES: usize = 8;
     let sign = |byte: &u8| TABLE_SIGNS.get(usize::from(*byte)).copied();
     let mut lines = Lines::default();
     let mut take = |at: usize, bytes: &[u8]| {
         for (index, sign) in bytes.iter().filter_map(sign).enumerate() {
-            lines.take(text, at + index, sign);
+            lines.take(text, at + index, sign, visit);
         }
     };
     let (chunks, rest) = text.as_chunks::<BYTES>();
@@ -47,30 +33,41 @@ fn looks(text: &[u8]) -> ([bool; SEPARATORS.len()], bool) {
         }
     }
     take(text.len() - rest.len(), rest);
-    lines.end();
-    (lines.are_table, lines.has_tuple)
+    lines.end(text, text.len(), visit);
+    if lines.has_tuple {
+        inserts(text, visit);
+    }
 }
 
-/// How many of each separator the line before and this one have.
+/// The line that is read, and what those before it are for each separator. A line of labels has lines of as many cells
+/// below it, until one has not as many.
 #[derive(Default)]
 struct Lines {
-    last: [u16; SEPARATORS.len()],
-    /// Pipes of the line before that: a rule may stand between.
-    pipes_before: u16,
-    counts: [u16; SEPARATORS.len()],
+    start: usize,
+    /// How many of each separator the line has so far.
+    counts: [usize; SEPARATORS.len()],
     quoted: bool,
-    /// Whether two lines in a row had as many.
-    are_table: [bool; SEPARATORS.len()],
+    headers: [Header; SEPARATORS.len()],
+    /// Whether `(` follows a word that ends with `e` or `s`, as `VALUES (` does.
     has_tuple: bool,
+}
+
+#[derive(Default)]
+enum Header {
+    #[default]
+    None,
+    /// A line that may be one, and how many columns it has.
+    Line((usize, usize), usize),
+    Labels(Labels),
 }
 
 impl Lines {
     /// Takes the sign at `at` in.
-    fn take(&mut self, text: &[u8], at: usize, sign: u8) {
+    fn take(&mut self, text: &[u8], at: usize, sign: u8, visit: &mut Visit<'_>) {
         match sign {
             NO_SIGN => {}
             QUOTE => self.quoted = !self.quoted,
-            LINE => self.end(),
+            LINE => self.end(text, at, visit),
             BRACKET => {
                 let head = text
                     .get(at.saturating_sub(8)..at)
@@ -81,28 +78,63 @@ impl Lines {
             column => {
                 let count = self.counts.get_mut(usize::from(column));
                 if let Some(count) = count.filter(|_| !self.quoted) {
-                    *count = count.saturating_add(1);
+                    *count += 1;
                 }
             }
         }
     }
 
-    fn end(&mut self) {
+    /// The line ends at `end`.
+    fn end(&mut self, text: &[u8], end: usize, visit: &mut Visit<'_>) {
+        let line = (self.start, end);
+        let counts = std::mem::take(&mut self.counts);
+        let headers = self.headers.iter_mut().zip(counts);
+        for (separator, (header, count)) in SEPARATORS.into_iter().zip(headers) {
+            let is_open = !matches!(header, Header::None);
+            if count > 0 || is_open {
+                header.next(text, line, separator, count + 1, visit);
+            }
+        }
+        self.start = end + 1;
         self.quoted = false;
-        let [_, pipes, ..] = self.counts;
-        let [_, last_pipes, ..] = self.last;
-        let [_, is_table, ..] = &mut self.are_table;
-        *is_table |= pipes >= MIN_SEPARATORS && pipes == self.pipes_before;
-        self.pipes_before = last_pipes;
-        let counts = self.last.iter_mut().zip(&mut self.counts);
-        for (found, (last, count)) in self.are_table.iter_mut().zip(counts) {
-            *found |= *count >= MIN_SEPARATORS && count == last;
-            *last = std::mem::take(count);
+    }
+}
+
+impl Header {
+    /// What it is once a line of `columns` has followed.
+    fn next(
+        &mut self,
+        text: &[u8],
+        line: (usize, usize),
+        separator: u8,
+        columns: usize,
+        visit: &mut Visit<'_>,
+    ) {
+        let columns = columns.min(MAX_COLUMNS);
+        if separator == PIPE && text.get(line.0..line.1).is_some_and(is_rule) {
+            return;
+        }
+        if columns < MIN_COLUMNS {
+            *self = Self::None;
+            return;
+        }
+        // A line is looked at when the next one has as many cells: most never are.
+        if let Self::Line(labels, count) = *self
+            && count == columns
+            && let Some(labels) = read_header(text, labels, separator)
+        {
+            *self = Self::Labels(labels);
+        }
+        match self {
+            Self::Labels(labels) if labels.count == columns => {
+                row(text, labels, line, separator, visit);
+            }
+            _ => *self = Self::Line(line, columns),
         }
     }
 }
 
-/// What a byte is to [`looks`]: the index of a separator, or one of these.
+/// What a byte is to [`each`]: the index of a separator, or one of these.
 const NO_SIGN: u8 = u8::MAX;
 const QUOTE: u8 = u8::MAX - 1;
 const LINE: u8 = u8::MAX - 2;
@@ -120,59 +152,6 @@ const TABLE_SIGNS: [u8; 256] = {
     signs[b'(' as usize] = BRACKET;
     signs
 };
-
-/// Separators in a line of the smallest table.
-const MIN_SEPARATORS: u16 = 1;
-
-/// A line of labels with lines of as many cells below it, until one has not as many.
-fn lines(text: &[u8], separator: u8, visit: &mut Visit<'_>) {
-    let mut header = Header::None;
-    let mut at = 0;
-    while at < text.len() {
-        let end = chunk::next_of(text, at, [b'\n']).unwrap_or(text.len());
-        let line = (at, end);
-        at = end + 1;
-        if separator == PIPE && text.get(line.0..line.1).is_some_and(is_rule) {
-            continue;
-        }
-        let count = columns(text, line, separator);
-        if count < MIN_COLUMNS {
-            header = Header::None;
-            continue;
-        }
-        // A line is looked at when the next one has as many cells: most never are.
-        if let Header::Line(labels, columns) = header
-            && columns == count
-            && let Some(labels) = read_header(text, labels, separator)
-        {
-            header = Header::Labels(labels);
-        }
-        match &header {
-            Header::Labels(labels) if labels.count == count => {
-                row(text, labels, line, separator, visit);
-            }
-            _ => header = Header::Line(line, count),
-        }
-    }
-}
-
-enum Header {
-    None,
-    /// A line that may be one, and how many columns it has.
-    Line((usize, usize), usize),
-    Labels(Labels),
-}
-
-/// Cells of the line, up to [`MAX_COLUMNS`].
-fn columns(text: &[u8], (start, end): (usize, usize), separator: u8) -> usize {
-    let line = text.get(start..end).unwrap_or_default();
-    let count = if chunk::next_of(line, 0, [b'"']).is_none() {
-        chunk::count(line, separator) + 1
-    } else {
-        split(text, start, end, separator, &mut [])
-    };
-    count.min(MAX_COLUMNS)
-}
 
 /// The labels of a line where every cell can be one.
 fn read_header(text: &[u8], (start, end): (usize, usize), separator: u8) -> Option<Labels> {
