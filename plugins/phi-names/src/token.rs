@@ -298,7 +298,10 @@ fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
         || matches!(tail, b'@' | b'\\')
         || tail == b'_' && is_word(byte(bytes, end + 1))
         || tail.is_ascii_digit()
-        || head.is_ascii_digit();
+        || head.is_ascii_digit()
+        // `Austin::Base`.
+        || tail == b':' && byte(bytes, end + 1) == b':' && is_word(byte(bytes, end + 2))
+        || head == b':' && byte_before(bytes, start - 1) == b':';
     // `example.com`, but no name at the end of a sentence.
     let is_in_address = || {
         head == b'.' && start > 1 && byte_before(bytes, start - 1).is_ascii_alphanumeric()

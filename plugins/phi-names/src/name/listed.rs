@@ -4,6 +4,7 @@
 use super::eponym::{is_eponym, is_of_a_thing};
 use super::pair::is_new_in_capitals;
 use super::thing::{is_double_thing, is_idiom, is_of_many_things};
+use super::told::{age_behind, ends_as_findings_do};
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -169,11 +170,27 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     if is_eponym(sentence, at) || is_thing {
         return None;
     }
+    // `the Ryan White program`.
+    let is_honoured = last == at + 1
+        && sentence
+            .before(at)
+            .is_some_and(|the| matches!(the.text(sentence.text), "the" | "The"))
+        && sentence.gap(at - 1) == b" "
+        && sentence.gap(last) == b" "
+        && sentence
+            .token(last + 1)
+            .is_some_and(|next| NAMED_AFTER.contains(&next.text(sentence.text)));
+    if is_honoured {
+        return None;
+    }
     let is_stopped = given.role.is_some_and(|role| role != Role::Particle);
     let fits = match sentence.writing {
         Writing::Cased => {
             let known = one.is_given() && (two.is_surname() || two.is_unknown() || two.is_given())
-                || one.is_unknown() && two.is_surname() && two.is_sure() && last > at + 1
+                || one.is_unknown()
+                    && two.is_surname()
+                    && two.is_sure()
+                    && (last > at + 1 || is_whose(sentence, at, given, surname))
                 || one.is_surname() && one.is_sure() && two.is_given() && two.is_sure();
             let doubtful = one.is_word() && !one.is_sure() && (two.is_word() || two.is_unknown());
             known
@@ -191,6 +208,41 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     let end = name_end(sentence, at).max(last + 1);
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
 }
+
+/// `pen delivery for Ottoline Briggs`: a word that no list has before a surname that is no word, behind a word that people
+/// stand behind.
+fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
+    const BEFORE: [&str; 5] = ["for", "of", "with", "by", "from"];
+    const SHORT: usize = 4;
+    given.len() > SHORT
+        && given.shape == Shape::Capital
+        && given.role.is_none()
+        && surname.shape == Shape::Capital
+        && surname.role.is_none()
+        && !surname.class.is_word()
+        && !surname.class.is_city()
+        && !ends_as_findings_do(given.text(sentence.text))
+        && sentence
+            .before(at)
+            .is_some_and(|before| BEFORE.contains(&before.text(sentence.text)))
+        && sentence.gap(at - 1) == b" "
+}
+
+/// What is named after somebody whom all know.
+const NAMED_AFTER: [&str; 12] = [
+    "program",
+    "programs",
+    "Program",
+    "Act",
+    "Law",
+    "Award",
+    "Prize",
+    "Study",
+    "Trial",
+    "Amendment",
+    "amendment",
+    "Lecture",
+];
 
 /// `J. Smith`, `Smith J`, `J.D. Smith`.
 pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -237,9 +289,27 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         Writing::Cased => surname.shape == Shape::Capital,
         Writing::Uncased => surname.shape == Shape::Upper && !surname.class.is_word(),
     };
+    // `K. Sung 41M`, `agree with the findings. - S. McIlhenny`.
+    let is_told = || {
+        let may_be = surname.class.is_surname() || surname.class.is_unknown();
+        may_be && age_behind(sentence, last + 1) == Some(true)
+            || may_be
+                && !surname.class.is_word()
+                && sentence.token(last + 1).is_none()
+                && at.checked_sub(1).is_some_and(|before| {
+                    matches!(
+                        sentence.gap(before),
+                        [b'.' | b'!' | b'?', .., b'-' | 0x93 | 0x94, b' ']
+                            | [b'\n', .., b'-', b' ']
+                    )
+                })
+    };
     let fits = matches!(sentence.gap(last - 1), b". " | b".")
         && is_written
-        && (surname.class.is_surname() && surname.class.is_sure() || is_somebody() || is_rare())
+        && (surname.class.is_surname() && surname.class.is_sure()
+            || is_somebody()
+            || is_rare()
+            || is_told())
         && !is_blocked(surname)
         && !is_eponym(sentence, last);
     if !fits {
@@ -494,9 +564,14 @@ fn is_inside_of_title(sentence: &Sentence<'_>, at: usize) -> bool {
                 && token.role.is_none()
         })
     };
+    // `my neighbor Big Mike`.
+    let is_nicknamed = sentence.before(at).is_some_and(|before| {
+        ["Big", "Little", "Old", "Young", "Mama", "Papa"].contains(&before.text(sentence.text))
+    });
     let before = at > 0
         && sentence.is_joined_to(at - 1)
         && !sentence.is_first(at - 1)
+        && !is_nicknamed
         && is_other(sentence.before(at));
     let behind = sentence.is_joined_to(at)
         && is_other(sentence.token(at + 1))

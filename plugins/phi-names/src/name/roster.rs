@@ -61,6 +61,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
             || behind_myself(sentence, at, token)
             || ends_message(sentence, at, token)
             || behind_like(sentence, at, before)
+            || behind_doctors(sentence, at, token, before)
     };
     if !is_there || is_eponym(sentence, at) {
         return None;
@@ -224,6 +225,24 @@ fn excused(
         .token(end)
         .is_some_and(|from| from.text(sentence.text) == "from");
     is_from.then(|| Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end)))?
+}
+
+/// `Drs. Malik and Thorne`: the further ones of several.
+fn behind_doctors(sentence: &Sentence<'_>, at: usize, token: &Token, before: &Token) -> bool {
+    /// Words back to the title.
+    const REACH: usize = 5;
+    matches!(before.text(sentence.text), "and")
+        && sentence.gap(at - 1) == b" "
+        && token.role.is_none()
+        && !token.class.is_common()
+        && (2..=REACH)
+            .filter_map(|back| at.checked_sub(back))
+            .take_while(|at| matches!(sentence.gap(*at), b" " | b", " | b". "))
+            .any(|at| {
+                sentence.token(at).is_some_and(|title| {
+                    matches!(title.text(sentence.text), "Drs" | "drs" | "Messrs")
+                })
+            })
 }
 
 /// `I, Temperance Brennan, hereby authorize`: who signs.
