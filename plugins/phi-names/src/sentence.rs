@@ -76,7 +76,9 @@ impl<'t> Sentence<'t> {
             .as_bytes()
             .get(token.end.saturating_sub(FULL)..token.end);
         let is_full = token.end >= FULL && line.is_some_and(|line| !line.contains(&b'\n'));
-        is_full || token.is(Role::Particle) && token.shape == Shape::Lower
+        // A label begins a line of its own.
+        let is_label = self.sign(at + 1) == b':';
+        is_full && !is_label || token.is(Role::Particle) && token.shape == Shape::Lower
     }
 
     /// `Wm. Tuttle`: a given name that is written short.

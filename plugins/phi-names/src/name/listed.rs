@@ -95,19 +95,23 @@ fn is_among_eponyms(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// `Fitzwilliam, D.`, `Castillo, R`: whether surname and initial are all that a line or a cell holds.
 fn is_own_cell(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_break = |gap: &[u8]| gap.iter().any(|sign| matches!(sign, b'\n' | b'|' | b'\t'));
     let opens = at.checked_sub(1).is_none_or(|before| {
-        sentence
-            .gap(before)
-            .iter()
-            .any(|sign| matches!(sign, b'\n' | b'|' | b'\t'))
+        let gap = sentence.gap(before);
+        is_break(gap) || gap == b": "
     });
     let behind = sentence.gap(at + 1);
-    let is_last = sentence.token(at + 2).is_none();
-    opens
-        && (is_last
-            || behind
-                .iter()
-                .any(|sign| matches!(sign, b'\n' | b'|' | b'\t')))
+    // `- Abernathy, L. – PT 0900`.
+    let is_apart = matches!(
+        behind,
+        b" - "
+            | b". - "
+            | b" \xe2\x80\x93 "
+            | b". \xe2\x80\x93 "
+            | b" \xe2\x80\x94 "
+            | b". \xe2\x80\x94 "
+    );
+    opens && (sentence.token(at + 2).is_none() || is_break(behind) || is_apart)
 }
 
 fn is_cell_surname(token: &Token) -> bool {

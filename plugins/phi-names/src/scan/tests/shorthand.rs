@@ -26,6 +26,13 @@ fn names_beside_facts() {
             "agree with the findings. - S. McIlhenny",
             &["NAME:S. McIlhenny"],
         ),
+        (
+            "- Abernathy, L. – PT 0900\n- Nguyen, F. – OT 0930",
+            &["NAME:Abernathy, L", "NAME:Nguyen, F"],
+        ),
+        ("PI: Lindgren, Ö.", &["NAME:Lindgren, Ö"]),
+        ("Nguyễn Thị Minh came", &["NAME:Nguyễn Thị Minh"]),
+        ("Pt Hana Al-Masri-Boyd, seen", &["NAME:Hana Al-Masri-Boyd"]),
         ("H&P done; RN: Joy; ride home arranged", &["NAME:Joy"]),
         (
             "Pen delivery for Ottoline Briggs on time",
