@@ -28,8 +28,7 @@ pub(super) fn is_named(text: &[u8], start: usize, end: usize) -> bool {
         });
         return are
             && count == 2
-            && (begins_with(behind, LIKELY_BEHIND)
-                || begins_with(behind, &["d.", "died", "of", "who", "was"]))
+            && (begins_with(behind, LIKELY_BEHIND) || begins_with(behind, &["d.", "died", "who"]))
             && !has(clause, MEASURED_IN_F_OR_M)
             && !has(clause, NO_NAMES);
     }
