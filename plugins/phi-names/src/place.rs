@@ -484,7 +484,8 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
                 && words > 0
                 && sentence
                     .token(last + 1)
-                    .is_some_and(|next| next.is(Role::Street) && next.is_capital()))
+                    .is_some_and(|next| next.is(Role::Street) && next.is_capital())
+                && matches!(sentence.sign(last + 1), b',' | b'.' | b';' | b'\n' | 0))
     {
         let next = sentence.token(last + 1)?;
         last += 1;

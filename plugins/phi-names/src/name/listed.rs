@@ -217,6 +217,28 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
 /// stand behind.
 fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
     const BEFORE: [&str; 5] = ["for", "of", "with", "by", "from"];
+    const BEHIND: [&str; 20] = [
+        "to",
+        "on",
+        "in",
+        "at",
+        "and",
+        "who",
+        "is",
+        "was",
+        "has",
+        "had",
+        "for",
+        "from",
+        "with",
+        "by",
+        "of",
+        "as",
+        "needs",
+        "today",
+        "yesterday",
+        "or",
+    ];
     const SHORT: usize = 4;
     given.len() > SHORT
         && given.shape == Shape::Capital
@@ -230,6 +252,10 @@ fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) 
             .before(at)
             .is_some_and(|before| BEFORE.contains(&before.text(sentence.text)))
         && sentence.gap(at - 1) == b" "
+        && (sentence.gap(at + 1) != b" "
+            || sentence
+                .token(at + 2)
+                .is_none_or(|next| BEHIND.contains(&next.text(sentence.text))))
 }
 
 /// What is named after somebody whom all know.
@@ -569,9 +595,12 @@ fn is_inside_of_title(sentence: &Sentence<'_>, at: usize) -> bool {
         })
     };
     // `my neighbor Big Mike`.
-    let is_nicknamed = sentence.before(at).is_some_and(|before| {
-        ["Big", "Little", "Old", "Young", "Mama", "Papa"].contains(&before.text(sentence.text))
-    });
+    let is_nicknamed = sentence
+        .before(at)
+        .is_some_and(|before| before.text(sentence.text) == "Big")
+        && sentence
+            .token(at)
+            .is_some_and(|token| token.text(sentence.text) != "Ben");
     let before = at > 0
         && sentence.is_joined_to(at - 1)
         && !sentence.is_first(at - 1)

@@ -216,10 +216,11 @@ const SPOKEN: [&str; 22] = [
     "consulted",
 ];
 /// How departments begin, in full and as they are shortened.
-const DEPARTMENTS: [&str; 30] = [
-    "allerg", "bariat", "geriat", "hepat", "palliat", "vasc", "anes", "card", "derm", "endo",
-    "gastro", "gyn", "hem", "hosp", "infect", "interv", "neph", "neuro", "onc", "opht", "ortho",
-    "path", "ped", "pharm", "psych", "pulm", "rad", "rheum", "surg", "uro",
+const DEPARTMENTS: [&str; 35] = [
+    "podia", "dent", "rehab", "wound", "pall", "allerg", "bariat", "geriat", "hepat", "palliat",
+    "vasc", "anes", "card", "derm", "endo", "gastro", "gyn", "hem", "hosp", "infect", "interv",
+    "neph", "neuro", "onc", "opht", "ortho", "path", "ped", "pharm", "psych", "pulm", "rad",
+    "rheum", "surg", "uro",
 ];
 
 /// Whether the label is one that speakers have.

@@ -76,8 +76,10 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             let text = numbers.text;
             let end = numbers.group(at + 1).end;
             let ends = matches!(byte(text, end), 0 | b'.' | b',' | b';' | b')' | b'\n');
+            // `3-6` may be weeks.
             let is_date = is_month(first)
                 && is_day(second)
+                && (first > second || !is_month(second))
                 && ends
                 && ends_with(before(text, start), DASHED_BEFORE);
             is_date.then(|| finding(at + 1, 600).contextual())
@@ -448,7 +450,7 @@ fn apart(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             .then_some((value, from + digits))
     };
     let sign = text.get(group.end..group.end + 3)?;
-    if !matches!(sign, b" / " | b" - ") {
+    if sign != b" / " {
         return None;
     }
     let (day, day_end) = number(group.end + sign.len(), 2)?;

@@ -159,6 +159,10 @@ fn is_weak(text: &[u8], label: (usize, usize), code: (usize, usize)) -> bool {
                 .all(|byte| byte.is_ascii_digit() || *byte == b'-')
             && number.starts_with(b"0")
     };
+    // `Rx BIN 004336` is no prescription.
+    if is_one_of(&["rx"]) {
+        return !number.iter().all(u8::is_ascii_digit);
+    }
     if is_one_of(LETTERED) {
         return !is_of_site() && !number.iter().any(u8::is_ascii_uppercase) || between != b" ";
     }

@@ -70,6 +70,9 @@ fn names_in_company() {
     ]);
     leaves_alone::<Names>(&[
         "the Big Bang and the Young modulus",
+        "we saw Big Ben strike",
+        "follow-up with Podiatry",
+        "build with Gradle Kelly plugin",
         "its mark on the skin, its color",
         "follow-up with Vascular and Hepatology in 2 weeks",
         "Ph disconnected, will try again",

@@ -21,6 +21,8 @@ fn days_written_short() {
     ]);
     leaves_alone::<Patterns>(&[
         "f/u 5-10 days",
+        "f/u 3-6.",
+        "page 3 - 4 - 2020",
         "won since 5-1 up",
         "May 9 in thick",
         "rib fracture on the 9th.",
@@ -57,10 +59,11 @@ fn numbers_of_interfaces_and_lists() {
     leaves_alone::<Patterns>(&[
         "user: summarize. Then list",
         "user: hello",
+        "Rx BIN 004336 PCN ADV",
         "User: thanks",
         "Rx: amoxicillin 500 mg, 1200 mg daily",
         "Subj 10-14, Subj 135-145",
-        "Total Cholesterol, 99, of note",
+        "Total Cholesterol, 99, high",
         "Mean Saturation, 94, 95",
     ]);
 }
