@@ -273,7 +273,7 @@ pub(super) fn behind_person(
                     && token.class.is_given()
                     && token.shape == Shape::Capital
                     && leads_to_one_name(sentence, at, true)
-                    && matches!(sentence.sign(first), b',' | b';' | b'\n' | 0);
+                    && matches!(sentence.sign(first), b',' | b';' | b'.' | b'\n' | 0);
             known
                 || is_surname_of_patient
                 || is_somebody
@@ -479,7 +479,22 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => {
             false
         }
-        Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
+        Writing::Cased if token.is_capital() => {
+            // `this is Temperance Okwuosa`.
+            let is_before_new = || {
+                sentence.gap(at) == b" "
+                    && !class.is_common()
+                    && token.shape == Shape::Capital
+                    && sentence.token(at + 1).is_some_and(|next| {
+                        next.shape == Shape::Capital
+                            && next.role.is_none()
+                            && (next.class.is_unknown()
+                                || next.class.is_surname() && !next.class.is_word())
+                    })
+                    && matches!(sentence.sign(at + 1), b',' | b'.' | b'\n' | 0)
+            };
+            class.is_name() || class.is_unknown() || is_before_new()
+        }
         _ => {
             class.is_given() && class.is_sure()
                 || is_small_pair(sentence, at)

@@ -116,6 +116,26 @@ fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
 fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
     let does = |next: &Token| DONE_BY_PEOPLE.contains(&next.text(sentence.text));
     let class = token.class;
+    // `FYI Delgado in bed 7 is refusing meds`.
+    let is_word = |at: usize, words: &[&str]| {
+        sentence
+            .token(at)
+            .is_some_and(|token| words.contains(&token.text(sentence.text)))
+    };
+    let is_in_bed = token.shape == Shape::Capital
+        && class.is_surname()
+        && !class.is_word()
+        && (class.is_sure() || !class.is_city())
+        && token.role.is_none()
+        && sentence.gap(at) == b" "
+        && is_word(at + 1, &["in"])
+        && is_word(at + 2, &["bed", "room", "rm"])
+        && sentence
+            .token(at + 3)
+            .is_some_and(|bed| bed.shape == Shape::Number);
+    if is_in_bed {
+        return found(sentence, at);
+    }
     // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
     let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
     let fits = match sentence.writing {
@@ -231,8 +251,12 @@ fn excused(
 fn behind_doctors(sentence: &Sentence<'_>, at: usize, token: &Token, before: &Token) -> bool {
     /// Words back to the title.
     const REACH: usize = 5;
-    matches!(before.text(sentence.text), "and")
-        && sentence.gap(at - 1) == b" "
+    let is_listed = match sentence.gap(at - 1) {
+        b" " => before.text(sentence.text) == "and",
+        b", " => before.is_capital(),
+        _ => false,
+    };
+    is_listed
         && token.role.is_none()
         && !token.class.is_common()
         && (2..=REACH)

@@ -144,7 +144,13 @@ fn words_before_facts(
                 && is_new(first)
                 && age_behind(sentence, at + 2) == Some(true)
         }
-        b", " => is_part(second) && two.is_given() && is_new(first) && has_fact(),
+        // `Eastwick` is a town too.
+        b", " => {
+            is_part(second)
+                && two.is_given()
+                && (is_new(first) || one.is_city() && !one.is_word())
+                && has_fact()
+        }
         _ => false,
     };
     fits.then(|| {

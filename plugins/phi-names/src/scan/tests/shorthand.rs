@@ -11,6 +11,7 @@ fn names_beside_facts() {
             "1. Haverford, Clement 71M rectal ca",
             &["NAME:Haverford, Clement"],
         ),
+        ("1. Eastwick, Norma 83F hip fx", &["NAME:Eastwick, Norma"]),
         ("3. Yamashiro, K. 66M RCC", &["NAME:Yamashiro, K"]),
         ("to OR; K. Sung 41M pancreatitis", &["NAME:K. Sung"]),
         ("H&P: Summer Rose, 19F, sore throat", &["NAME:Summer Rose"]),
@@ -54,6 +55,15 @@ fn names_in_company() {
         (
             "Discussed with Drs. Malik and Thorne.",
             &["NAME:Malik", "NAME:Thorne"],
+        ),
+        ("FYI Delgado in bed 7 is refusing meds.", &["NAME:Delgado"]),
+        (
+            "Discussed with Drs. Abernethy, Cho and Patel.",
+            &["NAME:Abernethy", "NAME:Cho", "NAME:Patel"],
+        ),
+        (
+            "Hello, this is Temperance Okwuosa, calling about labs",
+            &["NAME:Temperance Okwuosa"],
         ),
         ("my neighbor Big Mike gave me one", &["NAME:Mike"]),
         ("G3P2. FOB Marquis involved.", &["NAME:Marquis"]),
