@@ -322,7 +322,12 @@ pub(super) fn behind_person(
         .token(at)
         .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("name"));
     let is_small_patient = is_of_patient && first > at + 1 && sentence.writing == Writing::Uncased;
-    let end = if is_name || is_small_patient {
+    // `attending: lokesh patel`.
+    let is_small_labelled = is_labelled
+        && token.shape == Shape::Lower
+        && sentence.writing == Writing::Cased
+        && sentence.is_joined_to(first);
+    let end = if is_name || is_small_patient || is_small_labelled {
         small_names_end(sentence, first, end)
     } else {
         end

@@ -240,6 +240,17 @@ fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) 
         "or",
     ];
     const SHORT: usize = 4;
+    let is_behind = || {
+        sentence
+            .before(at)
+            .is_some_and(|before| BEFORE.contains(&before.text(sentence.text)))
+            && sentence.gap(at - 1) == b" "
+    };
+    // `Toñita Archuleta, your appointment is at 9`.
+    let is_addressed = sentence.gap(at + 1) == b", "
+        && sentence
+            .token(at + 2)
+            .is_some_and(|next| next.text(sentence.text) == "your");
     given.len() > SHORT
         && given.shape == Shape::Capital
         && given.role.is_none()
@@ -248,10 +259,7 @@ fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) 
         && !surname.class.is_word()
         && !surname.class.is_city()
         && !ends_as_findings_do(given.text(sentence.text))
-        && sentence
-            .before(at)
-            .is_some_and(|before| BEFORE.contains(&before.text(sentence.text)))
-        && sentence.gap(at - 1) == b" "
+        && (is_behind() || is_addressed)
         && (sentence.gap(at + 1) != b" "
             || sentence
                 .token(at + 2)

@@ -21,6 +21,12 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if let Some(found) = acting(sentence, at, token) {
         return Some(found);
     }
+    if behind_initials(sentence, at, token) {
+        return Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ));
+    }
     if let Some(found) = in_form(sentence, at, token) {
         return Some(found);
     }
@@ -91,6 +97,17 @@ fn found(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let end = name_end(sentence, at);
     let end = reversed(sentence, at).map_or(end, |(_, reversed)| reversed.max(end));
     Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end))
+}
+
+/// `Subj 014-0024, initials RTD`.
+fn behind_initials(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    token.shape == Shape::Upper
+        && token.len() <= 4
+        && token.role.is_none()
+        && sentence
+            .before(at)
+            .is_some_and(|label| label.text(sentence.text).eq_ignore_ascii_case("initials"))
+        && matches!(sentence.gap(at - 1), b" " | b": ")
 }
 
 /// `anand's mom called`, `Suresh's wife`.

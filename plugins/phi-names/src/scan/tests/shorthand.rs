@@ -65,6 +65,15 @@ fn names_in_company() {
             "Hello, this is Temperance Okwuosa, calling about labs",
             &["NAME:Temperance Okwuosa"],
         ),
+        ("initials RTD, screen fail", &["NAME:RTD"]),
+        (
+            "Dose given at 9. attending: lokesh patel\nPlan: As above, See Notes",
+            &["NAME:lokesh patel"],
+        ),
+        (
+            "Reminder: Toñita Archuleta, your appointment is near",
+            &["NAME:Toñita Archuleta"],
+        ),
         ("my neighbor Big Mike gave me one", &["NAME:Mike"]),
         ("G3P2. FOB Marquis involved.", &["NAME:Marquis"]),
         ("for Ngoc Anh Le needs clarification", &["NAME:Ngoc Anh Le"]),
