@@ -63,8 +63,8 @@ impl<'t> Sentence<'t> {
         }
     }
 
-    /// Whether the line that ends with the token was broken where it was full: behind a particle, or as long as lines of
-    /// mails are.
+    /// Whether the line that ends with the token was broken where it was full: behind a particle, or as long as lines
+    /// of mails are.
     pub fn is_wrapped(&self, at: usize) -> bool {
         /// Bytes of a line that is full.
         const FULL: usize = 60;

@@ -213,8 +213,8 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
 }
 
-/// `pen delivery for Ottoline Briggs`: a word that no list has before a surname that is no word, behind a word that people
-/// stand behind.
+/// `pen delivery for Ottoline Briggs`: a word that no list has before a surname that is no word, behind a word that
+/// people stand behind.
 fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
     const BEFORE: [&str; 5] = ["for", "of", "with", "by", "from"];
     const BEHIND: [&str; 20] = [

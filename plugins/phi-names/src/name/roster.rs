@@ -278,7 +278,15 @@ fn behind_doctors(sentence: &Sentence<'_>, at: usize, token: &Token, before: &To
         && !token.class.is_common()
         && (2..=REACH)
             .filter_map(|back| at.checked_sub(back))
-            .take_while(|at| matches!(sentence.gap(*at), b" " | b", " | b". "))
+            .take_while(|at| {
+                let is_part = |token: &Token| {
+                    token.is_capital()
+                        || token.is(Role::Title)
+                        || token.text(sentence.text) == "and"
+                };
+                matches!(sentence.gap(*at), b" " | b", " | b". ")
+                    && sentence.token(*at).is_some_and(is_part)
+            })
             .any(|at| {
                 sentence.token(at).is_some_and(|title| {
                     matches!(title.text(sentence.text), "Drs" | "drs" | "Messrs")

@@ -118,8 +118,8 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
 
-/// `Summer Rose, 19F`, `Fern Gallowglass (DOB …)`, `Haverford, Clement 71M`, `Yamashiro, K. 66M`: a given name that is a
-/// word too beside a name, or an initial behind a surname.
+/// `Summer Rose, 19F`, `Fern Gallowglass (DOB …)`, `Haverford, Clement 71M`, `Yamashiro, K. 66M`: a given name that is
+/// a word too beside a name, or an initial behind a surname.
 fn words_before_facts(
     sentence: &Sentence<'_>,
     at: usize,

@@ -92,6 +92,7 @@ fn names_in_company() {
         "we saw Big Ben strike",
         "follow-up with Podiatry",
         "build with Gradle Kelly plugin",
+        "Drs. and nurses, Residents and Fellows meet",
         "its mark on the skin, its color",
         "follow-up with Vascular and Hepatology in 2 weeks",
         "Ph disconnected, will try again",
