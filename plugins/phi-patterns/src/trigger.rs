@@ -312,7 +312,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("ext", Label(PHONE, Code)), ("phone ext", Label(PHONE, Code)), ("ascom", Label(PHONE, Code)), ("vocera", Label(PHONE, Code)),
     ("page me at", Label(PHONE, Code)), ("paged at", Label(PHONE, Code)),
     ("ur number", Label(MRN, Code)), ("ur no", Label(MRN, Code)), ("ur#", Label(MRN, Code)), ("urn", Word(MRN, Code)),
-    ("cpi", Word(MRN, Code)), ("cpi number", Label(MRN, Code)), ("cpi no", Label(MRN, Code)), ("nhi", Word(MRN, Mixed)),
+    ("cpi", Word(MRN, Code)), ("cpi number", Label(MRN, Code)), ("cpi no", Label(MRN, Code)), ("nhi", Label(MRN, Mixed)),
     ("chi number", Label(MRN, Code)),
     ("gmc", Word(LICENSE_NUMBER, Code)), ("gmc number", Label(LICENSE_NUMBER, Code)), ("gmc no", Label(LICENSE_NUMBER, Code)),
     ("gmc#", Label(LICENSE_NUMBER, Code)), ("nmc pin", Label(LICENSE_NUMBER, Mixed)), ("ahpra", Word(LICENSE_NUMBER, Mixed)),

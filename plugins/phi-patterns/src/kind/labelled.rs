@@ -545,9 +545,13 @@ fn run_behind_dot(rest: &[u8], at: usize) -> usize {
     const DIGITS: std::ops::RangeInclusive<usize> = 5..=10;
     let prefix = rest.get(..at).unwrap_or_default();
     let digits = digits_len(rest, at + 1);
-    let is_half = (1..=4).contains(&prefix.len())
+    // `12887341.082`: a lens.
+    let is_lens =
+        prefix.len() >= 6 && prefix.iter().all(u8::is_ascii_digit) && matches!(digits, 3 | 4);
+    let is_half = ((1..=4).contains(&prefix.len())
         && prefix.iter().all(u8::is_ascii_uppercase)
         && DIGITS.contains(&digits)
+        || is_lens)
         && !is_word(byte(rest, at + 1 + digits));
     if is_half { 1 + digits } else { 0 }
 }
