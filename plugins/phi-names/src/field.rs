@@ -163,6 +163,7 @@ pub fn find_value(text: &str, label: &[u8], start: usize, end: usize, findings: 
                 || is_with_initial(said)
                 || is_unheard_of(said)
                 || is_one_unheard_of(said)
+                || is_one_of_names(said)
             {
                 name(value, start, PERHAPS_SCORE, findings);
             }
@@ -352,6 +353,12 @@ fn is_with_initial(value: &str) -> bool {
 fn is_one_surname(value: &str) -> bool {
     let class = look_up(Hash::new().over(value));
     is_part_of_name(value) && class.is_surname() && !class.is_word() && !class.is_city()
+}
+
+/// `Wright`, `Joy`: a name that is a word too, though none of the most used, where a label is of people alone.
+fn is_one_of_names(value: &str) -> bool {
+    let class = look_up(Hash::new().over(value));
+    is_part_of_name(value) && class.is_name() && !class.is_common()
 }
 
 /// Two to four words with a capital each, none of which is a word of the language.

@@ -104,10 +104,45 @@ impl Hash {
         self
     }
 
+    /// As [`Self::over`], letters without their accents.
+    #[must_use]
+    pub fn without_accents(mut self, text: &str) -> Self {
+        for letter in text.chars().flat_map(char::to_lowercase) {
+            let mut bytes = [0; 4];
+            let plain = ACCENTED
+                .iter()
+                .find(|(_, accented)| !letter.is_ascii() && accented.contains(letter))
+                .map_or(letter, |(plain, _)| *plain);
+            for byte in plain.encode_utf8(&mut bytes).bytes() {
+                self = self.with(byte);
+            }
+        }
+        self
+    }
+
     pub const fn value(self) -> u64 {
         self.0
     }
 }
+
+/// Letters of European languages and of Vietnamese, by what they are without their accents.
+const ACCENTED: [(char, &str); 15] = [
+    ('a', "àáâãäåāăąạảấầẩẫậắằẳẵặ"),
+    ('c', "çćčĉċ"),
+    ('d', "đďð"),
+    ('e', "èéêëēĕėęěẹẻẽếềểễệ"),
+    ('g', "ğģ"),
+    ('i', "ìíîïĩīĭįıịỉ"),
+    ('l', "łļľĺ"),
+    ('n', "ñńņň"),
+    ('o', "òóôõöøōŏőơọỏốồổỗộớờởỡợ"),
+    ('r', "ŕřŗ"),
+    ('s', "śşšșŝ"),
+    ('t', "ţťț"),
+    ('u', "ùúûüũūŭůűųưụủứừửữự"),
+    ('y', "ýÿỳỵỷỹ"),
+    ('z', "źżž"),
+];
 
 impl Default for Hash {
     fn default() -> Self {

@@ -96,6 +96,10 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
         };
         let goes_on = match token.role {
             Some(Role::Suffix) => true,
+            // `Ngoc Anh Le`: a surname of its own.
+            Some(Role::Particle) if token.shape == Shape::Capital && token.class.is_surname() => {
+                true
+            }
             Some(Role::Particle) => sentence.token(end + 1).is_some_and(|next| {
                 sentence.is_joined_to(end)
                     && (next.is(Role::Particle)

@@ -30,6 +30,22 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     {
         return None;
     }
+    // `the Nurses' Health Study`.
+    let is_of_research = |next: &Token| {
+        sentence.gap(at) == b" "
+            && [
+                "Study",
+                "Initiative",
+                "Trial",
+                "Survey",
+                "Act",
+                "Questionnaire",
+            ]
+            .contains(&next.text(sentence.text))
+    };
+    if next.is_some_and(is_of_research) {
+        return None;
+    }
     let first = match sentence.writing {
         Writing::Cased if token.is_capital() => cased(sentence, at)?,
         Writing::Cased => return None,

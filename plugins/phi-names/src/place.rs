@@ -15,7 +15,7 @@ const MAX_CITY_WORDS: usize = 3;
 /// Of a big city that nothing before or behind says to be somebody's.
 const BARE_SCORE: u16 = 600;
 /// Words between the number and the `Street`.
-const MAX_STREET_WORDS: usize = 5;
+const MAX_STREET_WORDS: usize = 6;
 
 /// The city that begins at the token, and the first token behind it.
 pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -31,6 +31,18 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         Some(Role::Stop | Role::Generic | Role::State | Role::Title | Role::Person)
     ) && !first.class.is_city()
         && !begins_city(sentence, at)
+    {
+        return None;
+    }
+    // `Washington, Georgia, Virginia, Ohio` are states.
+    let is_state =
+        |token: Option<&Token>| token.is_some_and(|token| token.is(Role::State) && token.len() > 2);
+    if is_state(Some(first))
+        && at > 0
+        && sentence.gap(at - 1) == b", "
+        && is_state(sentence.before(at))
+        && sentence.gap(at) == b", "
+        && is_state(sentence.token(at + 1))
     {
         return None;
     }
@@ -86,7 +98,7 @@ fn begins_city(sentence: &Sentence<'_>, at: usize) -> bool {
         token.shape == Shape::Capital
             && matches!(
                 token.text(sentence.text),
-                "New" | "West" | "Little" | "Green"
+                "New" | "West" | "Little" | "Green" | "Great" | "High" | "Long"
             )
     });
     // New York is a state too.
@@ -219,6 +231,16 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
     {
         return Some(850);
     }
+    // `9 Mulberry Pl, Tuskegee`.
+    if sentence.writing == Writing::Cased
+        && is_behind_street(sentence, first)
+        && matches!(sentence.gap(first - 1), b", " | b"., ")
+        && !class.is_common()
+        && !sentence.is_joined_to(last)
+        && at_number(sentence, first)
+    {
+        return Some(700);
+    }
     let is_plain_word =
         class.is_common() || class.is_word() && sentence.writing == Writing::Uncased;
     if is_plain_word || !is_many && token.role.is_some() && !token.is(Role::Particle) {
@@ -240,6 +262,20 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
             Some(BARE_SCORE)
         }
         Writing::Cased if is_many && class.is_big_city() => Some(BARE_SCORE),
+        // `your Gardena office`.
+        Writing::Cased
+            if !class.is_word()
+                && !class.is_name()
+                && sentence.gap(last) == b" "
+                && sentence.token(last + 1).is_some_and(|next| {
+                    matches!(
+                        next.text(sentence.text),
+                        "office" | "location" | "clinic" | "campus"
+                    )
+                }) =>
+        {
+            Some(BARE_SCORE)
+        }
         Writing::Uncased
             if is_in_place && class.is_big_city() && !class.is_given() && !class.is_word() =>
         {
@@ -273,6 +309,15 @@ fn is_behind_street(sentence: &Sentence<'_>, at: usize) -> bool {
     })
 }
 
+/// Whether a number stands where the street before the token begins.
+fn at_number(sentence: &Sentence<'_>, at: usize) -> bool {
+    (2..=MAX_STREET_WORDS + 1).any(|back| {
+        at.checked_sub(back)
+            .and_then(|at| sentence.token(at))
+            .is_some_and(|token| token.shape == Shape::Number)
+    })
+}
+
 /// `, MA` or `, Massachusetts` or ` MA 02115`.
 fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
     let Some(state) = sentence.token(last + 1) else {
@@ -297,9 +342,10 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
         }
         b" " | b"  " => {
             is_code
-                && sentence
-                    .token(last + 2)
-                    .is_some_and(|zip| is_zip(zip.text(sentence.text)))
+                && (is_plain_code(state.text(sentence.text))
+                    || sentence
+                        .token(last + 2)
+                        .is_some_and(|zip| is_zip(zip.text(sentence.text))))
         }
         _ => false,
     }
@@ -307,6 +353,15 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
 
 fn is_state_code(word: &str) -> bool {
     STATE_CODES.iter().any(|code| word.as_bytes() == *code)
+}
+
+/// `Elkins WV`: codes of states that are no abbreviations of medicine.
+fn is_plain_code(word: &str) -> bool {
+    [
+        "AZ", "AK", "IA", "KS", "KY", "MN", "NH", "NJ", "NM", "NV", "NY", "OH", "TN", "TX", "UT",
+        "VT", "WI", "WV", "WY",
+    ]
+    .contains(&word)
 }
 
 /// `ma`, in a text without capitals.
@@ -403,7 +458,13 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
-    if let Some(end) = street::behind_number(sentence, at) {
+    if let Some(end) = street::behind_number(sentence, at)
+        // `88 Hickory Hollow Rd`.
+        && !(sentence.gap(end - 1) == b" "
+            && sentence
+                .token(end)
+                .is_some_and(|next| next.is_capital() && ends_street(next, sentence.text)))
+    {
         let stop = unit_end(sentence, end - 1);
         let found = Finding::new(
             ADDRESS,
@@ -416,7 +477,16 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     let is_told = is_told_address(sentence, at);
     let mut last = at;
     let mut words = 0;
-    while words < MAX_STREET_WORDS && matches!(sentence.gap(last), b" " | b". " | b"  ") {
+    while words < MAX_STREET_WORDS
+        && (matches!(sentence.gap(last), b" " | b". " | b"  ")
+            // `118 Old Mill`, and `Road` in the next line.
+            || sentence.gap(last) == b"\n"
+                && words > 0
+                && sentence
+                    .token(last + 1)
+                    .is_some_and(|next| next.is(Role::Street) && next.is_capital())
+                && matches!(sentence.sign(last + 1), b',' | b'.' | b';' | b'\n' | 0))
+    {
         let next = sentence.token(last + 1)?;
         last += 1;
         if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last, is_told) {
@@ -426,9 +496,13 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
             return Some((Finding::new(ADDRESS, start, stop, 850).contextual(), end));
         }
         let is_ordinal = next.shape == Shape::Number;
+        // `4400 block of Kessler Blvd`.
+        let is_of_block = matches!(next.text(sentence.text), "block" | "blk") && words == 0
+            || words == 1 && next.text(sentence.text) == "of";
         let is_lower_word = next.shape == Shape::Lower
             && sentence.writing == Writing::Cased
             && !is_told
+            && !is_of_block
             && !next.is(Role::Street);
         if is_lower_word
             || is_ordinal && words > 1

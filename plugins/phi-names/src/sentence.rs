@@ -56,10 +56,29 @@ impl<'t> Sentence<'t> {
         });
         match self.gap(at) {
             b" " | b"  " | b"\xc2\xa0" => true,
+            b"\n" => self.is_wrapped(at),
             b". " => is_short || self.token(at).is_some_and(|token| self.is_shortened(token)),
             b"." | b" . " => is_short,
             _ => false,
         }
+    }
+
+    /// Whether the line that ends with the token was broken where it was full: behind a particle, or as long as lines
+    /// of mails are.
+    pub fn is_wrapped(&self, at: usize) -> bool {
+        /// Bytes of a line that is full.
+        const FULL: usize = 60;
+        let Some(token) = self.token(at) else {
+            return false;
+        };
+        let line = self
+            .text
+            .as_bytes()
+            .get(token.end.saturating_sub(FULL)..token.end);
+        let is_full = token.end >= FULL && line.is_some_and(|line| !line.contains(&b'\n'));
+        // A label begins a line of its own.
+        let is_label = self.sign(at + 1) == b':';
+        is_full && !is_label || token.is(Role::Particle) && token.shape == Shape::Lower
     }
 
     /// `Wm. Tuttle`: a given name that is written short.

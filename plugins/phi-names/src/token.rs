@@ -298,7 +298,10 @@ fn is_glued(bytes: &[u8], start: usize, end: usize, shape: Shape) -> bool {
         || matches!(tail, b'@' | b'\\')
         || tail == b'_' && is_word(byte(bytes, end + 1))
         || tail.is_ascii_digit()
-        || head.is_ascii_digit();
+        || head.is_ascii_digit()
+        // `Austin::Base`.
+        || tail == b':' && byte(bytes, end + 1) == b':' && is_word(byte(bytes, end + 2))
+        || head == b':' && byte_before(bytes, start - 1) == b':';
     // `example.com`, but no name at the end of a sentence.
     let is_in_address = || {
         head == b'.' && start > 1 && byte_before(bytes, start - 1).is_ascii_alphanumeric()
@@ -346,12 +349,28 @@ fn shape(word: &str) -> Shape {
 /// Of a word, or of the parts of a double one.
 fn class(word: &str, hash: Hash) -> Class {
     let whole = look_up(hash);
-    if !whole.is_unknown() || !word.contains('-') {
+    if !whole.is_unknown() {
         return whole;
     }
-    // `Smith-Jones` is what its first part is.
-    word.split('-')
-        .next()
-        .map(|part| look_up(Hash::new().over(part)))
-        .unwrap_or_default()
+    // `Smith-Jones` is what its first part is, `Al-Masri-Boyd` what its second one is.
+    if word.contains('-') {
+        const ARTICLES: [&str; 6] = ["al", "el", "ul", "ur", "de", "st"];
+        let mut parts = word.split('-');
+        let first = parts.next().unwrap_or_default();
+        let is_article = ARTICLES.iter().any(|one| first.eq_ignore_ascii_case(one));
+        let part = if is_article {
+            parts.next()
+        } else {
+            Some(first)
+        };
+        return part
+            .map(|part| look_up(Hash::new().over(part)))
+            .unwrap_or_default();
+    }
+    // `Nguyễn` is in the lists without its accents.
+    if word.is_ascii() {
+        return whole;
+    }
+    let plain = look_up(Hash::new().without_accents(word));
+    if plain.is_name() { plain } else { whole }
 }

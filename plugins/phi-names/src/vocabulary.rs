@@ -61,7 +61,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("doctor", Title), ("miss", Title), ("rev", Title), ("reverend", Title), ("sr.", Title), ("sra", Title), ("señor", Title),
     ("señora", Title), ("rabbi", Title), ("imam", Title), ("sgt", Title), ("lt", Title), ("capt", Title), ("judge", Title),
     ("officer", Title), ("detective", Title), ("pastor", Title), ("sheikh", Title), ("deputy", Title), ("sergeant", Title), ("lieutenant", Title),
-    ("colonel", Title), ("dra", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
+    ("colonel", Title), ("dra", Title), ("cpl", Title), ("pfc", Title), ("ssgt", Title), ("msgt", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
 
     ("patient", Person), ("pt", Person), ("client", Person), ("resident", Person), ("nurse", Person), ("physician", Person),
     ("provider", Person), ("surgeon", Person), ("attending", Person), ("therapist", Person), ("pharmacist", Person),
@@ -154,6 +154,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("foramen", Medical), ("stomatitis", Medical), ("vasculitis", Medical), ("sarcomas", Medical), ("tumors", Medical), ("anomalies", Medical), ("tonometry", Medical),
     ("tonometer", Medical), ("perimetry", Medical), ("laryngoscope", Medical), ("handpiece", Medical), ("speculum", Medical), ("cannula", Medical), ("trocar", Medical),
     ("rongeur", Medical), ("curette", Medical), ("osteotome", Medical),
+    ("hugger", Medical), ("hose", Medical), ("stockings", Medical), ("ex-fix", Medical), ("fixator", Medical),
 
     ("lad", Stop), ("rca", Stop), ("lcx", Stop), ("timi", Stop), ("lmca", Stop), ("pda", Stop),
     ("hawkins-kennedy", Eponym), ("budd-chiari", Eponym), ("floyd-warshall", Eponym), ("bellman-ford", Eponym), ("mallory-weiss", Eponym),
@@ -317,7 +318,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("belarus", State), ("armenia", State), ("azerbaijan", State), ("malta", State), ("cyprus", State),
     ("nile", State), ("danube", State), ("thames", State), ("ganges", State), ("mekong", State),
 
-    ("anes", Stop), ("nok", Kin),
+    ("anes", Stop), ("ph", Stop), ("subj", Stop), ("nok", Kin), ("fob", Kin), ("mgm", Kin), ("mgf", Kin), ("pgm", Kin), ("pgf", Kin),
     ("i", Stop), ("january", Stop), ("february", Stop), ("march", Stop), ("april", Stop), ("may", Stop), ("june", Stop), ("july", Stop),
     ("august", Stop), ("september", Stop), ("october", Stop), ("november", Stop), ("december", Stop), ("monday", Stop),
     ("tuesday", Stop), ("wednesday", Stop), ("thursday", Stop), ("friday", Stop), ("saturday", Stop), ("sunday", Stop), ("jan", Stop),
@@ -409,6 +410,7 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("N3-1", Field::Address), ("N3-2", Field::Address), ("N4-1", Field::City), ("N4-3", Field::Zip),
 
     ("family", Field::PartOfName), ("given", Field::Name), ("first", Field::PartOfName), ("last", Field::PartOfName),
+    ("initials", Field::PartOfName), ("patient initials", Field::PartOfName), ("subject initials", Field::PartOfName),
     ("patient last name", Field::Name), ("patient first name", Field::Name), ("pt last name", Field::Name), ("pt first name", Field::Name),
     ("last first", Field::PerhapsName), ("patient last", Field::PartOfName), ("patient first", Field::PartOfName),
     ("pt last", Field::PartOfName), ("pt first", Field::PartOfName),

@@ -158,6 +158,8 @@ fn separator_len(text: &[u8], at: usize) -> usize {
         }
         (b')', b'-') if byte(text, at + 2) == b' ' => 3,
         (b')', b' ' | b'-') => 2,
+        // `( 502 ) 555 - 0143`, as it is read from paper.
+        (b' ', b')') => 2 + usize::from(byte(text, at + 2) == b' '),
         // `404 - 555 - 0182`, and where one of the spaces is lost.
         (b' ', b'-' | b'.') if byte(text, at + 2) == b' ' => 3,
         (b' ', b'-') | (b'-', b' ') => 2,

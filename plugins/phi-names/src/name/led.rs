@@ -267,7 +267,13 @@ pub(super) fn behind_person(
                 || token.class.is_given()
                     && !token.class.is_common()
                     && leads_to_one_given(sentence, at)
-                    && does();
+                    && does()
+                // `RN: Joy; MD: …`.
+                || is_labelled
+                    && token.class.is_given()
+                    && token.shape == Shape::Capital
+                    && leads_to_one_name(sentence, at, true)
+                    && matches!(sentence.sign(first), b',' | b';' | b'.' | b'\n' | 0);
             known
                 || is_surname_of_patient
                 || is_somebody
@@ -316,7 +322,12 @@ pub(super) fn behind_person(
         .token(at)
         .is_some_and(|word| word.text(sentence.text).eq_ignore_ascii_case("name"));
     let is_small_patient = is_of_patient && first > at + 1 && sentence.writing == Writing::Uncased;
-    let end = if is_name || is_small_patient {
+    // `attending: lokesh patel`.
+    let is_small_labelled = is_labelled
+        && token.shape == Shape::Lower
+        && sentence.writing == Writing::Cased
+        && sentence.is_joined_to(first);
+    let end = if is_name || is_small_patient || is_small_labelled {
         small_names_end(sentence, first, end)
     } else {
         end
@@ -445,7 +456,10 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         "calls herself",
     ]
     .iter()
-    .any(|words| ends_with(head, words));
+    .any(|words| ends_with(head, words))
+        // `hey doc its hank weatherford`.
+        || ["its", "it's"].iter().any(|words| ends_with(head, words))
+            && is_small_pair(sentence, at);
     if !is_introduced || before.shape == Shape::Number {
         return None;
     }
@@ -470,14 +484,33 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
         _ if is_key && !class.is_name() && (token.shape == Shape::Lower || token.len() < 4) => {
             false
         }
-        Writing::Cased if token.is_capital() => class.is_name() || class.is_unknown(),
-        _ => class.is_given() && class.is_sure() || says_name && is_small_name(sentence, token),
+        Writing::Cased if token.is_capital() => {
+            // `this is Temperance Okwuosa`.
+            let is_before_new = || {
+                sentence.gap(at) == b" "
+                    && !class.is_common()
+                    && token.shape == Shape::Capital
+                    && sentence.token(at + 1).is_some_and(|next| {
+                        next.shape == Shape::Capital
+                            && next.role.is_none()
+                            && (next.class.is_unknown()
+                                || next.class.is_surname() && !next.class.is_word())
+                    })
+                    && matches!(sentence.sign(at + 1), b',' | b'.' | b'\n' | 0)
+            };
+            class.is_name() || class.is_unknown() || is_before_new()
+        }
+        _ => {
+            class.is_given() && class.is_sure()
+                || is_small_pair(sentence, at)
+                || says_name && is_small_name(sentence, token)
+        }
     };
     if !fits {
         return None;
     }
     let end = name_end(sentence, at);
-    let end = if says_name {
+    let end = if says_name || token.shape == Shape::Lower && is_small_pair(sentence, at) {
         small_names_end(sentence, at, end)
     } else {
         end
@@ -662,7 +695,8 @@ fn is_small_name(sentence: &Sentence<'_>, token: &Token) -> bool {
 fn ends_introduction(word: &[u8]) -> bool {
     match word {
         [_] => matches!(word, b"m" | b"M"),
-        [_, _] => [b"is", b"am", b"by", b"as"]
+        [b'i' | b'I', b't' | b'T', b's' | b'S'] => true,
+        [_, _] => [b"is", b"am", b"by", b"as", b"it"]
             .iter()
             .any(|last| word.eq_ignore_ascii_case(*last)),
         // `Surname:` and `himself` as well; none is longer.

@@ -4,6 +4,7 @@
 use super::eponym::{is_eponym, is_of_a_thing};
 use super::pair::is_new_in_capitals;
 use super::thing::{is_double_thing, is_idiom, is_of_many_things};
+use super::told::{age_behind, ends_as_findings_do};
 use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -94,19 +95,23 @@ fn is_among_eponyms(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// `Fitzwilliam, D.`, `Castillo, R`: whether surname and initial are all that a line or a cell holds.
 fn is_own_cell(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_break = |gap: &[u8]| gap.iter().any(|sign| matches!(sign, b'\n' | b'|' | b'\t'));
     let opens = at.checked_sub(1).is_none_or(|before| {
-        sentence
-            .gap(before)
-            .iter()
-            .any(|sign| matches!(sign, b'\n' | b'|' | b'\t'))
+        let gap = sentence.gap(before);
+        is_break(gap) || gap == b": "
     });
     let behind = sentence.gap(at + 1);
-    let is_last = sentence.token(at + 2).is_none();
-    opens
-        && (is_last
-            || behind
-                .iter()
-                .any(|sign| matches!(sign, b'\n' | b'|' | b'\t')))
+    // `- Abernathy, L. – PT 0900`.
+    let is_apart = matches!(
+        behind,
+        b" - "
+            | b". - "
+            | b" \xe2\x80\x93 "
+            | b". \xe2\x80\x93 "
+            | b" \xe2\x80\x94 "
+            | b". \xe2\x80\x94 "
+    );
+    opens && (sentence.token(at + 2).is_none() || is_break(behind) || is_apart)
 }
 
 fn is_cell_surname(token: &Token) -> bool {
@@ -169,11 +174,27 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     if is_eponym(sentence, at) || is_thing {
         return None;
     }
+    // `the Ryan White program`.
+    let is_honoured = last == at + 1
+        && sentence
+            .before(at)
+            .is_some_and(|the| matches!(the.text(sentence.text), "the" | "The"))
+        && sentence.gap(at - 1) == b" "
+        && sentence.gap(last) == b" "
+        && sentence
+            .token(last + 1)
+            .is_some_and(|next| NAMED_AFTER.contains(&next.text(sentence.text)));
+    if is_honoured {
+        return None;
+    }
     let is_stopped = given.role.is_some_and(|role| role != Role::Particle);
     let fits = match sentence.writing {
         Writing::Cased => {
             let known = one.is_given() && (two.is_surname() || two.is_unknown() || two.is_given())
-                || one.is_unknown() && two.is_surname() && two.is_sure() && last > at + 1
+                || one.is_unknown()
+                    && two.is_surname()
+                    && two.is_sure()
+                    && (last > at + 1 || is_whose(sentence, at, given, surname))
                 || one.is_surname() && one.is_sure() && two.is_given() && two.is_sure();
             let doubtful = one.is_word() && !one.is_sure() && (two.is_word() || two.is_unknown());
             known
@@ -191,6 +212,75 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     let end = name_end(sentence, at).max(last + 1);
     Some((finding(sentence, at, end, PAIR_SCORE)?, end))
 }
+
+/// `pen delivery for Ottoline Briggs`: a word that no list has before a surname that is no word, behind a word that
+/// people stand behind.
+fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
+    const BEFORE: [&str; 5] = ["for", "of", "with", "by", "from"];
+    const BEHIND: [&str; 20] = [
+        "to",
+        "on",
+        "in",
+        "at",
+        "and",
+        "who",
+        "is",
+        "was",
+        "has",
+        "had",
+        "for",
+        "from",
+        "with",
+        "by",
+        "of",
+        "as",
+        "needs",
+        "today",
+        "yesterday",
+        "or",
+    ];
+    const SHORT: usize = 4;
+    let is_behind = || {
+        sentence
+            .before(at)
+            .is_some_and(|before| BEFORE.contains(&before.text(sentence.text)))
+            && sentence.gap(at - 1) == b" "
+    };
+    // `Toñita Archuleta, your appointment is at 9`.
+    let is_addressed = sentence.gap(at + 1) == b", "
+        && sentence
+            .token(at + 2)
+            .is_some_and(|next| next.text(sentence.text) == "your");
+    given.len() > SHORT
+        && given.shape == Shape::Capital
+        && given.role.is_none()
+        && surname.shape == Shape::Capital
+        && surname.role.is_none()
+        && !surname.class.is_word()
+        && !surname.class.is_city()
+        && !ends_as_findings_do(given.text(sentence.text))
+        && (is_behind() || is_addressed)
+        && (sentence.gap(at + 1) != b" "
+            || sentence
+                .token(at + 2)
+                .is_none_or(|next| BEHIND.contains(&next.text(sentence.text))))
+}
+
+/// What is named after somebody whom all know.
+const NAMED_AFTER: [&str; 12] = [
+    "program",
+    "programs",
+    "Program",
+    "Act",
+    "Law",
+    "Award",
+    "Prize",
+    "Study",
+    "Trial",
+    "Amendment",
+    "amendment",
+    "Lecture",
+];
 
 /// `J. Smith`, `Smith J`, `J.D. Smith`.
 pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -237,9 +327,27 @@ pub(super) fn with_initial(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         Writing::Cased => surname.shape == Shape::Capital,
         Writing::Uncased => surname.shape == Shape::Upper && !surname.class.is_word(),
     };
+    // `K. Sung 41M`, `agree with the findings. - S. McIlhenny`.
+    let is_told = || {
+        let may_be = surname.class.is_surname() || surname.class.is_unknown();
+        may_be && age_behind(sentence, last + 1) == Some(true)
+            || may_be
+                && !surname.class.is_word()
+                && sentence.token(last + 1).is_none()
+                && at.checked_sub(1).is_some_and(|before| {
+                    matches!(
+                        sentence.gap(before),
+                        [b'.' | b'!' | b'?', .., b'-' | 0x93 | 0x94, b' ']
+                            | [b'\n', .., b'-', b' ']
+                    )
+                })
+    };
     let fits = matches!(sentence.gap(last - 1), b". " | b".")
         && is_written
-        && (surname.class.is_surname() && surname.class.is_sure() || is_somebody() || is_rare())
+        && (surname.class.is_surname() && surname.class.is_sure()
+            || is_somebody()
+            || is_rare()
+            || is_told())
         && !is_blocked(surname)
         && !is_eponym(sentence, last);
     if !fits {
@@ -494,9 +602,17 @@ fn is_inside_of_title(sentence: &Sentence<'_>, at: usize) -> bool {
                 && token.role.is_none()
         })
     };
+    // `my neighbor Big Mike`.
+    let is_nicknamed = sentence
+        .before(at)
+        .is_some_and(|before| before.text(sentence.text) == "Big")
+        && sentence
+            .token(at)
+            .is_some_and(|token| token.text(sentence.text) != "Ben");
     let before = at > 0
         && sentence.is_joined_to(at - 1)
         && !sentence.is_first(at - 1)
+        && !is_nicknamed
         && is_other(sentence.before(at));
     let behind = sentence.is_joined_to(at)
         && is_other(sentence.token(at + 1))

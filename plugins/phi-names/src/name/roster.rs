@@ -21,6 +21,12 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if let Some(found) = acting(sentence, at, token) {
         return Some(found);
     }
+    if behind_initials(sentence, at, token) {
+        return Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ));
+    }
     if let Some(found) = in_form(sentence, at, token) {
         return Some(found);
     }
@@ -61,6 +67,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
             || behind_myself(sentence, at, token)
             || ends_message(sentence, at, token)
             || behind_like(sentence, at, before)
+            || behind_doctors(sentence, at, token, before)
     };
     if !is_there || is_eponym(sentence, at) {
         return None;
@@ -92,6 +99,17 @@ fn found(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end))
 }
 
+/// `Subj 014-0024, initials RTD`.
+fn behind_initials(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    token.shape == Shape::Upper
+        && token.len() <= 4
+        && token.role.is_none()
+        && sentence
+            .before(at)
+            .is_some_and(|label| label.text(sentence.text).eq_ignore_ascii_case("initials"))
+        && matches!(sentence.gap(at - 1), b" " | b": ")
+}
+
 /// `anand's mom called`, `Suresh's wife`.
 fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
     let is_owned = matches!(sentence.gap(at), b"'s " | b"\xe2\x80\x99s ");
@@ -115,6 +133,26 @@ fn of_kin(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
 fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, usize)> {
     let does = |next: &Token| DONE_BY_PEOPLE.contains(&next.text(sentence.text));
     let class = token.class;
+    // `FYI Delgado in bed 7 is refusing meds`.
+    let is_word = |at: usize, words: &[&str]| {
+        sentence
+            .token(at)
+            .is_some_and(|token| words.contains(&token.text(sentence.text)))
+    };
+    let is_in_bed = token.shape == Shape::Capital
+        && class.is_surname()
+        && !class.is_word()
+        && (class.is_sure() || !class.is_city())
+        && token.role.is_none()
+        && sentence.gap(at) == b" "
+        && is_word(at + 1, &["in"])
+        && is_word(at + 2, &["bed", "room", "rm"])
+        && sentence
+            .token(at + 3)
+            .is_some_and(|bed| bed.shape == Shape::Number);
+    if is_in_bed {
+        return found(sentence, at);
+    }
     // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
     let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
     let fits = match sentence.writing {
@@ -224,6 +262,36 @@ fn excused(
         .token(end)
         .is_some_and(|from| from.text(sentence.text) == "from");
     is_from.then(|| Some((finding(sentence, at, end, ROSTER_SCORE)?.contextual(), end)))?
+}
+
+/// `Drs. Malik and Thorne`: the further ones of several.
+fn behind_doctors(sentence: &Sentence<'_>, at: usize, token: &Token, before: &Token) -> bool {
+    /// Words back to the title.
+    const REACH: usize = 5;
+    let is_listed = match sentence.gap(at - 1) {
+        b" " => before.text(sentence.text) == "and",
+        b", " => before.is_capital(),
+        _ => false,
+    };
+    is_listed
+        && token.role.is_none()
+        && !token.class.is_common()
+        && (2..=REACH)
+            .filter_map(|back| at.checked_sub(back))
+            .take_while(|at| {
+                let is_part = |token: &Token| {
+                    token.is_capital()
+                        || token.is(Role::Title)
+                        || token.text(sentence.text) == "and"
+                };
+                matches!(sentence.gap(*at), b" " | b", " | b". ")
+                    && sentence.token(*at).is_some_and(is_part)
+            })
+            .any(|at| {
+                sentence.token(at).is_some_and(|title| {
+                    matches!(title.text(sentence.text), "Drs" | "drs" | "Messrs")
+                })
+            })
 }
 
 /// `I, Temperance Brennan, hereby authorize`: who signs.

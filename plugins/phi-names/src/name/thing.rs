@@ -9,15 +9,19 @@ use crate::vocabulary::Role;
 /// `Wagner grade 2`, `Ballard 34`, `Forrest Ib`, `Simpson biplane`: surnames that are scales or tools too, with what a
 /// scale has behind it.
 pub(super) fn is_scaled(sentence: &Sentence<'_>, at: usize) -> bool {
-    let Some(token) = sentence.token(at).filter(|token| token.is_capital()) else {
+    let is_scale =
+        |token: &&Token| token.is_capital() && SCALES.by_hash(token.hash.value()).is_some();
+    if !sentence.token(at).as_ref().is_some_and(is_scale) {
         return false;
-    };
+    }
+    if is_behind(sentence, at, "modified")
+        || is_behind(sentence, at, "of") && at > 1 && is_behind(sentence, at - 1, "pouch")
+    {
+        return true;
+    }
     let Some(next) = sentence.token(at + 1) else {
         return false;
     };
-    if SCALES.by_hash(token.hash.value()).is_none() {
-        return false;
-    }
     let gap = sentence.gap(at);
     let word = next.text(sentence.text);
     // `Pt Simpson 45 yo`, `Blake removed his IV`.
@@ -49,8 +53,6 @@ pub(super) fn is_scaled(sentence: &Sentence<'_>, at: usize) -> bool {
     };
     matches!(gap, b" " | b"'s " | b"\xe2\x80\x99s ")
         && (is_value() || word == "C" || word.starts_with("C2"))
-        || is_behind(sentence, at, "modified")
-        || is_behind(sentence, at, "of") && at > 1 && is_behind(sentence, at - 1, "pouch")
 }
 
 fn is_behind(sentence: &Sentence<'_>, at: usize, word: &str) -> bool {
@@ -62,7 +64,9 @@ fn is_behind(sentence: &Sentence<'_>, at: usize, word: &str) -> bool {
 }
 
 /// Words behind scales and tools.
-const SCALED: [&str; 26] = [
+const SCALED: [&str; 28] = [
+    "sequence",
+    "sequences",
     "grade",
     "score",
     "class",
@@ -94,6 +98,13 @@ const SCALED: [&str; 26] = [
 /// Surnames of scales, tests and tools that are surnames of many people too.
 static SCALES: Labels<(), 256> = Labels::new(&[
     ("ballard", ()),
+    ("addison", ()),
+    ("adson", ()),
+    ("allis", ()),
+    ("babcock", ()),
+    ("dixon", ()),
+    ("gower", ()),
+    ("hoffman", ()),
     ("swenson", ()),
     ("ladd", ()),
     ("shafer", ()),
@@ -149,16 +160,30 @@ static SCALES: Labels<(), 256> = Labels::new(&[
 pub(super) fn is_of_many_things(sentence: &Sentence<'_>, at: usize) -> bool {
     /// Words to either side that are looked at.
     const REACH: usize = 4;
+    let is_scale = |token: &Token| SCALES.by_hash(token.hash.value()).is_some();
+    // `Morse 55, Norton n/a, Hoyer lift`: what may be a scale is one in a list of eponyms and of other scales.
+    let may_be_scale = sentence.token(at).is_some_and(is_scale);
     let is_thing = |token: &Token| {
         token.is_capital()
-            && (token.is(Role::Eponym) && !token.class.is_surname()
+            && (token.is(Role::Eponym) && (may_be_scale || !token.class.is_surname())
+                || may_be_scale && is_scale(token)
                 || THINGS.by_hash(token.hash.value()).is_some())
     };
-    let is_link = |gap: &[u8]| matches!(gap, b", " | b" " | b"; " | b"/" | b" / ");
-    let is_part = |token: &Token| {
-        token.is_capital() || token.shape == Shape::Number || matches!(token.len(), 2 | 3)
+    let is_link = |gap: &[u8]| {
+        matches!(gap, b", " | b" " | b"; " | b"/" | b" / ")
+            || may_be_scale && matches!(gap, b"'s, " | b"\xe2\x80\x99s, ")
     };
-    let has_comma = |at: usize| matches!(sentence.gap(at), b", " | b"; ");
+    let is_part = |token: &Token| {
+        token.is_capital()
+            || token.shape == Shape::Number
+            || matches!(token.len(), 2 | 3)
+            || may_be_scale && FOUND.contains(&token.text(sentence.text))
+            || may_be_scale && token.len() == 1
+    };
+    let has_comma = |at: usize| {
+        let gap = sentence.gap(at);
+        gap.ends_with(b", ") || gap == b"; "
+    };
     let before = || {
         let mut commas = false;
         (1..=REACH)
@@ -189,6 +214,11 @@ pub(super) fn is_of_many_things(sentence: &Sentence<'_>, at: usize) -> bool {
     before() || behind()
 }
 
+/// What is found of a sign or a scale in a list of them.
+const FOUND: [&str; 8] = [
+    "absent", "present", "intact", "normal", "negative", "positive", "vertex", "n",
+];
+
 /// Languages, systems and releases that stand in lists with others that are names of people, and makers of devices.
 static THINGS: Labels<(), 256> = Labels::new(&[
     ("bookworm", ()),
@@ -203,6 +233,18 @@ static THINGS: Labels<(), 256> = Labels::new(&[
     ("erlang", ()),
     ("flask", ()),
     ("fortran", ()),
+    ("ansible", ()),
+    ("cassandra", ()),
+    ("gemini", ()),
+    ("grafana", ()),
+    ("jenkins", ()),
+    ("kafka", ()),
+    ("kubernetes", ()),
+    ("llama", ()),
+    ("mistral", ()),
+    ("prometheus", ()),
+    ("redis", ()),
+    ("terraform", ()),
     ("golang", ()),
     ("haskell", ()),
     ("java", ()),
@@ -244,7 +286,16 @@ pub(super) fn is_idiom(sentence: &Sentence<'_>, at: usize) -> bool {
             .any(|(one, behind)| word.eq_ignore_ascii_case(one) && behind.contains(&next))
 }
 
-const IDIOMS: [(&str, &[&str]); 12] = [
+const IDIOMS: [(&str, &[&str]); 16] = [
+    (
+        "amber",
+        &[
+            "alert", "alerts", "color", "colored", "light", "lights", "glass", "urine", "fluid",
+        ],
+    ),
+    ("graham", &["cracker", "crackers", "crust"]),
+    ("jordan", &["almond", "almonds"]),
+    ("ted", &["talk", "talks"]),
     ("jack", &["of", "stand", "knife", "hammer", "cheese"]),
     ("josh", &["a", "around"]),
     ("carol", &["singing", "singers", "service", "concert"]),

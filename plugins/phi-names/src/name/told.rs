@@ -70,7 +70,13 @@ pub(super) fn labelled(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
 pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
     let may_be = |token: &&Token| is_written(sentence, token) && may_be_name(sentence, token);
-    if !may_be(&first) || is_eponym(sentence, at) {
+    if is_eponym(sentence, at) {
+        return None;
+    }
+    if let Some(found) = words_before_facts(sentence, at, first) {
+        return Some(found);
+    }
+    if !may_be(&first) {
         return None;
     }
     let is_reversed = matches!(sentence.gap(at), b", " | b",");
@@ -112,6 +118,49 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
 
+/// `Summer Rose, 19F`, `Fern Gallowglass (DOB …)`, `Haverford, Clement 71M`, `Yamashiro, K. 66M`: a given name that is
+/// a word too beside a name, or an initial behind a surname.
+fn words_before_facts(
+    sentence: &Sentence<'_>,
+    at: usize,
+    first: &Token,
+) -> Option<(Finding, usize)> {
+    let second = sentence.token(at + 1)?;
+    let is_part =
+        |token: &Token| token.shape == Shape::Capital && token.role.is_none() && !token.is_glued;
+    if sentence.writing == Writing::Uncased || !is_part(first) {
+        return None;
+    }
+    let (one, two) = (first.class, second.class);
+    let has_fact =
+        || has_label_behind(sentence, at + 2) || age_behind(sentence, at + 2) == Some(true);
+    let is_new = |token: &Token| may_be_name(sentence, token);
+    let fits = match sentence.gap(at) {
+        b" " => {
+            is_part(second) && one.is_given() && (two.is_name() || is_new(second)) && has_fact()
+        }
+        b", " if second.shape == Shape::Initial => {
+            (one.is_surname() || one.is_unknown())
+                && is_new(first)
+                && age_behind(sentence, at + 2) == Some(true)
+        }
+        // `Eastwick` is a town too.
+        b", " => {
+            is_part(second)
+                && two.is_given()
+                && (is_new(first) || one.is_city() && !one.is_word())
+                && has_fact()
+        }
+        _ => false,
+    };
+    fits.then(|| {
+        Some((
+            finding(sentence, at, at + 2, TOLD_SCORE)?.contextual(),
+            at + 2,
+        ))
+    })?
+}
+
 /// `Discussed with Okafor`, `spoke to Okafor`, where no department is meant.
 pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let name = sentence
@@ -148,7 +197,11 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
 }
 
 /// What is done with somebody by speaking.
-const SPOKEN: [&str; 18] = [
+const SPOKEN: [&str; 22] = [
+    "appt",
+    "appointment",
+    "follow-up",
+    "followup",
     "msg",
     "message",
     "voicemail",
@@ -169,10 +222,11 @@ const SPOKEN: [&str; 18] = [
     "consulted",
 ];
 /// How departments begin, in full and as they are shortened.
-const DEPARTMENTS: [&str; 24] = [
-    "anes", "card", "derm", "endo", "gastro", "gyn", "hem", "hosp", "infect", "interv", "neph",
-    "neuro", "onc", "opht", "ortho", "path", "ped", "pharm", "psych", "pulm", "rad", "rheum",
-    "surg", "uro",
+const DEPARTMENTS: [&str; 35] = [
+    "podia", "dent", "rehab", "wound", "pall", "allerg", "bariat", "geriat", "hepat", "palliat",
+    "vasc", "anes", "card", "derm", "endo", "gastro", "gyn", "hem", "hosp", "infect", "interv",
+    "neph", "neuro", "onc", "opht", "ortho", "path", "ped", "pharm", "psych", "pulm", "rad",
+    "rheum", "surg", "uro",
 ];
 
 /// Whether the label is one that speakers have.
@@ -229,11 +283,25 @@ fn has_label_behind(sentence: &Sentence<'_>, end: usize) -> bool {
         b" " | b"  " | b", " | b" (" | b": " | b" - " | b"; " | b" | "
     );
     let label = sentence.token(end).map(|token| token.text(sentence.text));
+    // `Zyaire Coleman b. 08.14.2019`, `Fern Gallowglass (Subscriber ID …)`.
+    let is_before = |label: &str, gap: &[u8], word: &str| {
+        label.eq_ignore_ascii_case(word) && sentence.gap(end) == gap
+    };
     is_near
         && label.is_some_and(|label| {
             ["dob", "mrn", "born"]
                 .iter()
                 .any(|one| label.eq_ignore_ascii_case(one))
+                || is_before(label, b". ", "b")
+                    && sentence
+                        .token(end + 1)
+                        .is_some_and(|day| day.shape == Shape::Number)
+                || ["member", "subscriber"]
+                    .iter()
+                    .any(|one| is_before(label, b" ", one))
+                    && sentence
+                        .token(end + 1)
+                        .is_some_and(|id| id.text(sentence.text) == "ID")
         })
 }
 
@@ -266,7 +334,13 @@ pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
 
 /// Whether an age stands right behind, and then whether it has a sex: `54 y.o. male`, `67F`, `(55 M)`.
 pub(super) fn age_behind(sentence: &Sentence<'_>, end: usize) -> Option<bool> {
-    let is_near = matches!(sentence.gap(end - 1), b" " | b", " | b" (");
+    let is_initial = || {
+        sentence
+            .token(end - 1)
+            .is_some_and(|last| last.shape == Shape::Initial)
+    };
+    let is_near = matches!(sentence.gap(end - 1), b" " | b", " | b" (")
+        || sentence.gap(end - 1) == b". " && is_initial();
     let number = sentence
         .token(end)
         .filter(|token| is_near && token.shape == Shape::Number)?;

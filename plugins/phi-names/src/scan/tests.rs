@@ -8,6 +8,7 @@ use crate::{Names, Plugin};
 
 mod charts;
 mod haste;
+mod shorthand;
 mod things;
 
 #[test]

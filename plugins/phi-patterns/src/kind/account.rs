@@ -48,8 +48,14 @@ pub(super) fn is_one(
     if has_mark || is_marked && !is_plain {
         return !(is_expression(name) || is_plain && goes_on(behind));
     }
+    // `logged in as Delphine.Okafor`.
+    let is_dotted = || {
+        let mut parts = name.split(|byte| *byte == b'.');
+        let is_word = |part: &[u8]| part.len() > 2 && part.iter().all(u8::is_ascii_alphabetic);
+        parts.clone().count() == 2 && parts.all(is_word) && !is_expression(name)
+    };
     if digits == 0 {
-        return false;
+        return said.contains(&b' ') && said.ends_with(b"as") && between == b" " && is_dotted();
     }
     let is_user = said.eq_ignore_ascii_case(b"user");
     let is_right_behind = between == b" " && is_login(name);
@@ -293,6 +299,31 @@ pub(super) fn is_nobody(code: &[u8]) -> bool {
         "request",
         "current",
         "me",
+        // What somebody says to an assistant.
+        "hello",
+        "hey",
+        "thanks",
+        "thank",
+        "summarize",
+        "summarise",
+        "translate",
+        "explain",
+        "describe",
+        "rewrite",
+        "draft",
+        "write",
+        "list",
+        "show",
+        "help",
+        "continue",
+        "stop",
+        "okay",
+        "sure",
+        "great",
+        "what",
+        "how",
+        "why",
+        "can",
     ]
     .iter()
     .any(|word| code.eq_ignore_ascii_case(word.as_bytes()))

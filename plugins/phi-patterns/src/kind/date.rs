@@ -33,6 +33,7 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     if !matches!(gap, Gap::Dash | Gap::Dot | Gap::Slash) {
         return packed(numbers, at)
             .or_else(|| of_birth(numbers, at))
+            .or_else(|| apart(numbers, at))
             .or_else(|| of_arguments(numbers, at))
             .or_else(|| ordinal::find(numbers, at));
     }
@@ -70,9 +71,41 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             let is_date = (is_month(first) && is_day(second)) && is_said(numbers, at);
             is_date.then(|| finding(at + 1, 600).contextual())
         }
+        // `f/u 5-1.`, where no span is counted.
+        (1 | 2, 1 | 2) if gap == Gap::Dash => {
+            let text = numbers.text;
+            let end = numbers.group(at + 1).end;
+            let ends = matches!(byte(text, end), 0 | b'.' | b',' | b';' | b')' | b'\n');
+            // `3-6` may be weeks.
+            let is_date = is_month(first)
+                && is_day(second)
+                && (first > second || !is_month(second))
+                && ends
+                && ends_with(before(text, start), DASHED_BEFORE);
+            is_date.then(|| finding(at + 1, 600).contextual())
+        }
         _ => None,
     }
 }
+
+/// Words right before a month and a day with a dash between, behind which nothing is counted.
+const DASHED_BEFORE: &[&str] = &[
+    "f/u",
+    "seen on",
+    "admitted",
+    "admitted on",
+    "discharged",
+    "discharged on",
+    "urgent care",
+    "appt",
+    "appt on",
+    "dos",
+    "visit on",
+    "surgery on",
+    "since",
+    "rtc",
+    "lmp",
+];
 
 /// Three groups with the same sign between; the score, when they are a date.
 fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
@@ -393,6 +426,47 @@ fn of_birth(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         end += gap + digits;
     }
     (!is_word(byte(text, end))).then(|| finding(end)).flatten()
+}
+
+/// `11 / 04 / 1951`: spaces around the signs, as a scan or a form has them.
+fn apart(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
+    let (text, group) = (numbers.text, numbers.group(at));
+    if !matches!(group.len(), 1 | 2) || byte(text, group.end) != b' ' {
+        return None;
+    }
+    let number = |from: usize, most: usize| {
+        let digits = text
+            .get(from..)?
+            .iter()
+            .take(most + 1)
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let value = text
+            .get(from..from + digits)?
+            .iter()
+            .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
+        (1..=most)
+            .contains(&digits)
+            .then_some((value, from + digits))
+    };
+    let sign = text.get(group.end..group.end + 3)?;
+    if sign != b" / " {
+        return None;
+    }
+    let (day, day_end) = number(group.end + sign.len(), 2)?;
+    if text.get(day_end..day_end + sign.len()) != Some(sign) {
+        return None;
+    }
+    let (year, end) = number(day_end + sign.len(), 4)?;
+    let month = numbers.value(at)?;
+    let fits = is_month(month) && is_day(day) || is_month(day) && is_day(month);
+    let is_whole = end == day_end + sign.len() + 4 && !is_word(byte(text, end));
+    (fits && is_whole && (1900..=2100).contains(&year)).then_some(Finding::new(
+        DATE,
+        group.start,
+        end,
+        700,
+    ))
 }
 
 /// Whether `202403041123-0500` goes on with its zone.

@@ -148,8 +148,23 @@ fn is_weak(text: &[u8], label: (usize, usize), code: (usize, usize)) -> bool {
             .iter()
             .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
     };
+    // `Subj 014-0023`: a site and the subject's number there.
+    let is_of_site = || {
+        let dash = number.iter().position(|byte| *byte == b'-').unwrap_or(0);
+        is_one_of(&["subj"])
+            && matches!(dash, 2..=4)
+            && matches!(number.len() - dash, 4..=6)
+            && number
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || *byte == b'-')
+            && number.starts_with(b"0")
+    };
+    // `Rx BIN 004336` is no prescription.
+    if is_one_of(&["rx"]) {
+        return !number.iter().all(u8::is_ascii_digit);
+    }
     if is_one_of(LETTERED) {
-        return !number.iter().any(u8::is_ascii_uppercase) || between != b" ";
+        return !is_of_site() && !number.iter().any(u8::is_ascii_uppercase) || between != b" ";
     }
     // `Patient 0048812`, and no day and no telephone.
     let is_day = number.len() == 8 && matches!(number, [b'1', b'9', ..] | [b'2', b'0', ..]);
@@ -530,9 +545,13 @@ fn run_behind_dot(rest: &[u8], at: usize) -> usize {
     const DIGITS: std::ops::RangeInclusive<usize> = 5..=10;
     let prefix = rest.get(..at).unwrap_or_default();
     let digits = digits_len(rest, at + 1);
-    let is_half = (1..=4).contains(&prefix.len())
+    // `12887341.082`: a lens.
+    let is_lens =
+        prefix.len() >= 6 && prefix.iter().all(u8::is_ascii_digit) && matches!(digits, 3 | 4);
+    let is_half = ((1..=4).contains(&prefix.len())
         && prefix.iter().all(u8::is_ascii_uppercase)
         && DIGITS.contains(&digits)
+        || is_lens)
         && !is_word(byte(rest, at + 1 + digits));
     if is_half { 1 + digits } else { 0 }
 }
@@ -571,6 +590,9 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
             .iter()
             .all(u8::is_ascii_uppercase);
     let most = if is_prefix { 10 } else { 6 };
+    if form == Form::Plate && len == 2 && is_prefix {
+        len += letters_behind_state(rest, len);
+    }
     for _ in 0..groups {
         let group: &[u8] = rest.get(len + 1..).unwrap_or_default();
         let size = group
@@ -596,7 +618,8 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
             && (2..=most).contains(&size)
             && has_digit
             && !is_word(tail)
-            && !matches!(tail, b'/' | b'.' | b'%' | b'-')
+            && !matches!(tail, b'/' | b'%' | b'-')
+            && !(tail == b'.' && byte(group, size + 1).is_ascii_digit())
             // Counts, years and units follow codes as well.
             && (form == Form::Plate || size <= 4 || byte(rest, 0).is_ascii_alphabetic());
         if !goes_on || size == 4 && group.starts_with(b"20") {
@@ -605,6 +628,21 @@ fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
         len += 1 + size;
     }
     len
+}
+
+/// `FL QXR 114`: bytes of the space at `at` and of the letters of a plate behind its state, behind which digits stand.
+fn letters_behind_state(rest: &[u8], at: usize) -> usize {
+    let group = rest.get(at + 1..).unwrap_or_default();
+    let letters = group
+        .iter()
+        .take_while(|byte| byte.is_ascii_uppercase())
+        .count();
+    let digits = digits_len(group, letters + 1);
+    let fits = byte(rest, at) == b' '
+        && (2..=4).contains(&letters)
+        && byte(group, letters) == b' '
+        && (2..=4).contains(&digits);
+    if fits { 1 + letters } else { 0 }
 }
 
 fn fits(code: &[u8], form: Form) -> bool {
@@ -676,6 +714,11 @@ pub fn find_field(
     form: Form,
 ) -> Option<Finding> {
     let value = text.get(start..end)?;
+    if form == Form::Dial
+        && let Some((from, to)) = area_and_local(value)
+    {
+        return Some(Finding::new(kind, start + from, start + to, LABEL_SCORE + 20).contextual());
+    }
     // HL7 components: the first is the identifier.
     let value = value.split(|byte| matches!(byte, b'^' | b'&')).next()?;
     let value = value.trim_ascii();
@@ -700,4 +743,20 @@ pub fn find_field(
     // The rest of the value would be something else than the code: `12 of 14`.
     let is_whole = found + 2 >= from + value.len() || form == Form::Dial;
     is_whole.then(|| finding(kind, first, found, LABEL_SCORE + 20, code))
+}
+
+/// `^PRN^PH^^1^559^5550142`: where the sixth and the seventh component of a telephone stand, when both are filled
+/// (HL7 v2.5.1, XTN).
+fn area_and_local(value: &[u8]) -> Option<(usize, usize)> {
+    /// Components before the area.
+    const AREA: usize = 5;
+    let mut from = 0;
+    for _ in 0..AREA {
+        from += value.get(from..)?.iter().position(|byte| *byte == b'^')? + 1;
+    }
+    let area = digits_len(value, from);
+    let local = digits_len(value, from + area + 1);
+    let to = from + area + 1 + local;
+    let fits = matches!((area, local), (3, 7)) && byte(value, from + area) == b'^';
+    (fits && !is_word(byte(value, to))).then_some((from, to))
 }

@@ -12,6 +12,7 @@ mod dates;
 mod labels;
 mod places;
 mod programs;
+mod shorthand;
 mod slips;
 
 #[test]

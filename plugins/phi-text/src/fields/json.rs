@@ -6,14 +6,18 @@ use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    each_from(text, 0, visit);
+}
+
+/// Visits the fields from `at` on.
+fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
     // What a nearby `system` or `code` says about the `value` that follows (FHIR identifiers and contact points).
     let mut hint = Hint::default();
-    let mut at = 0;
     while let Some(quote) = next_quote(text, at) {
         if let Some(gap) = text.get(at..quote)
             && gap.contains(&b'}')
         {
-            (hint.unsaid, hint.is_told) = (None, false);
+            (hint.unsaid, hint.is_told, hint.is_patient) = (None, false, false);
             // `[{…}, {…}]`: the next object of a list is of the same.
             hint.list = hint.list.filter(|_| !gap.contains(&b']'));
             hint.parent = hint.list.filter(|_| gap.ends_with(b"{"));
@@ -30,6 +34,14 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
         }
         at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
     }
+}
+
+/// `{\"…`, `[{\"…`: an object as the text of a string.
+fn opens_object(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"[").unwrap_or(value);
+    value
+        .strip_prefix(b"{")
+        .is_some_and(|value| value.trim_ascii_start().starts_with(b"\\\""))
 }
 
 /// The place behind a string that is longer than any value, where it stands as JSON has it: its end opens no other one.
@@ -73,6 +85,14 @@ fn value<'t>(
 ) -> usize {
     if let Some((start, end, after)) = string(text, at) {
         hinted(text, key, start, end, hint, visit);
+        // `"content": "{\"mrn\": …}"`, as long as a value is; a longer one is walked like any text. Its own strings
+        // are escaped, and those in them twice: no deeper call comes of it.
+        if byte(text, at) == b'"'
+            && let Some(inner) = text.get(..end)
+            && opens_object(text.get(start..end).unwrap_or_default())
+        {
+            each_from(inner, start, visit);
+        }
         return after;
     }
     if matches!(byte(text, at), b'[' | b'{') {
@@ -154,8 +174,17 @@ fn hinted<'t>(
         }
         _ => {}
     }
+    // `{"resourceType": "Patient", "id": …}`.
+    match key {
+        b"resourceType" => hint.is_patient = said == b"Patient",
+        b"id" if std::mem::take(&mut hint.is_patient) => visit(PATIENT_ID, start, end),
+        _ => {}
+    }
     visit(key, start, end);
 }
+
+/// The label of what a patient's resource is called by.
+const PATIENT_ID: &[u8] = b"patient id";
 
 /// What was said lately of the value that may follow.
 #[derive(Default)]
@@ -170,6 +199,8 @@ struct Hint<'t> {
     parent: Option<&'t [u8]>,
     /// The key of the list of objects that this one is in.
     list: Option<&'t [u8]>,
+    /// Whether this object is a patient (FHIR R4) whose `id` did not come yet.
+    is_patient: bool,
     /// Whether the object that was opened last is a person's name or refers to a person.
     is_about_a_person: bool,
 }

@@ -34,6 +34,10 @@ fn json_in_all_its_spellings() {
     sees(r#"{'mrn': '12', 'note': 'it isn't'}"#, &["mrn=12"]);
     sees(r#"{\"mrn\": \"12\"}"#, &["mrn=12"]);
     sees(
+        r#"{"content":"{\"first\":\"Ann\",\"mrn\":\"12\"}","id":"34"}"#,
+        &["first=Ann", "mrn=12", "id=34"],
+    );
+    sees(
         r#"{"system":"http://hl7.org/fhir/sid/us-ssn","value":"219099999"}"#,
         &["us-ssn=219099999"],
     );

@@ -168,7 +168,7 @@ fn names_with_particles_and_single_ones() {
         ("Mr. van Dijk is here", &["NAME:van Dijk"]),
         ("mr. de la rosa is here", &["NAME:de la rosa"]),
         ("Mrs.  Oyelaran", &["NAME:Oyelaran"]),
-        ("Drs. Oyelaran and Vu agree", &["NAME:Oyelaran"]),
+        ("Drs. Oyelaran and Vu agree", &["NAME:Oyelaran", "NAME:Vu"]),
         ("Whitehorse is a 61 yo M", &["NAME:Whitehorse"]),
         ("RN: Okafor", &["NAME:Okafor"]),
         ("Pt Washington, seen today", &["NAME:Washington"]),

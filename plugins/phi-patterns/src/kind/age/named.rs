@@ -17,6 +17,21 @@ pub(super) fn is_named(text: &[u8], start: usize, end: usize) -> bool {
         [names @ .., b',', b' '] | [names @ .., b' '] => (names, false),
         _ => return false,
     };
+    // `decedent Lemuel Stockdale, 99, d. 1 May`.
+    if clause.ends_with(b", ") && rest.starts_with(b", ") {
+        let behind = rest.get(2..).unwrap_or_default();
+        let names = names.rsplit(|byte| *byte == b' ').take(2);
+        let mut count = 0;
+        let are = names.into_iter().all(|word| {
+            count += 1;
+            is_name(word)
+        });
+        return are
+            && count == 2
+            && (begins_with(behind, LIKELY_BEHIND) || begins_with(behind, &["d.", "died", "who"]))
+            && !has(clause, MEASURED_IN_F_OR_M)
+            && !has(clause, NO_NAMES);
+    }
     let fits = if is_apart {
         matches!(rest, [b' ', b'/', b' ', next, ..] if next.is_ascii_alphabetic())
             && !begins_with(rest.get(3..).unwrap_or_default(), VALUES_BEHIND)
@@ -118,15 +133,20 @@ fn are_names(names: &[u8]) -> bool {
         .filter(|word| !word.is_empty())
         .all(|word| {
             count += 1;
-            let is_shouted = word.iter().all(u8::is_ascii_uppercase);
-            word.len() > 2
-                && byte(word, 0).is_ascii_uppercase()
-                && !is_shouted
-                && word
-                    .iter()
-                    .all(|byte| !byte.is_ascii_digit() && (is_word(*byte) || b"'-,".contains(byte)))
+            is_name(word)
         });
     are && count == 2
+}
+
+/// Whether a word has a capital and small letters.
+fn is_name(word: &[u8]) -> bool {
+    let is_shouted = word.iter().all(u8::is_ascii_uppercase);
+    word.len() > 2
+        && byte(word, 0).is_ascii_uppercase()
+        && !is_shouted
+        && word
+            .iter()
+            .all(|byte| !byte.is_ascii_digit() && (is_word(*byte) || b"'-,".contains(byte)))
 }
 
 /// `93M` and `93 female` with nothing else in their line or field.

@@ -38,7 +38,8 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
         (None, Some(_), _) if is_sure => Some(Finding::new(DATE, at, end, 950)),
         (None, Some(_), None)
             if !is_common_word(text, at, name_end)
-                && !begins_with(after(text, end), MEASURE_AFTER) =>
+                && (!begins_with(after(text, end), MEASURE_AFTER)
+                    || begins_with(after(text, end), PLACES_AFTER)) =>
         {
             Some(Finding::new(DATE, at, end, 800))
         }
@@ -46,6 +47,22 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
         _ => None,
     }
 }
+
+/// Where or when something was done on a day, and no inches: `died on May 9 in our hospice`.
+const PLACES_AFTER: &[&str] = &[
+    "in our",
+    "in the",
+    "in his",
+    "in her",
+    "in my",
+    "in their",
+    "in hospice",
+    "in hospital",
+    "in clinic",
+    "in icu",
+    "in recovery",
+    "in surgery",
+];
 
 /// Where the name ends, its dot included.
 pub(super) fn month_end(text: &[u8], at: usize) -> Option<usize> {
@@ -181,7 +198,21 @@ fn day_before(text: &[u8], at: usize) -> Option<usize> {
         .flatten()
         .unwrap_or(start);
     let lead = byte_before(text, start);
-    let stands_alone = !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$');
+    // `02APR-04APR2024`.
+    let ends_span = || {
+        let head = before(text, start - 1);
+        let letters = head
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        lead == b'-'
+            && letters >= 3
+            && month_end(head, head.len() - letters).is_some()
+            && byte_before(head, head.len() - letters).is_ascii_digit()
+    };
+    let stands_alone =
+        !is_word(lead) && !matches!(lead, b'-' | b'/' | b'.' | b'_' | b'$') || ends_span();
     stands_alone.then_some(start)
 }
 

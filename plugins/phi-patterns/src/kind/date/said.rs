@@ -252,6 +252,8 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "clinic",
     "fever",
     "week of",
+    "wk of",
+    "dispo",
     "as of",
     "called",
     "shot",

@@ -25,6 +25,14 @@ fn numbers_of_other_registers() {
         ("from 52144 (workstation WS-0441)", &["DEVICE_ID:WS-0441"]),
         ("CPI 8100224", &["MRN:8100224"]),
         ("Subject 014-0027 was randomized", &["OTHER_ID:014-0027"]),
+        ("GP Dr Ngata, NHI ZAC5361.", &["MRN:ZAC5361"]),
+        ("lens SN 12887341.082 OD", &["DEVICE_ID:12887341.082"]),
+        (
+            r#"{"resourceType":"Patient","id":"pt-55192"}"#,
+            &["MRN:pt-55192"],
+        ),
+        ("Tel: ( 502 ) 555 - 0143", &["PHONE:502 ) 555 - 0143"]),
+        ("Tel. home 555 0147", &["PHONE:555 0147"]),
         ("incident # IR-26-0188", &["OTHER_ID:IR-26-0188"]),
         ("file # 2025-00447", &["OTHER_ID:2025-00447"]),
         ("A-number A089-123-456", &["OTHER_ID:A089-123-456"]),
@@ -38,6 +46,9 @@ fn numbers_of_other_registers() {
         ("GPS 42.3601, -71.0589", &["OTHER_ID:42.3601, -71.0589"]),
     ]);
     leaves_alone::<Patterns>(&[
+        "NHI covers primary care; NHI 2024 report",
+        "f( 502 ) + 555",
+        r#"{"resourceType":"Observation","id":"obs-55192"}"#,
         "plate LCP35 fixed",
         "plate 3HOLES",
         "{\"id\": 9920118842}",
