@@ -46,11 +46,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = agent::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|agent| Position {
-            at: agent.created_at,
-            id: agent.id.clone(),
-        });
+        let last = found.last(|agent| Position::new(agent.created_at, &agent.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
             query.pagination(&page, &binding, last.as_ref()),

@@ -46,11 +46,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = oauth_application::list(store, organization, caller.mode, revoked, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.created_at, &row.id));
         let rows = found.rows.iter();
         Ok(Reply::page(
             rows.map(|row| record(row, call.now)).collect(),
