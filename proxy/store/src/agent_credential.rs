@@ -252,8 +252,8 @@ pub async fn revoke_issued(
 ) -> Result<Option<[u8; 32]>, StoreError> {
     let sql = "UPDATE agent_credentials SET revoked_at = $2 \
                WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2 RETURNING digest";
-    let row = tx.cx.row(sql, args![id, now]).await?;
-    row.as_ref().map(digest).transpose()
+    let digest = |row: &Row| row.get("digest");
+    tx.cx.one(sql, args![id, now], digest).await
 }
 
 /// The digests by which the credentials of an agent, and of all that act for it, are cached.
@@ -270,7 +270,7 @@ pub async fn digests(
                SELECT digest FROM agent_credentials \
                WHERE agent_id IN (SELECT id FROM family) AND revoked_at IS NULL AND expires_at > $2";
     let rows = tx.cx.rows(sql, args![agent_id, now]).await?;
-    rows.iter().map(digest).collect()
+    rows.iter().map(|row| row.get("digest")).collect()
 }
 
 /// A page of an agent's credentials.

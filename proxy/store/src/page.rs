@@ -24,11 +24,28 @@ pub struct Position {
     pub id: String,
 }
 
+impl Position {
+    pub fn new(at: Timestamp, id: &str) -> Self {
+        Self {
+            at,
+            id: id.to_owned(),
+        }
+    }
+}
+
 /// Rows of a page, and whether there are more.
 #[derive(Clone, Debug)]
 pub struct Paged<T> {
     pub rows: Vec<T>,
     pub has_more: bool,
+}
+
+impl<T> Paged<T> {
+    /// Where the next page goes on, behind the last row of this one; `None` where nothing follows.
+    pub fn last(&self, position: impl FnOnce(&T) -> Position) -> Option<Position> {
+        let last = self.rows.last().filter(|_| self.has_more);
+        last.map(position)
+    }
 }
 
 /// Which end of a list comes first.
