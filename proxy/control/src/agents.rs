@@ -31,12 +31,8 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
-        let statuses = query.words("status", archived, &mut problems);
         let filter = Filter {
-            archived: match statuses.as_slice() {
-                [] => None,
-                [first, rest @ ..] => rest.iter().all(|other| other == first).then_some(*first),
-            },
+            archived: query.either("status", ["active", "archived"], &mut problems),
             name_prefix: query.one("name", &mut problems),
         };
         let page = query.page(PAGE, &binding, &mut problems);
@@ -52,14 +48,6 @@ pub(crate) fn list(mut call: Call) -> Answering {
             query.pagination(&page, &binding, last.as_ref()),
         ))
     })
-}
-
-fn archived(word: &str) -> Option<bool> {
-    match word {
-        "active" => Some(false),
-        "archived" => Some(true),
-        _ => None,
-    }
 }
 
 pub(crate) fn read(mut call: Call) -> Answering {
