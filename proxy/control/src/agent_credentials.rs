@@ -38,11 +38,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let store = &call.gateway.store;
         let found = agent_credential::list(store, &agent, &status, &page, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|credential| Position {
-            at: credential.created_at,
-            id: credential.id.clone(),
-        });
+        let last = found.last(|credential| Position::new(credential.created_at, &credential.id));
         let limits = &call.policy.plans.limits;
         let rows = found.rows.iter();
         Ok(Reply::page(

@@ -31,12 +31,8 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
-        let statuses = query.words("status", archived, &mut problems);
         let filter = Filter {
-            archived: match statuses.as_slice() {
-                [] => None,
-                [first, rest @ ..] => rest.iter().all(|other| other == first).then_some(*first),
-            },
+            archived: query.either("status", ["active", "archived"], &mut problems),
             name_prefix: query.one("name", &mut problems),
         };
         let page = query.page(PAGE, &binding, &mut problems);
@@ -46,24 +42,12 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = agent::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|agent| Position {
-            at: agent.created_at,
-            id: agent.id.clone(),
-        });
+        let last = found.last(|agent| Position::new(agent.created_at, &agent.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
     })
-}
-
-fn archived(word: &str) -> Option<bool> {
-    match word {
-        "active" => Some(false),
-        "archived" => Some(true),
-        _ => None,
-    }
 }
 
 pub(crate) fn read(mut call: Call) -> Answering {

@@ -45,11 +45,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let found =
             api_key::list(&call.gateway.store, organization, &filter, &page, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|listed| Position {
-            at: listed.key.created_at,
-            id: listed.key.id.clone(),
-        });
+        let last = found.last(|listed| Position::new(listed.key.created_at, &listed.key.id));
         let rows = found.rows.iter().map(|listed| record(listed, &call));
         Ok(Reply::page(
             rows.collect(),

@@ -30,11 +30,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = app::list(store, organization, caller.mode, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|app| Position {
-            at: app.created_at,
-            id: app.id.clone(),
-        });
+        let last = found.last(|app| Position::new(app.created_at, &app.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
             query.pagination(&page, &binding, last.as_ref()),

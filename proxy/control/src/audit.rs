@@ -164,11 +164,7 @@ fn page(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = audit::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.occurred_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         let count = found.rows.len();
         let rows = found.rows.into_iter().map(shown);
         let rows = rows.map(|row| match format {

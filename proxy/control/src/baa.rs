@@ -52,11 +52,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let found = baa::list(store, &call.caller.organization_id, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
         let current = current(store, call.now).await?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.acceptance.accepted_at,
-            id: row.acceptance.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.acceptance.accepted_at, &row.acceptance.id));
         let rows = found.rows.iter();
         let rows = rows.map(|recorded| record(recorded, current.as_ref(), call.now));
         Ok(Reply::page(

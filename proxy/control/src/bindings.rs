@@ -38,11 +38,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         available(&call)?;
         let found = binding::list(&call.gateway.store, &integration, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.created_at, &row.id));
         let rows = found.rows.iter().map(|row| record(row, &integration));
         Ok(Reply::page(
             rows.collect(),

@@ -170,11 +170,7 @@ impl Export {
         let (store, org_id, mode) = self.place();
         let batch = page(BATCH_ROWS, after);
         let found = agent_credential::of_user(store, org_id, mode, &self.user, &batch).await?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|(row, _)| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|(row, _)| Position::new(row.created_at, &row.id));
         for (row, archived_at) in &found.rows {
             let record = agent_credentials::record(row, *archived_at, &self.limits, self.now);
             items.push((CREDENTIAL, record));
@@ -251,11 +247,7 @@ impl Export {
         };
         let (store, org_id, mode) = self.place();
         let found = audit::list(store, org_id, mode, &filter, &page(BATCH_ROWS, after)).await?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.occurred_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         let rows = found.rows.into_iter().map(|row| (AUDIT_EVENT, shown(row)));
         items.extend(rows);
         Ok(match last {

@@ -42,11 +42,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let app = apps::find(&call).await?;
         let found = entity::list(&call.gateway.store, &app.id, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|entity| Position {
-            at: entity.created_at,
-            id: entity.id.clone(),
-        });
+        let last = found.last(|entity| Position::new(entity.created_at, &entity.id));
         Ok(Reply::page(
             found.rows.iter().map(shown).collect(),
             query.pagination(&page, &binding, last.as_ref()),

@@ -36,11 +36,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let app = apps::find(&call).await?;
         let found = inbound_webhook::list(&call.gateway.store, &app.id, status, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.webhook.created_at,
-            id: row.webhook.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.webhook.created_at, &row.webhook.id));
         let rows = found.rows.iter();
         let rows = rows.map(|row| record(&row.webhook, &row.schema, default_per_minute(&call)));
         Ok(Reply::page(

@@ -7,7 +7,6 @@ use svc_core::fault::{Fault, Problems, invalid};
 use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::{feature, moment};
-use svc_store::api_key::Creator;
 use svc_store::integration::{self, Auth, Integration};
 use svc_store::page::Position;
 use svc_store::seal::Content;
@@ -35,11 +34,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = cursor::Binding::of(&call)?;
-        let statuses = query.words("status", is_revoked, &mut problems);
-        let revoked = match statuses.as_slice() {
-            [] => None,
-            [first, rest @ ..] => rest.iter().all(|other| other == first).then_some(*first),
-        };
+        let revoked = query.either("status", ["active", "revoked"], &mut problems);
         let page = query.page(PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
@@ -48,24 +43,12 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = integration::list(store, organization, caller.mode, revoked, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.created_at, &row.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
     })
-}
-
-fn is_revoked(word: &str) -> Option<bool> {
-    match word {
-        "active" => Some(false),
-        "revoked" => Some(true),
-        _ => None,
-    }
 }
 
 pub(crate) fn read(mut call: Call) -> Answering {
@@ -98,13 +81,6 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         let (wanted, secret) = Wanted::read(&mut call)?;
         available(&call)?;
         let caller = &call.caller;
-        let created_by = caller.delegating_user.as_ref().map_or_else(
-            || caller.creator(),
-            |user| Creator {
-                kind: "user".to_owned(),
-                id: user.id.clone(),
-            },
-        );
         let integration = Integration {
             id: moment::id(IdKind::Integration),
             org_id: caller.organization_id.clone(),
@@ -115,7 +91,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
             secret_hint: hint(&secret),
             secret_version: 1,
             bindings_count: 0,
-            created_by,
+            created_by: caller.answerable(),
             created_at: call.now,
             rotated_at: None,
             revoked_at: None,

@@ -102,6 +102,19 @@ impl Query {
         found
     }
 
+    /// A repeatable parameter of two words: whether it is the second. `None` where both are asked for, or neither.
+    pub(crate) fn either(
+        &mut self,
+        name: &str,
+        [first, second]: [&str; 2],
+        problems: &mut Problems,
+    ) -> Option<bool> {
+        let is_second = |word: &str| (word == first || word == second).then_some(word == second);
+        let asked = self.words(name, is_second, problems);
+        let (one, rest) = asked.split_first()?;
+        rest.iter().all(|other| other == one).then_some(*one)
+    }
+
     /// A parameter that may stand once and is a word.
     pub(crate) fn word<T>(
         &mut self,

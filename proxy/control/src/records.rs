@@ -33,11 +33,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (entity, key) = entity(&call).await?;
         let found = record::list(&call.gateway.store, &entity, key, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|record| Position {
-            at: record.created_at,
-            id: record.id.clone(),
-        });
+        let last = found.last(|record| Position::new(record.created_at, &record.id));
         let rows = found.rows.iter().map(|record| shown(&entity, record));
         let reply = Reply::page(
             rows.collect(),

@@ -59,11 +59,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = webhook_endpoint::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.created_at, &row.id));
         Ok(Reply::page(
             found.rows.iter().map(record).collect(),
             query.pagination(&page, &binding, last.as_ref()),

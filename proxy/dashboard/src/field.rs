@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::frame::Told;
+use crate::sent::Sent;
 
 /// A line of text, or something that browsers check like one.
 #[derive(Template)]
@@ -65,6 +66,12 @@ impl Input {
         self.error = told.at(self.name);
         self
     }
+
+    /// With what was sent, and what is wrong with it.
+    pub(crate) fn sent(self, sent: &Sent) -> Self {
+        let name = self.name;
+        self.value(sent.text(name)).told(&sent.told)
+    }
 }
 
 /// Several lines of text.
@@ -104,6 +111,12 @@ impl Area {
     pub(crate) fn told(mut self, told: &Told) -> Self {
         self.error = told.at(self.name);
         self
+    }
+
+    /// With what was sent, and what is wrong with it.
+    pub(crate) fn sent(self, sent: &Sent) -> Self {
+        let name = self.name;
+        self.value(sent.text(name)).told(&sent.told)
     }
 }
 
@@ -170,6 +183,12 @@ impl Select {
         self.error = told.at(self.name);
         self
     }
+
+    /// With what was sent, and what is wrong with it.
+    pub(crate) fn sent(self, sent: &Sent) -> Self {
+        let name = self.name;
+        self.chosen(sent.text(name)).told(&sent.told)
+    }
 }
 
 /// Any number of choices, each with a box.
@@ -211,5 +230,11 @@ impl Boxes {
     pub(crate) fn told(mut self, told: &Told) -> Self {
         self.error = told.at(self.name);
         self
+    }
+
+    /// With what was sent, and what is wrong with it.
+    pub(crate) fn sent(self, sent: &Sent) -> Self {
+        let name = self.name;
+        self.ticked(sent.all(name)).told(&sent.told)
     }
 }

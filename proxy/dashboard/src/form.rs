@@ -1,7 +1,7 @@
 //! Forms as browsers send them: `application/x-www-form-urlencoded`, small, each field a text.
 
 use http::header::CONTENT_TYPE;
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 use svc_core::fault::{Fault, invalid};
 use svc_core::json::NUL;
 use svc_pipeline::exchange::Exchange;
@@ -69,6 +69,21 @@ impl Fields {
         self.find(name)
     }
 
+    /// Those of these texts that somebody filled in, as the API takes them.
+    pub(crate) fn texts(&self, names: &[&str]) -> Map<String, Value> {
+        let filled = names.iter().filter_map(|name| {
+            let text = self.filled(name)?;
+            Some(((*name).to_owned(), text.into()))
+        });
+        filled.collect()
+    }
+
+    /// The lines of a text that have something on them, without the space around it.
+    pub(crate) fn lines(&self, name: &str) -> Vec<&str> {
+        let lines = self.text(name).lines().map(str::trim);
+        lines.filter(|line| !line.is_empty()).collect()
+    }
+
     /// A field as the API takes numbers; what is none goes there as the text it is, and is refused with its name.
     pub(crate) fn number(&self, name: &str) -> Option<Value> {
         let text = self.filled(name)?;
@@ -87,4 +102,9 @@ impl Fields {
         let mut named = self.0.iter().filter(|(key, _)| key == name);
         named.next().map(|(_, value)| value.as_str())
     }
+}
+
+/// Forms send line ends as CR LF (HTML, 4.10.21.8); what is stored has none of them.
+pub(crate) fn unix(text: &str) -> String {
+    text.replace("\r\n", "\n")
 }

@@ -17,6 +17,7 @@ mod page;
 mod pager;
 mod password;
 mod second_factor;
+mod sent;
 pub mod session;
 mod show;
 

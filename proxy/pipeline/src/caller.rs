@@ -124,6 +124,17 @@ impl Caller {
         }
     }
 
+    /// Who answers for what this caller makes: the user that its credential acts for, else the credential itself.
+    pub fn answerable(&self) -> Creator {
+        match &self.delegating_user {
+            Some(user) => Creator {
+                kind: ActorKind::User.word().to_owned(),
+                id: user.id.clone(),
+            },
+            None => self.creator(),
+        }
+    }
+
     /// Whether the organization has switched the feature on.
     pub fn has_feature(&self, name: &str) -> bool {
         self.features.get(name) == Some(&true)

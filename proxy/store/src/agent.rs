@@ -181,8 +181,7 @@ pub async fn lock(
 ) -> Result<Option<Agent>, StoreError> {
     // SQLite has one writer; on PostgreSQL an update that changes nothing holds the row on both engines alike.
     let sql = "UPDATE agents SET updated_at = updated_at WHERE id = $1 AND org_id = $2 AND mode = $3 RETURNING *";
-    let row = tx.cx.row(sql, args![id, org_id, mode]).await?;
-    row.as_ref().map(from_row).transpose()
+    tx.cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
 /// The agent of this organization and mode with this id.
@@ -195,17 +194,8 @@ pub async fn find(
     mode: Mode,
     id: &str,
 ) -> Result<Option<Agent>, StoreError> {
-    let arguments = args![id, org_id, mode];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT * FROM agents WHERE id = $1 AND org_id = $2 AND mode = $3";
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
-            })
-        })
-        .await
+    let sql = "SELECT * FROM agents WHERE id = $1 AND org_id = $2 AND mode = $3";
+    store.db.find(sql, args![id, org_id, mode], from_row).await
 }
 
 /// The agent of this mode with this id, whoever owns it: one that an authorization request names.
@@ -219,8 +209,7 @@ pub async fn find_any(store: &Store, mode: Mode, id: &str) -> Result<Option<Agen
         .read_of_all(|cx| {
             Box::pin(async move {
                 let sql = "SELECT * FROM agents WHERE id = $1 AND mode = $2";
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
+                cx.one(sql, arguments, from_row).await
             })
         })
         .await
@@ -245,19 +234,11 @@ pub async fn list(
         archived,
         name_prefix,
     } = filter.clone();
-    match archived {
-        Some(true) => listing.only_where("archived_at IS NOT NULL"),
-        Some(false) => listing.only_where("archived_at IS NULL"),
-        None => {}
-    }
+    listing.only_set("archived_at", archived);
     if let Some(prefix) = name_prefix {
         listing.starts_with("name", prefix);
     }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 fn models_json(models: Option<&[String]>) -> Option<String> {
@@ -291,10 +272,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Agent, StoreError> {
         },
         parent_agent_id: row.get("parent_agent_id")?,
         delegation_depth: row.get("delegation_depth")?,
-        created_by: Creator {
-            kind: row.get("created_by_type")?,
-            id: row.get("created_by_id")?,
-        },
+        created_by: Creator::from_row(row)?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         archived_at: row.get("archived_at")?,

@@ -217,10 +217,9 @@ pub async fn count_active(
     agent_id: &str,
     now: Timestamp,
 ) -> Result<u32, StoreError> {
-    let sql = "SELECT COUNT(*) AS active FROM agent_credentials \
+    let sql = "SELECT COUNT(*) AS found FROM agent_credentials \
                WHERE agent_id = $1 AND revoked_at IS NULL AND expires_at > $2";
-    let row = tx.cx.row(sql, args![agent_id, now]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("active")
+    tx.cx.count(sql, args![agent_id, now]).await
 }
 
 /// Revokes a credential; one that is revoked keeps its first time. With it, the digest by which it is cached.
@@ -239,7 +238,7 @@ pub async fn revoke(
     let Some(row) = tx.cx.row(sql, arguments).await? else {
         return Ok(None);
     };
-    Ok(Some((from_row(&row)?, digest(&row)?)))
+    Ok(Some((from_row(&row)?, row.get("digest")?)))
 }
 
 /// Revokes a credential whose code was used again. The digest by which it is cached; none where it was over already.
@@ -253,8 +252,8 @@ pub async fn revoke_issued(
 ) -> Result<Option<[u8; 32]>, StoreError> {
     let sql = "UPDATE agent_credentials SET revoked_at = $2 \
                WHERE id = $1 AND revoked_at IS NULL AND expires_at > $2 RETURNING digest";
-    let row = tx.cx.row(sql, args![id, now]).await?;
-    row.as_ref().map(digest).transpose()
+    let digest = |row: &Row| row.get("digest");
+    tx.cx.one(sql, args![id, now], digest).await
 }
 
 /// The digests by which the credentials of an agent, and of all that act for it, are cached.
@@ -271,7 +270,7 @@ pub async fn digests(
                SELECT digest FROM agent_credentials \
                WHERE agent_id IN (SELECT id FROM family) AND revoked_at IS NULL AND expires_at > $2";
     let rows = tx.cx.rows(sql, args![agent_id, now]).await?;
-    rows.iter().map(digest).collect()
+    rows.iter().map(|row| row.get("digest")).collect()
 }
 
 /// A page of an agent's credentials.
@@ -303,11 +302,7 @@ pub async fn list(
             .collect();
         listing.only(&format!("({})", any.join(" OR ")), now);
     }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 /// A page of the credentials that speak with a person, of whatever agent, each with the time when its agent was
@@ -327,12 +322,8 @@ pub async fn of_user(
          JOIN agents a ON a.id = c.agent_id) AS c WHERE org_id = $1 AND mode = $2 AND runtime_user = $3",
         args![org_id, mode, runtime_user],
     );
-    let page = page.clone();
     let read = |row: &Row| Ok((from_row(row)?, row.get("agent_archived_at")?));
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
-        .await
+    listing.page(store, page, read).await
 }
 
 /// The credential with this digest, whatever its status, and what belongs to it at `now`.
@@ -454,21 +445,13 @@ pub async fn touch(store: &Store, id: &str, now: Timestamp) -> Result<(), StoreE
         .await
 }
 
-fn digest(row: &Row) -> Result<[u8; 32], StoreError> {
-    let bytes: Vec<u8> = row.get("digest")?;
-    bytes
-        .try_into()
-        .map_err(|_| StoreError::Corrupt { column: "digest" })
-}
-
 fn from_row(row: &Row) -> Result<AgentCredential, StoreError> {
-    let source: String = row.get("source")?;
     Ok(AgentCredential {
         id: row.get("id")?,
         org_id: row.get("org_id")?,
         mode: row.get("mode")?,
         agent_id: row.get("agent_id")?,
-        source: Source::parse(&source).ok_or(StoreError::Corrupt { column: "source" })?,
+        source: row.word("source", Source::parse)?,
         application_id: row.get("application_id")?,
         label: row.get("label")?,
         hint: row.get("hint")?,

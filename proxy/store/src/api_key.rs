@@ -40,6 +40,16 @@ pub struct Creator {
     pub id: String,
 }
 
+impl Creator {
+    /// Of the columns `created_by_type` and `created_by_id`.
+    pub(crate) fn from_row(row: &Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            kind: row.get("created_by_type")?,
+            id: row.get("created_by_id")?,
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -253,20 +263,8 @@ pub(crate) fn delegating_user(
 /// # Errors
 /// Those of the database.
 pub async fn find(store: &Store, org_id: &str, key_id: &str) -> Result<Option<ApiKey>, StoreError> {
-    let arguments = args![key_id, org_id];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT * FROM api_keys WHERE id = $1 AND org_id = $2";
-                cx.row(sql, arguments)
-                    .await?
-                    .as_ref()
-                    .map(from_row)
-                    .transpose()
-            })
-        })
-        .await
+    let sql = "SELECT * FROM api_keys WHERE id = $1 AND org_id = $2";
+    store.db.find(sql, args![key_id, org_id], from_row).await
 }
 
 /// A page of the keys of this organization, of both modes.
@@ -300,7 +298,6 @@ pub async fn list(
     if let Some(id) = created_by {
         listing.only("created_by_id = ?", id);
     }
-    let page = page.clone();
     let read = |row: &Row| {
         let key = from_row(row)?;
         let delegating_user = delegating_user(row, key.delegating_user_id.as_deref())?;
@@ -309,10 +306,7 @@ pub async fn list(
             delegating_user,
         })
     };
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
-        .await
+    listing.page(store, page, read).await
 }
 
 /// A key as lists show it.
@@ -347,16 +341,12 @@ pub async fn revoke(
     };
     let key = from_row(&row)?;
     let delegating_user = delegating_user(&row, key.delegating_user_id.as_deref())?;
-    let digest: Vec<u8> = row.get("digest")?;
-    let digest = digest
-        .try_into()
-        .map_err(|_| StoreError::Corrupt { column: "digest" })?;
     Ok(Some(Revoked {
         listed: Listed {
             key,
             delegating_user,
         },
-        digest,
+        digest: row.get("digest")?,
     }))
 }
 
@@ -390,10 +380,7 @@ fn from_row(row: &Row) -> Result<ApiKey, StoreError> {
         default_version: row.get("default_version")?,
         per_minute: row.get("per_minute")?,
         delegating_user_id: row.get("delegating_user_id")?,
-        created_by: Creator {
-            kind: row.get("created_by_type")?,
-            id: row.get("created_by_id")?,
-        },
+        created_by: Creator::from_row(row)?,
         created_at: row.get("created_at")?,
         expires_at: row.get("expires_at")?,
         revoked_at: row.get("revoked_at")?,

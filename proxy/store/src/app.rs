@@ -50,8 +50,7 @@ pub(crate) async fn hold(tx: &mut Transaction<'_>, app_id: &str) -> Result<(), S
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM apps WHERE org_id = $1 AND mode = $2";
-    let row = tx.cx.row(sql, args![org_id, mode]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("found")
+    tx.cx.count(sql, args![org_id, mode]).await
 }
 
 /// The app of this organization and mode with this id.
@@ -64,17 +63,8 @@ pub async fn find(
     mode: Mode,
     id: &str,
 ) -> Result<Option<App>, StoreError> {
-    let arguments = args![id, org_id, mode];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT * FROM apps WHERE id = $1 AND org_id = $2 AND mode = $3";
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
-            })
-        })
-        .await
+    let sql = "SELECT * FROM apps WHERE id = $1 AND org_id = $2 AND mode = $3";
+    store.db.find(sql, args![id, org_id, mode], from_row).await
 }
 
 /// A page of an organization's apps.
@@ -91,11 +81,7 @@ pub async fn list(
         "SELECT * FROM apps WHERE org_id = $1 AND mode = $2",
         args![org_id, mode],
     );
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 fn from_row(row: &Row) -> Result<App, StoreError> {

@@ -501,7 +501,6 @@ pub async fn list(
     if let Some(detected) = phi_detected {
         listing.only("phi_detected = ?", detected);
     }
-    let page = page.clone();
     let read = |row: &Stored| {
         Ok(Listed {
             id: row.get("id")?,
@@ -511,10 +510,7 @@ pub async fn list(
             waits: row.get::<Option<String>>("waiting")?.is_some(),
         })
     };
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, read).await }))
-        .await
+    listing.page(store, page, read).await
 }
 
 /// Inserts a row. Where it, or another one of its request and phase, is there ([`is_there`]), the transaction is over:

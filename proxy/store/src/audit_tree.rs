@@ -376,10 +376,9 @@ pub async fn lost(store: &Store) -> Result<u64, StoreError> {
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT COUNT(*) AS lost FROM audit_unsealed q \
+                let sql = "SELECT COUNT(*) AS found FROM audit_unsealed q \
                            WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.id = q.audit_id)";
-                let row = cx.row(sql, args![]).await?;
-                row.map_or(Ok(0), |row| row.get("lost"))
+                cx.count(sql, args![]).await
             })
         })
         .await
@@ -476,7 +475,7 @@ async fn kept(cx: &mut Connection, leaves: &[u64], size: u64) -> Result<Kept, St
         };
         for row in cx.rows(sql, arguments).await? {
             let place: Place = (height, row.get("position")?);
-            kept.insert(place, hash(&row, "hash")?);
+            kept.insert(place, row.get("hash")?);
         }
     }
     Ok(kept)
@@ -501,7 +500,7 @@ fn joined(spans: &[Span]) -> Vec<Span> {
 fn leaf(row: &Row) -> Result<Leaf, StoreError> {
     Ok(Leaf {
         index: row.get("leaf_index")?,
-        hash: hash(row, "leaf_hash")?,
+        hash: row.get("leaf_hash")?,
     })
 }
 
@@ -511,11 +510,6 @@ pub(crate) fn leaf_of(row: &Row) -> Result<Option<Leaf>, StoreError> {
         Some(_) => leaf(row).map(Some),
         None => Ok(None),
     }
-}
-
-fn hash(row: &Row, column: &'static str) -> Result<Hash, StoreError> {
-    let bytes: Vec<u8> = row.get(column)?;
-    bytes.try_into().map_err(|_| StoreError::Corrupt { column })
 }
 
 /// A leaf whose row is not there: expired, or removed past the triggers.

@@ -362,17 +362,9 @@ pub async fn terminate(
 /// # Errors
 /// Those of the database.
 pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<Recorded>, StoreError> {
-    let (arguments, page) = (args![org_id], page.clone());
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = concat!(recorded!(), " WHERE org_id = $1");
-                let listing = Listing::new(sql, arguments).by("accepted_at", Order::NewestFirst);
-                listing.read(cx, &page, from_row).await
-            })
-        })
-        .await
+    let sql = concat!(recorded!(), " WHERE org_id = $1");
+    let listing = Listing::new(sql, args![org_id]).by("accepted_at", Order::NewestFirst);
+    listing.page(store, page, from_row).await
 }
 
 /// An acceptance of an organization.
@@ -380,17 +372,8 @@ pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<Reco
 /// # Errors
 /// Those of the database.
 pub async fn find(store: &Store, org_id: &str, id: &str) -> Result<Option<Recorded>, StoreError> {
-    let arguments = args![org_id, id];
-    let row = store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = concat!(recorded!(), " WHERE org_id = $1 AND id = $2");
-                cx.row(sql, arguments).await
-            })
-        })
-        .await?;
-    row.as_ref().map(from_row).transpose()
+    let sql = concat!(recorded!(), " WHERE org_id = $1 AND id = $2");
+    store.db.find(sql, args![org_id, id], from_row).await
 }
 
 /// Where the organization stands at `now`.
@@ -451,8 +434,7 @@ async fn read_latest(cx: &mut Connection, org_id: &str) -> Result<Option<Recorde
         recorded!(),
         " WHERE org_id = $1 AND superseded_at IS NULL ORDER BY accepted_at DESC, id DESC LIMIT 1"
     );
-    let row = cx.row(sql, args![org_id]).await?;
-    row.as_ref().map(from_row).transpose()
+    cx.one(sql, args![org_id], from_row).await
 }
 
 async fn read_current(cx: &mut Connection, now: Timestamp) -> Result<Option<Template>, StoreError> {

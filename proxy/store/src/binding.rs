@@ -86,9 +86,8 @@ pub async fn is_taken(tx: &mut Transaction<'_>, binding: &Binding) -> Result<boo
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
-    let sql = "SELECT COUNT(*) AS held FROM integration_bindings WHERE org_id = $1 AND mode = $2";
-    let row = tx.cx.row(sql, args![org_id, mode]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("held")
+    let sql = "SELECT COUNT(*) AS found FROM integration_bindings WHERE org_id = $1 AND mode = $2";
+    tx.cx.count(sql, args![org_id, mode]).await
 }
 
 /// Removes a binding; its credential is not affected. Says whether there was one.
@@ -119,11 +118,7 @@ pub async fn list(
         "SELECT * FROM integration_bindings WHERE integration_id = $1 AND org_id = $2",
         args![&integration.id, &integration.org_id],
     );
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 /// Every binding of an organization and mode, with what it leads to.

@@ -114,17 +114,13 @@ pub async fn of_user(
         "SELECT id, created_at FROM conversations WHERE org_id = $1 AND mode = $2 AND runtime_user = $3",
         args![org_id, mode, runtime_user],
     );
-    let page = page.clone();
     let head = |row: &Row| {
         Ok(Head {
             id: row.get("id")?,
             created_at: row.get("created_at")?,
         })
     };
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, head).await }))
-        .await
+    listing.page(store, page, head).await
 }
 
 /// Loads a conversation with its newest `limit` messages (at most [`WHOLE_HISTORY`]). `None` for one that does

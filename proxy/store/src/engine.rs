@@ -136,6 +136,16 @@ impl Db {
         }
     }
 
+    /// The only row of one query, if there is one, as what it stands for.
+    pub(crate) async fn find<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        args: Vec<Arg>,
+        read: fn(&Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.read(move |cx| Box::pin(cx.one(sql, args, read))).await
+    }
+
     /// As [`Self::read`], past the wall between organizations: for what is made of the rows of all of them.
     pub(crate) async fn read_of_all<T, F>(&self, work: F) -> Result<T, StoreError>
     where

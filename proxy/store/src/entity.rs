@@ -257,8 +257,7 @@ pub(crate) async fn is_current(
 pub async fn count(tx: &mut Transaction<'_>, app_id: &str) -> Result<u32, StoreError> {
     app::hold(tx, app_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM entities WHERE app_id = $1";
-    let row = tx.cx.row(sql, args![app_id]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("found")
+    tx.cx.count(sql, args![app_id]).await
 }
 
 /// The entity of this organization and mode, by its app and key.
@@ -272,21 +271,13 @@ pub async fn find(
     app_id: &str,
     key: &str,
 ) -> Result<Option<Entity>, StoreError> {
+    let sql = concat!(
+        "SELECT ",
+        entity_columns!(),
+        " FROM entities e WHERE e.app_id = $1 AND e.key = $2 AND e.org_id = $3 AND e.mode = $4"
+    );
     let arguments = args![app_id, key, org_id, mode];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = concat!(
-                    "SELECT ",
-                    entity_columns!(),
-                    " FROM entities e WHERE e.app_id = $1 AND e.key = $2 AND e.org_id = $3 AND e.mode = $4"
-                );
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
-            })
-        })
-        .await
+    store.db.find(sql, arguments, from_row).await
 }
 
 /// A page of an app's entities.
@@ -302,11 +293,7 @@ pub async fn list(store: &Store, app_id: &str, page: &Page) -> Result<Paged<Enti
         ),
         args![app_id],
     );
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 /// Wraps the keys of an organization's entities with its newest key. Returns how many.

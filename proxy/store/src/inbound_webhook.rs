@@ -96,21 +96,17 @@ pub async fn by_token(
                      JOIN organizations o ON o.id = i.org_id \
                      WHERE i.token_digest = $1 AND i.status = 'active'"
                 );
-                let row = cx.row(sql, arguments).await?;
-                row.map(|row| entrance(&row)).transpose()
+                cx.one(sql, arguments, entrance).await
             })
         })
         .await
 }
 
 fn entrance(row: &Row) -> Result<Entrance, StoreError> {
-    let payload: String = row.get("webhook_payload")?;
     Ok(Entrance {
         webhook: from_row(row)?,
         entity: entity::from_row(row)?,
-        webhook_payload: WebhookPayload::parse(&payload).ok_or(StoreError::Corrupt {
-            column: "webhook_payload",
-        })?,
+        webhook_payload: row.word("webhook_payload", WebhookPayload::parse)?,
     })
 }
 
@@ -185,8 +181,7 @@ pub async fn insert(
 pub async fn count(tx: &mut Transaction<'_>, app_id: &str) -> Result<u32, StoreError> {
     app::hold(tx, app_id).await?;
     let sql = "SELECT COUNT(*) AS found FROM inbound_webhooks WHERE app_id = $1";
-    let row = tx.cx.row(sql, args![app_id]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("found")
+    tx.cx.count(sql, args![app_id]).await
 }
 
 /// The webhook of this app with this id.
@@ -277,11 +272,7 @@ pub async fn list(
     if let Some(status) = status {
         listing.only("i.status = ?", status.word());
     }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, configured).await }))
-        .await
+    listing.page(store, page, configured).await
 }
 
 fn configured(row: &Row) -> Result<Configured, StoreError> {
@@ -295,7 +286,6 @@ fn configured(row: &Row) -> Result<Configured, StoreError> {
 }
 
 fn from_row(row: &Row) -> Result<InboundWebhook, StoreError> {
-    let status: String = row.get("status")?;
     let mapping = Mapping::stored(row.get("field_mapping")?);
     Ok(InboundWebhook {
         id: row.get("id")?,
@@ -305,7 +295,7 @@ fn from_row(row: &Row) -> Result<InboundWebhook, StoreError> {
         entity_id: row.get("entity_id")?,
         entity_key: row.get("entity_key")?,
         name: row.get("name")?,
-        status: Status::parse(&status).ok_or(StoreError::Corrupt { column: "status" })?,
+        status: row.word("status", Status::parse)?,
         token_hint: row.get("token_hint")?,
         field_mapping: mapping.ok_or(StoreError::Corrupt {
             column: "field_mapping",

@@ -237,10 +237,9 @@ pub async fn count_active(
     mode: Mode,
 ) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
-    let sql = "SELECT COUNT(*) AS active FROM integrations \
+    let sql = "SELECT COUNT(*) AS found FROM integrations \
                WHERE org_id = $1 AND mode = $2 AND revoked_at IS NULL";
-    let row = tx.cx.row(sql, args![org_id, mode]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("active")
+    tx.cx.count(sql, args![org_id, mode]).await
 }
 
 /// A page of an organization's credentials; `revoked` keeps those that are, or are not.
@@ -258,16 +257,8 @@ pub async fn list(
         concat!(select!(), " WHERE i.org_id = $1 AND i.mode = $2"),
         args![org_id, mode],
     );
-    match revoked {
-        Some(true) => listing.only_where("i.revoked_at IS NOT NULL"),
-        Some(false) => listing.only_where("i.revoked_at IS NULL"),
-        None => {}
-    }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.only_set("i.revoked_at", revoked);
+    listing.page(store, page, from_row).await
 }
 
 /// Notes that a credential was used, at most once in [`LAST_USED_STEP_MS`].
@@ -306,8 +297,7 @@ async fn read(
         select!(),
         " WHERE i.id = $1 AND i.org_id = $2 AND i.mode = $3"
     );
-    let row = cx.row(sql, args![id, org_id, mode]).await?;
-    row.as_ref().map(from_row).transpose()
+    cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
 /// A row of [`select`], or of a join that names its columns alike.
@@ -326,10 +316,7 @@ pub(crate) fn from_row(row: &Row) -> Result<Integration, StoreError> {
         secret_hint: row.get("secret_hint")?,
         secret_version: row.get("secret_version")?,
         bindings_count: row.get("bindings_count")?,
-        created_by: Creator {
-            kind: row.get("created_by_type")?,
-            id: row.get("created_by_id")?,
-        },
+        created_by: Creator::from_row(row)?,
         created_at: row.get("created_at")?,
         rotated_at: row.get("rotated_at")?,
         revoked_at: row.get("revoked_at")?,

@@ -119,11 +119,10 @@ pub async fn redeem(
 }
 
 fn from_row(row: &Row) -> Result<Link, StoreError> {
-    let purpose: String = row.get("purpose")?;
     Ok(Link {
         user_id: row.get("user_id")?,
         org_id: row.get("org_id")?,
-        purpose: Purpose::parse(&purpose).ok_or(StoreError::Corrupt { column: "purpose" })?,
+        purpose: row.word("purpose", Purpose::parse)?,
         created_at: row.get("created_at")?,
         expires_at: row.get("expires_at")?,
     })

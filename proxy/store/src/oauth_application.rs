@@ -136,8 +136,7 @@ pub async fn lock(
     // As `agent::lock`: an update that changes nothing holds the row on both engines alike.
     let sql = "UPDATE oauth_applications SET updated_at = updated_at \
                WHERE id = $1 AND org_id = $2 AND mode = $3 RETURNING *";
-    let row = tx.cx.row(sql, args![id, org_id, mode]).await?;
-    row.as_ref().map(from_row).transpose()
+    tx.cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
 /// As [`lock`], whoever owns it: a code is redeemed, and no revocation comes in between.
@@ -150,8 +149,7 @@ pub async fn lock_any(
 ) -> Result<Option<Application>, StoreError> {
     tenant::lift(tx.cx).await?;
     let sql = "UPDATE oauth_applications SET updated_at = updated_at WHERE id = $1 RETURNING *";
-    let row = tx.cx.row(sql, args![id]).await?;
-    row.as_ref().map(from_row).transpose()
+    tx.cx.one(sql, args![id], from_row).await
 }
 
 /// Replaces what is writable.
@@ -226,7 +224,7 @@ pub async fn revoke(
     let sql = "UPDATE agent_credentials SET revoked_at = $2 \
                WHERE application_id = $1 AND revoked_at IS NULL AND expires_at > $2 RETURNING digest";
     let rows = tx.cx.rows(sql, args![id, now]).await?;
-    let credentials = rows.iter().map(|row| digest(row, "digest"));
+    let credentials = rows.iter().map(|row| row.get("digest"));
     Ok(Ended {
         credentials: credentials.collect::<Result<_, _>>()?,
         codes,
@@ -243,10 +241,9 @@ pub async fn count_active(
     mode: Mode,
 ) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
-    let sql = "SELECT COUNT(*) AS active FROM oauth_applications \
+    let sql = "SELECT COUNT(*) AS found FROM oauth_applications \
                WHERE org_id = $1 AND mode = $2 AND revoked_at IS NULL";
-    let row = tx.cx.row(sql, args![org_id, mode]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("active")
+    tx.cx.count(sql, args![org_id, mode]).await
 }
 
 /// The application of this organization and mode with this id.
@@ -259,18 +256,8 @@ pub async fn find(
     mode: Mode,
     id: &str,
 ) -> Result<Option<Application>, StoreError> {
-    let arguments = args![id, org_id, mode];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql =
-                    "SELECT * FROM oauth_applications WHERE id = $1 AND org_id = $2 AND mode = $3";
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
-            })
-        })
-        .await
+    let sql = "SELECT * FROM oauth_applications WHERE id = $1 AND org_id = $2 AND mode = $3";
+    store.db.find(sql, args![id, org_id, mode], from_row).await
 }
 
 /// The application with this id, whoever owns it: one that a credential or a parked request names.
@@ -284,8 +271,7 @@ pub async fn find_any(store: &Store, id: &str) -> Result<Option<Application>, St
         .read_of_all(|cx| {
             Box::pin(async move {
                 let sql = "SELECT * FROM oauth_applications WHERE id = $1";
-                let row = cx.row(sql, arguments).await?;
-                row.as_ref().map(from_row).transpose()
+                cx.one(sql, arguments, from_row).await
             })
         })
         .await
@@ -347,16 +333,8 @@ pub async fn list(
         "SELECT * FROM oauth_applications WHERE org_id = $1 AND mode = $2",
         args![org_id, mode],
     );
-    match revoked {
-        Some(true) => listing.only_where("revoked_at IS NOT NULL"),
-        Some(false) => listing.only_where("revoked_at IS NULL"),
-        None => {}
-    }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.only_set("revoked_at", revoked);
+    listing.page(store, page, from_row).await
 }
 
 /// When the application with this id was revoked, if it was; `None` where there is none.
@@ -369,33 +347,22 @@ pub(crate) async fn revocation(
     row.map(|row| row.get("revoked_at")).transpose()
 }
 
-fn digest(row: &Row, column: &'static str) -> Result<[u8; 32], StoreError> {
-    let bytes: Vec<u8> = row.get(column)?;
-    bytes.try_into().map_err(|_| StoreError::Corrupt { column })
-}
-
 fn secrets(row: &Row) -> Result<Secrets, StoreError> {
-    let optional = |column| -> Result<Option<[u8; 32]>, StoreError> {
-        let bytes: Option<Vec<u8>> = row.get(column)?;
-        let digest =
-            bytes.map(|bytes| bytes.try_into().map_err(|_| StoreError::Corrupt { column }));
-        digest.transpose()
-    };
+    let previous: Option<[u8; 32]> = row.get("previous_digest")?;
     let end: Option<Timestamp> = row.get("previous_expires_at")?;
     Ok(Secrets {
-        current: optional("secret_digest")?,
-        previous: optional("previous_digest")?.zip(end),
+        current: row.get("secret_digest")?,
+        previous: previous.zip(end),
     })
 }
 
 fn from_row(row: &Row) -> Result<Application, StoreError> {
-    let kind: String = row.get("type")?;
     Ok(Application {
         id: row.get("id")?,
         org_id: row.get("org_id")?,
         mode: row.get("mode")?,
         client_id: row.get("client_id")?,
-        kind: ClientKind::parse(&kind).ok_or(StoreError::Corrupt { column: "type" })?,
+        kind: row.word("type", ClientKind::parse)?,
         writable: Writable {
             name: row.get("name")?,
             publisher: row.get("publisher")?,
@@ -405,10 +372,7 @@ fn from_row(row: &Row) -> Result<Application, StoreError> {
         },
         secret_hint: row.get("secret_hint")?,
         previous_secret_expires_at: row.get("previous_expires_at")?,
-        created_by: Creator {
-            kind: row.get("created_by_type")?,
-            id: row.get("created_by_id")?,
-        },
+        created_by: Creator::from_row(row)?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
         revoked_at: row.get("revoked_at")?,

@@ -262,17 +262,7 @@ async fn find_where(
     sql: &'static str,
     value: &str,
 ) -> Result<Option<Organization>, StoreError> {
-    let value = value.to_owned();
-    let stored = store
-        .db
-        .read(move |cx| {
-            Box::pin(async move {
-                let row = cx.row(sql, args![value]).await?;
-                row.as_ref().map(from_row).transpose()
-            })
-        })
-        .await?;
-    match stored {
+    match store.db.find(sql, args![value], from_row).await? {
         Some(stored) => open(store, stored).await.map(Some),
         None => Ok(None),
     }
@@ -337,8 +327,7 @@ pub async fn lock(
         organization_columns!(),
         " FROM organizations o WHERE o.id = $1"
     );
-    let row = tx.cx.row(sql, args![org_id]).await?;
-    let stored = row.as_ref().map(from_row).transpose()?;
+    let stored = tx.cx.one(sql, args![org_id], from_row).await?;
     Ok(stored.map(|stored| (stored.organization.settings, SealedPrompt(stored.prompt))))
 }
 
@@ -455,8 +444,6 @@ pub(crate) struct Stored {
 /// Reads the columns of `organization_columns!`.
 pub(crate) fn from_row(row: &Row) -> Result<Stored, StoreError> {
     let corrupt = |column| StoreError::Corrupt { column };
-    let phi_mode: String = row.get("phi_mode")?;
-    let webhook_payload: String = row.get("webhook_payload")?;
     let anchor_day: i64 = row.get("cycle_anchor_day")?;
     let organization = Organization {
         id: row.get("org_id")?,
@@ -473,15 +460,14 @@ pub(crate) fn from_row(row: &Row) -> Result<Stored, StoreError> {
         cycle_timezone: row.get("cycle_timezone")?,
         settings: Settings {
             name: row.get("org_name")?,
-            phi_mode: PhiMode::parse(&phi_mode).ok_or(corrupt("phi_mode"))?,
+            phi_mode: row.word("phi_mode", PhiMode::parse)?,
             phi_restore: row.get("phi_restore")?,
             ai_paused: row.get("ai_paused")?,
             premium_models: row.get("premium_models")?,
             default_system_prompt: None,
             per_request_max_tokens: row.get("per_request_max_tokens")?,
             features: features_from(&row.get("features")?).ok_or(corrupt("features"))?,
-            webhook_payload: WebhookPayload::parse(&webhook_payload)
-                .ok_or(corrupt("webhook_payload"))?,
+            webhook_payload: row.word("webhook_payload", WebhookPayload::parse)?,
             conversation_days: row.get("conversation_days")?,
             audit_days: row.get("audit_days")?,
         },

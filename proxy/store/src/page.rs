@@ -3,8 +3,8 @@
 
 use svc_core::time::Timestamp;
 
-use crate::StoreError;
 use crate::engine::{Arg, Connection, Row};
+use crate::{Store, StoreError};
 
 /// Which part of a list is wanted.
 #[derive(Clone, Debug)]
@@ -24,11 +24,28 @@ pub struct Position {
     pub id: String,
 }
 
+impl Position {
+    pub fn new(at: Timestamp, id: &str) -> Self {
+        Self {
+            at,
+            id: id.to_owned(),
+        }
+    }
+}
+
 /// Rows of a page, and whether there are more.
 #[derive(Clone, Debug)]
 pub struct Paged<T> {
     pub rows: Vec<T>,
     pub has_more: bool,
+}
+
+impl<T> Paged<T> {
+    /// Where the next page goes on, behind the last row of this one; `None` where nothing follows.
+    pub fn last(&self, position: impl FnOnce(&T) -> Position) -> Option<Position> {
+        let last = self.rows.last().filter(|_| self.has_more);
+        last.map(position)
+    }
 }
 
 /// Which end of a list comes first.
@@ -93,6 +110,15 @@ impl Listing {
         self.sql.push_str(condition);
     }
 
+    /// Keeps rows in which this column says something, or those in which it says nothing.
+    pub(crate) fn only_set(&mut self, column: &str, is_set: Option<bool>) {
+        match is_set {
+            Some(true) => self.only_where(&format!("{column} IS NOT NULL")),
+            Some(false) => self.only_where(&format!("{column} IS NULL")),
+            None => {}
+        }
+    }
+
     /// Keeps rows whose column begins with `prefix`.
     pub(crate) fn starts_with(&mut self, column: &str, prefix: String) {
         let characters = u32::try_from(prefix.chars().count()).unwrap_or(u32::MAX);
@@ -104,7 +130,25 @@ impl Listing {
         );
     }
 
-    /// Reads one page.
+    /// Reads one page by itself.
+    pub(crate) async fn page<T, F>(
+        self,
+        store: &Store,
+        page: &Page,
+        read: F,
+    ) -> Result<Paged<T>, StoreError>
+    where
+        T: Send + 'static,
+        F: Fn(&Row) -> Result<T, StoreError> + Send + 'static,
+    {
+        let page = page.clone();
+        store
+            .db
+            .read(move |cx| Box::pin(async move { self.read(cx, &page, read).await }))
+            .await
+    }
+
+    /// As [`Self::page`], beside other reads of a connection.
     pub(crate) async fn read<T>(
         mut self,
         cx: &mut Connection,

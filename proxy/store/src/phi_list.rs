@@ -279,10 +279,8 @@ async fn advance(cx: &mut Connection, org_id: &str, now: Timestamp) -> Result<()
 }
 
 async fn count(cx: &mut Connection, org_id: &str) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) AS held FROM phi_list_entries WHERE org_id = $1";
-    let row = cx.row(sql, args![org_id]).await?;
-    let held: i64 = row.map_or(Ok(0), |row| row.get("held"))?;
-    Ok(held.max(0).unsigned_abs())
+    let sql = "SELECT COUNT(*) AS found FROM phi_list_entries WHERE org_id = $1";
+    cx.count(sql, args![org_id]).await
 }
 
 fn words(listing: &Listing) -> (&'static str, Option<String>) {
@@ -296,16 +294,14 @@ const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
 fn from_row(row: &Row) -> Result<Entry, StoreError> {
-    let corrupt = |column| StoreError::Corrupt { column };
     let (list, kind): (String, Option<String>) = (row.get("list")?, row.get("kind")?);
-    let digest: Vec<u8> = row.get("digest")?;
     Ok(Entry {
-        digest: digest.try_into().map_err(|_| corrupt("digest"))?,
+        digest: row.get("digest")?,
         value_bytes: row.get("value_bytes")?,
         listing: match (list.as_str(), kind) {
             (ALLOW, None) => Listing::Allow,
             (DENY, Some(kind)) => Listing::Deny(Kind::named(&kind)),
-            _ => return Err(corrupt("list")),
+            _ => return Err(StoreError::Corrupt { column: "list" }),
         },
         created_at: row.get("created_at")?,
     })

@@ -174,13 +174,8 @@ pub async fn list(
         "SELECT * FROM records WHERE entity_id = $1",
         args![&entity.id],
     );
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| {
-            Box::pin(async move { listing.read(cx, &page, |row| from_row(row, &key)).await })
-        })
-        .await
+    let read = move |row: &Row| from_row(row, &key);
+    listing.page(store, page, read).await
 }
 
 /// Some records of an entity in the order of their ids, from behind `after` on; none once all were seen.
@@ -227,13 +222,10 @@ pub async fn scan_written_since(
 fn from_row(row: &Row, key: &RecordKey) -> Result<Record, StoreError> {
     let id: String = row.get("id")?;
     let sealed: Vec<u8> = row.get("fields")?;
-    let created_via: String = row.get("created_via")?;
     Ok(Record {
         values: key.open(&id, &sealed)?,
         id,
-        created_via: CreatedVia::parse(&created_via).ok_or(StoreError::Corrupt {
-            column: "created_via",
-        })?,
+        created_via: row.word("created_via", CreatedVia::parse)?,
         origin_delivery_id: row.get("origin_delivery_id")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,

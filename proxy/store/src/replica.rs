@@ -64,9 +64,8 @@ pub async fn count_alive(
         .read(move |cx| {
             Box::pin(async move {
                 let now = clock.now(cx, now).await?;
-                let sql = "SELECT COUNT(*) AS alive FROM replicas WHERE lease_until > $1";
-                let row = cx.row(sql, args![now]).await?;
-                let alive: u64 = row.map_or(Ok(0), |row| row.get("alive"))?;
+                let sql = "SELECT COUNT(*) AS found FROM replicas WHERE lease_until > $1";
+                let alive: u64 = cx.count(sql, args![now]).await?;
                 Ok(alive.max(1))
             })
         })

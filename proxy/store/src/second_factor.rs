@@ -166,9 +166,8 @@ pub async fn codes_left(store: &Store, user_id: &str) -> Result<u32, StoreError>
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT COUNT(*) AS codes FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL";
-                let row = cx.row(sql, arguments).await?;
-                row.ok_or(StoreError::Missing("count"))?.get("codes")
+                let sql = "SELECT COUNT(*) AS found FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL";
+                cx.count(sql, arguments).await
             })
         })
         .await

@@ -248,7 +248,6 @@ pub async fn sweep(store: &Store, idle_ms: i64, now: Timestamp) -> Result<u64, S
 }
 
 fn from_row(row: &Row) -> Result<Session, StoreError> {
-    let stage: String = row.get("stage")?;
     let (issuer, subject): (Option<String>, Option<String>) =
         (row.get("issuer")?, row.get("subject")?);
     let identity = issuer.zip(subject);
@@ -259,7 +258,7 @@ fn from_row(row: &Row) -> Result<Session, StoreError> {
         user_id: row.get("user_id")?,
         org_id: row.get("org_id")?,
         mode: row.get("mode")?,
-        stage: Stage::parse(&stage).ok_or(StoreError::Corrupt { column: "stage" })?,
+        stage: row.word("stage", Stage::parse)?,
         created_at: row.get("created_at")?,
         seen_at: row.get("seen_at")?,
         expires_at: row.get("expires_at")?,

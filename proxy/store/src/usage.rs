@@ -171,11 +171,10 @@ async fn requests(cx: &mut Connection, span: &Span) -> Result<Requests, StoreErr
 }
 
 async fn actions(cx: &mut Connection, span: &Span) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) AS actions FROM audit WHERE org_id = $1 AND mode = $2 \
+    let sql = "SELECT COUNT(*) AS found FROM audit WHERE org_id = $1 AND mode = $2 \
                AND occurred_at >= $3 AND occurred_at < $4 \
                AND event = 'workflow.solve_completed' AND result = 'success'";
-    let row = cx.row(sql, arguments(span)).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("actions")
+    cx.count(sql, arguments(span)).await
 }
 
 async fn breakdown(

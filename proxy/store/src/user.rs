@@ -167,19 +167,17 @@ pub(crate) async fn read(
     user_id: &str,
 ) -> Result<Option<User>, StoreError> {
     let sql = "SELECT * FROM users WHERE id = $1 AND org_id = $2";
-    let row = cx.row(sql, args![user_id, org_id]).await?;
-    row.as_ref().map(from_row).transpose()
+    cx.one(sql, args![user_id, org_id], from_row).await
 }
 
 pub(crate) fn from_row(row: &Row) -> Result<User, StoreError> {
-    let role: String = row.get("role")?;
     let status: String = row.get("status")?;
     Ok(User {
         id: row.get("id")?,
         org_id: row.get("org_id")?,
         email: row.get("email")?,
         name: row.get("name")?,
-        role: Role::parse(&role).ok_or(StoreError::Corrupt { column: "role" })?,
+        role: row.word("role", Role::parse)?,
         suspended: status == status_word(true),
         mfa_enabled: row.get("mfa_enabled")?,
         created_at: row.get("created_at")?,
@@ -193,11 +191,7 @@ pub(crate) fn from_row(row: &Row) -> Result<User, StoreError> {
 /// Those of the database.
 pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<User>, StoreError> {
     let listing = Listing::new("SELECT * FROM users WHERE org_id = $1", args![org_id]);
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 /// Locks a user for the rest of the transaction, and all owners of the organization with them, so that two that give
@@ -222,11 +216,9 @@ pub async fn lock(
 /// # Errors
 /// Those of the database.
 pub async fn count_owners(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
-    let sql =
-        "SELECT COUNT(*) AS owners FROM users WHERE org_id = $1 AND role = $2 AND status = $3";
+    let sql = "SELECT COUNT(*) AS found FROM users WHERE org_id = $1 AND role = $2 AND status = $3";
     let arguments = args![org_id, Role::Owner.word(), status_word(false)];
-    let row = tx.cx.row(sql, arguments).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("owners")
+    tx.cx.count(sql, arguments).await
 }
 
 /// Gives a user another role and standing.

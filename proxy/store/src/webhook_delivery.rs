@@ -206,8 +206,7 @@ async fn attempts<'d>(
 }
 
 fn from_row(row: &Row) -> Result<Delivery, StoreError> {
-    let status: String = row.get("status")?;
-    let status = Status::parse(&status).ok_or(StoreError::Corrupt { column: "status" })?;
+    let status = row.word("status", Status::parse)?;
     let due_at: Option<Timestamp> = row.get("due_at")?;
     Ok(Delivery {
         id: row.get("id")?,

@@ -341,9 +341,9 @@ pub async fn find(
 /// Those of the database.
 pub async fn count(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
-    let sql = "SELECT COUNT(*) AS present FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL";
-    let row = tx.cx.row(sql, args![org_id]).await?;
-    row.ok_or(StoreError::Missing("count"))?.get("present")
+    let sql =
+        "SELECT COUNT(*) AS found FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL";
+    tx.cx.count(sql, args![org_id]).await
 }
 
 /// Which endpoints a list shows.
@@ -369,11 +369,7 @@ pub async fn list(
         "SELECT * FROM webhook_endpoints WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL",
         args![org_id, mode],
     );
-    match filter.enabled {
-        Some(true) => listing.only_where("disabled_reason IS NULL"),
-        Some(false) => listing.only_where("disabled_reason IS NOT NULL"),
-        None => {}
-    }
+    listing.only_set("disabled_reason", filter.enabled.map(|enabled| !enabled));
     if let Some(event) = filter.event {
         // A JSON array of words that hold no quotation mark.
         let named = format!("%\"{event}\"%");
@@ -382,11 +378,7 @@ pub async fn list(
             ("events = ?", "[\"*\"]".into()),
         ]);
     }
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| Box::pin(async move { listing.read(cx, &page, from_row).await }))
-        .await
+    listing.page(store, page, from_row).await
 }
 
 /// Wraps the keys of an organization's endpoints with its newest key.
@@ -404,8 +396,7 @@ async fn read(
     id: &str,
 ) -> Result<Option<Endpoint>, StoreError> {
     let sql = "SELECT * FROM webhook_endpoints WHERE id = $1 AND org_id = $2 AND mode = $3 AND deleted_at IS NULL";
-    let row = cx.row(sql, args![id, org_id, mode]).await?;
-    row.as_ref().map(from_row).transpose()
+    cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
 fn from_row(row: &Row) -> Result<Endpoint, StoreError> {

@@ -236,11 +236,7 @@ impl Export {
         let store = &self.gateway.store;
         let found = audit::list(store, &self.organization_id, self.mode, &self.filter, &page);
         let found = found.await?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.occurred_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         // What waits, or was sealed since, is for the next export. What does neither came in past the triggers.
         let size = self.size;
         let is_in = |row: &Listed| match &row.leaf {

@@ -9,7 +9,6 @@ use svc_core::secret::{self, Mode};
 use svc_core::surface::fields::Fields;
 use svc_core::time::Timestamp;
 use svc_pipeline::moment;
-use svc_store::api_key::Creator;
 use svc_store::oauth_application::{self, Application, Writable};
 use svc_store::page::Position;
 
@@ -34,11 +33,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let mut problems = Problems::default();
         let mut query = std::mem::take(&mut call.query);
         let binding = Binding::of(&call)?;
-        let statuses = query.words("status", is_revoked, &mut problems);
-        let revoked = match statuses.as_slice() {
-            [] => None,
-            [first, rest @ ..] => rest.iter().all(|other| other == first).then_some(*first),
-        };
+        let revoked = query.either("status", ["active", "revoked"], &mut problems);
         let page = query.page(PAGE, &binding, &mut problems);
         query.end(&mut problems);
         problems.into_result()?;
@@ -46,25 +41,13 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = oauth_application::list(store, organization, caller.mode, revoked, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|row| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|row| Position::new(row.created_at, &row.id));
         let rows = found.rows.iter();
         Ok(Reply::page(
             rows.map(|row| record(row, call.now)).collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
     })
-}
-
-fn is_revoked(word: &str) -> Option<bool> {
-    match word {
-        "active" => Some(false),
-        "revoked" => Some(true),
-        _ => None,
-    }
 }
 
 pub(crate) fn read(mut call: Call) -> Answering {
@@ -90,16 +73,6 @@ pub(crate) fn create(mut call: Call) -> Deciding {
     Box::pin(async move {
         let (kind, writable) = wanted(&mut call)?;
         let caller = &call.caller;
-        let created_by = caller.delegating_user.as_ref().map_or_else(
-            || Creator {
-                kind: "api_key".to_owned(),
-                id: caller.key_id.clone(),
-            },
-            |user| Creator {
-                kind: "user".to_owned(),
-                id: user.id.clone(),
-            },
-        );
         let text = kind.has_secret().then(fresh_secret);
         let application = Application {
             id: moment::id(IdKind::OauthApplication),
@@ -110,7 +83,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
             writable,
             secret_hint: text.as_deref().map(secret::hint),
             previous_secret_expires_at: None,
-            created_by,
+            created_by: caller.answerable(),
             created_at: call.now,
             updated_at: call.now,
             revoked_at: None,

@@ -33,11 +33,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = webhook_delivery::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.rows.last().filter(|_| found.has_more);
-        let last = last.map(|(row, _)| Position {
-            at: row.created_at,
-            id: row.id.clone(),
-        });
+        let last = found.last(|(row, _)| Position::new(row.created_at, &row.id));
         let most = call.gateway.settings.webhook_max_attempts;
         let rows = found.rows.iter().map(|row| record(row, most));
         Ok(Reply::page(

@@ -10,10 +10,11 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
 use crate::field::{Area, Boxes, Choice, Input, Select};
-use crate::form::Fields;
+use crate::form::{Fields, unix};
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -63,7 +64,7 @@ const LISTS: [(&str, &str); 3] = [
 
 /// What the form shows before anybody typed.
 struct Start<'a> {
-    sent: &'a Fields,
+    sent: &'a Sent,
     agent: Option<&'a Value>,
 }
 
@@ -169,7 +170,8 @@ impl Start<'_> {
     }
 }
 
-fn form(exchange: &Exchange, start: &Start<'_>, told: &Told) -> Form {
+fn form(exchange: &Exchange, start: &Start<'_>) -> Form {
+    let told = &start.sent.told;
     let ids = start.models(exchange);
     let ids = || Choice::words(ids.iter().map(String::as_str));
     let mut defaults = vec![Choice::new("", "none")];
@@ -278,9 +280,7 @@ fn granted(fields: &Fields, before: Option<&Value>) -> Value {
 
 /// The grant that the form shows.
 fn chat(fields: &Fields, before: Option<&Value>) -> Value {
-    let text = unix(fields.text("tools"));
-    let tools = text.lines().map(str::trim);
-    let tools: Vec<&str> = tools.filter(|name| !name.is_empty()).collect();
+    let tools = fields.lines("tools");
     let tools = match before {
         // Names that lines cannot carry stay what they are.
         Some(before) if !tools.is_empty() && is_as_shown(fields, "tools", before) => {
@@ -331,56 +331,44 @@ fn is_as_shown(fields: &Fields, field: &str, before: &Value) -> bool {
     if !matches!(field, "name" | "description" | "default_model" | "tools") {
         return false;
     }
-    let sent = &Fields::default();
+    let sent = &Sent::nothing();
     let agent = Some(before);
     let shown = Start { sent, agent }.text(field);
     let sent = fields.sent(field);
     sent.is_some_and(|sent| unix(sent) == unix(&shown))
 }
 
-/// Forms send line ends as CR LF (HTML, 4.10.21.8).
-fn unix(text: &str) -> String {
-    text.replace("\r\n", "\n")
-}
-
-/// Refusals of the grant beside the fields that it was made of.
-fn told(fault: Fault, before: Option<&Value>) -> Result<Told, Fault> {
+/// As [`Sent::refused`], with refusals of the grant beside the fields that it was made of.
+fn refused(fault: Fault, fields: Fields, before: Option<&Value>) -> Result<Sent, Fault> {
     let at = before.and_then(chat_place).unwrap_or_default();
     let grant = format!("scope_grants[{at}]");
-    let told = Told::of_form(fault)?;
-    Ok(told
+    Ok(Sent::refused(fault, fields)?
         .moved(&format!("{grant}.tools"), "tools")
         .moved(&format!("{grant}.constraints.surfaces"), "surfaces")
         .moved(&format!("{grant}.constraints.max_tokens"), "max_tokens"))
 }
 
 pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
     let answer = inside::ask(exchange, visitor.person(), ask).await?;
-    let start = Start { sent, agent: None };
+    let start = Start {
+        sent: &sent,
+        agent: None,
+    };
     let page = Agents {
         layout: Layout::new(exchange, visitor, "Agents"),
         agents: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         once: token(),
-        form: form(exchange, &start, &told),
-        told,
+        form: form(exchange, &start),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -397,11 +385,7 @@ pub(crate) fn create<'a>(
                 let id = show::plain(&answer.data, "/agent/0/id");
                 Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
             }
-            Err(fault) => {
-                let told = told(fault, None)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, &fields, told).await
-            }
+            Err(fault) => render(exchange, visitor, refused(fault, fields, None)?).await,
         }
     })
 }
@@ -424,10 +408,7 @@ struct Agent {
 }
 
 pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        one(exchange, visitor, status, &Fields::default(), told, None).await
-    })
+    Box::pin(one(exchange, visitor, Sent::nothing(), None))
 }
 
 /// The API's path of the agent that the page's path names.
@@ -446,9 +427,7 @@ async fn stored(exchange: &mut Exchange, visitor: &Visitor) -> Result<Value, Fau
 async fn one(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     new_credential: Option<String>,
 ) -> Result<Response, Fault> {
     let path = path(exchange);
@@ -456,7 +435,7 @@ async fn one(
     let ask = Pager::turn(exchange, Ask::get(format!("{path}/credentials")));
     let credentials = inside::ask(exchange, visitor.person(), ask).await?;
     let start = Start {
-        sent,
+        sent: &sent,
         agent: Some(&agent),
     };
     let page = Agent {
@@ -466,25 +445,22 @@ async fn one(
         new_credential,
         may_change: visitor.may(exchange, &Method::POST, API),
         once: token(),
-        form: form(exchange, &start, &told),
+        form: form(exchange, &start),
         label: Input::text("label", "Label")
             .hint("Where it is used: a device, a ward, a job.")
-            .value(sent.text("label"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         runtime_user: Input::text("runtime_user", "Person it speaks with")
             .hint("An identifier of yours, no name. Only such a credential keeps conversations.")
-            .value(sent.text("runtime_user"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         hours: Input::new("number", "expires_in_hours", "Hours that it works")
-            .value(sent.text("expires_in_hours"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         agent,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn update<'a>(
@@ -499,9 +475,8 @@ pub(crate) fn update<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &back(exchange, "saved"))),
             Err(fault) => {
-                let told = told(fault, Some(&before))?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                one(exchange, visitor, status, &fields, told, None).await
+                let sent = refused(fault, fields, Some(&before))?;
+                one(exchange, visitor, sent, None).await
             }
         }
     })
@@ -532,12 +507,7 @@ pub(crate) fn issue<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let mut body = Map::new();
-        for key in ["label", "runtime_user"] {
-            if let Some(text) = fields.filled(key) {
-                body.insert(key.to_owned(), text.into());
-            }
-        }
+        let mut body = fields.texts(&["label", "runtime_user"]);
         if let Some(hours) = fields.number("expires_in_hours") {
             body.insert("expires_in_hours".to_owned(), hours);
         }
@@ -548,21 +518,12 @@ pub(crate) fn issue<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let credential = Some(show::plain(&answer.data, "/credential").to_owned());
-                let (status, told) = (StatusCode::CREATED, Told::default());
-                one(
-                    exchange,
-                    visitor,
-                    status,
-                    &Fields::default(),
-                    told,
-                    credential,
-                )
-                .await
+                let sent = Sent::done(StatusCode::CREATED);
+                one(exchange, visitor, sent, credential).await
             }
             Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                one(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                one(exchange, visitor, sent, None).await
             }
         }
     })

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use http::header::CACHE_CONTROL;
-use http::{HeaderValue, Method, StatusCode};
-use serde_json::{Map, Value};
+use http::{HeaderValue, Method};
+use serde_json::Value;
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
@@ -14,6 +14,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -38,26 +39,17 @@ struct Agreement {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, None, told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: Option<&Fields>,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let person = visitor.person();
     let standing = inside::ask(exchange, person, Ask::get(STATUS)).await?.data;
     let ask = Pager::turn(exchange, Ask::get(ACCEPTANCES));
     let acceptances = inside::ask(exchange, person, ask).await?;
     let value = |field: &str, known: &str| {
-        let sent = sent.map(|sent| sent.text(field));
-        sent.unwrap_or(known).to_owned()
+        let fields = sent.fields.as_ref();
+        fields.map_or(known, |fields| fields.text(field)).to_owned()
     };
     let agree = Choice::new(
         "yes",
@@ -73,19 +65,19 @@ async fn render(
         name: Input::text("signer_name", "Your name")
             .value(value("signer_name", &visitor.user.name))
             .autocomplete("name")
-            .told(&told),
+            .told(&sent.told),
         title: Input::text("signer_title", "Your title")
             .value(value("signer_title", ""))
             .autocomplete("organization-title")
-            .told(&told),
+            .told(&sent.told),
         email: Input::new("email", "signer_email", "Your e-mail address")
             .value(value("signer_email", &visitor.user.email))
             .autocomplete("email")
-            .told(&told),
-        agree: Boxes::new("agree", "Signature", vec![agree]).told(&told),
-        told,
+            .told(&sent.told),
+        agree: Boxes::new("agree", "Signature", vec![agree]).told(&sent.told),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn sign<'a>(
@@ -94,17 +86,12 @@ pub(crate) fn sign<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let mut body = Map::new();
-        for key in [
+        let mut body = fields.texts(&[
             "template_version",
             "signer_name",
             "signer_title",
             "signer_email",
-        ] {
-            if let Some(text) = fields.filled(key) {
-                body.insert(key.to_owned(), text.into());
-            }
-        }
+        ]);
         let agrees = fields.all("agree").any(|value| value == "yes");
         body.insert("agree".to_owned(), agrees.into());
         let ask = Ask::new(Method::POST, ACCEPTANCES)
@@ -112,11 +99,7 @@ pub(crate) fn sign<'a>(
             .once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=signed"))),
-            Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, Some(&fields), told).await
-            }
+            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
         }
     })
 }

@@ -13,6 +13,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -40,18 +41,13 @@ struct Applications {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing(), None))
 }
 
 async fn render(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     made: Option<Value>,
 ) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
@@ -66,25 +62,18 @@ async fn render(
         made,
         name: Input::text("name", "Name")
             .hint("What people read on the consent page.")
-            .value(sent.text("name"))
-            .told(&told),
-        publisher: Input::text("publisher", "Publisher")
-            .value(sent.text("publisher"))
-            .told(&told),
-        kind: Select::new("type", "Type", kinds)
-            .chosen(sent.text("type"))
-            .told(&told),
+            .sent(&sent),
+        publisher: Input::text("publisher", "Publisher").sent(&sent),
+        kind: Select::new("type", "Type", kinds).sent(&sent),
         redirect_uris: Area::new("redirect_uris", "Redirect addresses", 3)
             .hint("One a line, compared letter by letter.")
-            .value(sent.text("redirect_uris"))
-            .told(&told),
+            .sent(&sent),
         homepage_url: Input::new("url", "homepage_url", "Homepage")
-            .value(sent.text("homepage_url"))
-            .optional()
-            .told(&told),
-        told,
+            .sent(&sent)
+            .optional(),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -97,28 +86,21 @@ pub(crate) fn create<'a>(
         let ask = ask.once(fields.text("once"));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
-                let (status, none) = (StatusCode::CREATED, Fields::default());
-                let told = Told::default();
-                render(exchange, visitor, status, &none, told, Some(answer.data)).await
+                let sent = Sent::done(StatusCode::CREATED);
+                render(exchange, visitor, sent, Some(answer.data)).await
             }
             Err(fault) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                let told = Told::of_form(fault)?;
-                render(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render(exchange, visitor, sent, None).await
             }
         }
     })
 }
 
+/// The form as the API takes it.
 fn wanted(fields: &Fields) -> Map<String, Value> {
-    let mut body = Map::new();
-    for name in ["name", "publisher", "type", "homepage_url"] {
-        if let Some(text) = fields.filled(name) {
-            body.insert(name.to_owned(), text.into());
-        }
-    }
-    let lines = fields.text("redirect_uris").lines().map(str::trim);
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let mut body = fields.texts(&["name", "publisher", "type", "homepage_url"]);
+    let lines = fields.lines("redirect_uris");
     body.insert("redirect_uris".to_owned(), json!(lines));
     body
 }
@@ -130,16 +112,13 @@ pub(crate) fn rotate<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let mut body = Map::new();
-        if let Some(hours) = fields.filled("grace_hours") {
-            let hours = hours.parse::<u32>().map_or(Value::from(hours), Value::from);
+        if let Some(hours) = fields.number("grace_hours") {
             body.insert("grace_hours".to_owned(), hours);
         }
         let path = format!("{API}/{}/rotate-secret", exchange.parameter("id"));
         let ask = Ask::new(Method::POST, path).body(body);
         let answer = inside::ask(exchange, visitor.person(), ask).await?;
-        let (status, none) = (StatusCode::OK, Fields::default());
-        let told = Told::default();
-        render(exchange, visitor, status, &none, told, Some(answer.data)).await
+        render(exchange, visitor, Sent::nothing(), Some(answer.data)).await
     })
 }
 

@@ -1,7 +1,7 @@
 //! Apps, their entities, and the records in them.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_pipeline::exchange::Exchange;
@@ -13,6 +13,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -32,19 +33,10 @@ struct Apps {
 }
 
 pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
     let answer = inside::ask(exchange, visitor.person(), ask).await?;
     let page = Apps {
@@ -53,12 +45,10 @@ async fn render(
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         once: token(),
-        name: Input::text("name", "Name")
-            .value(sent.text("name"))
-            .told(&told),
-        told,
+        name: Input::text("name", "Name").sent(&sent),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -77,11 +67,7 @@ pub(crate) fn create<'a>(
                 let id = show::plain(&answer.data, "/id");
                 Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
             }
-            Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, &fields, told).await
-            }
+            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
         }
     })
 }
@@ -105,10 +91,7 @@ pub(crate) fn app_path(exchange: &Exchange) -> String {
 }
 
 pub(crate) fn one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        show_app(exchange, visitor, status, &Fields::default(), told).await
-    })
+    Box::pin(show_app(exchange, visitor, Sent::nothing()))
 }
 
 /// An app has at most so many entities and webhooks, and a page of the API at most 100.
@@ -117,9 +100,7 @@ const MOST: &str = "100";
 async fn show_app(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
 ) -> Result<Response, Fault> {
     let (path, person) = (app_path(exchange), visitor.person());
     let app = inside::ask(exchange, person, Ask::get(&path)).await?.data;
@@ -146,18 +127,18 @@ async fn show_app(
         key: Input::text("key", "Key")
             .hint("A small letter, then small letters, digits and _.")
             .value(sent.sent("key").unwrap_or(named))
-            .told(&told),
+            .told(&sent.told),
         schema: Area::new("fields", "Fields", 8)
             .hint("As the API takes them: a JSON array of {\"key\", \"type\", \"required\", \"phi\", …}.")
             .value(sent.filled("fields").unwrap_or(&schema))
-            .told(&told),
-        told,
+            .told(&sent.told),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 /// A key as the segment of a path.
-fn escaped(key: &str) -> String {
+pub(crate) fn escaped(key: &str) -> String {
     form_urlencoded::byte_serialize(key.as_bytes()).collect()
 }
 
@@ -198,9 +179,7 @@ pub(crate) fn put_entity<'a>(
                     Some(problem) if fault.code == Code::ValidationFailed => problem,
                     _ => fault,
                 };
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                show_app(exchange, visitor, status, &fields, told).await
+                show_app(exchange, visitor, Sent::refused(fault, fields)?).await
             }
         }
     })

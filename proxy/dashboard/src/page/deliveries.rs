@@ -15,6 +15,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html, live_html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::Visitor;
 use crate::show;
 
@@ -131,18 +132,15 @@ pub(crate) fn show_replay<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) 
         if !visitor.may(exchange, &Method::POST, REPLAY) {
             return Err(not_allowed());
         }
-        let query = Fields::of_query(exchange);
-        let told = Told::default();
-        render_replay(exchange, visitor, StatusCode::OK, &query, told, None)
+        let sent = Sent::tried(Fields::of_query(exchange));
+        render_replay(exchange, visitor, sent, None)
     })
 }
 
 fn render_replay(
     exchange: &Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     result: Option<Value>,
 ) -> Result<Response, Fault> {
     let skipped = result.as_ref().and_then(|result| result.get("skipped"));
@@ -151,23 +149,16 @@ fn render_replay(
         skipped: show::rows(skipped.cloned().unwrap_or_default()),
         is_dry: sent.text("dry_run") == "true",
         ids: sent.all("delivery_ids").map(str::to_owned).collect(),
-        endpoint: Input::text("endpoint_id", "Endpoint")
-            .value(sent.text("endpoint_id"))
-            .told(&told),
-        from: Input::new("datetime-local", "from", "Since (UTC)")
-            .value(sent.text("from"))
-            .told(&told),
+        endpoint: Input::text("endpoint_id", "Endpoint").sent(&sent),
+        from: Input::new("datetime-local", "from", "Since (UTC)").sent(&sent),
         to: Input::new("datetime-local", "to", "Until (UTC)")
-            .value(sent.text("to"))
-            .optional()
-            .told(&told),
-        event: any("event", "Event", events())
-            .chosen(sent.text("event"))
-            .told(&told),
+            .sent(&sent)
+            .optional(),
+        event: any("event", "Event", events()).sent(&sent),
         result,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn replay<'a>(
@@ -178,18 +169,14 @@ pub(crate) fn replay<'a>(
     Box::pin(async move {
         let ask = Ask::new(Method::POST, REPLAY).body(wanted(&fields));
         match inside::ask(exchange, visitor.person(), ask).await {
-            Ok(answer) => {
-                let (status, told) = (StatusCode::OK, Told::default());
-                render_replay(exchange, visitor, status, &fields, told, Some(answer.data))
-            }
+            Ok(answer) => render_replay(exchange, visitor, Sent::tried(fields), Some(answer.data)),
             Err(fault) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                let told = ["endpoint_id", "from", "to", "event"]
+                let sent = ["endpoint_id", "from", "to", "event"]
                     .into_iter()
-                    .fold(Told::of_form(fault)?, |told, field| {
-                        told.moved(&format!("filter.{field}"), field)
+                    .fold(Sent::refused(fault, fields)?, |sent, field| {
+                        sent.moved(&format!("filter.{field}"), field)
                     });
-                render_replay(exchange, visitor, status, &fields, told, None)
+                render_replay(exchange, visitor, sent, None)
             }
         }
     })

@@ -10,11 +10,12 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 use svc_pipeline::role::not_allowed;
 
-use super::apps::app_path;
+use super::apps::{app_path, escaped};
 use crate::field::{Area, Choice, Input, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -38,8 +39,7 @@ pub(crate) fn wizard<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> An
         if !may_change(exchange, visitor) {
             return Err(not_allowed());
         }
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None).await
+        render(exchange, visitor, Sent::nothing(), None).await
     })
 }
 
@@ -50,9 +50,7 @@ fn may_change(exchange: &Exchange, visitor: &Visitor) -> bool {
 async fn render(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     preview: Option<String>,
 ) -> Result<Response, Fault> {
     let ask = Ask::get(format!("{}/entities", app_path(exchange))).with("limit", "100");
@@ -63,25 +61,18 @@ async fn render(
         layout: Layout::new(exchange, visitor, "New inbound webhook"),
         app: exchange.parameter("app").to_owned(),
         once: token(),
-        name: Input::text("name", "Name")
-            .hint("Who sends.")
-            .value(sent.text("name"))
-            .told(&told),
-        entity: Select::new("entity_key", "Entity", Choice::words(keys))
-            .chosen(sent.text("entity_key"))
-            .told(&told),
+        name: Input::text("name", "Name").hint("Who sends.").sent(&sent),
+        entity: Select::new("entity_key", "Entity", Choice::words(keys)).sent(&sent),
         mapping: Area::new("field_mapping", "Mapping", 5)
             .hint("One pair a line, such as patient.id = mrn. What is not mapped passes as it is.")
-            .value(sent.text("field_mapping"))
-            .told(&told),
+            .sent(&sent),
         sample: Area::new("sample", "A payload to try it with", 6)
             .hint("JSON. It is not kept.")
-            .value(sent.text("sample"))
-            .told(&told),
+            .sent(&sent),
         preview,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 /// The lines of the form as the API takes them.
@@ -114,13 +105,11 @@ pub(crate) fn submit<'a>(
         match done {
             Ok(Done::Made(webhook)) => made(exchange, visitor, webhook),
             Ok(Done::Tried(text)) => {
-                let (status, told) = (StatusCode::OK, Told::default());
-                render(exchange, visitor, status, &fields, told, Some(text)).await
+                render(exchange, visitor, Sent::tried(fields), Some(text)).await
             }
             Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render(exchange, visitor, sent, None).await
             }
         }
     })
@@ -140,8 +129,7 @@ async fn preview(
     if !may_change(exchange, visitor) {
         return Err(not_allowed());
     }
-    let key: String =
-        form_urlencoded::byte_serialize(fields.text("entity_key").as_bytes()).collect();
+    let key = escaped(fields.text("entity_key"));
     let ask = Ask::get(format!("{}/entities/{key}", app_path(exchange)));
     let entity = inside::ask(exchange, visitor.person(), ask).await?.data;
     let schema = Schema::stored(entity.get("fields").cloned().unwrap_or_default());

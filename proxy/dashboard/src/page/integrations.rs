@@ -1,7 +1,7 @@
 //! Credentials of other services, and the names under which projects use them.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
@@ -13,6 +13,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -42,19 +43,10 @@ struct Integrations {
 }
 
 pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
     let answer = inside::ask(exchange, visitor.person(), ask).await?;
     let schemes = SCHEMES.map(|(word, label)| Choice::new(word, label));
@@ -64,26 +56,22 @@ async fn render(
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         once: token(),
-        name: Input::text("name", "Name")
-            .value(sent.text("name"))
-            .told(&told),
+        name: Input::text("name", "Name").sent(&sent),
         base_url: Input::new("url", "base_url", "Base address")
             .hint("https, and reachable from the internet unless the operator allows its network.")
-            .value(sent.text("base_url"))
-            .told(&told),
+            .sent(&sent),
         scheme: Select::new("scheme", "How the secret is sent", schemes.into())
             .chosen(sent.filled("scheme").unwrap_or("bearer"))
-            .told(&told),
+            .told(&sent.told),
         auth_name: Input::text("auth", "User name, or name of the header")
-            .value(sent.text("auth"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         secret: Input::password("secret", "Secret")
             .hint("At least 8 bytes. It is never shown again.")
-            .told(&told),
-        told,
+            .told(&sent.told),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -100,11 +88,7 @@ pub(crate) fn create<'a>(
                 let id = show::plain(&answer.data, "/0/id");
                 Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
             }
-            Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, &fields, told).await
-            }
+            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
         }
     })
 }
@@ -122,13 +106,8 @@ fn wanted(fields: &Fields) -> Map<String, Value> {
     if let (Some(key), Some(name)) = (named, fields.filled("auth")) {
         auth.insert(key.to_owned(), name.into());
     }
-    let mut body = Map::new();
+    let mut body = fields.texts(&["name", "base_url"]);
     body.insert("type".to_owned(), "custom_http".into());
-    for key in ["name", "base_url"] {
-        if let Some(text) = fields.filled(key) {
-            body.insert(key.to_owned(), text.into());
-        }
-    }
     body.insert("auth".to_owned(), Value::Object(auth));
     body.insert("secret".to_owned(), fields.text("secret").into());
     body
@@ -158,19 +137,10 @@ fn back(exchange: &Exchange, done: &str) -> String {
 }
 
 pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        one(exchange, visitor, status, &Fields::default(), told).await
-    })
+    Box::pin(one(exchange, visitor, Sent::nothing()))
 }
 
-async fn one(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn one(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let path = path(exchange);
     let mut found = inside::ask(exchange, visitor.person(), Ask::get(&path)).await?;
     let integration = found.data.pointer_mut("/0").map(Value::take);
@@ -185,35 +155,29 @@ async fn one(
         may_bind: visitor.may(exchange, &Method::POST, &format!("{path}/bindings")),
         secret: Input::password("secret", "New secret")
             .hint("The old one is not sent again.")
-            .told(&told),
+            .told(&sent.told),
         alias: Input::text("alias", "Alias")
             .hint("Small letters, digits, - and _: the name in /v1/egress.")
-            .value(sent.text("alias"))
-            .told(&told),
+            .sent(&sent),
         allowed_paths: Area::new("allowed_paths", "Allowed paths", 3)
             .hint("One a line, such as /fhir/*. Empty means any path below the base address.")
-            .value(sent.text("allowed_paths"))
-            .told(&told),
-        told,
+            .sent(&sent),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 /// Asks for a change, and shows the page of the integration with what came of it.
 async fn change(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    fields: &Fields,
+    fields: Fields,
     ask: Ask,
     done: &str,
 ) -> Result<Response, Fault> {
     match inside::ask(exchange, visitor.person(), ask).await {
         Ok(_) => Ok(see_other(exchange, &back(exchange, done))),
-        Err(fault) => {
-            let told = Told::of_form(fault)?;
-            let status = StatusCode::UNPROCESSABLE_ENTITY;
-            one(exchange, visitor, status, fields, told).await
-        }
+        Err(fault) => one(exchange, visitor, Sent::refused(fault, fields)?).await,
     }
 }
 
@@ -227,7 +191,7 @@ pub(crate) fn rotate<'a>(
         body.insert("secret".to_owned(), fields.text("secret").into());
         let path = format!("{}/rotate-secret", path(exchange));
         let ask = Ask::new(Method::POST, path).body(body);
-        change(exchange, visitor, &fields, ask, "saved").await
+        change(exchange, visitor, fields, ask, "saved").await
     })
 }
 
@@ -238,7 +202,7 @@ pub(crate) fn revoke<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let ask = Ask::new(Method::DELETE, path(exchange));
-        change(exchange, visitor, &fields, ask, "revoked").await
+        change(exchange, visitor, fields, ask, "revoked").await
     })
 }
 
@@ -251,14 +215,13 @@ pub(crate) fn bind<'a>(
         let mut body = Map::new();
         body.insert("project_id".to_owned(), "default".into());
         body.insert("alias".to_owned(), fields.text("alias").trim().into());
-        let lines = fields.text("allowed_paths").lines().map(str::trim);
-        let paths: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        let paths = fields.lines("allowed_paths");
         if !paths.is_empty() {
             body.insert("allowed_paths".to_owned(), json!(paths));
         }
         let path = format!("{}/bindings", path(exchange));
         let ask = Ask::new(Method::POST, path).body(body);
-        change(exchange, visitor, &fields, ask, "created").await
+        change(exchange, visitor, fields, ask, "created").await
     })
 }
 
@@ -271,6 +234,6 @@ pub(crate) fn unbind<'a>(
         let id = exchange.parameter("binding_id");
         let path = format!("{}/bindings/{id}", path(exchange));
         let ask = Ask::new(Method::DELETE, path);
-        change(exchange, visitor, &fields, ask, "removed").await
+        change(exchange, visitor, fields, ask, "removed").await
     })
 }

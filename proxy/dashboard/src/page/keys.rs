@@ -14,6 +14,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -38,18 +39,13 @@ struct Keys {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing(), None))
 }
 
 async fn render(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     new_key: Option<String>,
 ) -> Result<Response, Fault> {
     let ask = Ask::get(API).with("mode", visitor.mode.word());
@@ -64,24 +60,20 @@ async fn render(
         once: token(),
         name: Input::text("name", "Name")
             .hint("What it is used for, or where.")
-            .value(sent.text("name"))
-            .told(&told),
+            .sent(&sent),
         scopes: Boxes::new("scopes", "Scopes", scopes)
             .hint("What its holder may do. The fewer the better.")
-            .ticked(sent.all("scopes"))
-            .told(&told),
+            .sent(&sent),
         expires_at: Input::new("date", "expires_at", "Last day")
             .hint("It stops working at the end of this day (UTC).")
-            .value(sent.text("expires_at"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         per_minute: Input::new("number", "rate_limits", "Requests per minute")
-            .value(sent.text("rate_limits"))
-            .optional()
-            .told(&told),
-        told,
+            .sent(&sent)
+            .optional(),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -96,21 +88,12 @@ pub(crate) fn create<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let key = show::plain(&answer.data, "/key").to_owned();
-                let (status, told) = (StatusCode::CREATED, Told::default());
-                render(
-                    exchange,
-                    visitor,
-                    status,
-                    &Fields::default(),
-                    told,
-                    Some(key),
-                )
-                .await
+                let sent = Sent::done(StatusCode::CREATED);
+                render(exchange, visitor, sent, Some(key)).await
             }
             Err(fault) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                let told = Told::of_form(fault)?;
-                render(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render(exchange, visitor, sent, None).await
             }
         }
     })
@@ -118,18 +101,14 @@ pub(crate) fn create<'a>(
 
 /// The form as the API takes it.
 fn wanted(fields: &Fields) -> Map<String, Value> {
-    let mut body = Map::new();
-    if let Some(name) = fields.filled("name") {
-        body.insert("name".to_owned(), name.into());
-    }
+    let mut body = fields.texts(&["name"]);
     let scopes: Vec<&str> = fields.all("scopes").collect();
     body.insert("scopes".to_owned(), json!(scopes));
     if let Some(day) = fields.filled("expires_at") {
         let end = format!("{day}T23:59:59.999Z");
         body.insert("expires_at".to_owned(), end.into());
     }
-    if let Some(limit) = fields.filled("rate_limits") {
-        let limit = limit.parse::<u32>().map_or(Value::from(limit), Value::from);
+    if let Some(limit) = fields.number("rate_limits") {
         body.insert("rate_limits".to_owned(), json!({"per_minute": limit}));
     }
     body
@@ -143,6 +122,6 @@ pub(crate) fn revoke<'a>(
     Box::pin(async move {
         let path = format!("{API}/{}", exchange.parameter("id"));
         inside::ask(exchange, visitor.person(), Ask::new(Method::DELETE, path)).await?;
-        Ok(see_other(exchange, "/ui/keys?done=revoked"))
+        Ok(see_other(exchange, &format!("{PAGE}?done=revoked")))
     })
 }

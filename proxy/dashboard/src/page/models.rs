@@ -1,7 +1,7 @@
 //! Models and their providers: what may be used, and how it stands with those who answer.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
@@ -12,6 +12,7 @@ use svc_pipeline::response::Response;
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other};
 use crate::show;
 
@@ -41,22 +42,14 @@ struct Models {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
 fn api(visitor: &Visitor) -> String {
     format!("/v1/orgs/{}", visitor.organization.id)
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Ask::get("/v1/provider-status");
     let health = inside::ask(exchange, visitor.person(), ask).await?.data;
     let enabled = &visitor.organization.settings.premium_models;
@@ -81,14 +74,14 @@ async fn render(
     });
     let page = Models {
         layout: Layout::new(exchange, visitor, "Models and providers"),
-        told,
+        told: sent.told,
         models: models.collect(),
         price_list: catalogue.price_list.clone(),
         providers: show::rows(health.get("providers").cloned().unwrap_or_default()),
         status: health,
         may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn save<'a>(
@@ -103,10 +96,7 @@ pub(crate) fn save<'a>(
         let ask = Ask::new(Method::PATCH, api(visitor)).body(body);
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
-            Err(fault) => {
-                let told = Told::of_form(fault)?;
-                render(exchange, visitor, StatusCode::UNPROCESSABLE_ENTITY, told).await
-            }
+            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
         }
     })
 }

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use http::{Method, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use svc_core::chat::{ChatRequest, Part};
 use svc_core::fault::Fault;
 use svc_core::surface::native::DEFAULT_MODEL;
@@ -16,6 +16,7 @@ use crate::field::{Area, Choice, Input, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::Visitor;
 use crate::show;
 
@@ -49,17 +50,14 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         if !visitor.may(exchange, &Method::POST, API) {
             return Err(not_allowed());
         }
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None)
+        render(exchange, visitor, Sent::nothing(), None)
     })
 }
 
 fn render(
     exchange: &Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     turn: Option<Turn>,
 ) -> Result<Response, Fault> {
     let models = exchange.policy.catalogue.models.iter();
@@ -69,18 +67,15 @@ fn render(
         layout: Layout::new(exchange, visitor, "Playground"),
         model: Select::new("model", "Model", models)
             .chosen(chosen)
-            .told(&told),
+            .told(&sent.told),
         system: Input::text("system", "System prompt")
-            .value(sent.text("system"))
-            .optional()
-            .told(&told),
-        message: Area::new("message", "Message", 6)
-            .value(sent.text("message"))
-            .told(&told),
-        told,
+            .sent(&sent)
+            .optional(),
+        message: Area::new("message", "Message", 6).sent(&sent),
+        told: sent.told,
         turn,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn ask<'a>(
@@ -89,12 +84,7 @@ pub(crate) fn ask<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let mut body = Map::new();
-        for name in ["model", "system", "message"] {
-            if let Some(text) = fields.filled(name) {
-                body.insert(name.to_owned(), text.into());
-            }
-        }
+        let mut body = fields.texts(&["model", "system", "message"]);
         body.insert("stream".to_owned(), false.into());
         body.insert("store".to_owned(), false.into());
         let witness = Witness::default();
@@ -107,12 +97,12 @@ pub(crate) fn ask<'a>(
             found: Vec::new(),
             facts: Value::Null,
         };
-        let (status, told) = match answered {
+        let sent = match answered {
             Ok(envelope) => {
                 turn.answered = Some(show::plain(&envelope, "/data/message/content").to_owned());
                 turn.facts = envelope.pointer("/meta").cloned().unwrap_or_default();
                 turn.found = words(&turn.facts, "/phi/entity_types");
-                (StatusCode::OK, Told::default())
+                Sent::tried(fields)
             }
             Err(fault) => {
                 turn.found = fault
@@ -123,15 +113,18 @@ pub(crate) fn ask<'a>(
                 // What was typed stays, whatever the provider's trouble is.
                 let status = fault.code.row().status;
                 if status < 500 {
-                    (StatusCode::UNPROCESSABLE_ENTITY, Told::of_form(fault)?)
+                    Sent::refused(fault, fields)?
                 } else {
                     let status = StatusCode::from_u16(status);
-                    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                    (status, Told::of(&fault))
+                    Sent {
+                        status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+                        fields: Some(fields),
+                        told: Told::of(&fault),
+                    }
                 }
             }
         };
-        render(exchange, visitor, status, &fields, told, Some(turn))
+        render(exchange, visitor, sent, Some(turn))
     })
 }
 

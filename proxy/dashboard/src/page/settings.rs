@@ -1,7 +1,7 @@
 //! What the organization decides for itself.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
@@ -10,9 +10,10 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
 use crate::field::{Area, Boxes, Choice, Input, Select};
-use crate::form::Fields;
+use crate::form::{Fields, unix};
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other};
 
 const PAGE: &str = "/ui/settings";
@@ -43,23 +44,14 @@ fn api(visitor: &Visitor) -> String {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, None, told).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: Option<&Fields>,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let found = inside::ask(exchange, visitor.person(), Ask::get(api(visitor))).await?;
     let organization = found.data;
-    let text = |field: &str, pointer: &str| match (sent, organization.pointer(pointer)) {
-        (Some(sent), _) => sent.text(field).to_owned(),
+    let text = |field: &str, pointer: &str| match (&sent.fields, organization.pointer(pointer)) {
+        (Some(fields), _) => fields.text(field).to_owned(),
         (None, Some(Value::String(text))) => text.clone(),
         (None, Some(Value::Number(number))) => number.to_string(),
         (None, _) => String::new(),
@@ -67,20 +59,20 @@ async fn render(
     let number = |name: &'static str, label: &'static str, pointer: &str| {
         Input::new("number", name, label)
             .value(text(name, pointer))
-            .told(&told)
+            .told(&sent.told)
     };
     let page = Settings {
         layout: Layout::new(exchange, visitor, "Organization"),
         may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
         name: Input::text("name", "Name")
             .value(text("name", "/name"))
-            .told(&told),
+            .told(&sent.told),
         phi_mode: Select::new("phi_mode", "PHI in requests", phi_modes())
             .hint("Holds from the next request on.")
             .chosen(&text("phi_mode", "/phi_mode"))
-            .told(&told),
-        switches: switches(sent, &organization),
-        features: features(sent, &organization).told(&told),
+            .told(&sent.told),
+        switches: switches(&sent, &organization),
+        features: features(&sent, &organization),
         max_tokens: number(
             "per_request_max_tokens",
             "Tokens of a reply, at most",
@@ -89,10 +81,10 @@ async fn render(
         prompt: Area::new("default_system_prompt", "System prompt", 5)
             .hint("Set before every conversation that brings none. Kept encrypted; the audit log has its hash.")
             .value(text("default_system_prompt", "/default_system_prompt"))
-            .told(&told),
+            .told(&sent.told),
         webhook_payload: Select::new("webhook_payload", "Webhooks carry", payloads())
             .chosen(&text("webhook_payload", "/webhook_payload"))
-            .told(&told),
+            .told(&sent.told),
         conversation_days: number(
             "conversation_days",
             "Days that conversations are kept",
@@ -105,9 +97,9 @@ async fn render(
         )
         .hint("2190 at least: six years."),
         organization,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 fn phi_modes() -> Vec<Choice> {
@@ -129,11 +121,11 @@ const SWITCHES: [(&str, &str); 2] = [
     ("ai_paused", "Pause AI for the whole organization"),
 ];
 
-fn switches(sent: Option<&Fields>, organization: &Value) -> Boxes {
+fn switches(sent: &Sent, organization: &Value) -> Boxes {
     let choices = SWITCHES.map(|(word, label)| Choice::new(word, label));
     let boxes = Boxes::new("switches", "Switches", choices.into());
-    match sent {
-        Some(sent) => boxes.ticked(sent.all("switches")),
+    match &sent.fields {
+        Some(fields) => boxes.ticked(fields.all("switches")),
         None => boxes.ticked(
             SWITCHES
                 .iter()
@@ -143,7 +135,7 @@ fn switches(sent: Option<&Fields>, organization: &Value) -> Boxes {
     }
 }
 
-fn features(sent: Option<&Fields>, organization: &Value) -> Boxes {
+fn features(sent: &Sent, organization: &Value) -> Boxes {
     let stored = organization.get("features").and_then(Value::as_object);
     let mut names: Vec<String> = FEATURES.map(str::to_owned).into();
     let others = stored.into_iter().flatten().map(|(name, _)| name.clone());
@@ -152,9 +144,10 @@ fn features(sent: Option<&Fields>, organization: &Value) -> Boxes {
     names.dedup();
     let choices = Choice::words(names.iter().map(String::as_str));
     let boxes = Boxes::new("features", "Features", choices)
-        .hint("What the plan includes works once it is switched on.");
-    match sent {
-        Some(sent) => boxes.ticked(sent.all("features")),
+        .hint("What the plan includes works once it is switched on.")
+        .told(&sent.told);
+    match &sent.fields {
+        Some(fields) => boxes.ticked(fields.all("features")),
         None => {
             let on = names.iter().map(String::as_str);
             boxes.ticked(on.filter(|name| is_on(name, organization)))
@@ -179,11 +172,10 @@ pub(crate) fn save<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
             Err(fault) => {
-                let told = Told::of_form(fault)?
+                let sent = Sent::refused(fault, fields)?
                     .moved("retention.conversation_days", "conversation_days")
                     .moved("retention.audit_days", "audit_days");
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, Some(&fields), told).await
+                render(exchange, visitor, sent).await
             }
         }
     })
@@ -207,8 +199,7 @@ fn wanted(fields: &Fields, before: &Value) -> Map<String, Value> {
     let prompt = fields.filled("default_system_prompt");
     body.insert(
         "default_system_prompt".to_owned(),
-        // Forms send line ends as CR LF (HTML, 4.10.21.8); what was stored has none of them.
-        prompt.map_or(Value::Null, |text| text.replace("\r\n", "\n").into()),
+        prompt.map(unix).map_or(Value::Null, Value::from),
     );
     let known = before.get("features").and_then(Value::as_object);
     let known = known.into_iter().flatten().map(|(name, _)| name.as_str());

@@ -1,7 +1,7 @@
 //! What was used in this cycle, by day and by whatever one asks for, and the caps that the organization sets itself.
 
 use askama::Template;
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::{Map, Number, Value, json};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
@@ -13,6 +13,7 @@ use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other};
 use crate::show;
 
@@ -49,16 +50,10 @@ struct Usage {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move { render(exchange, visitor, StatusCode::OK, None, Told::default()).await })
+    Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
-async fn render(
-    exchange: &mut Exchange,
-    visitor: &Visitor,
-    status: StatusCode,
-    sent: Option<&Fields>,
-    told: Told,
-) -> Result<Response, Fault> {
+async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let query = Fields::of_query(exchange);
     let wanted = query.text("by");
     let known = GROUPS.iter().find(|(word, _)| *word == wanted);
@@ -71,8 +66,8 @@ async fn render(
     let budget = inside::ask(exchange, person, Ask::get(BUDGET)).await?.data;
     let lines = grouped.get("breakdown").cloned().map(show::rows);
     let lines = lines.unwrap_or_default();
-    let value = |field: &str, pointer: &str| match sent {
-        Some(sent) => sent.text(field).to_owned(),
+    let value = |field: &str, pointer: &str| match &sent.fields {
+        Some(fields) => fields.text(field).to_owned(),
         None => number(&budget, pointer),
     };
     let choices = GROUPS.map(|(word, label)| Choice::new(word, label));
@@ -90,7 +85,7 @@ async fn render(
             .hint("Empty means no cap beside the plan's. 0 stops everything.")
             .value(value("monthly_credit_cap", "/monthly_credit_cap"))
             .optional()
-            .told(&told),
+            .told(&sent.told),
         spend_cap: Input::new(
             "text",
             "monthly_spend_cap_usd",
@@ -98,18 +93,18 @@ async fn render(
         )
         .value(value("monthly_spend_cap_usd", "/monthly_spend_cap_usd"))
         .optional()
-        .told(&told),
+        .told(&sent.told),
         thresholds: Input::text("alert_thresholds", "Alerts at these shares of a cap")
             .hint("Separated by commas, such as 0.5, 0.8, 1")
-            .value(match sent {
-                Some(sent) => sent.text("alert_thresholds").to_owned(),
+            .value(match &sent.fields {
+                Some(fields) => fields.text("alert_thresholds").to_owned(),
                 None => shares(&budget),
             })
-            .told(&told),
+            .told(&sent.told),
         budget,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 /// A number as a form holds it.
@@ -171,11 +166,7 @@ pub(crate) fn save<'a>(
         let ask = Ask::new(Method::PATCH, BUDGET).body(wanted(&fields));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
-            Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, Some(&fields), told).await
-            }
+            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
         }
     })
 }

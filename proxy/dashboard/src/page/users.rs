@@ -21,6 +21,7 @@ use crate::frame::{Answering, Told, html};
 use crate::journal;
 use crate::link::NewLink;
 use crate::menu::Layout;
+use crate::sent::Sent;
 use crate::session::{Visitor, down, see_other};
 use crate::show;
 
@@ -78,18 +79,13 @@ fn given(by: Role) -> Vec<Role> {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing(), None))
 }
 
 async fn render(
     exchange: &Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     link: Option<(String, String)>,
 ) -> Result<Response, Fault> {
     let by = &visitor.user;
@@ -110,19 +106,15 @@ async fn render(
         users: found.rows.iter().map(|user| line(user, by)).collect(),
         may_change: by.role.is_org_admin(),
         link,
-        name: Input::text("name", "Name")
-            .value(sent.text("name"))
-            .told(&told),
-        email: Input::new("email", "email", "E-mail address")
-            .value(sent.text("email"))
-            .told(&told),
+        name: Input::text("name", "Name").sent(&sent),
+        email: Input::new("email", "email", "E-mail address").sent(&sent),
         role: Select::new("role", "Role", Choice::words(roles.iter().copied()))
             .chosen(sent.filled("role").unwrap_or("member"))
-            .told(&told),
+            .told(&sent.told),
         roles,
-        told,
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 fn line(user: &User, by: &User) -> Line {
@@ -161,21 +153,12 @@ pub(crate) fn invite<'a>(
         };
         match journal::kept(exchange, &visitor.user, added).await {
             Ok(link) => {
-                let (status, none) = (StatusCode::CREATED, Fields::default());
-                render(
-                    exchange,
-                    visitor,
-                    status,
-                    &none,
-                    Told::default(),
-                    Some(link),
-                )
-                .await
+                let sent = Sent::done(StatusCode::CREATED);
+                render(exchange, visitor, sent, Some(link)).await
             }
             Err(fault) => {
-                let told = Told::of_form(fault)?;
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render(exchange, visitor, sent, None).await
             }
         }
     })
@@ -269,9 +252,11 @@ pub(crate) fn send_link<'a>(
             let message = "Nobody can use a link while suspended. Reinstate them first.";
             let refused: Result<(), Fault> = Err(Fault::new(Code::ValidationFailed, message));
             let kept = journal::kept(exchange, &visitor.user, refused).await;
-            let told = kept.map_or_else(Told::of_form, |()| Ok(Told::default()))?;
-            let (status, none) = (StatusCode::UNPROCESSABLE_ENTITY, Fields::default());
-            return render(exchange, visitor, status, &none, told, None).await;
+            let sent = match kept {
+                Ok(()) => Sent::nothing(),
+                Err(fault) => Sent::refused(fault, Fields::default())?,
+            };
+            return render(exchange, visitor, sent, None).await;
         }
         let (purpose, event) = if user.last_login_at.is_none() {
             (Purpose::Invitation, "user.invited")
@@ -289,16 +274,8 @@ pub(crate) fn send_link<'a>(
             })
         });
         issued.await.map_err(failed)?;
-        let (status, none) = (StatusCode::CREATED, Fields::default());
-        render(
-            exchange,
-            visitor,
-            status,
-            &none,
-            Told::default(),
-            Some(shown),
-        )
-        .await
+        let sent = Sent::done(StatusCode::CREATED);
+        render(exchange, visitor, sent, Some(shown)).await
     })
 }
 

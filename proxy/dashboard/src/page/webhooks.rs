@@ -14,6 +14,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::sent::Sent;
 use crate::session::{Visitor, see_other, token};
 use crate::show;
 
@@ -40,18 +41,13 @@ struct Webhooks {
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(async move {
-        let (status, told) = (StatusCode::OK, Told::default());
-        render(exchange, visitor, status, &Fields::default(), told, None).await
-    })
+    Box::pin(render(exchange, visitor, Sent::nothing(), None))
 }
 
 async fn render(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    sent: &Fields,
-    told: Told,
+    sent: Sent,
     secret: Option<String>,
 ) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
@@ -67,24 +63,20 @@ async fn render(
         secret,
         url: Input::new("url", "url", "Address")
             .hint("Where deliveries are posted to, over HTTPS.")
-            .value(sent.text("url"))
-            .told(&told),
+            .sent(&sent),
         events: Boxes::new("events", "Events", events)
             .hint("* stands for every event, also those to come.")
-            .ticked(sent.all("events"))
-            .told(&told),
+            .sent(&sent),
         description: Input::text("description", "Description")
-            .value(sent.text("description"))
-            .optional()
-            .told(&told),
+            .sent(&sent)
+            .optional(),
         max_in_flight: Input::new("number", "max_in_flight", "Deliveries at a time")
             .hint("1 to 50; 5 where nothing is said.")
-            .value(sent.text("max_in_flight"))
-            .optional()
-            .told(&told),
-        told,
+            .sent(&sent)
+            .optional(),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn create<'a>(
@@ -99,14 +91,12 @@ pub(crate) fn create<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let secret = show::plain(&answer.data, "/secret").to_owned();
-                let (status, told) = (StatusCode::CREATED, Told::default());
-                let none = Fields::default();
-                render(exchange, visitor, status, &none, told, Some(secret)).await
+                let sent = Sent::done(StatusCode::CREATED);
+                render(exchange, visitor, sent, Some(secret)).await
             }
             Err(fault) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                let told = Told::of_form(fault)?;
-                render(exchange, visitor, status, &fields, told, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render(exchange, visitor, sent, None).await
             }
         }
     })
@@ -114,15 +104,11 @@ pub(crate) fn create<'a>(
 
 /// The form as the API takes it.
 fn wanted(fields: &Fields) -> Map<String, Value> {
-    let mut body = Map::new();
+    let mut body = fields.texts(&["description"]);
     body.insert("url".to_owned(), fields.text("url").trim().into());
     let events: Vec<&str> = fields.all("events").collect();
     body.insert("events".to_owned(), json!(events));
-    if let Some(description) = fields.filled("description") {
-        body.insert("description".to_owned(), description.into());
-    }
-    if let Some(limit) = fields.filled("max_in_flight") {
-        let limit = limit.parse::<u32>().map_or(Value::from(limit), Value::from);
+    if let Some(limit) = fields.number("max_in_flight") {
         body.insert("max_in_flight".to_owned(), limit);
     }
     body
@@ -141,9 +127,7 @@ struct Webhook {
 }
 
 pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
-    Box::pin(
-        async move { render_one(exchange, visitor, StatusCode::OK, Told::default(), None).await },
-    )
+    Box::pin(render_one(exchange, visitor, Sent::nothing(), None))
 }
 
 /// Deliveries that the page of an endpoint shows.
@@ -152,8 +136,7 @@ const NEWEST: &str = "10";
 async fn render_one(
     exchange: &mut Exchange,
     visitor: &Visitor,
-    status: StatusCode,
-    told: Told,
+    sent: Sent,
     secret: Option<String>,
 ) -> Result<Response, Fault> {
     let id = exchange.parameter("id").to_owned();
@@ -177,10 +160,10 @@ async fn render_one(
             "0 to 168: so long deliveries carry a signature of each. A week where nothing is said.",
         )
         .optional()
-        .told(&told),
-        told,
+        .told(&sent.told),
+        told: sent.told,
     };
-    html(exchange, status, &page)
+    html(exchange, sent.status, &page)
 }
 
 pub(crate) fn rotate<'a>(
@@ -190,8 +173,7 @@ pub(crate) fn rotate<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let mut body = Map::new();
-        if let Some(hours) = fields.filled("expire_previous_in_hours") {
-            let hours = hours.parse::<u32>().map_or(Value::from(hours), Value::from);
+        if let Some(hours) = fields.number("expire_previous_in_hours") {
             body.insert("expire_previous_in_hours".to_owned(), hours);
         }
         let path = format!("{API}/{}/rotate-secret", exchange.parameter("id"));
@@ -199,12 +181,11 @@ pub(crate) fn rotate<'a>(
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let secret = show::plain(&answer.data, "/secret").to_owned();
-                let (status, told) = (StatusCode::OK, Told::default());
-                render_one(exchange, visitor, status, told, Some(secret)).await
+                render_one(exchange, visitor, Sent::nothing(), Some(secret)).await
             }
             Err(fault) => {
-                let status = StatusCode::UNPROCESSABLE_ENTITY;
-                render_one(exchange, visitor, status, Told::of_form(fault)?, None).await
+                let sent = Sent::refused(fault, fields)?;
+                render_one(exchange, visitor, sent, None).await
             }
         }
     })

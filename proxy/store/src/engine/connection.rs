@@ -174,6 +174,26 @@ impl Connection {
         )
     }
 
+    /// As [`Self::row`], for what the row stands for.
+    pub(crate) async fn one<T>(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+        read: impl FnOnce(&Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.row(sql, args).await?.as_ref().map(read).transpose()
+    }
+
+    /// What a query counts, under the name `found`.
+    pub(crate) async fn count<T: Field>(
+        &mut self,
+        sql: &'static str,
+        args: Vec<Arg>,
+    ) -> Result<T, StoreError> {
+        let row = self.row(sql, args).await?;
+        row.ok_or(StoreError::Missing("count"))?.get("found")
+    }
+
     /// Runs statements without arguments, several if they are separated by semicolons. Only for text of this
     /// crate: transaction control and migrations.
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
@@ -216,6 +236,16 @@ impl Row {
     /// Reads a column by its name.
     pub(crate) fn get<T: Field>(&self, column: &'static str) -> Result<T, StoreError> {
         T::read(self, column)
+    }
+
+    /// Reads a column that holds one of some words.
+    pub(crate) fn word<T>(
+        &self,
+        column: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let word: String = self.get(column)?;
+        parse(&word).ok_or(StoreError::Corrupt { column })
     }
 }
 
@@ -277,6 +307,7 @@ derived_fields! {
     u32, i64, |number| u32::try_from(number).ok();
     u64, i64, |number| u64::try_from(number).ok();
     Mode, String, |word| Mode::parse(&word);
+    [u8; 32], Vec<u8>, |digest| digest.try_into().ok();
     Value, String, |text| serde_json::from_str(&text).ok();
     Vec<String>, String, |text| serde_json::from_str(&text).ok();
 }

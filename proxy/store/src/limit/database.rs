@@ -317,9 +317,8 @@ async fn take_here(cx: &mut Connection, owned: Owned) -> Result<Answer, StoreErr
     if let Some((id, bucket, limit)) = place {
         let sql = "DELETE FROM limit_slots WHERE bucket = $1 AND lease_until <= $2";
         cx.execute(sql, args![&bucket, now_us]).await?;
-        let sql = "SELECT COUNT(*) AS in_flight FROM limit_slots WHERE bucket = $1";
-        let row = cx.row(sql, args![&bucket]).await?;
-        let in_flight: u32 = row.map_or(Ok(0), |row| row.get("in_flight"))?;
+        let sql = "SELECT COUNT(*) AS found FROM limit_slots WHERE bucket = $1";
+        let in_flight: u32 = cx.count(sql, args![&bucket]).await?;
         let placed = Placed::of(in_flight, limit);
         if placed == Placed::Taken {
             let sql = "INSERT INTO limit_slots (id, bucket, lease_until) VALUES ($1, $2, $3)";

@@ -596,10 +596,9 @@ pub async fn depth(store: &Store, most: u32) -> Result<u64, StoreError> {
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT COUNT(*) AS waiting FROM \
+                let sql = "SELECT COUNT(*) AS found FROM \
                            (SELECT 1 AS one FROM webhook_deliveries WHERE due_at IS NOT NULL LIMIT $1) AS lanes";
-                let row = cx.row(sql, arguments).await?;
-                row.ok_or(StoreError::Missing("count"))?.get("waiting")
+                cx.count(sql, arguments).await
             })
         })
         .await
