@@ -246,8 +246,10 @@ fn shown_text(
     let text: String = input::text(fields, key, 1..=most, problems)?
         .nfc()
         .collect();
-    if text.trim().is_empty() || text.chars().any(char::is_control) {
-        problems.add(key, "must be one line that is not blank");
+    if let Some(problem) = input::misleading(&text) {
+        problems.add(key, problem);
+    } else if !text.chars().any(char::is_alphanumeric) {
+        problems.add(key, "must have a letter or a digit");
     } else if !agreement::can_show(&text) {
         problems.add(key, "has a character that the document's fonts cannot show");
     } else {

@@ -147,7 +147,7 @@ impl Gate {
     async fn refuse_head(&self, session: &mut ServerSession, pace: &Pace) {
         session.set_keepalive(None);
         let fault = invalid("$header", "is not valid HTTP");
-        let answer = (self.refuse)("", &HeaderMap::new(), &fault);
+        let answer = (self.refuse)(None, "", &HeaderMap::new(), &fault);
         let mut downstream = Downstream::headless(session, pace, self.limits.write);
         if downstream.send_whole(answer).await.is_ok() {
             linger(session).await;

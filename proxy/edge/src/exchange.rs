@@ -58,6 +58,7 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     );
     let mut intake = Intake::new(session, gate.limits.body_deadline);
     let mut downstream = Downstream::new(session, pace, gate.limits.write);
+    let request_id = head.as_ref().ok().map(|head| head.request_id.clone());
     let outcome = match head {
         Ok(head) => match body_begins(downstream.session(), pace) {
             Ok(()) => outcome(gate, &mut downstream, &mut intake, pace, head).await,
@@ -71,7 +72,7 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
             let asked = downstream.session().req_header();
-            let response = (gate.refuse)(asked.uri.path(), &asked.headers, &fault);
+            let response = (gate.refuse)(request_id.as_deref(), asked.uri.path(), &asked.headers, &fault);
             (response, reason == MISFRAMED || reason == BAD_HEAD)
         }
         Outcome::Gone(stage) => return gone(gate, stage),

@@ -9,6 +9,8 @@ use http::{HeaderMap, Method, Version};
 use pingora::http::RequestHeader;
 use pingora::protocols::http::ServerSession;
 use svc_core::fault::{Fault, invalid};
+use svc_core::id::IdKind;
+use svc_pipeline::moment;
 use svc_pipeline::request::{CutOff, RequestHead};
 
 use crate::options::{Limits, Network};
@@ -72,6 +74,7 @@ pub(crate) fn build(
     }
     let client = client(socket, &headers, trusted);
     Ok(RequestHead {
+        request_id: moment::id(IdKind::Request),
         method: header.method.clone(),
         path: header.uri.path().to_owned(),
         query: header.uri.query().map(str::to_owned),

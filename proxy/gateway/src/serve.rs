@@ -424,8 +424,8 @@ fn application(
             let (gateway, registry) = (Arc::clone(&watched), registry.clone());
             async move { admin_page(&gateway, &registry, &path, door).await }.boxed()
         }),
-        refuse: Arc::new(move |path, headers, fault| {
-            service::refuse(&refusing, path, headers, fault)
+        refuse: Arc::new(move |request_id, path, headers, fault| {
+            service::refuse(&refusing, request_id, path, headers, fault)
         }),
         farewell: Box::new(move || {
             async move {

@@ -285,7 +285,9 @@ fn inner(
         person,
         role::scopes(person.user.role, &method),
     ));
+    let request_id = moment::id(IdKind::Request);
     let head = RequestHead {
+        request_id: request_id.clone(),
         method,
         path,
         query: Some(query).filter(|query| !query.is_empty()),
@@ -295,7 +297,6 @@ fn inner(
         cut_off: outer.head.cut_off.clone(),
     };
     let surface = route.surface(&head.headers);
-    let request_id = moment::id(IdKind::Request);
     let mut trail = Trail::new(
         Arc::clone(&outer.gateway),
         route,

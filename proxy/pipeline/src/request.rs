@@ -12,6 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Everything known before the first body byte.
 pub struct RequestHead {
+    /// What the request is called by whoever answers it: its exchange, or the edge in its place.
+    pub request_id: String,
     pub method: Method,
     /// Decoded no further than HTTP does: percent escapes stand as sent.
     pub path: String,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::HeaderMap;
+use http::header::CACHE_CONTROL;
+use http::{HeaderMap, HeaderValue};
 use svc_core::fault::{Code, Fault};
 use svc_core::id::IdKind;
 use svc_core::surface::Surface;
@@ -23,7 +24,7 @@ use crate::trail::Trail;
 /// Serves one request. Dropping the future is a disconnect.
 pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -> Response {
     let policy = gateway.policies.current();
-    let request_id = moment::id(IdKind::Request);
+    let request_id = head.request_id.clone();
     match policy.routes.find(&head.method, &head.path) {
         Matched::Nothing => {
             let surface = surface_of(&policy.routes, &head.path, &head.headers);
@@ -130,10 +131,22 @@ fn counted(gateway: &Gateway, route: &str, response: Response) -> Response {
 }
 
 /// The answer to a request that nobody serves, or nobody serves any more (a head or a body that is no HTTP, a panic,
-/// the end of the process), as its path's surface shows it.
-pub fn refuse(gateway: &Gateway, path: &str, headers: &HeaderMap, fault: &Fault) -> Response {
+/// the end of the process), as its path's surface shows it. The rows of a request that ran have the same id.
+pub fn refuse(
+    gateway: &Gateway,
+    request_id: Option<&str>,
+    path: &str,
+    headers: &HeaderMap,
+    fault: &Fault,
+) -> Response {
     let surface = surface_of(&gateway.policies.current().routes, path, headers);
-    fault_response(surface, fault, &moment::id(IdKind::Request))
+    let mut response = match request_id {
+        Some(id) => fault_response(surface, fault, id),
+        None => fault_response(surface, fault, &moment::id(IdKind::Request)),
+    };
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers.insert(CACHE_CONTROL, no_store);
+    response
 }
 
 /// The surface of a request that is no exchange. An unknown path below a compat surface's own paths gets that surface's

@@ -299,18 +299,23 @@ pub(crate) async fn take(
         return Ok(Reservation::Held);
     };
     let (credits, spend) = amounts(*worst_case);
+    // No cap.
+    let none = Micro(i64::MAX);
     for _ in 0..RESERVE_ATTEMPTS {
+        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on PostgreSQL, is
+        // not judged again once the row that another request has changed is there.
         let taken = cx
             .row(
                 "UPDATE budgets SET held_credits_micro = held_credits_micro + $4, \
                  held_spend_micro = held_spend_micro + $5 \
                  WHERE org_id = $1 AND mode = $2 AND cycle_start = $3 \
                  AND used_credits_micro + held_credits_micro + $4 <= $6 \
-                 AND NOT EXISTS (SELECT 1 FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2 \
-                 AND (budgets.used_credits_micro + budgets.held_credits_micro + $4 > c.credit_cap_micro \
-                 OR budgets.used_spend_micro + budgets.held_spend_micro + $5 > c.spend_cap_micro)) \
+                 AND used_credits_micro + held_credits_micro + $4 <= COALESCE((SELECT MIN(c.credit_cap_micro) \
+                 FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
+                 AND used_spend_micro + held_spend_micro + $5 <= COALESCE((SELECT MIN(c.spend_cap_micro) \
+                 FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
                  RETURNING held_credits_micro",
-                args![org_id, *mode, cycle.start, credits, spend, allotment.unwrap_or(Micro(i64::MAX))],
+                args![org_id, *mode, cycle.start, credits, spend, allotment.unwrap_or(none), none],
             )
             .await?;
         if taken.is_some() {

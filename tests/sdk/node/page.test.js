@@ -16,7 +16,7 @@ world.surround();
 test("the page has an example for each SDK", () => {
   assert.deepEqual(
     EXAMPLES.map(([, name]) => name),
-    ["@anthropic-ai/sdk", "openai (JavaScript)", "Vercel AI SDK"],
+    ["@anthropic-ai/sdk", "openai (JavaScript)", "@openai/agents", "Vercel AI SDK"],
   );
 });
 

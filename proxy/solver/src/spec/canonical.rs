@@ -24,7 +24,8 @@ fn write(value: &Value, is_ordered: bool, text: &mut String) {
     match value {
         Value::Number(number) => match number.as_f64() {
             Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
-                text.push_str(&format!("{float:.0}"));
+                // A zero has no sign.
+                text.push_str(&format!("{:.0}", float + 0.0));
             }
             _ => text.push_str(&number.to_string()),
         },

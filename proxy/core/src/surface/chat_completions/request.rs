@@ -263,8 +263,11 @@ fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
     }
     fields.require("function", problems);
     let function = fields.take("function")?;
+    let mark = blocks::decode_mark(&mut fields, problems);
     fields.end(problems);
     let mut function = Fields::of(function, &join(path, "function"), problems)?;
+    // Clients that send one have it at either place.
+    let cache_mark = blocks::decode_mark(&mut function, problems).or(mark);
     let name = function.required_string("name", problems);
     let description = function.string("description", problems);
     // Left out or empty, it is a tool without arguments.
@@ -281,7 +284,7 @@ fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
         description,
         input_schema: parameters.map_or_else(blocks::empty_schema, Value::Object),
         strict,
-        cache_mark: None,
+        cache_mark,
     })
 }
 

@@ -550,8 +550,61 @@ fn what_a_client_keeps_beside_a_reply_may_say_nothing_only() {
         messages(json!([before, reply, after]))
     };
     read(with(json!({"refusal": null})));
+    let thought = json!([{"type": "thinking", "thinking": "so", "signature": "s"}]);
+    read(with(json!({"citations": null, "thinking_blocks": thought, "reasoning_content": "so"})));
     let path = "messages[1].provider_specific_fields";
     assert_eq!(refused(with(json!({"refusal": "no"}))), foreign_at(path));
+}
+
+#[test]
+fn reasoning_that_a_client_sends_back_is_left_out() {
+    let reply = json!({"role": "assistant", "content": "b", "reasoning_content": "so", "thinking_blocks": []});
+    let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));
+    let chat = read(messages(json!([before, reply, after])));
+    assert_eq!(chat.messages[1].content, [Part::text("b".to_owned())]);
+}
+
+#[test]
+fn fields_of_a_reply_may_stand_beside_each_of_its_texts() {
+    let with = |part: Value| {
+        let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));
+        messages(json!([before, {"role": "assistant", "content": [part]}, after]))
+    };
+    let beside = |role: &str, annotations: Value| {
+        json!({"type": "text", "text": "b", "role": role, "refusal": null, "annotations": annotations, "logprobs": []})
+    };
+    let chat = read(with(beside("assistant", json!([]))));
+    assert_eq!(chat.messages[1].content, [Part::text("b".to_owned())]);
+    let at = |field: &str| foreign_at(&format!("messages[1].content[0].{field}"));
+    assert_eq!(refused(with(beside("user", json!([])))), at("role"));
+    assert_eq!(refused(with(beside("assistant", json!([{}])))), at("annotations"));
+}
+
+#[test]
+fn cache_marks_are_kept_wherever_clients_have_them() {
+    let mark = json!({"type": "ephemeral"});
+    let marked = |part: &Part| part.cache_mark() == Some(&mark);
+    let mut tools = tool();
+    tools[0]["cache_control"] = mark.clone();
+    let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let chat = read(json!({"tools": tools, "messages": [
+        {"role": "system", "content": "s", "cache_control": mark},
+        {"role": "user", "content": [{"type": "text", "text": "a", "cache_control": mark}, {"type": "text", "text": "b"}]},
+        {"role": "assistant", "tool_calls": [call], "cache_control": mark},
+        {"role": "tool", "tool_call_id": "a", "content": "r", "cache_control": mark},
+    ]}));
+    assert!(chat.system.iter().all(marked));
+    assert_eq!(chat.tools[0].cache_mark.as_ref(), Some(&mark));
+    let [question, call, result] = chat.messages.as_slice() else {
+        unreachable!("{} turns", chat.messages.len())
+    };
+    let [first, second] = question.content.as_slice() else {
+        unreachable!("{} parts", question.content.len())
+    };
+    assert!(marked(first) && !marked(second));
+    assert!(call.content.iter().chain(&result.content).all(marked));
+    let bad = json!({"messages": [{"role": "user", "content": "a", "cache_control": {"type": "for good"}}]});
+    assert_eq!(refused(bad), invalid_at("messages[0].cache_control.type"));
 }
 
 /// A body in which nothing stands where it stands in the chat.

@@ -50,9 +50,12 @@ fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) ->
     if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
         problems.add(join(&path, "tool_call_id"), "is for tool messages only");
     }
-    let (role, said) = match role.as_deref()? {
+    let mark = blocks::decode_mark(&mut fields, problems);
+    let (role, mut said) = match role.as_deref()? {
         "system" => {
-            system.append(required(&mut fields, text_part, problems));
+            let mut said = required(&mut fields, text_part, problems);
+            mark_last(&mut said.parts, mark);
+            system.append(said);
             fields.end(problems);
             return None;
         }
@@ -69,6 +72,7 @@ fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) ->
         }
     };
     fields.end(problems);
+    mark_last(&mut said.parts, mark);
     let Placed {
         parts: content,
         places,
@@ -108,6 +112,17 @@ fn merge_results(turns: Vec<Turn>) -> Vec<Turn> {
     merged
 }
 
+/// `cache_control` of a message is that of the last of its parts that takes one. It is no field of this format; clients
+/// send it to whoever may stand before a provider that has prompt caches (`litellm`).
+fn mark_last(parts: &mut [Part], mark: Option<Value>) {
+    let last = parts.iter_mut().rev().find_map(Part::cache_mark_mut);
+    if let Some(place) = last
+        && mark.is_some()
+    {
+        *place = mark;
+    }
+}
+
 type ReadPart = fn(&str, &mut Fields, &str, &mut Problems) -> Option<Part>;
 
 /// Content that must be there.
@@ -141,11 +156,14 @@ fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Plac
 fn part(item: Value, path: &str, read: ReadPart, problems: &mut Problems) -> Option<Part> {
     let mut fields = Fields::of(item, path, problems)?;
     let kind = fields.required_string("type", problems)?;
-    let part = read(&kind, &mut fields, path, problems);
-    if part.is_some() {
-        fields.end(problems);
+    let mut part = read(&kind, &mut fields, path, problems)?;
+    if let Some(mark) = blocks::decode_mark(&mut fields, problems)
+        && let Some(place) = part.cache_mark_mut()
+    {
+        *place = Some(mark);
     }
-    part
+    fields.end(problems);
+    Some(part)
 }
 
 /// Parts of system and tool messages.
@@ -157,17 +175,23 @@ fn text_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
     fields.required_string("text", problems).map(Part::text)
 }
 
-/// Parts of assistant messages. A refusal is text (wire.md 2, point 28).
+/// Parts of assistant messages. A refusal is text (wire.md 2, point 28). Clients that keep a reply spell fields of its
+/// message out beside each text (`@openai/agents`).
 fn assistant_part(
     kind: &str,
     fields: &mut Fields,
     path: &str,
     problems: &mut Problems,
 ) -> Option<Part> {
-    match kind {
-        "refusal" => fields.required_string("refusal", problems).map(Part::text),
-        _ => text_part(kind, fields, path, problems),
+    if kind == "refusal" {
+        return fields.required_string("refusal", problems).map(Part::text);
     }
+    let part = text_part(kind, fields, path, problems)?;
+    fields.only("role", |role| role == "assistant", problems);
+    for name in ["annotations", "logprobs"] {
+        fields.only(name, is_empty, problems);
+    }
+    Some(part)
 }
 
 /// Parts of user messages.
@@ -267,16 +291,27 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
             said.push(Part::ToolCall(call), PartPlace::alone(path));
         }
     }
-    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     fields.only("annotations", is_empty, problems);
-    // Where some clients keep what they have no place for when they send a reply back.
-    let all_null =
-        |value: &Value| matches!(value, Value::Object(all) if all.values().all(Value::is_null));
-    fields.only("provider_specific_fields", all_null, problems);
+    // Reasoning of a reply over another surface, which has no place in this format (`litellm`).
+    fields.only("reasoning_content", Value::is_string, problems);
+    fields.only("thinking_blocks", Value::is_array, problems);
+    // Where clients keep what else they have no place for when they send a reply back.
+    let says_nothing = |(name, value): (&String, &Value)| {
+        value.is_null() || matches!(name.as_str(), "reasoning_content" | "thinking_blocks")
+    };
+    let say_nothing = |value: &Value| {
+        let fields = value.as_object();
+        fields.is_some_and(|fields| fields.iter().all(says_nothing))
+    };
+    fields.only("provider_specific_fields", say_nothing, problems);
     for name in ["audio", "function_call"] {
         fields.only(name, |_| false, problems);
     }
     said
+}
+
+fn is_empty(list: &Value) -> bool {
+    list.as_array().is_some_and(Vec::is_empty)
 }
 
 fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCall> {
