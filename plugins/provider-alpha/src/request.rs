@@ -19,12 +19,16 @@ const API_VERSION: &str = "anthropic-version";
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
 /// Kind A's smallest reasoning budget.
 const MIN_REASONING_TOKENS: u32 = 1_024;
+/// The smallest `top_p` that kind A takes beside thinking.
+const MIN_TOP_P_BESIDE_THINKING: f64 = 0.95;
 /// Parameters that pass as they came.
 const PASSED: [&str; 2] = ["service_tier", "inference_geo"];
 /// Parameters that have a place of their own in the body.
 const PLACED: [&str; 2] = [EFFORT, THINKING];
 const EFFORT: &str = "effort";
 const THINKING: &str = "thinking";
+/// Thinking that the caller asks for beyond a budget.
+const ASKED_THINKING: &str = "must-thinking";
 /// What stands in for the definition of a tool that only the history knows.
 const ANY_OBJECT: &[u8] = br#"{"type":"object"}"#;
 
@@ -41,7 +45,7 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         Framing::WholeBody
     };
     let max_tokens = chat.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
-    let body = wire::Request {
+    let mut body = wire::Request {
         max_tokens: Some(max_tokens),
         // Canonical 0 to 2, kind A 0 to 1: clamped, not scaled (wire notes 2, point 22).
         temperature: chat.temperature.map(|value| value.clamp(0.0, 1.0)),
@@ -57,13 +61,15 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         passed: passed(chat)?,
         ..prompt(chat, max_tokens)?
     };
+    settle_thinking(chat, &mut body)?;
     post(PATH, &[(API_VERSION, api_version)], framing, &body)
 }
 
 /// Builds the request that counts the tokens of the same prompt.
 pub fn build_count(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, DriverError> {
     // Nothing is answered, so no reasoning budget can be too large for the answer.
-    let body = prompt(chat, u32::MAX)?;
+    let mut body = prompt(chat, u32::MAX)?;
+    settle_thinking(chat, &mut body)?;
     let headers = [(API_VERSION, config.api_version.as_str())];
     post(COUNT_PATH, &headers, Framing::WholeBody, &body)
 }
@@ -202,6 +208,51 @@ fn thinking(
     }
 }
 
+/// Beside thinking, kind A takes neither a forced tool nor sampling of one's own. Where the caller asks for both, the
+/// request is refused; thinking that the catalogue alone adds is left out.
+fn settle_thinking(chat: &ChatRequest, request: &mut wire::Request<'_>) -> Result<(), DriverError> {
+    let thinks = request.thinking.as_ref().is_some_and(thinks);
+    let Some(param) = barred_by_thinking(request).filter(|_| thinks) else {
+        return Ok(());
+    };
+    let is_asked =
+        chat.reasoning_tokens.is_some() || chat.ext.iter().any(|(name, _)| name == ASKED_THINKING);
+    if is_asked {
+        return Err(unsupported(param));
+    }
+    request.thinking = None;
+    Ok(())
+}
+
+fn thinks(thinking: &wire::Thinking<'_>) -> bool {
+    match thinking {
+        wire::Thinking::Budget { .. } => true,
+        wire::Thinking::Whole(whole) => {
+            let said = serde_json::from_str::<wire::ThinkingKind<'_>>(whole.get());
+            !said.is_ok_and(|said| said.kind == "disabled")
+        }
+    }
+}
+
+/// The first parameter that cannot stand beside thinking. A choice is named by its type: that is what forces a tool.
+fn barred_by_thinking(request: &wire::Request<'_>) -> Option<&'static str> {
+    let choice = request.tool_choice.as_ref().map(|choice| choice.kind);
+    if matches!(choice, Some("any" | "tool")) {
+        Some("tool_choice.type")
+    } else if request.temperature.is_some_and(|value| value < 1.0) {
+        Some("temperature")
+    } else if request
+        .top_p
+        .is_some_and(|value| value < MIN_TOP_P_BESIDE_THINKING)
+    {
+        Some("top_p")
+    } else if request.top_k.is_some() {
+        Some("top_k")
+    } else {
+        None
+    }
+}
+
 /// What the caller said beyond a budget.
 fn whole_thinking(chat: &ChatRequest) -> Result<Option<wire::Thinking<'_>>, DriverError> {
     let value = extra(chat, THINKING).map(serde_json::from_slice::<&RawValue>);
@@ -263,4 +314,160 @@ fn passed(chat: &ChatRequest) -> Result<Passed<'_>, DriverError> {
         }
     }
     Ok(passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::bindings::gateway::provider::types::{ErrorKind, Message, Part, Role, Tool};
+
+    fn chat() -> ChatRequest {
+        let part = Part {
+            body: PartBody::Text("a".to_owned()),
+            cache_mark: None,
+            ext: Vec::new(),
+        };
+        ChatRequest {
+            model: "model".to_owned(),
+            system: Vec::new(),
+            messages: vec![Message {
+                role: Role::User,
+                content: vec![part],
+                name: None,
+                ext: Vec::new(),
+            }],
+            tools: vec![Tool {
+                name: "one".to_owned(),
+                description: None,
+                input_schema: ANY_OBJECT.to_vec(),
+                strict: None,
+                cache_mark: None,
+                ext: Vec::new(),
+            }],
+            tool_choice: None,
+            parallel_tool_calls: None,
+            max_output_tokens: Some(4_000),
+            temperature: None,
+            top_p: None,
+            top_k: None,
+            stop_sequences: Vec::new(),
+            response_format: None,
+            reasoning_tokens: None,
+            metadata: Vec::new(),
+            streaming: false,
+            ext: Vec::new(),
+        }
+    }
+
+    fn said(name: &str, thinking: &Value) -> (String, Vec<u8>) {
+        (name.to_owned(), thinking.to_string().into_bytes())
+    }
+
+    /// The thinking that is sent, or the parameter that is refused.
+    fn sent(built: Result<UpstreamRequest, DriverError>) -> Result<Value, Option<String>> {
+        match built {
+            Ok(upstream) => {
+                let body: Value = serde_json::from_slice(&upstream.body).unwrap_or_default();
+                Ok(body["thinking"].clone())
+            }
+            Err(error) => {
+                assert_eq!(error.kind, ErrorKind::UnsupportedParameter);
+                Err(error.param)
+            }
+        }
+    }
+
+    fn built(chat: &ChatRequest) -> Result<Value, Option<String>> {
+        sent(build(chat, config::get()))
+    }
+
+    fn counted(chat: &ChatRequest) -> Result<Value, Option<String>> {
+        sent(build_count(chat, config::get()))
+    }
+
+    type Spoil = fn(&mut ChatRequest);
+    /// What kind A does not take beside thinking, by name.
+    const BARRED: [(&str, Spoil); 5] = [
+        ("tool_choice.type", |chat| {
+            chat.tool_choice = Some(ToolChoice::Required);
+        }),
+        ("tool_choice.type", |chat| {
+            chat.tool_choice = Some(ToolChoice::Named("one".to_owned()));
+        }),
+        ("temperature", |chat| chat.temperature = Some(0.9)),
+        ("top_p", |chat| chat.top_p = Some(0.94)),
+        ("top_k", |chat| chat.top_k = Some(3)),
+    ];
+
+    #[test]
+    fn what_cannot_stand_beside_thinking_is_refused_by_name() {
+        let asked: [Spoil; 3] = [
+            |chat| chat.reasoning_tokens = Some(2_000),
+            |chat| {
+                let whole = json!({"type": "adaptive", "display": "omitted"});
+                chat.ext.push(said(ASKED_THINKING, &whole));
+            },
+            |chat| {
+                let whole =
+                    json!({"type": "enabled", "budget_tokens": 2_000, "display": "omitted"});
+                chat.reasoning_tokens = Some(2_000);
+                chat.ext.push(said(ASKED_THINKING, &whole));
+            },
+        ];
+        for (param, spoil) in BARRED {
+            let mut without = chat();
+            spoil(&mut without);
+            assert_eq!(built(&without), Ok(Value::Null), "{param}");
+            for ask in asked {
+                let mut request = chat();
+                ask(&mut request);
+                assert!(built(&request).is_ok_and(|thinking| thinking.is_object()));
+                spoil(&mut request);
+                let refused = Err(Some(param.to_owned()));
+                assert_eq!(built(&request), refused);
+                // Counting sends no sampling.
+                if param == "tool_choice.type" {
+                    assert_eq!(counted(&request), refused);
+                } else {
+                    assert!(counted(&request).is_ok_and(|thinking| thinking.is_object()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_asks_for_nothing_stands_beside_thinking() {
+        let harmless: [Spoil; 6] = [
+            |chat| chat.tool_choice = Some(ToolChoice::Auto),
+            |chat| chat.tool_choice = Some(ToolChoice::None),
+            |chat| chat.parallel_tool_calls = Some(false),
+            |chat| chat.temperature = Some(1.0),
+            |chat| chat.temperature = Some(1.7),
+            |chat| chat.top_p = Some(0.95),
+        ];
+        for change in harmless {
+            let mut request = chat();
+            request.reasoning_tokens = Some(2_000);
+            change(&mut request);
+            let expected = json!({"type": "enabled", "budget_tokens": 2_000});
+            assert_eq!(built(&request), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn thinking_of_the_catalogue_gives_way() {
+        let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
+        let disabled = json!({"type": "disabled"});
+        for (param, spoil) in BARRED {
+            let mut request = chat();
+            request.ext.push(said(THINKING, &enabled));
+            assert_eq!(built(&request), Ok(enabled.clone()));
+            spoil(&mut request);
+            assert_eq!(built(&request), Ok(Value::Null), "{param}");
+            request.ext = vec![said(THINKING, &disabled)];
+            assert_eq!(built(&request), Ok(disabled.clone()), "{param}");
+        }
+    }
 }

@@ -158,6 +158,13 @@ pub enum Thinking<'a> {
     Whole(&'a RawValue),
 }
 
+/// What a whole `thinking` is about.
+#[derive(Deserialize)]
+pub struct ThinkingKind<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Cow<'a, str>,
+}
+
 #[derive(Serialize)]
 pub struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

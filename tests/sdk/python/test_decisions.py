@@ -223,7 +223,27 @@ def test_a_budget_of_thinking_is_lowered_with_the_limit(key, fake, display):
     thinking = {"type": "enabled", "budget_tokens": 32_000, **display}
     good(messages(key, ALPHA, "Hi.", max_tokens=60_000, thinking=thinking))
     [body] = fake.bodies()
-    assert 1024 <= body["thinking"]["budget_tokens"] < body["max_tokens"] < 60_000
+    assert body["max_tokens"] < 60_000
+    assert body["thinking"]["budget_tokens"] == max(1024, 32_000 * body["max_tokens"] // 60_000)
+
+
+@pytest.mark.parametrize(
+    ("param", "more"),
+    [
+        ("tool_choice", {"tool_choice": {"type": "any"}}),
+        ("tool_choice", {"tool_choice": {"type": "tool", "name": wire.TOOL["name"]}}),
+        ("temperature", {"temperature": 0.5}),
+        ("top_p", {"top_p": 0.5}),
+        ("top_k", {"top_k": 3}),
+    ],
+)
+def test_what_cannot_stand_beside_thinking_is_refused_by_name(key, fake, param, more):
+    more = {"tools": [wire.TOOL], "max_tokens": 4096, **more}
+    good(messages(key, ALPHA, "Hi.", **more))
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    answer = messages(key, ALPHA, "Hi.", thinking=thinking, **more)
+    assert refusal(answer, 400, "UNSUPPORTED_PARAMETER")["param"] == param
+    assert len(fake.requests()) == 1
 
 
 def test_thinking_without_a_place_is_refused_by_name(key, model):

@@ -80,17 +80,20 @@ fn capped(asked: Option<u32>, organization_cap: u32, model: &Model) -> u32 {
 /// The smallest budget of reasoning that a provider takes (wire format of the messages surface).
 const MIN_REASONING_TOKENS: u32 = 1_024;
 
-/// Reasoning is part of the output: a budget that fits below the caller's limit and not below the lowered one is
-/// lowered in the same proportion, so that the answer keeps its share.
+/// Reasoning is part of the output: where the caller's limit is lowered, the budget is lowered in the same proportion, so
+/// that the answer keeps its share.
 fn fit_reasoning(chat: &mut ChatRequest, max_tokens: u32) -> Result<(), Fault> {
-    let Some(budget) = chat.reasoning_tokens.filter(|budget| *budget >= max_tokens) else {
+    let Some(budget) = chat.reasoning_tokens else {
         return Ok(());
     };
+    let asked = chat.max_tokens.unwrap_or(max_tokens).max(budget);
+    if asked <= max_tokens && budget < max_tokens {
+        return Ok(());
+    }
     if max_tokens <= MIN_REASONING_TOKENS {
         return Err(unsupported("thinking"));
     }
-    let asked = u64::from(chat.max_tokens.unwrap_or(budget).max(budget).max(1));
-    let share = u64::from(budget) * u64::from(max_tokens) / asked;
+    let share = u64::from(budget) * u64::from(max_tokens) / u64::from(asked);
     let fitting = u32::try_from(share).unwrap_or(u32::MAX);
     let fitting = fitting.clamp(MIN_REASONING_TOKENS, max_tokens - 1);
     chat.reasoning_tokens = Some(fitting);
@@ -216,7 +219,12 @@ mod tests {
     fn a_budget_of_reasoning_is_lowered_with_its_limit() {
         for (asked, budget, max_tokens, expected) in [
             (40_000, 32_000, 8_192, 6_553),
-            (40_000, 4_000, 8_192, 4_000),
+            (40_000, 4_000, 8_192, 1_024),
+            (32_000, 8_191, 8_192, 2_096),
+            (32_000, 8_000, 8_192, 2_048),
+            (32_000, 1_024, 1_025, 1_024),
+            (8_192, 8_191, 8_192, 8_191),
+            (4_000, 2_000, 4_000, 2_000),
             (9_000, 8_999, 8_192, 8_191),
             (60_000, 8_192, 8_192, 1_118),
             (900_000, 8_192, 8_192, 1_024),

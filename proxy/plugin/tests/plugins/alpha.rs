@@ -110,7 +110,6 @@ async fn every_part_has_its_block() {
     };
     request.stop_sequences = vec!["END".to_owned()];
     request.max_tokens = Some(4_000);
-    request.reasoning_tokens = Some(2_000);
     request.response_format = Some(ResponseFormat::JsonSchema {
         name: None,
         schema: json!({"type": "object"}),
@@ -150,7 +149,6 @@ async fn every_part_has_its_block() {
         "top_p": 0.5,
         "top_k": 3,
         "stop_sequences": ["END"],
-        "thinking": {"type": "enabled", "budget_tokens": 2000},
         "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
         "metadata": {"user_id": "u1"},
         "stream": false,
@@ -302,6 +300,24 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
     }
     tuned.ext.insert("must-effort".to_owned(), json!("none"));
     assert!(body(&driver, &tuned).await.get("output_config").is_none());
+
+    // Beside thinking, neither a forced tool nor sampling.
+    let mut tooled = chat(vec![user("a")]);
+    tooled.max_tokens = Some(4_000);
+    tooled.reasoning_tokens = Some(2_000);
+    tooled.tools = vec![tool("one")];
+    let enabled = json!({"type": "enabled", "budget_tokens": 2_000});
+    assert_eq!(body(&driver, &tooled).await["thinking"], enabled);
+    let mut cool = tooled.clone();
+    cool.sampling.temperature = Some(0.5);
+    tooled.tool_choice = Some(ToolChoice::Required);
+    for (request, param) in [(&tooled, "tool_choice.type"), (&cool, "temperature")] {
+        let refused = fault(&driver, request).await;
+        assert_eq!(
+            (refused.kind, refused.param.as_deref()),
+            (DriverFaultKind::UnsupportedParameter, Some(param))
+        );
+    }
 
     let mut forced = chat(vec![user("a")]);
     forced.tool_choice = Some(ToolChoice::Required);

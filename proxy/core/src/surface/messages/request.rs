@@ -57,6 +57,8 @@ fn is_date(text: &str) -> bool {
 const WORDS: Words = Words {
     request: &[
         ("tool_choice", "tool_choice.name"),
+        // How it chooses, whatever it names.
+        ("tool_choice.type", "tool_choice"),
         ("metadata", "metadata.user_id"),
         ("ext.must-effort", "output_config.effort"),
     ],

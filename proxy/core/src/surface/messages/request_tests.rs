@@ -642,6 +642,7 @@ fn places_are_those_of_the_body() {
             "tools[0]/input_schema/properties/a.b",
         ),
         ("tool_choice", "tool_choice.name"),
+        ("tool_choice.type", "tool_choice"),
         ("stop_sequences[0]", "stop_sequences[0]"),
         ("metadata", "metadata.user_id"),
         ("response_format.schema", "output_config.format.schema"),
