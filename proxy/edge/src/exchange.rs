@@ -72,7 +72,12 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
             let asked = downstream.session().req_header();
-            let response = (gate.refuse)(request_id.as_deref(), asked.uri.path(), &asked.headers, &fault);
+            let response = (gate.refuse)(
+                request_id.as_deref(),
+                asked.uri.path(),
+                &asked.headers,
+                &fault,
+            );
             (response, reason == MISFRAMED || reason == BAD_HEAD)
         }
         Outcome::Gone(stage) => return gone(gate, stage),

@@ -123,7 +123,7 @@ impl House {
                 }
                 .boxed()
             }),
-            refuse: Arc::new(|_, _, fault| fault_response(Surface::Native, fault, "req_test")),
+            refuse: Arc::new(|_, _, _, fault| fault_response(Surface::Native, fault, "req_test")),
             farewell: Box::new(|| async {}.boxed()),
         };
         let metrics = EdgeMetrics::register(&registry).unwrap();

@@ -15,6 +15,7 @@ on_both! {
     each_limit_is_named_in_the_order_of_the_checks,
     a_limit_of_zero_blocks_even_a_free_run,
     parallel_holds_never_pass_the_cap,
+    parallel_holds_never_pass_a_cap_of_ones_own,
     parallel_repeats_of_one_request_hold_once,
     modes_and_organizations_have_their_own_budgets,
 }
@@ -145,22 +146,52 @@ async fn a_limit_of_zero_blocks_even_a_free_run(db: TestDb) {
 async fn parallel_holds_never_pass_the_cap(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    // 1000 credits in holds of 100, asked for 60 times at once.
+    ten_of_sixty_are_held(&store, &org, fixture::hold, Limit::PlanCredits).await;
+}
+
+async fn parallel_holds_never_pass_a_cap_of_ones_own(db: TestDb) {
+    let store = db.open().await;
+    let unlimited = |org: &str, request: &str, credits| HoldRequest {
+        allotment: None,
+        ..fixture::hold(org, request, credits)
+    };
+    for (credits, spend_usd, limit) in [
+        (Some(1_000), None, Limit::CreditCap),
+        (None, Some(2_000), Limit::SpendCap),
+    ] {
+        let org = fixture::organization(&store).await.organization_id;
+        let caps = Caps {
+            credits: credits.map(Micro),
+            spend_usd: spend_usd.map(Micro),
+            ..Caps::default()
+        };
+        let saved = budget::save_caps(&store, &org, Mode::Live, &caps, NOW);
+        saved.await.unwrap();
+        ten_of_sixty_are_held(&store, &org, unlimited, limit).await;
+    }
+}
+
+/// 1000 credits in holds of 100, asked for 60 times at once.
+async fn ten_of_sixty_are_held(
+    store: &Store,
+    org: &str,
+    hold: impl Fn(&str, &str, i64) -> HoldRequest,
+    limit: Limit,
+) {
     let works = (0..60).map(|number| {
-        let hold = fixture::hold(&org, &format!("req_{number}"), 100);
-        let store = store.clone();
-        async move { reserve(&store, &hold).await }
+        let hold = hold(org, &format!("{org}_{number}"), 100);
+        async move { reserve(store, &hold).await }
     });
     let mut held = 0;
     for done in join_all(works).await {
         match done {
             Opened::Held => held += 1,
-            Opened::Refused(refusal) => assert_eq!(refusal.limit, Limit::PlanCredits),
+            Opened::Refused(refusal) => assert_eq!(refusal.limit, limit),
             Opened::AlreadyOpen => panic!("every request is another one"),
         }
     }
     assert_eq!(held, 10);
-    assert_eq!(sums(&store, &org).await.held_credits, Micro(1_000));
+    assert_eq!(sums(store, org).await.held_credits, Micro(1_000));
 }
 
 async fn parallel_repeats_of_one_request_hold_once(db: TestDb) {

@@ -551,7 +551,9 @@ fn what_a_client_keeps_beside_a_reply_may_say_nothing_only() {
     };
     read(with(json!({"refusal": null})));
     let thought = json!([{"type": "thinking", "thinking": "so", "signature": "s"}]);
-    read(with(json!({"citations": null, "thinking_blocks": thought, "reasoning_content": "so"})));
+    read(with(
+        json!({"citations": null, "thinking_blocks": thought, "reasoning_content": "so"}),
+    ));
     let path = "messages[1].provider_specific_fields";
     assert_eq!(refused(with(json!({"refusal": "no"}))), foreign_at(path));
 }
@@ -561,7 +563,7 @@ fn reasoning_that_a_client_sends_back_is_left_out() {
     let reply = json!({"role": "assistant", "content": "b", "reasoning_content": "so", "thinking_blocks": []});
     let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));
     let chat = read(messages(json!([before, reply, after])));
-    assert_eq!(chat.messages[1].content, [Part::text("b".to_owned())]);
+    assert!(chat.messages[1].content == [Part::text("b")]);
 }
 
 #[test]
@@ -570,14 +572,15 @@ fn fields_of_a_reply_may_stand_beside_each_of_its_texts() {
         let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));
         messages(json!([before, {"role": "assistant", "content": [part]}, after]))
     };
-    let beside = |role: &str, annotations: Value| {
-        json!({"type": "text", "text": "b", "role": role, "refusal": null, "annotations": annotations, "logprobs": []})
-    };
+    let beside = |role: &str, annotations: Value| json!({"type": "text", "text": "b", "role": role, "refusal": null, "annotations": annotations, "logprobs": []});
     let chat = read(with(beside("assistant", json!([]))));
-    assert_eq!(chat.messages[1].content, [Part::text("b".to_owned())]);
+    assert!(chat.messages[1].content == [Part::text("b")]);
     let at = |field: &str| foreign_at(&format!("messages[1].content[0].{field}"));
     assert_eq!(refused(with(beside("user", json!([])))), at("role"));
-    assert_eq!(refused(with(beside("assistant", json!([{}])))), at("annotations"));
+    assert_eq!(
+        refused(with(beside("assistant", json!([{}])))),
+        at("annotations")
+    );
 }
 
 #[test]
