@@ -162,28 +162,30 @@ fn native_error(fault: &Fault, request_id: &str) -> Value {
         "retryable": fault.retryable,
         "request_id": request_id,
     });
-    // Contract X9: cycle and cap detail of this one code stands under `context` too.
+    give_context(fault, &mut error);
+    json!({"success": false, "error": error, "meta": {"request_id": request_id}})
+}
+
+/// Contract X9: cycle and cap detail of this one code stands under `context` too.
+fn give_context(fault: &Fault, error: &mut Value) {
     if let (Code::ConsumptionBlocked, Some(fields)) = (fault.code, error.as_object_mut()) {
         fields.insert("context".into(), fault.details_value());
     }
-    json!({"success": false, "error": error, "meta": {"request_id": request_id}})
 }
 
 /// The third-party shape of the messages surface, native fields beside it (wire.md 3).
 fn messages_error(fault: &Fault, request_id: &str) -> Value {
-    json!({
-        "type": "error",
-        "error": {
-            "type": compat_type(Surface::Messages.status(fault.code)),
-            "message": fault.message,
-            "code": fault.code.word(),
-            "param": fault.param,
-            "details": fault.details_value(),
-            "retryable": fault.retryable,
-            "request_id": request_id,
-        },
+    let mut error = json!({
+        "type": compat_type(Surface::Messages.status(fault.code)),
+        "message": fault.message,
+        "code": fault.code.word(),
+        "param": fault.param,
+        "details": fault.details_value(),
+        "retryable": fault.retryable,
         "request_id": request_id,
-    })
+    });
+    give_context(fault, &mut error);
+    json!({"type": "error", "error": error, "request_id": request_id})
 }
 
 /// The third-party shape of the chat-completions surface (spec, Errors).

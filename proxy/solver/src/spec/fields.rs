@@ -143,6 +143,12 @@ fn list<'a>(pointer: String, value: &'a Value, problems: &mut Problems) -> Optio
     found.map(Vec::as_slice)
 }
 
+/// A whole number, however it is written: to JSON Schema `30.0` is an integer. One that is too large is the largest.
+pub(crate) fn whole(value: &Value) -> Option<i64> {
+    let written = || value.as_f64().filter(|value| value.fract() == 0.0);
+    value.as_i64().or_else(|| written().map(|value| value as i64))
+}
+
 pub(crate) fn integer(
     pointer: String,
     value: &Value,
@@ -150,14 +156,13 @@ pub(crate) fn integer(
     most: i64,
     problems: &mut Problems,
 ) -> Option<i64> {
-    let is_whole = value.is_i64() || value.is_u64();
-    if !is_whole {
-        wrong_type(problems, pointer, "an integer", value);
-        return None;
-    }
-    match value.as_i64() {
+    match whole(value) {
         Some(number) if (least..=most).contains(&number) => Some(number),
-        _ => {
+        None => {
+            wrong_type(problems, pointer, "an integer", value);
+            None
+        }
+        Some(_) => {
             let message = format!("must be from {least} to {most}");
             problems.add(pointer, ProblemCode::OutOfRange, message);
             None

@@ -52,8 +52,7 @@ fn interface_rules(document: &Map<String, Value>) -> Result<(), Fault> {
         .get("options")
         .and_then(|options| options.get("time_limit_seconds"));
     if let Some(limit) = limit {
-        let allowed = limit
-            .as_i64()
+        let allowed = fields::whole(limit)
             .is_some_and(|seconds| (1..=MAX_TIME_LIMIT_SECONDS).contains(&seconds));
         if !allowed {
             let message = format!("must be an integer from 1 to {MAX_TIME_LIMIT_SECONDS}");
