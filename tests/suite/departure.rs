@@ -146,9 +146,15 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
     crate::refusal::expect(&answer, "INFERENCE_UNAVAILABLE", None);
     assert!(world.gateway.ended().await.success());
     // Everything was settled before the process ended: nobody else could do it now.
-    let sql = "SELECT event FROM audit WHERE org_id = $1 AND phase = 'terminal'";
+    let sql = "SELECT event, request_id FROM audit WHERE org_id = $1 AND phase = 'terminal'";
     let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
     assert_eq!(rows.len(), 2, "{rows:?}");
+    // Whoever asks about the answer finds its rows.
+    let answered = &answer.json()["error"]["request_id"];
+    assert!(
+        rows.iter().any(|row| row["request_id"] == *answered),
+        "{rows:?}"
+    );
     // Nobody left: it was the gateway that broke them off.
     for row in &rows {
         assert_eq!(row["event"], "inference.failed", "{rows:?}");

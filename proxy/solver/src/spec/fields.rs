@@ -146,7 +146,9 @@ fn list<'a>(pointer: String, value: &'a Value, problems: &mut Problems) -> Optio
 /// A whole number, however it is written: to JSON Schema `30.0` is an integer. One that is too large is the largest.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     let written = || value.as_f64().filter(|value| value.fract() == 0.0);
-    value.as_i64().or_else(|| written().map(|value| value as i64))
+    value
+        .as_i64()
+        .or_else(|| written().map(|value| value as i64))
 }
 
 pub(crate) fn integer(
@@ -166,6 +168,29 @@ pub(crate) fn integer(
             let message = format!("must be from {least} to {most}");
             problems.add(pointer, ProblemCode::OutOfRange, message);
             None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::whole;
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+        for (written, number) in [
+            (json!(30), 30),
+            (json!(30.0), 30),
+            (json!(-0.0), 0),
+            (json!(3e2), 300),
+            (json!(u64::MAX), i64::MAX),
+        ] {
+            assert_eq!(whole(&written), Some(number), "{written}");
+        }
+        for other in [json!(30.5), json!("30"), json!(null)] {
+            assert_eq!(whole(&other), None, "{other}");
         }
     }
 }
