@@ -296,14 +296,14 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
     fields.only("reasoning_content", Value::is_string, problems);
     fields.only("thinking_blocks", Value::is_array, problems);
     // Where clients keep what else they have no place for when they send a reply back.
-    let says_nothing = |(name, value): (&String, &Value)| {
-        value.is_null() || matches!(name.as_str(), "reasoning_content" | "thinking_blocks")
+    let is_reasoning = |name: &str| matches!(name, "reasoning_content" | "thinking_blocks");
+    let may_be_left_out = |kept: &Value| {
+        kept.as_object().is_some_and(|kept| {
+            let mut kept = kept.iter();
+            kept.all(|(name, value)| value.is_null() || is_reasoning(name))
+        })
     };
-    let say_nothing = |value: &Value| {
-        let fields = value.as_object();
-        fields.is_some_and(|fields| fields.iter().all(says_nothing))
-    };
-    fields.only("provider_specific_fields", say_nothing, problems);
+    fields.only("provider_specific_fields", may_be_left_out, problems);
     for name in ["audio", "function_call"] {
         fields.only(name, |_| false, problems);
     }
