@@ -36,7 +36,7 @@ pub(crate) enum After {
 
 /// The reason, in metrics, for refusing a head. Where it speaks of framing, nothing behind it can be trusted.
 const BAD_HEAD: &str = "header_limits";
-/// The reason, in metrics, for refusing a body that breaks its own framing.
+/// The reason, in metrics, for a body that breaks its own framing; whoever wants it is told, and refuses it.
 const MISFRAMED: &str = "body_invalid";
 
 /// How waiting for the service ended.
@@ -61,13 +61,20 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
     let request_id = head.as_ref().ok().map(|head| head.request_id.clone());
     let outcome = match head {
         Ok(head) => match body_begins(downstream.session(), pace) {
-            Ok(()) => outcome(gate, &mut downstream, &mut intake, pace, head).await,
-            Err(Untrusted::Misframed) => misframed_body(),
             Err(Untrusted::Rewritten) => rewritten_head(),
+            begun => {
+                if begun.is_err() {
+                    intake.break_off();
+                }
+                outcome(gate, &mut downstream, &mut intake, pace, head).await
+            }
         },
         Err(fault) => Outcome::Refused(BAD_HEAD, *fault),
     };
-    let (response, misframed) = match outcome {
+    if intake.is_misframed() {
+        gate.refused(MISFRAMED);
+    }
+    let (response, bad_head) = match outcome {
         Outcome::Answered(response) => (response, false),
         Outcome::Refused(reason, fault) => {
             gate.refused(reason);
@@ -78,12 +85,12 @@ pub(crate) async fn run(gate: &Gate, session: &mut ServerSession, pace: &Pace) -
                 &asked.headers,
                 &fault,
             );
-            (response, reason == MISFRAMED || reason == BAD_HEAD)
+            (response, reason == BAD_HEAD)
         }
         Outcome::Gone(stage) => return gone(gate, stage),
     };
     // Pingora calls a body done where its framing broke; what follows is not the next request.
-    let misframed = misframed || pace.misframed();
+    let misframed = bad_head || intake.is_misframed() || pace.misframed();
     // Nor is it known where the next one begins once the thread is lost; its sender begins anew.
     if misframed || pace.is_lost() || gate.lifecycle.phase() != Phase::Serving {
         downstream.session().set_keepalive(None);
@@ -141,10 +148,6 @@ fn body_begins(session: &ServerSession, pace: &Pace) -> Result<(), Untrusted> {
     }
 }
 
-fn misframed_body() -> Outcome {
-    Outcome::Refused(MISFRAMED, invalid("$body", "is not framed as HTTP says"))
-}
-
 fn rewritten_head() -> Outcome {
     let problem = "has characters that must be percent-encoded before a chunked body";
     Outcome::Refused(BAD_HEAD, invalid("$path", problem))
@@ -181,7 +184,7 @@ async fn outcome(
                     let whole = downstream.session().is_body_done();
                     intake.push(bytes, whole);
                 }
-                Err(error) if pace.misframed() || is_misframed(&error) => return misframed_body(),
+                Err(error) if pace.misframed() || is_misframed(&error) => intake.break_off(),
                 Err(_) if intake.wanted() => return Outcome::Gone("request_body"),
                 Err(_) => return Outcome::Gone("response_head"),
             },

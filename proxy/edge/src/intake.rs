@@ -31,6 +31,8 @@ enum State {
     Spent,
     /// Too long or too late; what is left of it is not worth reading.
     Refused,
+    /// Its framing broke: nobody knows where it ends.
+    Misframed,
 }
 
 /// What a demand makes the connection do.
@@ -69,6 +71,7 @@ impl Intake {
             || self.received.len() > demand.limit_bytes;
         match self.state {
             State::Spent | State::Refused => answer(demand, Ok(Bytes::new())),
+            State::Misframed => answer(demand, Err(BodyError::Misframed)),
             _ if too_large => self.refuse_size(demand),
             State::Whole => {
                 let body = self.spend();
@@ -110,6 +113,19 @@ impl Intake {
         }
     }
 
+    /// The framing broke: whoever wants the body is told, and nothing more is read.
+    pub(crate) fn break_off(&mut self) {
+        self.state = State::Misframed;
+        self.received = BytesMut::new();
+        if let Some((demand, _)) = self.demand.take() {
+            answer(demand, Err(BodyError::Misframed));
+        }
+    }
+
+    pub(crate) fn is_misframed(&self) -> bool {
+        self.state == State::Misframed
+    }
+
     /// Takes what was read; `whole` when that was the end.
     pub(crate) fn push(&mut self, bytes: Option<Bytes>, whole: bool) {
         if self.state != State::Open {
@@ -135,7 +151,7 @@ impl Intake {
 
     /// Whether the rest of the body is small and on its way, so that reading it saves the connection.
     pub(crate) fn worth_draining(&self) -> bool {
-        self.state != State::Refused
+        !matches!(self.state, State::Refused | State::Misframed)
             && !self.awaits_continue
             && self.declared.is_some_and(|bytes| bytes <= EARLY_BYTES)
     }

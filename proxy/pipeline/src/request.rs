@@ -48,7 +48,10 @@ pub enum BodyError {
     TooLarge { limit_bytes: usize },
     #[error("the body did not arrive in time")]
     TimedOut,
-    /// The client left or broke the framing; nobody is there to answer.
+    /// Where it ends cannot be told (RFC 9112, 7.1). Its sender is still there to be told so.
+    #[error("the body is not framed as HTTP says")]
+    Misframed,
+    /// The client left; nobody is there to answer.
     #[error("the client is gone")]
     Gone,
 }
@@ -61,6 +64,7 @@ impl From<BodyError> for Fault {
                 .at("$body")
                 .detail("limit_bytes", limit_bytes),
             BodyError::TimedOut => invalid("$body", "did not arrive in time"),
+            BodyError::Misframed => invalid("$body", "is not framed as HTTP says"),
             BodyError::Gone => Fault::unavailable("the client left before its body was complete"),
         }
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 use svc_tests::fake::mark;
 use svc_tests::gateway::chat;
 use svc_tests::surfaces::{SURFACES, Surface};
-use svc_tests::wire::{Connection, Request};
+use svc_tests::wire::{Answer, Connection, Request};
 use svc_tests::world::{BODY_BYTES, BODY_MS, HEADER_MS, World};
 
 use super::{error_of, expect};
@@ -25,6 +25,7 @@ on_impatient! {
     an_expected_continue_is_given_when_the_body_is_wanted,
     an_unread_body_does_not_spoil_the_answer,
     a_misframed_body_is_refused_in_the_shape_of_its_surface,
+    a_misframed_body_of_nobody_is_unauthorized,
 }
 
 fn head(key: &str, framing: &str) -> Vec<u8> {
@@ -51,7 +52,7 @@ fn body_of(bytes: usize) -> Vec<u8> {
 const SLACK: Duration = Duration::from_secs(5);
 
 /// An answer that comes after `ms`, and not long after it.
-async fn refused_after(connection: Connection, start: Instant, ms: i64) -> svc_tests::wire::Answer {
+async fn refused_after(connection: Connection, start: Instant, ms: i64) -> Answer {
     let answer = connection.reply().await.whole().await.0;
     let deadline = Duration::from_millis(ms.unsigned_abs());
     assert!(
@@ -307,18 +308,11 @@ async fn an_unread_body_does_not_spoil_the_answer(world: &World) {
     }
 }
 
+/// With the headers of every answer, whether the chunk that breaks the framing comes with the head or later.
 async fn a_misframed_body_is_refused_in_the_shape_of_its_surface(world: &World) {
     let key = world.organization().key;
-    for surface in SURFACES {
-        let request = format!(
-            "POST {} HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer {key}\r\n\
-             Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-            surface.path()
-        );
-        let mut connection = world.gateway.connect().await;
-        connection.send(request.as_bytes()).await;
-        let answer = connection.reply().await.whole().await.0;
-        let body = answer.json();
+    for (surface, pause) in broken_ways() {
+        let (answer, body) = misframed(world, surface, &key, pause).await;
         assert_eq!(surface.code(&body), "VALIDATION_FAILED", "{body}");
         let (status, is_shaped) = match surface {
             Surface::Native => (422, body["success"] == false),
@@ -326,5 +320,47 @@ async fn a_misframed_body_is_refused_in_the_shape_of_its_surface(world: &World) 
             Surface::ChatCompletions => (400, answer.header("x-request-id").is_some()),
         };
         assert!(answer.status == status && is_shaped, "{body}");
+        assert!(answer.header("svc-version").is_some(), "{body}");
     }
+}
+
+/// Whose body it is comes first, as for every other fault of a body.
+async fn a_misframed_body_of_nobody_is_unauthorized(world: &World) {
+    for (surface, pause) in broken_ways() {
+        let (answer, body) = misframed(world, surface, "svc_api_live_nobody", pause).await;
+        assert_eq!(surface.code(&body), "INVALID_API_KEY", "{body}");
+        assert_eq!(answer.status, 401, "{body}");
+    }
+}
+
+/// On each surface, in one packet with the head and some time behind it.
+fn broken_ways() -> impl Iterator<Item = (Surface, Duration)> {
+    let pauses = [Duration::ZERO, Duration::from_millis(50)];
+    SURFACES
+        .into_iter()
+        .flat_map(move |surface| pauses.map(|pause| (surface, pause)))
+}
+
+async fn misframed(
+    world: &World,
+    surface: Surface,
+    key: &str,
+    pause: Duration,
+) -> (Answer, serde_json::Value) {
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        surface.path()
+    );
+    let mut connection = world.gateway.connect().await;
+    if pause.is_zero() {
+        connection.send(format!("{head}ZZ\r\n").as_bytes()).await;
+    } else {
+        connection.send(head.as_bytes()).await;
+        tokio::time::sleep(pause).await;
+        let _ = connection.try_send(b"ZZ\r\n").await;
+    }
+    let answer = connection.reply().await.whole().await.0;
+    let body = answer.json();
+    (answer, body)
 }

@@ -50,6 +50,7 @@ impl Form {
             Refusal::invalid_request(match error {
                 BodyError::TooLarge { .. } => "The body is too long.",
                 BodyError::TimedOut => "The body did not arrive in time.",
+                BodyError::Misframed => "The body is not framed as HTTP says.",
                 BodyError::Gone => "The body did not arrive.",
             })
         })?;
