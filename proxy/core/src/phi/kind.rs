@@ -122,6 +122,7 @@ impl Kind {
             )
     }
 
+    /// The name, as `entity_types`, audit rows and placeholders have it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 pub struct Listed<'a> {
     /// Catalogue id.
     pub id: &'a str,
+    /// When the model came into the catalogue.
     pub created: Timestamp,
 }
 
