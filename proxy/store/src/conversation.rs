@@ -19,6 +19,7 @@ pub struct Owner {
     /// `api_key` or `agent_credential`.
     pub kind: String,
     pub id: String,
+    /// The person whom the agent spoke with.
     pub runtime_user: Option<String>,
 }
 
@@ -74,9 +75,11 @@ pub struct NewMessage {
     pub id: String,
     pub role: Role,
     pub content: Content,
+    /// Catalogue id.
     pub model: String,
-    /// Of the reply; zero on the caller's own messages.
+    /// Tokens of the reply; zero on the caller's own messages.
     pub usage: Usage,
+    /// What the run was charged; zero on the caller's own messages.
     pub credits: Micro,
     /// Word of [`svc_core::chat::FinishReason`].
     pub stop_reason: Option<String>,
@@ -196,8 +199,8 @@ fn past(key: &SecretKey, org_id: &str, row: &Row) -> Result<Past, StoreError> {
     })
 }
 
-/// Wraps data keys that older versions of the organization key have wrapped with the current one; at most
-/// `limit` conversations. Returns how many; zero means that none is left.
+/// Wraps data keys that older versions of the organization key have wrapped with the current one, and stops behind the
+/// hundred in which `limit` conversations are reached. Returns how many; zero means that none is left.
 ///
 /// # Errors
 /// Those of the database and of sealed columns.
