@@ -27,6 +27,7 @@ pub struct Parked {
     pub redirect_uri: String,
     /// As it stands in the query that it came in.
     pub state: Option<String>,
+    /// 43 characters of base64url (`S256`).
     pub code_challenge: String,
     pub agent_id: String,
     /// `authorization_details` as sent.
@@ -47,7 +48,7 @@ pub struct Code {
     pub user_id: String,
     /// What was granted, as a credential has it.
     pub scope_grants: Value,
-    /// The life of the credential.
+    /// The life of the credential, in hours.
     pub expiry_hours: u32,
     /// Wrong verifiers so far.
     pub attempts: u32,
