@@ -48,6 +48,7 @@ pub struct Call {
 pub struct Route {
     pub driver: Arc<Driver>,
     pub provider: Arc<Provider>,
+    /// The provider's own name of the model.
     pub upstream_model: String,
 }
 
@@ -70,7 +71,8 @@ pub struct EventSource {
 /// Opens the run on the first route that answers, and waits for its first events, signs of life aside.
 ///
 /// # Errors
-/// The fault of the last route that was tried; 503 where every circuit is open.
+/// The fault of the last provider that failed in a way which another try may cure; without one, 503 where a circuit is
+/// open, and else what a route refused the request for.
 pub async fn open(call: Call) -> Result<Opened, Fault> {
     on_a_route(&call, attempt).await
 }
