@@ -53,7 +53,10 @@ pub struct Way {
 
 /// Where a binding leads.
 pub struct Ready {
+    /// The base address, with its deadlines; chosen by the caller, so that every address it has is vetted (contract
+    /// 15.4).
     pub target: Arc<Target>,
+    /// Carries the credential.
     pub header: (HeaderName, HeaderValue),
     /// The same service as a provider of models.
     pub provider: Arc<Provider>,
@@ -69,6 +72,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
+    /// The word of `details.reason`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Stale => "credential_revoked",

@@ -80,6 +80,7 @@ impl Reached {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
     }
 
+    /// `None` before a connection was tried.
     pub fn address(&self) -> Option<IpAddr> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,6 +88,7 @@ impl Reached {
 
 /// An answer whose body is still to be read.
 pub struct InboundResponse {
+    /// Whatever it is: judging it is the caller's.
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Box<dyn InboundBody>,
