@@ -47,7 +47,8 @@ impl Target {
     }
 }
 
-/// How long an upstream may take; all but `total` restart with progress.
+/// How long an upstream may take. `idle` begins anew with every piece of the body, `connect` and `head` with a second
+/// connection, `total` never.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
     /// Name resolution, TCP and TLS together.
