@@ -14,6 +14,7 @@ use page::{Block, Typesetter};
 pub struct Agreement<'a> {
     pub template: &'a Template,
     pub acceptance: &'a Acceptance,
+    /// Its id stands in its place where the bundled fonts cannot show it.
     pub organization_name: &'a str,
     /// The request by which it was accepted; `None` from the command line.
     pub request_id: Option<&'a str>,

@@ -148,6 +148,7 @@ impl Edge {
         })
     }
 
+    /// What asks the edge to go, from anywhere, and tells when it listens.
     pub fn handle(&self) -> EdgeHandle {
         self.lifecycle.handle()
     }
