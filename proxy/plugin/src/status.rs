@@ -32,9 +32,9 @@ pub struct PluginVersion {
 /// How a plugin id stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The newest version found serves.
+    /// Every version that was found was admitted; the highest one serves.
     Ready,
-    /// An older version serves; the newest was refused.
+    /// A version serves; another one that was found was refused.
     Stale,
     /// Nothing serves.
     Refused,
