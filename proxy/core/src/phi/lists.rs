@@ -46,6 +46,8 @@ pub enum Unlistable {
 }
 
 impl ListedValue {
+    /// The normal form of a value as somebody writes it.
+    ///
     /// # Errors
     /// [`Unlistable`], for what could not be told from other text, or never be found.
     pub fn of(written: &str) -> Result<Self, Unlistable> {
@@ -62,7 +64,7 @@ impl ListedValue {
         Ok(Self(normal))
     }
 
-    /// Bytes of the normal form, 1 to [`MAX_LISTED_BYTES`].
+    /// Bytes of the normal form, [`MIN_LISTED_CHARS`] to [`MAX_LISTED_BYTES`].
     pub fn bytes(&self) -> usize {
         self.0.len()
     }
