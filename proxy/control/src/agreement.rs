@@ -87,8 +87,8 @@ pub fn try_out(template: &Template) -> Result<(), RenderError> {
     .map(drop)
 }
 
-/// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic,
-/// Chinese, Japanese and more.
+/// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew,
+/// Arabic, Chinese, Japanese and more.
 pub fn can_show(text: &str) -> bool {
     Typesetter::new().is_ok_and(|mut typesetter| typesetter.can_show(text))
 }

@@ -467,8 +467,8 @@ impl Problems {
         }
     }
 
-    /// As [`Problems::into_compat_result`] on the native surface. Its clients send nothing back that they were given: an
-    /// unknown field is foreign there although it is null.
+    /// As [`Problems::into_compat_result`] on the native surface. Its clients send nothing back that they were given:
+    /// an unknown field is foreign there although it is null.
     ///
     /// # Errors
     /// One fault when anything was found.

@@ -26,8 +26,8 @@ pub enum PublicDoor {
     Closed,
 }
 
-/// The answer to a request that the edge refuses itself, by its id, path and fields: no id where it never was a request,
-/// the others empty where the head could not be read.
+/// The answer to a request that the edge refuses itself, by its id, path and fields: no id where it never was a
+/// request, the others empty where the head could not be read.
 pub type Refuse = Arc<dyn Fn(Option<&str>, &str, &HeaderMap, &Fault) -> Response + Send + Sync>;
 
 /// Runs once, after the last exchange and before the services' runtimes end.

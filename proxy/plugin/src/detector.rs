@@ -86,8 +86,8 @@ const FREE_SPANS: usize = 64;
 /// A configured instance and its functions.
 type Live = (Cell, wit::Guest);
 
-/// A detector that reads the texts of one request and its reply in a row, all on one instance. It holds a place in the pool of
-/// instances from its first text on, until it [rests](Self::rest).
+/// A detector that reads the texts of one request and its reply in a row, all on one instance. It holds a place in the
+/// pool of instances from its first text on, until it [rests](Self::rest).
 pub struct Reader {
     detector: Arc<Detector>,
     live: Option<Live>,

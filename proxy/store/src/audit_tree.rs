@@ -566,8 +566,8 @@ pub async fn absent(
         .db
         .read(|cx| {
             Box::pin(async move {
-                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join it may
-                // read all rows of the organization for each leaf.
+                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join
+                // it may read all rows of the organization for each leaf.
                 let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
                            WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
                            AND l.leaf_index < $5 \

@@ -309,8 +309,8 @@ pub(crate) async fn take(
     // No cap.
     let none = Micro(i64::MAX);
     for _ in 0..RESERVE_ATTEMPTS {
-        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on PostgreSQL, is
-        // not judged again once the row that another request has changed is there.
+        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on
+        // PostgreSQL, is not judged again once the row that another request has changed is there.
         let taken = cx
             .row(
                 "UPDATE budgets SET held_credits_micro = held_credits_micro + $4, \

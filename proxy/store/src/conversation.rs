@@ -1,5 +1,6 @@
 //! Stored conversations. Content is sealed under a data key of the conversation's own, which the organization key
-//! wraps, or the key of the person that an agent spoke with (contract 19.4); no function here lets plain content reach a statement.
+//! wraps, or the key of the person that an agent spoke with (contract 19.4); no function here lets plain content reach
+//! a statement.
 
 use svc_core::chat::{Role, Usage};
 use svc_core::money::Micro;

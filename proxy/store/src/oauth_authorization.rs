@@ -1,5 +1,5 @@
-//! What users are asked and what they answered (contract 16.3): requests that wait for a decision, and the codes of those
-//! that were allowed. Both are found by the SHA-256 of what was handed out, which is nowhere here.
+//! What users are asked and what they answered (contract 16.3): requests that wait for a decision, and the codes of
+//! those that were allowed. Both are found by the SHA-256 of what was handed out, which is nowhere here.
 
 use serde_json::Value;
 use svc_core::secret::Mode;

@@ -295,8 +295,8 @@ pub async fn remove(tx: &mut Transaction<'_>, id: &str, now: Timestamp) -> Resul
 /// Deliveries that one transaction settles: it holds the writer for some ten milliseconds.
 pub(crate) const SETTLED_AT_ONCE: u32 = 2_000;
 
-/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end, and so is what
-/// another transaction is busy with: who looks at this endpoint next finds what becomes of that.
+/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end, and so is
+/// what another transaction is busy with: who looks at this endpoint next finds what becomes of that.
 pub(crate) async fn settle_waiting(
     cx: &mut Connection,
     id: &str,

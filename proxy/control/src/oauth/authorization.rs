@@ -356,8 +356,8 @@ fn grantable(
     detail::granted(&details, &owned).ok_or(nothing)
 }
 
-/// What a user has said, done: the code and its audit row, or the row of the denial, in one transaction. Each request is
-/// decided once.
+/// What a user has said, done: the code and its audit row, or the row of the denial, in one transaction. Each request
+/// is decided once.
 pub async fn decide(
     exchange: &mut Exchange,
     asked: Asked,

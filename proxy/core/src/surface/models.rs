@@ -37,7 +37,8 @@ pub fn chat_completions_model(model: &Listed<'_>) -> Value {
     })
 }
 
-/// The part of the list that a caller asks for, as the messages SDK does: `limit`, and an id as `after_id` or `before_id`.
+/// The part of the list that a caller asks for, as the messages SDK does: `limit`, and an id as `after_id` or
+/// `before_id`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     limit: Option<usize>,

@@ -387,9 +387,9 @@ impl EventSource {
         run.close(end, events).await.map_err(Failure::from)
     }
 
-    /// The last event has come, and nothing more is asked of the run: it counts as a good one. A body that is read to its end gives its
-    /// connection back to the pool: that end usually came with the last event; where it did not, it is waited for
-    /// elsewhere.
+    /// The last event has come, and nothing more is asked of the run: it counts as a good one. A body that is read to
+    /// its end gives its connection back to the pool: that end usually came with the last event; where it did not, it
+    /// is waited for elsewhere.
     pub fn retire(self, background: &Handle) {
         self.provider.breaker.finished();
         let mut ending = Box::pin(read_to_end(self.body));
