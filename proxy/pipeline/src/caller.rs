@@ -20,8 +20,8 @@ use crate::inside::Person;
 
 use crate::policy::plans::Plans;
 
-/// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds
-/// old (contract 9).
+/// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds old, or
+/// thirty while the store is down (contract 9 and 19.5).
 pub struct Caller {
     /// Id of the credential, or of the user where it is a person.
     pub key_id: String,

@@ -1,6 +1,6 @@
 //! Credentials of other services as requests use them: by the alias that a project has bound them to (contract 11).
-//! What was found is at most two seconds old, and a revoked credential is never used: its binding is stale, and
-//! nothing goes out.
+//! What was found is at most two seconds old, or thirty while the store is down (contract 19.5). The binding of a
+//! credential that is revoked in it is stale, and nothing goes out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
