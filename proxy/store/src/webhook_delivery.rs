@@ -264,8 +264,8 @@ pub const KEPT_DAYS: i64 = 30;
 /// Deliveries of one transaction, so that the writer is free in between.
 const SWEPT_AT_ONCE: u32 = 200;
 
-/// Removes deliveries with their attempts, and reports of replays, [`KEPT_DAYS`] after they were over; one batch.
-/// Returns how many deliveries are gone.
+/// Removes deliveries with their attempts [`KEPT_DAYS`] after they were over, and reports of replays as long after they
+/// were made; one batch of each. Returns how many deliveries are gone.
 ///
 /// # Errors
 /// Those of the database.
