@@ -17,9 +17,11 @@ const CONFIG_SCHEMA: &[u8] = br#"{"type":"object","additionalProperties":false}"
 pub trait Detector {
     /// Name and version of the crate: `env!("CARGO_PKG_NAME")`, `env!("CARGO_PKG_VERSION")`.
     const ID: &'static str;
+    /// See [`Self::ID`].
     const VERSION: &'static str;
     /// In the order of the manifest.
     const KINDS: &'static [Kind];
+    /// Tried at admission.
     const SELF_TEST: SelfTest;
     /// Longest text of one call; the host cuts longer ones. Scanning it must take well below the call's budget.
     const MAX_TEXT_BYTES: u32 = 256 * 1024;

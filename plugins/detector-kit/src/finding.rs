@@ -6,6 +6,7 @@ use crate::bindings::gateway::phi::types::SpanHints;
 /// One finding, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// In the text that the detector was given; `end` is behind the last byte.
     pub start: usize,
     pub end: usize,
     /// Index into the detector's kinds.
@@ -19,6 +20,7 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding without hints.
     pub const fn new(kind: usize, start: usize, end: usize, score: u16) -> Self {
         Self {
             start,
@@ -30,12 +32,14 @@ impl Finding {
         }
     }
 
+    /// The same, with a check digit that fits.
     #[must_use]
     pub const fn verified(mut self) -> Self {
         self.verified = true;
         self
     }
 
+    /// The same, for what is PHI only together with what stands near.
     #[must_use]
     pub const fn contextual(mut self) -> Self {
         self.contextual = true;
@@ -77,9 +81,11 @@ impl Finding {
 /// What an entity kind is called and how strict it is by default.
 #[derive(Debug)]
 pub struct Kind {
+    /// The word that the host knows it by (`NAME`, `MRN`).
     pub name: &'static str,
     /// Safe Harbor identifier class, 1 to 18; 0 for what is none.
     pub hipaa_class: u8,
+    /// Per mille: findings below it are dropped unless the policy says otherwise.
     pub default_threshold: u16,
 }
 

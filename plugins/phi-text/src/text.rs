@@ -30,7 +30,8 @@ pub const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Where the last of `words` ends in `text`, as a whole word. Words are in small letters and begin with one.
+/// Where the last of `words` ends in `text`. One counts where no letter or digit stands before it and no letter of
+/// ASCII behind it: a digit may, as in `SSN1`. Words are in small letters and begin with one.
 pub fn last_of(text: &[u8], words: &[&str]) -> Option<usize> {
     let mut found = None;
     let mut is_inside = false;
@@ -60,7 +61,7 @@ fn longest_at(text: &[u8], at: usize, first: u8, words: &[&str]) -> Option<usize
         .max()
 }
 
-/// Whether one of `words` stands in `text` as a whole word.
+/// Whether one of `words` stands in `text`, as [`last_of`] counts.
 pub fn has(text: &[u8], words: &[&str]) -> bool {
     last_of(text, words).is_some()
 }

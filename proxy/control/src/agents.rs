@@ -168,8 +168,8 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let body = std::mem::take(&mut call.body);
-        // Read once for its problems, which come before whether the agent is there (contract 2); applied to the row as it
-        // is in the transaction.
+        // Read once for its problems, which come before whether the agent is there (contract 2); applied to the row as
+        // it is in the transaction.
         let mut draft = before
             .as_ref()
             .map_or_else(|_| blank(), |before| before.writable.clone());

@@ -14,6 +14,7 @@ use page::{Block, Typesetter};
 pub struct Agreement<'a> {
     pub template: &'a Template,
     pub acceptance: &'a Acceptance,
+    /// Its id stands in its place where the bundled fonts cannot show it.
     pub organization_name: &'a str,
     /// The request by which it was accepted; `None` from the command line.
     pub request_id: Option<&'a str>,
@@ -86,8 +87,8 @@ pub fn try_out(template: &Template) -> Result<(), RenderError> {
     .map(drop)
 }
 
-/// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic,
-/// Chinese, Japanese and more.
+/// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew,
+/// Arabic, Chinese, Japanese and more.
 pub fn can_show(text: &str) -> bool {
     Typesetter::new().is_ok_and(|mut typesetter| typesetter.can_show(text))
 }

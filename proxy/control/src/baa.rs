@@ -263,6 +263,7 @@ pub struct Signing {
     pub template: Template,
     pub acceptance: Acceptance,
     pub organization_name: String,
+    /// The request by which it was accepted; `None` from the command line.
     pub request_id: Option<String>,
 }
 

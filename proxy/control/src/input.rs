@@ -168,8 +168,8 @@ pub(crate) fn other_length(text: &str, range: std::ops::RangeInclusive<usize>) -
     })
 }
 
-/// Takes pairs of texts over into the metadata of a record, of which it may have 50: a null takes a pair out, what is not
-/// named stays.
+/// Takes pairs of texts over into the metadata of a record, of which it may have 50: a null takes a pair out, what is
+/// not named stays.
 pub(crate) fn merge_metadata(
     metadata: &mut BTreeMap<String, String>,
     value: Value,

@@ -14,10 +14,13 @@ pub const MAX_URL_CHARS: usize = 2_048;
 pub struct AddressRules {
     /// Networks that may be reached although they are not global.
     pub networks: Vec<IpNet>,
+    /// Ports that an address may lead to, by its own word or by its scheme; 443, 8443 and 80 by default (contract
+    /// 15.4).
     pub ports: Vec<u16>,
     pub schemes: Schemes,
 }
 
+/// Which schemes an address may have; any other is refused. HTTPS alone by default (contract 15.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schemes {
     Https,
@@ -42,9 +45,11 @@ impl Default for AddressRules {
 /// numbers in their usual form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
+    /// Whether the scheme is `https`.
     pub tls: bool,
     /// A name, or an address literal without brackets.
     pub host: String,
+    /// As written, else the scheme's own.
     pub port: u16,
     /// Without a trailing slash; empty for the root.
     pub path: String,

@@ -80,13 +80,19 @@ impl ChatRequest {
     }
 }
 
+/// How the next token is drawn. `None` is what the caller left to the model; what a model takes is the catalogue's to
+/// say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
+    /// 0 to 2 on the chat-completions surface (spec, Limits), 0 to 1 on the messages surface.
     pub temperature: Option<f64>,
+    /// 0 to 1.
     pub top_p: Option<f64>,
+    /// How many of the likeliest tokens are drawn from.
     pub top_k: Option<u32>,
 }
 
+/// Who speaks in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     User,
@@ -157,6 +163,7 @@ impl Part {
         }
     }
 
+    /// Text without a prompt-cache mark.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {
             text: text.into(),
@@ -189,6 +196,7 @@ impl Part {
     }
 }
 
+/// A picture in a turn or in a tool's result.
 #[derive(Clone, PartialEq)]
 pub struct Image {
     pub media: Media,
@@ -207,10 +215,12 @@ impl From<Media> for Image {
     }
 }
 
+/// A document in a turn or in a tool's result.
 #[derive(Clone, PartialEq)]
 pub struct Document {
     pub media: Media,
     pub title: Option<String>,
+    /// What the caller says about the document, for the model beside it.
     pub context: Option<String>,
     pub cache_mark: Option<Value>,
 }
@@ -227,8 +237,10 @@ pub enum Media {
     Text(String),
 }
 
+/// A call that the model made, as its turn holds it.
 #[derive(Clone, PartialEq)]
 pub struct ToolCall {
+    /// By which a [`ToolResult`] names the call.
     pub id: String,
     pub name: String,
     /// A JSON object; see [`any_arguments`] for those that were none.
@@ -246,8 +258,10 @@ impl ToolCall {
     }
 }
 
+/// What a tool answered. Stands in the user turn behind the call.
 #[derive(Clone, PartialEq)]
 pub struct ToolResult {
+    /// The [`ToolCall::id`] that it answers.
     pub call_id: String,
     pub is_error: bool,
     /// Text, images and documents only.
@@ -255,6 +269,7 @@ pub struct ToolResult {
     pub cache_mark: Option<Value>,
 }
 
+/// A tool that the model may call. Definitions with PHI are refused whatever the mode (`PHI_IN_TOOL_SCHEMA`).
 #[derive(Clone, PartialEq)]
 pub struct Tool {
     pub name: String,
@@ -266,14 +281,17 @@ pub struct Tool {
     pub cache_mark: Option<Value>,
 }
 
+/// Whether the model may, must or must not call a tool.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ToolChoice {
     Auto,
     None,
     Required,
+    /// This tool and no other.
     Named(String),
 }
 
+/// What the text of the reply has to be.
 #[derive(Clone, PartialEq)]
 pub enum ResponseFormat {
     JsonObject,
@@ -380,6 +398,7 @@ pub struct ChatReply {
     pub content: Vec<Part>,
     pub usage: Usage,
     pub finish: Option<Finish>,
+    /// Tools that ran at the provider: type and item id of each ([`ChatEvent::ProviderToolCompleted`]).
     pub provider_tools: Vec<(String, String)>,
 }
 
@@ -424,6 +443,7 @@ fn object(text: &str) -> Option<Value> {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("tool call {index} has arguments that are not a JSON object")]
 pub struct BadArguments {
+    /// Position among the reply's tool calls, from 0.
     pub index: u32,
 }
 

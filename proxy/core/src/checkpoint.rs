@@ -53,6 +53,7 @@ const SIGNATURE_MARK: &str = "\u{2014} ";
 const MAX_NOTE_BYTES: usize = 16 * 1024;
 
 impl Signer {
+    /// `origin` is the name of the log, which every checkpoint begins with and the key goes by.
     pub fn new(origin: &str, key: SigningKey) -> Self {
         Self {
             origin: origin.to_owned(),
@@ -60,6 +61,7 @@ impl Signer {
         }
     }
 
+    /// The public half of the same key, under the same name.
     pub fn verifier(&self) -> Verifier {
         Verifier {
             origin: self.origin.clone(),
@@ -114,6 +116,7 @@ impl Verifier {
         is_sound.then_some(verifier)
     }
 
+    /// The name of the log.
     pub fn origin(&self) -> &str {
         &self.origin
     }

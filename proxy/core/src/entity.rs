@@ -26,6 +26,7 @@ pub struct Schema {
 /// One field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
+    /// Unique in its schema; see [`is_key`].
     pub key: String,
     pub kind: Kind,
     pub required: bool,
@@ -64,11 +65,13 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub op: Op,
+    /// The key of the field.
     pub field: String,
     /// Whether a record that fits the old schema may not fit the new one.
     pub narrows: bool,
 }
 
+/// What became of a field between two schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Added,
@@ -141,10 +144,12 @@ impl Schema {
         self.fields.iter().map(Field::to_json).collect()
     }
 
+    /// In the order in which they were given.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
+    /// The field with this key.
     pub fn field(&self, key: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.key == key)
     }
@@ -181,6 +186,7 @@ impl Schema {
 }
 
 impl Op {
+    /// The word of `changes[].op` in `schema.updated` (contract 15.2).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -263,6 +269,7 @@ impl Field {
 }
 
 impl Kind {
+    /// The word of a field's `type` (contract 17.2).
     pub const fn word(&self) -> &'static str {
         match self {
             Self::String { .. } => "string",

@@ -192,6 +192,7 @@ impl Code {
 pub struct Fault {
     pub code: Code,
     pub message: Cow<'static, str>,
+    /// `error.param`: the path of what is wrong (contract 1.3).
     pub param: Option<String>,
     /// Boxed, so that a `Result` that carries a fault stays small.
     pub details: Box<Map<String, Value>>,
@@ -440,6 +441,7 @@ impl Problems {
             .sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
     }
 
+    /// Whether nothing was noted. What is unknown and null is not counted ([`Self::add_unknown_null`]).
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -465,8 +467,8 @@ impl Problems {
         }
     }
 
-    /// As [`Problems::into_compat_result`] on the native surface. Its clients send nothing back that they were given: an
-    /// unknown field is foreign there although it is null.
+    /// As [`Problems::into_compat_result`] on the native surface. Its clients send nothing back that they were given:
+    /// an unknown field is foreign there although it is null.
     ///
     /// # Errors
     /// One fault when anything was found.

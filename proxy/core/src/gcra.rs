@@ -9,6 +9,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     pub limit: u32,
+    /// The time in which an empty bucket is full again.
     pub window_ms: u32,
 }
 

@@ -20,7 +20,9 @@ pub struct Grant {
 /// `None` is no constraint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constraints {
+    /// Output tokens of one request, at least 1.
     pub max_tokens: Option<u32>,
+    /// Catalogue ids.
     pub models: Option<Vec<String>>,
     pub surfaces: Option<Vec<Surface>>,
 }

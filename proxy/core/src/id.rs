@@ -29,6 +29,7 @@ pub enum IdKind {
 }
 
 impl IdKind {
+    /// The type prefix with its underscore (contract 1.1); empty for bare ULIDs.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Organization => "org_",
@@ -61,8 +62,8 @@ impl IdKind {
         id
     }
 
-    /// Reads an identifier that a client sent: prefixed, or bare where the contract allows it (X16).
-    /// Returns the canonical, prefixed form.
+    /// Reads an identifier that a client sent, prefixed or bare, and gives the canonical, prefixed form. The contract
+    /// has bare ones of conversations alone (X16): who wants the prefix compares the two. `None` for what is neither.
     pub fn accept(self, text: &str) -> Option<String> {
         let bare = text.strip_prefix(self.prefix()).unwrap_or(text);
         if bare.len() != ULID_CHARS || bare.bytes().any(|byte| byte.is_ascii_lowercase()) {

@@ -59,8 +59,8 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     out
 }
 
-/// A whole number of at least zero; larger than fits is the largest. A fraction of zero changes nothing: to JSON Schema,
-/// as to RFC 8785, `1.0` is `1`.
+/// A whole number of at least zero; larger than fits is the largest. A fraction of zero changes nothing: to JSON
+/// Schema, as to RFC 8785, `1.0` is `1`.
 pub fn whole(number: &Number) -> Option<u64> {
     number.as_u64().or_else(|| {
         let value = number.as_f64().filter(|value| value.fract() == 0.0)?;

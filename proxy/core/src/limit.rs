@@ -17,7 +17,9 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     pub allowed: bool,
+    /// Requests of one window or day: that of the rule.
     pub limit: u32,
+    /// Requests that would still pass at this instant.
     pub remaining: u32,
     /// When the limit is whole again.
     pub reset: Timestamp,
@@ -29,16 +31,20 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
     pub verdict: Verdict,
+    /// To be stored in place of the old cell. A denied request uses nothing up.
     pub cell: i64,
 }
 
 /// A count takes the lower 32 bits of a daily cell.
 pub const DAY_SHIFT: u32 = 32;
 
+/// Microseconds in a millisecond: cells and clocks of limits count in microseconds.
 pub const US_PER_MS: i64 = 1_000;
+/// Microseconds in a UTC day.
 pub const US_PER_DAY: i64 = MS_PER_DAY * US_PER_MS;
 
 impl Rule {
+    /// Requests of one window or day; 0 is closed.
     pub const fn limit(self) -> u32 {
         match self {
             Self::Rate(quota) => quota.limit,

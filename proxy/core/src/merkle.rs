@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 /// A SHA-256 digest.
 pub type Hash = [u8; HASH_BYTES];
 
+/// Length of a SHA-256 digest.
 pub const HASH_BYTES: usize = 32;
 /// Heights between the subtrees that are kept: one kept hash for 15 leaves, at most 16 hashes read per height.
 pub const STRIDE: u8 = 4;
@@ -62,6 +63,7 @@ impl Edge {
         })
     }
 
+    /// The roots, largest first and without anything between: [`HASH_BYTES`] for each bit that is set in the size.
     pub fn bytes(&self) -> Vec<u8> {
         self.peaks.concat()
     }
@@ -90,6 +92,7 @@ impl Edge {
         kept
     }
 
+    /// The root of the whole tree as it is now; [`empty_root`] for one without leaves.
     pub fn root(&self) -> Hash {
         let mut peaks = self.peaks.iter().rev();
         let Some(last) = peaks.next() else {
@@ -102,6 +105,7 @@ impl Edge {
 /// Kept hashes of one height, `first` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
+    /// A multiple of [`STRIDE`].
     pub height: u8,
     pub first: u64,
     pub end: u64,
@@ -136,10 +140,12 @@ pub fn spans(leaf: u64, size: u64) -> Vec<Span> {
 pub struct Kept(HashMap<Place, Hash>);
 
 impl Kept {
+    /// Adds a hash that was read for one of the [`spans`].
     pub fn insert(&mut self, place: Place, hash: Hash) {
         self.0.insert(place, hash);
     }
 
+    /// Whether the hash of this subtree was read.
     pub fn contains(&self, place: Place) -> bool {
         self.0.contains_key(&place)
     }
@@ -251,6 +257,7 @@ pub fn includes(root: &Hash, size: u64, index: u64, leaf: &Hash, proof: &[Hash])
 /// A tree as a checkpoint names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
+    /// Leaves.
     pub size: u64,
     pub root: Hash,
 }

@@ -22,7 +22,9 @@ pub struct Price {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
     pub sonnet_equivalent_tokens: u64,
+    /// Sonnet-equivalent tokens / 1000, exact.
     pub credits: Micro,
+    /// Dollars, rounded half up once.
     pub cost_usd: Micro,
 }
 

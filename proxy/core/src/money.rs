@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde_json::{Number, Value};
 
+/// Millionths in one of whatever is counted.
 pub const MICRO: i64 = 1_000_000;
 
 /// Millionths of a credit, a dollar, or whatever the field's name says.

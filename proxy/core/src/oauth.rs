@@ -19,6 +19,7 @@ pub enum ClientKind {
 }
 
 impl ClientKind {
+    /// The word of `type` (contract 16.1).
     pub const fn word(self) -> &'static str {
         match self {
             Self::Confidential => "confidential",
@@ -27,12 +28,14 @@ impl ClientKind {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Confidential, Self::Public, Self::Native]
             .into_iter()
             .find(|kind| kind.word() == word)
     }
 
+    /// Whether a secret is issued to such an application and asked of it.
     pub const fn has_secret(self) -> bool {
         matches!(self, Self::Confidential)
     }

@@ -1,8 +1,9 @@
 //! The text side of PHI Guard: where text stands in a request, what is replaced, and how it comes back.
 //!
-//! Pure: detectors run elsewhere, between [`TextScan::of`] and [`merge`]. One request goes through
-//! `TextScan::of` → detectors → [`merge`] → [`sweep`] → [`refusal`] or [`redact`]; its reply through
-//! [`ReplyRedactor`], which has its own pieces scanned, and [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and counts do.
+//! Pure: detectors run elsewhere, between [`TextScan::of`] and [`merge`]. One request goes through `TextScan::of` →
+//! detectors → [`merge`] → [`sweep`] → [`refusal`] or [`redact`]; its reply through [`ReplyRedactor`], which has its
+//! own pieces scanned, and [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and
+//! counts do.
 
 mod counts;
 mod kind;

@@ -12,8 +12,11 @@ const KEY_RANDOM_CHARS: usize = 26;
 const KEY_CHECKSUM_CHARS: usize = 6;
 const KEY_CHARS: usize = KEY_RANDOM_CHARS + KEY_CHECKSUM_CHARS;
 
+/// In front of an API key of live mode.
 pub const LIVE_KEY_PREFIX: &str = "svc_api_live_";
+/// In front of an API key of test mode.
 pub const TEST_KEY_PREFIX: &str = "svc_api_test_";
+/// In front of an agent credential of live mode; [`TEST_AGENT_PREFIX`] begins with it too.
 pub const AGENT_PREFIX: &str = "svc_agt_";
 
 /// Live and test data never meet.
@@ -24,6 +27,7 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// The word of `mode`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -31,6 +35,7 @@ impl Mode {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "live" => Some(Self::Live),
@@ -62,6 +67,7 @@ pub fn api_key(mode: Mode, mut random: impl FnMut() -> u8) -> String {
     key
 }
 
+/// In front of a signing secret; part of the HMAC key (contract 1.1).
 pub const SIGNING_PREFIX: &str = "whsec_";
 
 /// A new signing secret of a webhook endpoint from 256 random bits: 43 base64url characters (contract 1.1).
@@ -71,6 +77,7 @@ pub fn signing_secret(random: [u8; 32]) -> String {
 
 /// Random characters of an agent credential: 40 × log₂ 62 = 238 bits.
 const AGENT_RANDOM_CHARS: usize = 40;
+/// In front of an agent credential of test mode.
 pub const TEST_AGENT_PREFIX: &str = "svc_agt_test_";
 
 /// A new agent credential from 40 random numbers below 62.
@@ -85,6 +92,7 @@ pub fn agent_credential(mode: Mode, mut random: impl FnMut() -> u8) -> String {
     credential
 }
 
+/// In front of an inbound webhook's token.
 pub const INBOUND_PREFIX: &str = "svc_in_";
 /// Random characters of an inbound webhook's token: 238 bits.
 const INBOUND_RANDOM_CHARS: usize = 40;
@@ -94,9 +102,11 @@ pub fn inbound_token(random: impl FnMut() -> u8) -> String {
     prefixed(INBOUND_PREFIX, INBOUND_RANDOM_CHARS, random)
 }
 
+/// In front of an OAuth client id.
 pub const CLIENT_ID_PREFIX: &str = "svc_app_";
 /// Characters behind the prefix: 24 × log₂ 62 = 142 bits, so that no two are alike.
 const CLIENT_ID_CHARS: usize = 24;
+/// In front of an OAuth client secret.
 pub const CLIENT_SECRET_PREFIX: &str = "svc_cs_";
 /// Characters behind the prefix: 40 × log₂ 62 = 238 bits.
 const CLIENT_SECRET_CHARS: usize = 40;

@@ -10,6 +10,7 @@ use memchr::memchr2;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
     pub name: String,
+    /// The data lines with a line feed between them.
     pub data: String,
 }
 

@@ -56,6 +56,8 @@ pub struct PhiMetadata {
 }
 
 impl PhiMetadata {
+    /// The object `phi` of contract 21, as results, `run.completed` and message records have it. `redacted` is the sum
+    /// of the counts.
     pub fn to_json(&self) -> Value {
         let Self {
             mode,
@@ -100,6 +102,7 @@ pub enum Surface {
 }
 
 impl Surface {
+    /// In the order of the specification.
     pub const ALL: &[Self] = &[Self::Native, Self::Messages, Self::ChatCompletions];
 
     /// The word in audit rows, policies and metrics.
@@ -111,6 +114,7 @@ impl Surface {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL
             .iter()

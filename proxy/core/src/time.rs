@@ -12,14 +12,17 @@ use jiff::tz::TimeZone;
 pub struct Timestamp(pub i64);
 
 pub const MS_PER_SECOND: i64 = 1_000;
+/// Milliseconds in a UTC day, which has no leap seconds here.
 pub const MS_PER_DAY: i64 = 86_400_000;
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 impl Timestamp {
+    /// Whole seconds since the Unix epoch, rounded down.
     pub const fn unix_seconds(self) -> i64 {
         self.0.div_euclid(MS_PER_SECOND)
     }
 
+    /// So many milliseconds later, or earlier where they are negative; saturates.
     #[must_use]
     pub const fn plus_ms(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))

@@ -15,6 +15,7 @@ pub enum ApiVersion {
 }
 
 impl ApiVersion {
+    /// Oldest first.
     pub const ALL: &[Self] = &[
         Self::V2026_04_01,
         Self::V2026_05_27,
@@ -22,11 +23,13 @@ impl ApiVersion {
         Self::V2026_07_31,
     ];
 
+    /// The version whose shapes handlers build.
     pub const NEWEST: Self = Self::V2026_07_31;
 
     /// What a caller gets who names none and whose key names none (contract X14).
     pub const DEPLOYMENT_DEFAULT: Self = Self::V2026_07_12;
 
+    /// The date, as `Svc-Version` has it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::V2026_04_01 => "2026-04-01",
@@ -36,6 +39,7 @@ impl ApiVersion {
         }
     }
 
+    /// Reads a word of [`Self::word`]; `None` for any other date (`INVALID_API_VERSION`).
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL
             .iter()

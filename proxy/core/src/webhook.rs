@@ -15,6 +15,7 @@ pub enum EventName {
 }
 
 impl EventName {
+    /// In the order of the specification's table.
     pub const ALL: &[Self] = &[
         Self::RecordCreated,
         Self::RecordUpdated,
@@ -23,6 +24,7 @@ impl EventName {
         Self::SchemaUpdated,
     ];
 
+    /// The word of `event`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::RecordCreated => "record.created",
@@ -33,6 +35,7 @@ impl EventName {
         }
     }
 
+    /// Reads a word of [`Self::word`]; `None` for an unknown event.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|name| name.word() == word)
     }
@@ -89,6 +92,7 @@ pub enum AttemptError {
 }
 
 impl AttemptError {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[
         Self::Timeout,
         Self::Dns,
@@ -101,6 +105,7 @@ impl AttemptError {
         Self::Internal,
     ];
 
+    /// The word of `attempts[].error`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -115,6 +120,7 @@ impl AttemptError {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|error| error.word() == word)
     }

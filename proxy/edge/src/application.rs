@@ -26,22 +26,30 @@ pub enum PublicDoor {
     Closed,
 }
 
-/// The answer to a request that the edge refuses itself, by its id, path and fields: no id where it never was a request,
-/// the others empty where the head could not be read.
+/// The answer to a request that the edge refuses itself, by its id, path and fields: no id where it never was a
+/// request, the others empty where the head could not be read.
 pub type Refuse = Arc<dyn Fn(Option<&str>, &str, &HeaderMap, &Fault) -> Response + Send + Sync>;
 
 /// Runs once, after the last exchange and before the services' runtimes end.
 pub type Farewell = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
+/// The answer to a path of the admin listener.
 pub struct AdminReply {
+    /// HTTP status.
     pub status: u16,
+    /// Value of `Content-Type`.
     pub content_type: &'static str,
     pub body: Bytes,
 }
 
+/// Everything that the edge asks of the binary.
 pub struct Application {
+    /// Answers requests of the public listeners.
     pub serve: Service,
+    /// Answers paths of the admin listener.
     pub admin: AdminService,
+    /// Words the refusals that are the edge's own.
     pub refuse: Refuse,
+    /// Runs before the runtimes end.
     pub farewell: Farewell,
 }

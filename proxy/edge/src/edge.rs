@@ -148,6 +148,7 @@ impl Edge {
         })
     }
 
+    /// What asks the edge to go, from anywhere, and tells when it listens.
     pub fn handle(&self) -> EdgeHandle {
         self.lifecycle.handle()
     }
@@ -171,13 +172,14 @@ impl Edge {
         Ok(())
     }
 
-    /// Serves until SIGTERM, SIGINT, SIGQUIT or the handle asks it to go, and returns when everything has
-    /// ended. Blocks: call it outside of any async runtime.
+    /// Serves until SIGTERM, SIGINT, SIGQUIT or the handle asks it to go, and returns when everything has ended.
+    /// Blocks: call it outside of any async runtime.
     ///
     /// With [`Start::TakeOver`] this begins with [`Edge::take_over`].
     ///
     /// # Errors
-    /// When a listener or the signal handlers cannot be set up.
+    /// When sockets cannot be taken over, the process id file cannot be written, or a listener or the signal handlers
+    /// cannot be set up.
     pub fn run(self) -> Result<Departure, EdgeError> {
         // The id of a predecessor stands in the file until then.
         self.take_over()?;

@@ -18,6 +18,8 @@ pub struct EdgeMetrics {
 }
 
 impl EdgeMetrics {
+    /// Makes every metric and enters it in the registry.
+    ///
     /// # Errors
     /// When the registry holds one of the names already.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
@@ -72,6 +74,8 @@ pub struct UpstreamMetrics {
 }
 
 impl UpstreamMetrics {
+    /// Makes every metric and enters it in the registry.
+    ///
     /// # Errors
     /// When the registry holds one of the names already.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {

@@ -30,8 +30,10 @@ pub struct EdgeOptions {
     pub upgrade_sock: PathBuf,
 }
 
+/// Addresses that speak TLS, and with which certificate.
 #[derive(Clone, Debug)]
 pub struct TlsListener {
+    /// All with the same certificate.
     pub listen: Vec<SocketAddr>,
     /// PEM chain, leaf first.
     pub certificate: PathBuf,
@@ -64,6 +66,7 @@ pub enum Start {
 pub struct Limits {
     /// Request line and headers together.
     pub header_bytes: usize,
+    /// Fields of one head.
     pub header_count: usize,
     /// From the first byte of a head to its last, however it drips.
     pub header_deadline: Duration,
@@ -113,11 +116,13 @@ pub struct Network {
     mask: u128,
 }
 
+/// A text that is no [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an address block like 10.0.0.0/8")]
 pub struct BadNetwork;
 
 impl Network {
+    /// Whether the address lies in the block. An IPv4 address and the same one mapped into IPv6 are equal.
     pub fn contains(&self, address: IpAddr) -> bool {
         number(address) & self.mask == self.base
     }

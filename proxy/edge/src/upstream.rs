@@ -32,6 +32,7 @@ use trust::{Trust, TrustStore};
 /// Whether a target may be reached at an address; asked for every resolved or literal address.
 pub type AddressRule = Arc<dyn Fn(&Target, IpAddr) -> bool + Send + Sync>;
 
+/// How a connector keeps connections and resolves names.
 #[derive(Clone, Debug)]
 pub struct ConnectorOptions {
     /// Idle connections kept, all targets together.
@@ -81,6 +82,8 @@ struct Inner {
 }
 
 impl PingoraConnector {
+    /// A connector without connections. `rule` is asked about every address before anything is sent there.
+    ///
     /// # Errors
     /// When the system's resolver settings or its certificate authorities cannot be read.
     pub fn new(

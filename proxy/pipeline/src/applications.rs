@@ -11,6 +11,7 @@ use crate::lately::Lately;
 /// Applications held at once.
 const MAX_APPLICATIONS: u64 = 10_000;
 
+/// OAuth applications in use, by client id: each as the store said of it at most 30 s ago.
 pub struct Applications(Lately<String, Arc<Application>>);
 
 impl Default for Applications {

@@ -20,9 +20,10 @@ use crate::inside::Person;
 
 use crate::policy::plans::Plans;
 
-/// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds
-/// old (contract 9).
+/// Everything that the gates ask of a credential and its organization, read in one go and at most two seconds old, or
+/// thirty while the store is down (contract 9 and 19.5).
 pub struct Caller {
+    /// Id of the credential, or of the user where it is a person.
     pub key_id: String,
     /// Prefix and last characters of the key, for audit rows.
     pub key_hint: String,
@@ -31,6 +32,7 @@ pub struct Caller {
     pub default_version: Option<ApiVersion>,
     pub delegating_user: Option<DelegatingUser>,
     pub expires_at: Option<Timestamp>,
+    /// As it was noted when the verdict was read.
     pub last_used_at: Option<Timestamp>,
     /// Requests per minute of this key; `None` is the policy's default.
     pub per_minute: Option<u32>,
@@ -41,16 +43,21 @@ pub struct Caller {
 
     pub organization_id: String,
     pub default_project_id: String,
+    /// Requests per minute; `None` is the policy's default.
     pub organization_per_minute: Option<u32>,
+    /// Requests per UTC day; `None` is the policy's default.
     pub organization_per_day: Option<u32>,
     pub ai_paused: bool,
     pub phi_mode: PhiMode,
+    /// Whether replies get the values in the place of placeholders (contract 21).
     pub phi_restore: bool,
+    /// Catalogue ids of the premium models that are enabled.
     pub premium_models: Vec<String>,
     /// Features that the organization has switched on or off by its own decision.
     pub features: BTreeMap<String, bool>,
     /// Operator text, set before every conversation that names no system prompt.
     pub default_system_prompt: Option<String>,
+    /// Output tokens of one request; what asks for more gets this (contract 21).
     pub per_request_max_tokens: u32,
     pub webhook_payload: WebhookPayload,
     pub plan_tier: String,
@@ -59,6 +66,7 @@ pub struct Caller {
     pub monthly_credits: Option<Micro>,
     /// Day of the month on which a cycle starts.
     pub cycle_anchor_day: i8,
+    /// Whether inference is allowed (contract 13).
     pub baa_in_force: bool,
 
     pub buckets: Buckets,
@@ -67,10 +75,11 @@ pub struct Caller {
 /// The agent behind a credential (contract 10).
 pub struct Agent {
     pub id: String,
-    /// What the credential's grants and its agent's both allow.
+    /// What the credential's grants, its agent's and those of all agents that it acts for allow.
     pub grants: Vec<Grant>,
+    /// Catalogue id, for requests that name no model.
     pub default_model: Option<String>,
-    /// `None`: any.
+    /// Catalogue ids; `None`: any.
     pub allowed_models: Option<Vec<String>>,
     /// Whom it speaks with; only such a credential can own stored conversations.
     pub runtime_user: Option<String>,
@@ -99,8 +108,11 @@ impl Agent {
 
 /// Names of this caller's rate-limit buckets, made once.
 pub struct Buckets {
+    /// Of the credential, per minute.
     pub key: String,
+    /// Of the organization in one mode, per minute.
     pub organization: String,
+    /// Of the organization in one mode, per UTC day.
     pub organization_day: String,
 }
 

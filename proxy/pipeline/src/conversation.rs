@@ -22,6 +22,7 @@ use crate::phi::Scan;
 
 /// The conversation that an exchange belongs to.
 pub struct Thread {
+    /// Canonical form (`conv_…`); made where the caller names none.
     pub id: String,
     /// Whether it was there before this request.
     pub continues: bool,

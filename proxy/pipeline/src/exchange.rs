@@ -26,9 +26,13 @@ use crate::request::{BodyReader, RequestHead};
 use crate::response::{Body, Response};
 use crate::trail::Trail;
 
+/// Carries the request id on every response (spec, Success envelope).
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+/// The same for SDKs of the chat-completions surface, which read no other (wire.md 3).
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Overrides what SDKs make of a status: `false` where another try helps nobody (wire.md 1).
 pub const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+/// Names a dated version, on requests and on responses that came as far (contract 5).
 pub const SVC_VERSION: HeaderName = HeaderName::from_static("svc-version");
 
 /// One request, from its head to its response. Dropping it is a disconnect: the trail then settles by itself.
@@ -39,6 +43,7 @@ pub struct Exchange {
     pub route: Arc<Route>,
     /// What the caller speaks, and what its errors look like.
     pub surface: Surface,
+    /// What stands in the places of the route's path, by name.
     pub parameters: Vec<(String, String)>,
     pub request_id: String,
     pub started_at: Timestamp,
@@ -124,6 +129,8 @@ impl Exchange {
         }
     }
 
+    /// What stands in the path under this name, with percent escapes as they were sent; empty where the route has none
+    /// of it.
     pub fn parameter(&self, name: &str) -> &str {
         self.parameters
             .iter()

@@ -57,27 +57,37 @@ pub struct Sessions {
     pub whole_ms: i64,
 }
 
+/// Everything that exchanges share. One for each process.
 pub struct Gateway {
     pub policies: Arc<Policies>,
     pub store: Store,
     pub plugins: Arc<PluginHost>,
     /// Where constraints are solved.
     pub solver: Pool,
+    /// The way out to providers and integrations.
     pub connector: Arc<dyn Connector>,
     pub providers: Providers,
+    /// Credentials that were found good lately.
     pub callers: Callers,
+    /// OAuth applications that were asked about lately.
     pub applications: Applications,
+    /// Organizations' own credentials, by alias.
     pub bindings: Bindings,
+    /// Failing authentications that wait to be written.
     pub strangers: Strangers,
     pub limiter: Arc<Limiter>,
+    /// What organizations had left of their budgets lately.
     pub rooms: Rooms,
+    /// Values that organizations list.
     pub phi_lists: Lists,
+    /// What detectors found lately.
     pub phi_results: Arc<Results>,
     /// Passwords that are hashed at once: each takes the memory that makes guessing dear.
     pub hashing: Semaphore,
     /// Where people may sign in beside the sign-in page's own form.
     pub openid: Option<Arc<dyn OpenId>>,
     pub metrics: Arc<Metrics>,
+    /// What has to be written before the process may end.
     pub owed: Arc<Owed>,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.

@@ -43,7 +43,9 @@ const EXTEND_EVERY: Duration = Duration::from_millis(LEASE_MS.unsigned_abs() / 4
 pub enum Turn {
     /// No key, or a method that has none.
     Free,
+    /// The request runs; its response goes to [`Claim::complete`].
     Mine(Arc<Claim>),
+    /// It ran before: [`replay`] answers.
     Done(Stored),
 }
 
@@ -187,6 +189,10 @@ fn fingerprint(exchange: &Exchange, body_digest: &[u8]) -> [u8; 32] {
 
 impl Claim {
     /// Stores the response in the transaction of its effect.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] where the claim was lost to another request: the effect must not be. Those of the
+    /// database.
     pub async fn complete(
         &self,
         tx: &mut Transaction<'_>,
@@ -212,12 +218,15 @@ impl Claim {
     }
 
     /// The request had no effect: its key may be used again.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub async fn release(&self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
         idempotency::release(tx, &self.scope, &self.owner).await
     }
 }
 
-/// The answer of the first request, with an audit row of its own (contract 4).
+/// The answer of the first request, with an audit row of its own (contract 4); 503 where that row cannot be written.
 pub async fn replay(mut exchange: Exchange, stored: Stored) -> Response {
     let mut details = Map::new();
     details.insert("original_request_id".into(), stored.request_id().into());
@@ -249,6 +258,7 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// `request_id` and `version` are those of the first request: its headers come again with its body.
     pub fn new(status: StatusCode, request_id: &str, version: ApiVersion, body: &Value) -> Self {
         Self {
             status: status.as_u16(),

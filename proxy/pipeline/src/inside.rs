@@ -38,6 +38,7 @@ pub struct Person<'a> {
     pub user: &'a User,
     pub organization: &'a Organization,
     pub baa: baa::Standing,
+    /// Live or test: what the pages show.
     pub mode: Mode,
 }
 
@@ -70,14 +71,16 @@ impl Witness {
 
 /// What it answered.
 pub struct Answer {
+    /// `data` of the envelope.
     pub data: Value,
-    /// `meta.pagination` of a list.
+    /// `meta.pagination` of a list; else null.
     pub pagination: Value,
 }
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl Ask {
+    /// A request without query and body; `path` has percent escapes, as a client would send it.
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             method,
@@ -89,6 +92,7 @@ impl Ask {
         }
     }
 
+    /// As [`Self::new`], with GET.
     pub fn get(path: impl Into<String>) -> Self {
         Self::new(Method::GET, path)
     }
@@ -102,6 +106,7 @@ impl Ask {
         self
     }
 
+    /// With this JSON body, in place of any before.
     #[must_use]
     pub fn body(mut self, body: Map<String, Value>) -> Self {
         self.body = Some(Value::Object(body));
@@ -117,12 +122,14 @@ impl Ask {
         self
     }
 
+    /// With a witness, who then sees what the provider receives.
     #[must_use]
     pub fn seen_by(mut self, witness: &Witness) -> Self {
         self.witness = Some(witness.clone());
         self
     }
 
+    /// With `Accept`, which this media type must be fit for.
     #[must_use]
     pub fn accepting(mut self, media_type: &'static str) -> Self {
         self.headers

@@ -1,6 +1,6 @@
 //! Credentials of other services as requests use them: by the alias that a project has bound them to (contract 11).
-//! What was found is at most two seconds old, and a revoked credential is never used: its binding is stale, and
-//! nothing goes out.
+//! What was found is at most two seconds old, or thirty while the store is down (contract 19.5). The binding of a
+//! credential that is revoked in it is stale, and nothing goes out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -53,7 +53,10 @@ pub struct Way {
 
 /// Where a binding leads.
 pub struct Ready {
+    /// The base address, with its deadlines; chosen by the caller, so that every address it has is vetted (contract
+    /// 15.4).
     pub target: Arc<Target>,
+    /// Carries the credential.
     pub header: (HeaderName, HeaderValue),
     /// The same service as a provider of models.
     pub provider: Arc<Provider>,
@@ -69,6 +72,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
+    /// The word of `details.reason`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Stale => "credential_revoked",

@@ -33,6 +33,7 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Places whose release failed and is tried again; more of them end with their lease.
 const MAX_UNRELEASED: usize = 10_000;
 
+/// Counts requests and places in flight, for every caller of this replica.
 pub struct Limiter {
     own: Memory,
     shared: Option<Shared>,

@@ -34,24 +34,39 @@ const TOKENS: &[f64] = &[
     4_194_304.0,
 ];
 
+/// What is counted of requests, runs and this process itself, for `/metrics`.
 pub struct Metrics {
+    /// Responses, by route and status.
     pub requests: IntCounterVec,
     /// One of each filter: they are in the way of every request, and looking one up takes as long as the smaller ones.
     filter_seconds: Vec<(&'static str, Histogram)>,
     /// From the request head to the first upstream byte: what the gateway itself adds before the model starts.
     pub overhead_seconds: Histogram,
+    /// Tokens of a run, by model and kind (`input`, `output`).
     pub token_usage: HistogramVec,
+    /// From the request head to the end of the reply, by model and error.
     pub request_seconds: HistogramVec,
+    /// From the request head to the first piece of content, by model.
     pub first_token_seconds: HistogramVec,
+    /// For each output token after the first, by model.
     pub output_token_seconds: HistogramVec,
+    /// Findings and placeholders, by kind and what was done with them.
     pub phi_entities: IntCounterVec,
+    /// All detectors over one request.
     pub phi_scan_seconds: Histogram,
+    /// Texts that a detector had read before (`hit`) or had to read (`miss`).
     pub phi_results: IntCounterVec,
+    /// Of the policy set in force.
     pub policy_epoch: IntGauge,
+    /// By outcome: `accepted` or `refused`.
     pub policy_reloads: IntCounterVec,
+    /// Runs whose intent has no terminal row yet.
     pub unsettled: IntGauge,
+    /// Seconds since every audit row was sealed.
     pub audit_seal_lag: IntGauge,
+    /// From the request head to the end of a solve, by solver status.
     pub solve_seconds: HistogramVec,
+    /// Specs that waited for a worker when the last one was taken in.
     pub solve_waiting: IntGauge,
     /// 1 while shared counters of rate limits do not answer.
     pub limits_down: IntGauge,
@@ -224,7 +239,7 @@ impl Metrics {
         }
     }
 
-    /// One finished run.
+    /// One finished run. `error_type` is the label of [`Self::request_seconds`].
     pub fn run(&self, model: &str, error_type: &str, usage: Usage, timing: &Timing) {
         let tokens = |kind: &str, count: u64| {
             self.token_usage
@@ -254,7 +269,9 @@ impl Metrics {
 
 /// Durations of one run, all from the request head on.
 pub struct Timing {
+    /// To the end of the reply.
     pub total: Duration,
+    /// To the first piece of content; `None` without any.
     pub first_token: Option<Duration>,
 }
 

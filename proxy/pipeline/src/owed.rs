@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prometheus::IntGauge;
 
+/// What is owed now. One for each process.
 pub struct Owed {
     debts: AtomicUsize,
     /// The part of them that is runs, as operators see it.
@@ -20,6 +21,7 @@ pub struct Debt {
 }
 
 impl Owed {
+    /// Nothing is owed yet; `runs` shows the runs among it.
     pub fn new(runs: IntGauge) -> Arc<Self> {
         Arc::new(Self {
             debts: AtomicUsize::new(0),
@@ -38,6 +40,7 @@ impl Owed {
         self.debt(false)
     }
 
+    /// Runs and rows that are owed. At 0 the process may end.
     pub fn count(&self) -> usize {
         self.debts.load(Ordering::Acquire)
     }

@@ -31,6 +31,7 @@ use crate::policy::phi::{Action, PhiPolicy, ProfileId};
 /// What the guard knows about one request once it has let it pass.
 pub struct Scan {
     pub mode: PhiMode,
+    /// What was replaced in the request, by kind.
     pub counts: Counts,
     /// `id@version` of every detector that read the request.
     pub detectors: Vec<String>,
@@ -120,6 +121,7 @@ impl Detectors {
         self
     }
 
+    /// `id@version` of every detector, in the order of the policy.
     pub fn versions(&self) -> Vec<String> {
         self.detectors
             .iter()
@@ -362,6 +364,7 @@ async fn found_in(
 
 /// A finding in one text, for people and tools: offsets in Unicode code points.
 pub struct ScannedSpan {
+    /// Its first code point; `end` is behind its last.
     pub start: usize,
     pub end: usize,
     pub kind: String,

@@ -54,6 +54,7 @@ pub struct Known {
 /// One thing that is wrong with a policy file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyProblem {
+    /// Its path below the policy folder, or what else could not be read or entered (`policies`, `epoch`).
     pub file: String,
     pub message: String,
 }

@@ -15,6 +15,7 @@ use crate::upstream::Target;
 pub struct Secret(String);
 
 impl Secret {
+    /// The secret as the operator gave it.
     pub const fn new(text: String) -> Self {
         Self(text)
     }
@@ -29,11 +30,14 @@ pub enum Credential {
     Header(HeaderName, HeaderValue),
 }
 
+/// One provider, as operator or organization set it up, and how it fares.
 pub struct Provider {
     pub target: Arc<Target>,
     pub credential: Credential,
     pub breaker: Breaker,
+    /// What its calls say about it.
     pub observed: Observed,
+    /// Who pays it: the operator, or the organization whose credential this is.
     pub billed_to: BilledTo,
 }
 

@@ -13,7 +13,9 @@ use crate::moment;
 /// What one run has found.
 #[derive(Default)]
 pub struct Report {
+    /// Cycles that were looked at.
     pub cycles: u64,
+    /// Cycles that were repaired, and what they had been.
     pub drifts: Vec<(Cycle, Drift)>,
     /// Cycles that the database did not let be looked at or repaired. The log says why.
     pub failed: u64,

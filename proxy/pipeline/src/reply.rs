@@ -28,8 +28,8 @@ pub(crate) struct Reply {
     head: RunHead,
     encoder: Box<dyn ReplyEncoder>,
     guard: ReplyGuard,
-    /// The reply with placeholders in place, also for what is new in it: what is stored. Where nothing is, only what judging
-    /// it takes.
+    /// The reply with placeholders in place, also for what is new in it: what is stored. Where nothing is, only what
+    /// judging it takes.
     kept: ReplyBuilder,
     finish: Option<Finish>,
     /// The same end as the caller may see it.

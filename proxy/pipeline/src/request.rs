@@ -17,6 +17,7 @@ pub struct RequestHead {
     pub method: Method,
     /// Decoded no further than HTTP does: percent escapes stand as sent.
     pub path: String,
+    /// Without the question mark.
     pub query: Option<String>,
     pub headers: HeaderMap,
     /// The caller's address: the socket's, or a trusted proxy's word for it.
@@ -32,10 +33,12 @@ pub struct RequestHead {
 pub struct CutOff(Arc<AtomicBool>);
 
 impl CutOff {
+    /// From now on what is dropped was broken off here.
     pub fn begin(&self) {
         self.0.store(true, Ordering::Release);
     }
 
+    /// Whether [`Self::begin`] was called.
     pub fn has_begun(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -72,6 +75,7 @@ impl From<BodyError> for Fault {
 
 /// One wish for the whole body; the edge answers it once, under its own total deadline.
 pub struct BodyDemand {
+    /// A longer body is [`BodyError::TooLarge`].
     pub limit_bytes: usize,
     pub answer: oneshot::Sender<Result<Bytes, BodyError>>,
 }

@@ -14,6 +14,7 @@ pub struct Response {
     pub body: Body,
 }
 
+/// What follows the head of a response.
 pub enum Body {
     /// Sent with Content-Length.
     Full(Bytes),

@@ -21,8 +21,8 @@ const AT_ONCE: u32 = 64;
 const BETWEEN: Duration = Duration::from_millis(5);
 /// Where more rows wait than half of [`SEAL_EVERY`] is enough for, the log must not fall behind.
 const AT_ONCE_WHEN_LATE: u32 = 512;
-/// Looks for rows that were removed before they were sealed, once more at what was passed as such, and for a new signing
-/// key, once in so many rounds.
+/// Looks for rows that were removed before they were sealed, once more at what was passed as such, and for a new
+/// signing key, once in so many rounds.
 const ROUNDS_PER_CHECK: u32 = 60;
 /// How a log is called, before an identifier that is made with its key.
 const ORIGIN: &str = "svc-gateway/audit/";

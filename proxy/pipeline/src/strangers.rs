@@ -50,6 +50,7 @@ pub struct Owner {
 }
 
 impl Failure {
+    /// Of a credential that is nobody's. `code` is answered, `reason` goes to log and audit row.
     pub const fn unknown(code: Code, reason: &'static str) -> Self {
         Self {
             code,
@@ -112,6 +113,7 @@ fn bucket(exchange: &Exchange) -> (String, Rule) {
 /// Failures by the network that they came from; `None` is that of all others.
 type Counts = HashMap<(Option<IpAddr>, Failure), u64>;
 
+/// Failures that were not written yet, by network, reason and owner: some 4096 apart, the rest together.
 #[derive(Default)]
 pub struct Strangers {
     counts: Mutex<Counts>,

@@ -66,6 +66,7 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// What the events of its audit rows begin with.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Inference => "inference",
@@ -151,6 +152,7 @@ struct ScanRecord {
     detectors: Vec<String>,
 }
 
+/// What the rows of one exchange will say, and how far it has come. Settles itself when it is dropped.
 pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,

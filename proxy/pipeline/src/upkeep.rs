@@ -88,8 +88,8 @@ struct Beat {
 const SLOW_RENEWAL: Duration = Duration::from_secs(2);
 
 impl Pulse {
-    /// Why nothing can be written to the store as far as this replica knows, `None` where the last renewal passed: a
-    /// full disk and a lock of somebody else let everybody read.
+    /// Why nothing can be written to the store as far as this replica knows: a full disk and a lock of somebody else
+    /// let everybody read. `None` where the last renewal passed and none has been waiting for more than 2 s.
     pub fn refusal(&self, now: Instant) -> Option<String> {
         let beat = self.0.lock();
         let is_slow = |asked: Instant| now.saturating_duration_since(asked) >= SLOW_RENEWAL;

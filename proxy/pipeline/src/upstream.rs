@@ -47,7 +47,8 @@ impl Target {
     }
 }
 
-/// How long an upstream may take; all but `total` restart with progress.
+/// How long an upstream may take. `idle` begins anew with every piece of the body, `connect` and `head` with a second
+/// connection, `total` never.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
     /// Name resolution, TCP and TLS together.
@@ -80,6 +81,7 @@ impl Reached {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
     }
 
+    /// `None` before a connection was tried.
     pub fn address(&self) -> Option<IpAddr> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,6 +89,7 @@ impl Reached {
 
 /// An answer whose body is still to be read.
 pub struct InboundResponse {
+    /// Whatever it is: judging it is the caller's.
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Box<dyn InboundBody>,

@@ -32,6 +32,7 @@ pub enum Origin {
 /// A slice of the text in bytes, on character borders; segments are in order and do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
+    /// The first byte, `end` the one behind the last.
     pub start: usize,
     pub end: usize,
     pub origin: Origin,
@@ -51,6 +52,7 @@ pub struct Hints {
 /// One finding, inside one segment, in bytes of the text handed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// The first byte, `end` the one behind the last.
     pub start: usize,
     pub end: usize,
     /// Index into [`Detector::kinds`].
@@ -63,10 +65,11 @@ pub struct Span {
 /// One kind of entity that a detector finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
+    /// The detector's own word for it (`NAME`, `MRN`).
     pub name: Arc<str>,
     /// Safe Harbor identifier class 1 to 18, or 0.
     pub hipaa_class: u8,
-    /// Spans below this score are dropped unless policy sets another threshold; the caller applies it.
+    /// Per mille: spans below this score are dropped unless policy sets another threshold; the caller applies it.
     pub default_threshold: u16,
 }
 
@@ -83,14 +86,15 @@ const FREE_SPANS: usize = 64;
 /// A configured instance and its functions.
 type Live = (Cell, wit::Guest);
 
-/// A detector that reads the texts of one request and its reply in a row, all on one instance. It holds a place in the pool of
-/// instances from its first text on, until it [rests](Self::rest).
+/// A detector that reads the texts of one request and its reply in a row, all on one instance. It holds a place in the
+/// pool of instances from its first text on, until it [rests](Self::rest).
 pub struct Reader {
     detector: Arc<Detector>,
     live: Option<Live>,
 }
 
 impl Reader {
+    /// A reader that has no instance yet.
     pub fn new(detector: Arc<Detector>) -> Self {
         Self {
             detector,
@@ -98,6 +102,7 @@ impl Reader {
         }
     }
 
+    /// The version that it reads with.
     pub fn detector(&self) -> &Detector {
         &self.detector
     }
@@ -140,10 +145,12 @@ pub struct Detector {
 }
 
 impl Detector {
+    /// The id in the manifest, by which policies name it.
     pub fn id(&self) -> &str {
         self.version.id()
     }
 
+    /// The version in the manifest.
     pub fn version(&self) -> &str {
         self.version.number()
     }

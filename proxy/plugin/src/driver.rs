@@ -59,13 +59,19 @@ pub enum Framing {
 /// How the upstream connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamEnd {
+    /// The body came to its end.
     Complete,
+    /// It broke off before its framing said so.
     Truncated,
+    /// The upstream took too long.
     TimedOut,
+    /// The connection failed in another way.
     Reset,
+    /// The gateway gave the call up.
     Cancelled,
 }
 
+/// Which wire family a driver speaks: a `provider kind` of the specification's catalogue, or another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProviderKind {
@@ -133,7 +139,7 @@ pub enum DriverFaultKind {
     Other,
 }
 
-/// A failure as the driver reports it. Machine words only: at most 64 of `[A-Za-z0-9_.:-]`.
+/// A failure as the driver reports it. Machine words only: at most 64 of `[A-Za-z0-9_.:-]`, of `param` brackets too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the driver reports {kind:?} (code {upstream_code:?}, parameter {param:?})")]
 pub struct DriverFault {
@@ -141,6 +147,7 @@ pub struct DriverFault {
     pub param: Option<String>,
     pub upstream_code: Option<String>,
     pub retryable: bool,
+    /// What the provider asked for, in milliseconds.
     pub retry_after_ms: Option<u64>,
 }
 
@@ -175,18 +182,22 @@ pub struct Driver {
 }
 
 impl Driver {
+    /// The id in the manifest, by which the catalogue names it.
     pub fn id(&self) -> &str {
         self.version.id()
     }
 
+    /// The version in the manifest.
     pub fn version(&self) -> &str {
         self.version.number()
     }
 
+    /// The wire family that it speaks.
     pub fn kind(&self) -> ProviderKind {
         self.kind
     }
 
+    /// What it says that it can honour.
     pub fn features(&self) -> Features {
         self.features
     }

@@ -26,11 +26,14 @@ use crate::{engine, sandbox};
 /// What the operator grants at most; a manifest that asks for more gets this.
 #[derive(Clone, Copy, Debug)]
 pub struct Ceilings {
+    /// Memory of one instance.
     pub memory_mib: u32,
     /// Computing time of one `detect`, `start`, `head`, `push` or `close`, and as much again for each MiB that it is
     /// given.
     pub call_ms: u32,
+    /// Computing time of one `configure`.
     pub configure_ms: u32,
+    /// What one call may give back.
     pub output_kib: u32,
     /// Instances alive at once, over all plugins; a driver's run holds one.
     pub instances: u32,
@@ -50,11 +53,13 @@ impl Default for Ceilings {
     }
 }
 
+/// What the host is opened with.
 pub struct HostOptions {
     /// One folder per plugin in here: `plugin.wasm`, `plugin.toml` and, signed, `plugin.toml.sig`.
     pub folder: PathBuf,
     /// Compiled code; created with mode 0700.
     pub cache_folder: PathBuf,
+    /// Whether plugins must be signed by a trust root.
     pub signatures: SignaturePolicy,
     pub trust_roots: Vec<TrustRoot>,
     pub ceilings: Ceilings,

@@ -6,7 +6,8 @@ use ed25519_dalek::{Signature, VerifyingKey};
 
 use crate::error::AdmissionError;
 
-/// What to do with a manifest that no trust root signed.
+/// What to do with a manifest that nobody signed. A signature that is malformed or of no trust root is refused all the
+/// same, unless signatures are not looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SignaturePolicy {
     /// Refuse it.

@@ -17,6 +17,7 @@ pub struct PluginStatus {
     pub history: Vec<StatusEvent>,
 }
 
+/// One version that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginVersion {
     pub version: String,
@@ -28,11 +29,12 @@ pub struct PluginVersion {
     pub signed: bool,
 }
 
+/// How a plugin id stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The newest version found serves.
+    /// Every version that was found was admitted; the highest one serves.
     Ready,
-    /// An older version serves; the newest was refused.
+    /// A version serves; another one that was found was refused.
     Stale,
     /// Nothing serves.
     Refused,
@@ -41,6 +43,7 @@ pub enum State {
 }
 
 impl State {
+    /// The word of `plugin list` and the dashboard.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ready => "ready",

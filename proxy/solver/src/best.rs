@@ -11,8 +11,8 @@ use crate::spec::Spec;
 /// Models up to this size are searched in one go: they are done before taking turns pays.
 const MAX_PLAIN_VARIABLES: usize = 500;
 
-/// What larger models are given before turns are taken, in deterministic seconds and as a share of the budget: the first
-/// turn alone takes 0.6, and many a model of a thousand variables is done in a fiftieth.
+/// What larger models are given before turns are taken, in deterministic seconds and as a share of the budget: the
+/// first turn alone takes 0.6, and many a model of a thousand variables is done in a fiftieth.
 const BRIEF_BUDGET: f64 = 0.15;
 const BRIEF_SHARE: f64 = 0.1;
 /// Models beyond this size take turns at once: simplifying them is the most of what such a search does.

@@ -14,6 +14,7 @@ use crate::spec::Spec;
 pub struct Conflict {
     /// `coverage:<slot id>` or the label of the rule.
     pub id: String,
+    /// For people, in the spec's own words.
     pub description: String,
 }
 

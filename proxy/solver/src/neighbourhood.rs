@@ -1,6 +1,6 @@
-//! Large neighbourhood search for rosters in which a plain search finds nothing at all: a roster that keeps the rules is
-//! made better piece by piece. All but a few of its pairs stay as they are; what they leave open is a model of its own, a
-//! fifth of the whole one, that the engine searches for a moment. Everything in it is deterministic.
+//! Large neighbourhood search for rosters in which a plain search finds nothing at all: a roster that keeps the rules
+//! is made better piece by piece. All but a few of its pairs stay as they are; what they leave open is a model of its
+//! own, a fifth of the whole one, that the engine searches for a moment. Everything in it is deterministic.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -52,8 +52,8 @@ const KINDS: [(Kind, f64); 4] = [
     (Kind::Two, 3.0),
 ];
 
-/// Makes a solution better until the budget, in deterministic seconds, is spent or nothing better can be. `tell` gets each
-/// better objective.
+/// Makes a solution better until the budget, in deterministic seconds, is spent or nothing better can be. `tell` gets
+/// each better objective.
 ///
 /// # Errors
 /// A library that fails, or [`Library::stop`].

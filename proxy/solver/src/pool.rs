@@ -41,7 +41,7 @@ pub struct Solved {
     pub status: Status,
     /// Ids of each slot and of the resources that take it, in the spec's own order; empty when infeasible.
     pub assignments: Vec<(String, Vec<String>)>,
-    /// `None` when infeasible.
+    /// What the violated preferences cost together; `None` when infeasible.
     pub objective: Option<u64>,
     /// Empty unless infeasible.
     pub conflicts: Vec<Conflict>,
@@ -56,6 +56,7 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word of `status`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Optimal => "optimal",

@@ -18,7 +18,9 @@ pub struct Agent {
     pub org_id: String,
     pub mode: Mode,
     pub writable: Writable,
+    /// The agent that it acts for.
     pub parent_agent_id: Option<String>,
+    /// That of its parent and 1; 0 without one, at most 3 (contract 10).
     pub delegation_depth: u32,
     pub created_by: Creator,
     pub created_at: Timestamp,
@@ -31,12 +33,15 @@ pub struct Agent {
 pub struct Writable {
     pub name: String,
     pub description: Option<String>,
+    /// Catalogue id, for requests that name no model.
     pub default_model: Option<String>,
-    /// `None`: any.
+    /// Catalogue ids; `None`: any.
     pub allowed_models: Option<Vec<String>>,
     /// The grants as contract 10 shows them.
     pub scope_grants: Value,
+    /// Credentials that may be good at once.
     pub max_active_credentials: u32,
+    /// The life of a credential that asks for no other, 1 to 720 (contract 10).
     pub default_expiry_hours: u32,
     pub metadata: BTreeMap<String, String>,
 }
@@ -46,6 +51,7 @@ pub struct Writable {
 pub struct Filter {
     /// `Some(true)`: archived ones only.
     pub archived: Option<bool>,
+    /// How its name begins.
     pub name_prefix: Option<String>,
 }
 

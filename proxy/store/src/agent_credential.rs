@@ -20,16 +20,20 @@ pub struct AgentCredential {
     pub mode: Mode,
     pub agent_id: String,
     pub source: Source,
+    /// Record id of the OAuth application that it was issued through; `None` where it came by the API.
     pub application_id: Option<String>,
     pub label: Option<String>,
+    /// Prefix and last four characters.
     pub hint: String,
     /// The grants as contract 10 shows them; what counts is their intersection with the agent's.
     pub scope_grants: Value,
+    /// The person whom the agent speaks with; only such a credential owns stored conversations.
     pub runtime_user: Option<String>,
     /// The user who answers for it.
     pub delegated_by: String,
-    /// `None`: the policy's default.
+    /// Requests per minute; `None`: the policy's default.
     pub per_minute: Option<u32>,
+    /// Requests in flight; `None`: the policy's default.
     pub concurrency: Option<u32>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
@@ -46,6 +50,7 @@ pub enum Source {
 }
 
 impl Source {
+    /// The word of `source`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -73,8 +78,10 @@ pub enum Status {
 }
 
 impl Status {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[Self::Active, Self::Suspended, Self::Expired, Self::Revoked];
 
+    /// The word of `status`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -84,6 +91,7 @@ impl Status {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -113,6 +121,8 @@ impl Verdict {
 }
 
 impl AgentCredential {
+    /// Where it stands at `now`: revoked before expired, and expired before suspended. `agent_archived_at` is that of
+    /// its own agent.
     pub fn status(&self, agent_archived_at: Option<Timestamp>, now: Timestamp) -> Status {
         if self.revoked_at.is_some() {
             Status::Revoked
@@ -208,10 +218,8 @@ pub async fn insert(
         .map(drop)
 }
 
-/// Credentials of an agent that could be used now. Count them under [`agent::lock`].
-///
-/// # Errors
-/// Those of the database.
+/// Credentials of an agent that are neither revoked nor expired; whether the agent is archived makes no difference.
+/// Count them under [`agent::lock`].
 pub async fn count_active(
     tx: &mut Transaction<'_>,
     agent_id: &str,
@@ -222,7 +230,8 @@ pub async fn count_active(
     tx.cx.count(sql, args![agent_id, now]).await
 }
 
-/// Revokes a credential; one that is revoked keeps its first time. With it, the digest by which it is cached.
+/// Revokes a credential; one that is revoked keeps its first time. With it, the digest by which it is cached. `None`
+/// for a credential that the agent does not have.
 ///
 /// # Errors
 /// Those of the database.
@@ -256,7 +265,8 @@ pub async fn revoke_issued(
     tx.cx.one(sql, args![id, now], digest).await
 }
 
-/// The digests by which the credentials of an agent, and of all that act for it, are cached.
+/// The digests by which those credentials of an agent, and of all that act for it, are cached that are neither revoked
+/// nor expired.
 ///
 /// # Errors
 /// Those of the database.
@@ -329,7 +339,8 @@ pub async fn of_user(
 /// The credential with this digest, whatever its status, and what belongs to it at `now`.
 ///
 /// # Errors
-/// Those of the database and of its sealed columns.
+/// Those of the database and of its sealed columns; [`StoreError::Missing`] where its agent, or one that the agent acts
+/// for, is gone.
 pub async fn find_by_digest(
     store: &Store,
     digest: &[u8; 32],

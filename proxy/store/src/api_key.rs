@@ -21,9 +21,11 @@ pub struct ApiKey {
     pub hint: String,
     /// Words of [`svc_core::scope::Scope`].
     pub scopes: Vec<String>,
+    /// A date of [`svc_core::version::ApiVersion`], for requests that name none.
     pub default_version: Option<String>,
     /// Requests per minute; `None` is the policy's default.
     pub per_minute: Option<u32>,
+    /// The user who answers for what the key does.
     pub delegating_user_id: Option<String>,
     pub created_by: Creator,
     pub created_at: Timestamp,
@@ -50,6 +52,7 @@ impl Creator {
     }
 }
 
+/// Where a key stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -58,6 +61,7 @@ pub enum Status {
 }
 
 impl ApiKey {
+    /// Where it stands at `now`: revoked before expired.
     pub fn status(&self, now: Timestamp) -> Status {
         if self.revoked_at.is_some() {
             Status::Revoked
@@ -70,8 +74,10 @@ impl ApiKey {
 }
 
 impl Status {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[Self::Active, Self::Expired, Self::Revoked];
 
+    /// The word of `status`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -80,6 +86,7 @@ impl Status {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -102,6 +109,7 @@ impl Status {
 pub struct Filter {
     /// Any of these; empty: all.
     pub status: Vec<Status>,
+    /// `None`: both.
     pub mode: Option<Mode>,
     /// Id of the user or key that made it.
     pub created_by: Option<String>,
@@ -116,6 +124,7 @@ pub struct Verdict {
     pub baa: baa::Standing,
 }
 
+/// The user who answers for a credential, as far as the gates ask about them (contract 2, step 7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelegatingUser {
     pub id: String,

@@ -7,8 +7,10 @@ use crate::engine::{Row, args};
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError, Transaction, organization};
 
+/// One app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct App {
+    /// A bare ULID.
     pub id: String,
     pub org_id: String,
     pub mode: Mode,

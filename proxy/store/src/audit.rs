@@ -35,6 +35,7 @@ impl Phase {
     }
 }
 
+/// Who did it: `actor.type` (contract 14.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActorKind {
     ApiKey,
@@ -42,11 +43,14 @@ pub enum ActorKind {
     User,
     OauthApplication,
     WebhookToken,
+    /// The gateway itself, or its operator.
     System,
+    /// Nobody who is known.
     Anonymous,
 }
 
 impl ActorKind {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[
         Self::ApiKey,
         Self::AgentCredential,
@@ -57,6 +61,7 @@ impl ActorKind {
         Self::Anonymous,
     ];
 
+    /// The word of `actor.type`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ApiKey => "api_key",
@@ -77,10 +82,12 @@ pub enum Outcome {
     Denied,
     Failure,
     Cancelled,
+    /// The replica was lost before anybody could tell.
     Unknown,
 }
 
 impl Outcome {
+    /// The word of `outcome.result`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -92,27 +99,36 @@ impl Outcome {
     }
 }
 
+/// Who did what a row speaks of.
 #[derive(Clone, Debug)]
 pub struct Actor {
     pub kind: ActorKind,
     pub id: Option<String>,
+    /// The user who answers for the credential.
     pub delegating_user_id: Option<String>,
+    /// What people may see of the secret.
     pub hint: Option<String>,
 }
 
+/// The request that a row is of.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub id: String,
     pub method: String,
+    /// That of the route, with the ids that were sent; other parameters stay names, `{token}`.
     pub path: String,
+    /// Word of [`svc_core::surface::Surface`].
     pub surface: Option<String>,
+    /// `None` where the request did not come as far as its version.
     pub svc_version: Option<String>,
     pub ip: Option<String>,
     pub user_agent: Option<String>,
 }
 
+/// What a row is about.
 #[derive(Clone, Debug)]
 pub struct Target {
+    /// The `object` of its record: `message`, `api_key`.
     pub kind: String,
     pub id: String,
 }
@@ -120,7 +136,9 @@ pub struct Target {
 /// Counts of PHI by kind, never the PHI.
 #[derive(Clone, Debug)]
 pub struct Phi {
+    /// `redact` or `block`.
     pub mode: String,
+    /// Findings by kind.
     pub entity_counts: BTreeMap<String, u64>,
     /// `name@version` or `name@version:digest` of each detector that ran.
     pub detectors: Vec<String>,
@@ -132,6 +150,7 @@ pub struct Phi {
 pub struct Row {
     pub id: String,
     pub phase: Phase,
+    /// The family and what happened: `inference.completed`.
     pub event: String,
     pub occurred_at: Timestamp,
     /// `None` where the row belongs to no organization.
@@ -146,6 +165,7 @@ pub struct Row {
     /// Code of the fault catalogue.
     pub code: Option<String>,
     pub phi: Option<Phi>,
+    /// Catalogue id.
     pub model: Option<String>,
     /// Ids, codes, counts and durations; `model` is added to them.
     pub details: Map<String, Value>,
@@ -428,6 +448,7 @@ pub struct Filter {
     pub request_id: Option<String>,
     pub target_type: Option<String>,
     pub target_id: Option<String>,
+    /// Word of [`Outcome`].
     pub result: Option<String>,
     pub surface: Option<String>,
     pub model: Option<String>,

@@ -21,6 +21,7 @@ use crate::{Store, StoreError};
 /// What one batch did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
+    /// Leaves that were added.
     pub rows: u64,
     /// Whether more may be waiting.
     pub more: bool,
@@ -43,6 +44,7 @@ impl Default for Passed {
 /// Where a row stands in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
+    /// From 0, over the whole deployment.
     pub index: u64,
     pub hash: Hash,
 }
@@ -50,6 +52,7 @@ pub struct Leaf {
 /// The newest checkpoint, with the size that it names.
 #[derive(Clone, Debug)]
 pub struct Signed {
+    /// Leaves.
     pub size: u64,
     /// A signed note.
     pub checkpoint: String,
@@ -59,6 +62,7 @@ pub struct Signed {
 #[derive(Clone, Debug)]
 pub struct Inclusion {
     pub leaf: Leaf,
+    /// The hash beside the leaf first ([`svc_core::merkle::includes`]).
     pub hashes: Vec<Hash>,
     pub signed: Signed,
 }
@@ -67,7 +71,7 @@ pub struct Inclusion {
 /// once.
 ///
 /// # Errors
-/// Those of the database; nothing is sealed then.
+/// [`StoreError::Missing`] before the log has a key, and those of the database; nothing is sealed then.
 pub async fn seal(
     store: &Store,
     signer: &Signer,
@@ -427,7 +431,8 @@ const MISSING_HASH: StoreError = StoreError::Corrupt {
 /// The proof that the tree of `old` leaves is a beginning of that of `new`.
 ///
 /// # Errors
-/// [`StoreError::Missing`] where `old` is the larger one or `new` is more than there is; those of the database.
+/// [`StoreError::Missing`] where `old` is the larger one or `new` is more than there is, or before the log has a key;
+/// [`StoreError::Corrupt`] where hashes are missing; those of the database.
 pub async fn consistency(store: &Store, old: u64, new: u64) -> Result<Vec<Hash>, StoreError> {
     store
         .db
@@ -523,7 +528,9 @@ pub struct Absent {
 /// Which leaves without a row are asked for, oldest first.
 #[derive(Clone, Debug)]
 pub struct AbsentPage {
+    /// From this instant on.
     pub from: Option<Timestamp>,
+    /// Up to before this instant.
     pub to: Option<Timestamp>,
     /// Leaves of the tree that is asked about.
     pub size: u64,
@@ -559,8 +566,8 @@ pub async fn absent(
         .db
         .read(|cx| {
             Box::pin(async move {
-                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join it may
-                // read all rows of the organization for each leaf.
+                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join
+                // it may read all rows of the organization for each leaf.
                 let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
                            WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
                            AND l.leaf_index < $5 \

@@ -34,6 +34,7 @@ macro_rules! in_force {
 /// Where an organization stands with its agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
+    /// Nothing was accepted, or what was accepted is not in effect yet.
     None,
     Active,
     /// A newer template exists and the time of grace runs.
@@ -43,6 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// The word of `status` (contract 13).
     pub const fn word(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -62,6 +64,7 @@ impl Standing {
 /// A text that organizations accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
+    /// What acceptances name it by.
     pub version: String,
     pub title: String,
     /// Markdown.
@@ -96,14 +99,17 @@ pub struct Acceptance {
     pub id: String,
     pub org_id: String,
     pub template_version: String,
+    /// Hex.
     pub template_sha256: String,
     pub accepted_by_user_id: String,
+    /// As the signer wrote it, like title and mailbox.
     pub signer_name: String,
     pub signer_title: String,
     pub signer_email: String,
     pub accepted_at: Timestamp,
     pub ip: Option<String>,
     pub user_agent: Option<String>,
+    /// Does not count before.
     pub effective_at: Timestamp,
     pub expires_at: Option<Timestamp>,
 }
@@ -129,7 +135,8 @@ pub struct Status {
 }
 
 impl Recorded {
-    /// As the record shows it, where `current` is the template in force at `now`.
+    /// As the record shows it, where `current` is the template in force at `now`: `terminated`, `superseded`, `expired`
+    /// or `in_force`.
     pub fn status(&self, current: Option<&Template>, now: Timestamp) -> &'static str {
         if self.terminated_at.is_some() {
             "terminated"
@@ -176,8 +183,8 @@ impl Recorded {
     }
 }
 
-/// Publishes a template. One that is published already may get other times, but no other text: `false` then, and
-/// nothing has changed.
+/// Publishes a template. One that is published already may get other times, but no other text or title: `false` then,
+/// and nothing has changed.
 ///
 /// # Errors
 /// Those of the database.

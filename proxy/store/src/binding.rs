@@ -18,6 +18,7 @@ pub struct Binding {
     pub mode: Mode,
     pub integration_id: String,
     pub project_id: String,
+    /// Unique in its project.
     pub alias: String,
     /// `None`: any path below the base address.
     pub allowed_paths: Option<Vec<String>>,

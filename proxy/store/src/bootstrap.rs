@@ -20,18 +20,22 @@ use crate::{Store, StoreError};
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
     pub name: String,
+    /// A tier of the policies' plans.
     pub plan_tier: String,
     pub evaluation_ends_at: Option<Timestamp>,
     pub phi_mode: PhiMode,
     /// Ids of the catalogue's premium models that are enabled at once.
     pub premium_models: Vec<String>,
+    /// What is switched on or off, by name.
     pub features: BTreeMap<String, bool>,
+    /// Output tokens of one request.
     pub per_request_max_tokens: u32,
     pub mode: Mode,
     /// Words of [`svc_core::scope::Scope`].
     pub scopes: Vec<String>,
     /// Requests per minute, of the key and of the organization.
     pub per_minute: Option<u32>,
+    /// Credits of one cycle; `None` is what the tier includes.
     pub monthly_credits: Option<Micro>,
     /// The agreement that the owner accepts; `None` leaves the organization without one.
     pub baa: Option<Template>,

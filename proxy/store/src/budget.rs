@@ -14,10 +14,13 @@ use crate::{Store, StoreError, Transaction};
 /// Caps that an organization sets itself per cycle; `None` is no cap, zero blocks everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caps {
+    /// The most that may be used and held in a cycle.
     pub credits: Option<Micro>,
+    /// The most dollars that runs may cost at providers, held ones among them.
     pub spend_usd: Option<Micro>,
     /// Fractions of a cap at which to tell the organization, in millionths.
     pub alert_thresholds: Vec<Micro>,
+    /// Id of who has set them last; `None` where nobody has.
     pub updated_by: Option<String>,
     pub updated_at: Option<Timestamp>,
 }
@@ -26,13 +29,16 @@ pub struct Caps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycle {
     pub start: Timestamp,
+    /// The start of the next cycle.
     pub end: Timestamp,
 }
 
 /// The sums of a cycle. `held` is the sum of the holds of requests in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
+    /// What settled runs were charged.
     pub used_credits: Micro,
+    /// What settled runs have cost at providers, those that failed among them.
     pub used_spend_usd: Micro,
     pub held_credits: Micro,
     pub held_spend_usd: Micro,
@@ -62,6 +68,7 @@ pub enum Limit {
     PlanCredits,
     /// `BUDGET_EXCEEDED`: the organization's own caps.
     CreditCap,
+    /// As the one before, in dollars.
     SpendCap,
 }
 
@@ -302,8 +309,8 @@ pub(crate) async fn take(
     // No cap.
     let none = Micro(i64::MAX);
     for _ in 0..RESERVE_ATTEMPTS {
-        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on PostgreSQL, is
-        // not judged again once the row that another request has changed is there.
+        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on
+        // PostgreSQL, is not judged again once the row that another request has changed is there.
         let taken = cx
             .row(
                 "UPDATE budgets SET held_credits_micro = held_credits_micro + $4, \

@@ -1,5 +1,6 @@
 //! Stored conversations. Content is sealed under a data key of the conversation's own, which the organization key
-//! wraps, or the key of the person that an agent spoke with (contract 19.4); no function here lets plain content reach a statement.
+//! wraps, or the key of the person that an agent spoke with (contract 19.4); no function here lets plain content reach
+//! a statement.
 
 use svc_core::chat::{Role, Usage};
 use svc_core::money::Micro;
@@ -19,6 +20,7 @@ pub struct Owner {
     /// `api_key` or `agent_credential`.
     pub kind: String,
     pub id: String,
+    /// The person whom the agent spoke with.
     pub runtime_user: Option<String>,
 }
 
@@ -74,9 +76,11 @@ pub struct NewMessage {
     pub id: String,
     pub role: Role,
     pub content: Content,
+    /// Catalogue id.
     pub model: String,
-    /// Of the reply; zero on the caller's own messages.
+    /// Tokens of the reply; zero on the caller's own messages.
     pub usage: Usage,
+    /// What the run was charged; zero on the caller's own messages.
     pub credits: Micro,
     /// Word of [`svc_core::chat::FinishReason`].
     pub stop_reason: Option<String>,
@@ -196,8 +200,8 @@ fn past(key: &SecretKey, org_id: &str, row: &Row) -> Result<Past, StoreError> {
     })
 }
 
-/// Wraps data keys that older versions of the organization key have wrapped with the current one; at most
-/// `limit` conversations. Returns how many; zero means that none is left.
+/// Wraps data keys that older versions of the organization key have wrapped with the current one, and stops behind the
+/// hundred in which `limit` conversations are reached. Returns how many; zero means that none is left.
 ///
 /// # Errors
 /// Those of the database and of sealed columns.

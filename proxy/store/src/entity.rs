@@ -17,13 +17,17 @@ use crate::{app, org_key};
 
 static TABLE: Table = table!("entities", "id");
 
+/// An entity with its schema and its wrapped key.
 #[derive(Clone)]
 pub struct Entity {
+    /// A bare ULID.
     pub id: String,
     pub org_id: String,
     pub mode: Mode,
     pub app_id: String,
+    /// What the organization calls it; unique in its app.
     pub key: String,
+    /// 1 for a new entity; one more with every change.
     pub schema_version: u32,
     pub schema: Schema,
     pub created_at: Timestamp,

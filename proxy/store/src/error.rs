@@ -33,7 +33,7 @@ pub enum StoreError {
     /// A unique value is taken. `constraint` names the rule as the engine does, never the value.
     #[error("a row with this key exists ({constraint})")]
     Exists { constraint: String },
-    /// The row that a write builds on does not exist for this organization and mode.
+    /// A row that the work builds on does not exist, or not for this organization and mode.
     #[error("no such {0}")]
     Missing(&'static str),
     /// A conversation has issued other placeholders since it was loaded.
@@ -51,7 +51,8 @@ pub enum StoreError {
     /// The schema cannot be used by this program.
     #[error("schema: {0}")]
     Schema(String),
-    /// A database address that is neither `sqlite://path` nor `postgres://…`.
+    /// An address that is neither one of a database (`sqlite://path`, `postgres://…`) nor one of a server of counters
+    /// (`redis://…`).
     #[error("database address: {0}")]
     Address(String),
     #[error(transparent)]

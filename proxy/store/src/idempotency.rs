@@ -18,6 +18,7 @@ use crate::{Store, StoreError, Transaction};
 pub struct Scope {
     pub org_id: String,
     pub mode: Mode,
+    /// Id of the credential, the person at a page or the inbound webhook that sent the key.
     pub principal_id: String,
     /// SHA-256 of the key's text.
     pub key_digest: [u8; 32],
@@ -200,12 +201,12 @@ pub async fn complete(
         .await
 }
 
-/// Stores the response of a key that is not claimed before, in the transaction of an effect that is one transaction
-/// and nothing else: of two that run at once the second waits here, and finds what the first one stored. `None` where
-/// this response is the one.
+/// Stores the response of a key that is not claimed before, in the transaction of an effect that is one transaction and
+/// nothing else: of two that run at once the second waits here, and finds what the first one stored. `None` where this
+/// response is the one.
 ///
 /// # Errors
-/// Those of the database.
+/// Those of the database; [`StoreError::Missing`] where somebody has claimed the key and not answered yet.
 pub async fn keep(
     tx: &mut Transaction<'_>,
     scope: &Scope,
@@ -337,6 +338,8 @@ pub struct Envelope {
 }
 
 impl Envelope {
+    /// The envelope of one key: `key_text` is the key as it was sent.
+    ///
     /// # Errors
     /// Those of the organization's key.
     pub async fn of(store: &Store, scope: &Scope, key_text: &str) -> Result<Self, StoreError> {
@@ -351,12 +354,16 @@ impl Envelope {
         })
     }
 
+    /// Seals a response for [`complete`] or [`keep`].
+    ///
     /// # Errors
     /// As [`seal::seal`].
     pub fn seal(&self, response: &[u8]) -> Result<Vec<u8>, StoreError> {
         Ok(seal::seal(&self.key, self.version, self.place(), response)?)
     }
 
+    /// Opens what [`Self::seal`] made for this key, with whatever version of the organization's key.
+    ///
     /// # Errors
     /// [`StoreError::Seal`] for a response of another key.
     pub async fn open(&self, store: &Store, sealed: &[u8]) -> Result<Vec<u8>, StoreError> {

@@ -9,6 +9,7 @@ use crate::{Store, StoreError, Transaction, link, session, user};
 /// One identity of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
+    /// As the provider writes it, to the byte.
     pub issuer: String,
     pub subject: String,
 }

@@ -19,6 +19,7 @@ macro_rules! select {
     };
 }
 
+/// One webhook, without its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboundWebhook {
     pub id: String,
@@ -29,15 +30,17 @@ pub struct InboundWebhook {
     pub entity_key: String,
     pub name: String,
     pub status: Status,
+    /// Prefix and last four characters.
     pub token_hint: String,
     pub field_mapping: Mapping,
-    /// `None`: what the policy says.
+    /// Requests per minute; `None`: what the policy says.
     pub per_minute: Option<u32>,
     pub created_at: Timestamp,
     /// Accurate to [`LAST_USED_STEP_MS`].
     pub last_used_at: Option<Timestamp>,
 }
 
+/// Whether a token leads anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -45,6 +48,7 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word of `status`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -52,6 +56,7 @@ impl Status {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "active" => Some(Self::Active),
@@ -73,6 +78,7 @@ pub struct Configured {
 pub struct Entrance {
     pub webhook: InboundWebhook,
     pub entity: Entity,
+    /// What the organization's outbound webhooks carry of a record that comes in here.
     pub webhook_payload: WebhookPayload,
 }
 

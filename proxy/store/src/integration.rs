@@ -28,12 +28,14 @@ pub struct Integration {
     pub org_id: String,
     pub mode: Mode,
     pub name: String,
+    /// As it was given; every call goes below it.
     pub base_url: String,
     pub auth: Auth,
     /// End of the secret, for people.
     pub secret_hint: String,
     /// One more with every rotation.
     pub secret_version: u32,
+    /// Names that lead to it now.
     pub bindings_count: u32,
     pub created_by: Creator,
     pub created_at: Timestamp,
@@ -52,6 +54,7 @@ pub enum Auth {
 }
 
 impl Auth {
+    /// The word of `auth.scheme`.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Bearer => "bearer",

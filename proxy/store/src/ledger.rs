@@ -20,6 +20,7 @@ pub enum BilledTo {
 }
 
 impl BilledTo {
+    /// The word of `billed_to`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -35,8 +36,11 @@ pub struct Entry {
     pub cycle: Cycle,
     /// Word of the terminal audit row's result.
     pub result: String,
+    /// Catalogue id.
     pub model: String,
+    /// Word of [`svc_core::surface::Surface`].
     pub surface: String,
+    /// Word of [`crate::audit::ActorKind`].
     pub actor_type: String,
     pub actor_id: String,
     pub billed_to: BilledTo,
@@ -53,16 +57,22 @@ pub struct Totals {
     pub cost_usd: Micro,
     pub sonnet_equivalent_tokens: u64,
     pub usage: Usage,
+    /// Postings that were summed up: one debit for each request.
     pub requests: u64,
 }
 
 /// One posting as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
+    /// `debit` or `credit`.
     pub kind: String,
+    /// `org:usage`, or `org:cycle:` and the start of the cycle.
     pub account: String,
+    /// In `unit`; the two postings of a request sum up to zero.
     pub amount: Micro,
+    /// `credit`.
     pub unit: String,
+    /// Dollars; sums up to zero like the amounts.
     pub cost_usd: Micro,
     pub price_list: String,
     pub result: String,

@@ -42,8 +42,10 @@ pub struct Place<'a> {
 /// Everything that one request has to pass, in this order: at most [`MAX_TAKES`], then the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
+    /// Taken from in this order, until one denies.
     pub takes: &'a [Take<'a>],
     pub place: Option<Place<'a>>,
+    /// The caller's time in microseconds, for counters that go by it ([`Clock`]).
     pub now_us: i64,
 }
 
@@ -56,6 +58,7 @@ pub struct Answer {
     pub place: Option<Placed>,
 }
 
+/// What became of the wish for a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// To be given back with [`Counters::release`].
@@ -104,9 +107,11 @@ impl Counters {
         }
     }
 
+    /// Takes one request out of every bucket and then a place, up to the first that denies.
+    ///
     /// # Errors
-    /// Those of the database or server. Nothing is known then; a place that was taken all the same is released like
-    /// any other.
+    /// Those of the database or server. Nothing is known then; a place that was taken all the same is released like any
+    /// other.
     pub async fn take(&self, asked: &Asked<'_>) -> Result<Answer, StoreError> {
         match self {
             Self::Database(database) => database.take(asked).await,

@@ -14,6 +14,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// The word of audit rows and of the store.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Invitation => "invitation",

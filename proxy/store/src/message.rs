@@ -14,16 +14,23 @@ use crate::{Store, StoreError};
 /// A message with its content opened.
 pub struct Message {
     pub id: String,
+    /// Of the request that made it.
     pub request_id: String,
     pub org_id: String,
     pub conversation_id: String,
+    /// Catalogue id.
     pub model: String,
     pub role: Role,
+    /// Of the reply; zero on the caller's own messages.
     pub usage: Usage,
+    /// What the run was charged; zero on the caller's own messages.
     pub credits: Micro,
     pub content: Content,
+    /// Word of [`svc_core::chat::FinishReason`], of a reply.
     pub stop_reason: Option<String>,
+    /// `{"mode", "redacted", "entity_types", "restored"}` (contract 21), of a reply.
     pub phi: Option<Value>,
+    /// The terminal audit row of the run.
     pub audit_id: Option<String>,
     pub created_at: Timestamp,
     /// Placeholders of its conversation, for restoring.

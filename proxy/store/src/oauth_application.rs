@@ -16,10 +16,11 @@ pub struct Application {
     pub id: String,
     pub org_id: String,
     pub mode: Mode,
+    /// What it is called on the wire; `id` is that of the record.
     pub client_id: String,
     pub kind: ClientKind,
     pub writable: Writable,
-    /// Of a confidential application.
+    /// Prefix and last four characters of a confidential application's secret.
     pub secret_hint: Option<String>,
     /// While the secret before the last rotation is accepted too.
     pub previous_secret_expires_at: Option<Timestamp>,
@@ -57,9 +58,11 @@ impl Secrets {
     }
 }
 
-/// What ended with an application: digests by which its credentials are cached.
+/// What ended with an application.
 pub struct Ended {
+    /// Digests by which the credentials that it had issued are cached.
     pub credentials: Vec<[u8; 32]>,
+    /// Codes that were not redeemed yet.
     pub codes: u64,
 }
 
@@ -303,7 +306,7 @@ pub async fn find_by_client_id(
 /// What the organization is called that registered an application.
 ///
 /// # Errors
-/// Those of the database.
+/// Those of the database; [`StoreError::Missing`] where that organization is gone.
 pub async fn owner_name(store: &Store, application: &Application) -> Result<String, StoreError> {
     let arguments = args![&application.org_id];
     store

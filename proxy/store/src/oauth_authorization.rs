@@ -1,5 +1,5 @@
-//! What users are asked and what they answered (contract 16.3): requests that wait for a decision, and the codes of those
-//! that were allowed. Both are found by the SHA-256 of what was handed out, which is nowhere here.
+//! What users are asked and what they answered (contract 16.3): requests that wait for a decision, and the codes of
+//! those that were allowed. Both are found by the SHA-256 of what was handed out, which is nowhere here.
 
 use serde_json::Value;
 use svc_core::secret::Mode;
@@ -27,6 +27,7 @@ pub struct Parked {
     pub redirect_uri: String,
     /// As it stands in the query that it came in.
     pub state: Option<String>,
+    /// 43 characters of base64url (`S256`).
     pub code_challenge: String,
     pub agent_id: String,
     /// `authorization_details` as sent.
@@ -47,7 +48,7 @@ pub struct Code {
     pub user_id: String,
     /// What was granted, as a credential has it.
     pub scope_grants: Value,
-    /// The life of the credential.
+    /// The life of the credential, in hours.
     pub expiry_hours: u32,
     /// Wrong verifiers so far.
     pub attempts: u32,

@@ -198,11 +198,12 @@ async fn insert_version(
     .map(drop)
 }
 
-/// Gives the organization a new key for what is sealed from now on; older versions open what they sealed.
-/// [`crate::conversation::rewrap`] moves existing data keys over.
+/// Gives the organization a new key for what is sealed from now on, and returns its version; older ones open what they
+/// sealed. [`crate::conversation::rewrap`] moves existing data keys over.
 ///
 /// # Errors
-/// [`StoreError::Exists`] when another rotation of the same organization was faster.
+/// [`StoreError::Exists`] when another rotation of the same organization was faster; [`StoreError::Seal`] for an
+/// organization without a key.
 pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, StoreError> {
     let keys = read(store, org_id).await?;
     let version = keys.current()?.0.saturating_add(1);

@@ -20,6 +20,7 @@ pub enum PhiMode {
 }
 
 impl PhiMode {
+    /// The word of `phi_mode`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Redact => "redact",
@@ -27,6 +28,7 @@ impl PhiMode {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "redact" => Some(Self::Redact),
@@ -44,6 +46,7 @@ pub enum WebhookPayload {
 }
 
 impl WebhookPayload {
+    /// The word of `webhook_payload`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Thin => "thin",
@@ -51,6 +54,7 @@ impl WebhookPayload {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "thin" => Some(Self::Thin),
@@ -64,11 +68,13 @@ impl WebhookPayload {
 #[derive(Clone)]
 pub struct Organization {
     pub id: String,
+    /// Stands for the id in paths; unique in the deployment.
     pub slug: String,
     pub default_project_id: String,
     pub plan: Plan,
     /// Day of the month on which a billing cycle starts, 1 to 28.
     pub cycle_anchor_day: i8,
+    /// `UTC`: the only one that cycles are counted in.
     pub cycle_timezone: String,
     pub settings: Settings,
     pub created_at: Timestamp,
@@ -93,14 +99,22 @@ pub struct Plan {
 pub struct Settings {
     pub name: String,
     pub phi_mode: PhiMode,
+    /// Whether callers get the values in the place of placeholders (contract 21).
     pub phi_restore: bool,
+    /// Whether inference and solving are refused (`AI_PAUSED`).
     pub ai_paused: bool,
+    /// Catalogue ids of the premium models that are enabled.
     pub premium_models: Vec<String>,
+    /// For requests that bring no system prompt of their own.
     pub default_system_prompt: Option<Content>,
+    /// Output tokens of one request; what asks for more gets this (contract 21).
     pub per_request_max_tokens: u32,
+    /// What the organization has switched on or off, by name.
     pub features: BTreeMap<String, bool>,
     pub webhook_payload: WebhookPayload,
+    /// Days that a conversation is kept after its last turn.
     pub conversation_days: u32,
+    /// Days that an audit row is kept, at least [`crate::retention::MIN_AUDIT_DAYS`].
     pub audit_days: u32,
 }
 
@@ -425,8 +439,8 @@ pub async fn save_plan(
         .await
 }
 
-/// Keeps others from adding to what this organization has, for the rest of the transaction: two that count the same cannot both
-/// add. An update that changes nothing holds the row on both engines alike.
+/// Keeps others from adding to what this organization has, for the rest of the transaction: two that count the same
+/// cannot both add. An update that changes nothing holds the row on both engines alike.
 ///
 /// # Errors
 /// Those of the database.

@@ -39,8 +39,10 @@ pub struct Event {
     pub org_id: String,
     pub mode: Mode,
     pub name: EventName,
+    /// A bare ULID.
     pub app_id: String,
     pub entity_key: String,
+    /// When it happened: the `timestamp` of every delivery.
     pub at: Timestamp,
     /// May hold PHI where the organization has chosen full payloads.
     pub data: Value,

@@ -9,6 +9,7 @@ use crate::{Store, StoreError};
 /// Which part of a list is wanted.
 #[derive(Clone, Debug)]
 pub struct Page {
+    /// Rows at most.
     pub limit: u32,
     /// The last row of the page before.
     pub after: Option<Position>,
@@ -25,6 +26,7 @@ pub struct Position {
 }
 
 impl Position {
+    /// The place of a row: its time in the list, and its id among those of one instant.
     pub fn new(at: Timestamp, id: &str) -> Self {
         Self {
             at,

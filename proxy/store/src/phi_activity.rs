@@ -35,10 +35,11 @@ pub struct Activity {
     pub detectors: BTreeMap<String, u64>,
     /// Requests by UTC day, as days since the epoch.
     pub days: BTreeMap<i64, u64>,
-    /// Whether the span has more rows than are counted.
+    /// Whether the span may have more rows than were counted.
     pub is_cut: bool,
 }
 
+/// Findings, or requests, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub redacted: u64,

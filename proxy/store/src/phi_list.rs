@@ -82,7 +82,8 @@ pub async fn put(
         .await
 }
 
-/// Takes values off their lists; returns how many stood there.
+/// Takes values off their lists; returns how many stood there. `audit` is written with the change; where none stood
+/// there, nothing is.
 ///
 /// # Errors
 /// Those of the database.

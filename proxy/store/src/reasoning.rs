@@ -12,6 +12,8 @@ pub struct Signed {
 }
 
 impl Signed {
+    /// Seals both for a caller of this organization. Opens for no other.
+    ///
     /// # Errors
     /// Those of the organization's key.
     pub async fn seal(&self, store: &Store, org_id: &str) -> Result<Vec<u8>, StoreError> {
@@ -21,6 +23,8 @@ impl Signed {
         Ok(seal::seal(key, version, place(org_id), plain.as_bytes())?)
     }
 
+    /// Opens what a caller has brought back.
+    ///
     /// # Errors
     /// [`StoreError::Seal`] for what [`Self::seal`] has not made for this organization, and those of its key.
     pub async fn open(store: &Store, org_id: &str, sealed: &[u8]) -> Result<Self, StoreError> {

@@ -22,7 +22,9 @@ pub struct Cycle {
 /// Sums that are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
+    /// What the cycle has.
     pub kept: Sums,
+    /// What ledger and holds add up to.
     pub recomputed: Sums,
 }
 
@@ -87,7 +89,7 @@ pub async fn examine(store: &Store, cycle: &Cycle) -> Result<Option<Drift>, Stor
 /// written.
 ///
 /// # Errors
-/// Those of the database.
+/// Those of the database; [`StoreError::Missing`] for a cycle that is not there.
 pub async fn repair(
     store: &Store,
     cycle: &Cycle,

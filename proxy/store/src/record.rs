@@ -21,6 +21,7 @@ pub struct Record {
     pub updated_at: Timestamp,
 }
 
+/// How a record came in: `created_via` (contract 17.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CreatedVia {
     Api,
@@ -30,6 +31,7 @@ pub enum CreatedVia {
 }
 
 impl CreatedVia {
+    /// The word of `created_via`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Api => "api",
@@ -110,7 +112,7 @@ pub async fn lock(
 /// Puts other values in the place of a locked record's.
 ///
 /// # Errors
-/// Those of the database.
+/// Those of the database; [`StoreError::Missing`] for a record that is not there.
 pub async fn update(
     tx: &mut Transaction<'_>,
     entity: &Entity,

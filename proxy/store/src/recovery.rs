@@ -1,5 +1,6 @@
 //! Recovery: closes what replicas that are no longer alive have left open, with one `.abandoned` row each
-//! (`inference.abandoned` for an inference), and gives their holds back (contract 14.2). Any number of replicas may run it at once.
+//! (`inference.abandoned` for an inference), and gives their holds back (contract 14.2). Any number of replicas may run
+//! it at once.
 
 use serde_json::{Value, json};
 use svc_core::chat::Usage;

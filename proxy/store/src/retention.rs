@@ -19,7 +19,8 @@ pub const MIN_AUDIT_DAYS: u32 = 2_190;
 pub struct Expired {
     pub audit_rows: u64,
     pub conversations: u64,
-    /// Organizations, by mode, of which something may be left, because the database did not do it. The log says why.
+    /// Organizations, by mode, of which something may be left, because the database did not do it; the rows that belong
+    /// to none count as one. The log says why.
     pub failed: u64,
 }
 

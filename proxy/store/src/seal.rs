@@ -9,14 +9,17 @@ use aes_gcm::aead::{Aead, Generate, Key as CipherKey, KeyInit, Nonce, Payload};
 pub struct Content(String);
 
 impl Content {
+    /// Takes a text in.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
+    /// The text in clear: for what seals it, sends it, or shows it to whoever may see it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
+    /// As [`Self::as_str`], without a copy.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -27,6 +30,7 @@ impl Content {
 pub struct SecretKey([u8; KEY_BYTES]);
 
 impl SecretKey {
+    /// The key of these bytes, which must be random.
     pub const fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self(bytes)
     }
@@ -63,6 +67,7 @@ pub enum SealError {
     MasterKey(String),
 }
 
+/// Length of an AES-256 key.
 pub const KEY_BYTES: usize = 32;
 /// First byte of every sealed value; the next four are the key version, then the nonce.
 const FORM: u8 = 1;

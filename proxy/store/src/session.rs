@@ -122,10 +122,10 @@ pub async fn insert(
     tx.cx.execute(sql, arguments).await.map(drop)
 }
 
-/// The session with this digest, over or not, and what belongs to it at `now`.
+/// The session with this digest, over or not, and what belongs to it at `now`; `None` where its user is gone.
 ///
 /// # Errors
-/// Those of the database and of its sealed columns.
+/// Those of the database and of its sealed columns; [`StoreError::Missing`] where its organization is gone.
 pub async fn find(
     store: &Store,
     digest: &[u8; 32],
@@ -221,7 +221,8 @@ pub async fn end_all(tx: &mut Transaction<'_>, user_id: &str) -> Result<u64, Sto
     tx.cx.execute(sql, args![user_id]).await
 }
 
-/// Removes sessions and links that are over, and attempts that nobody counts any more.
+/// Removes sessions and links that are over, and attempts that nobody counts any more; one batch of each. Gives how
+/// many rows.
 ///
 /// # Errors
 /// Those of the database.

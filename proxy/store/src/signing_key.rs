@@ -23,6 +23,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// The word of the store.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Agreement => "agreement",
@@ -40,19 +41,24 @@ pub struct SigningKey {
 /// The half of a key that anybody may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey {
+    /// 1 for the first key of a purpose; one more with every rotation.
     pub version: u32,
+    /// That of [`key_id`].
     pub key_id: String,
     pub bytes: [u8; PUBLIC_BYTES],
     pub created_at: Timestamp,
 }
 
+/// Length of an Ed25519 public key.
 pub const PUBLIC_BYTES: usize = 32;
+/// Length of an Ed25519 signature.
 pub const SIGNATURE_BYTES: usize = 64;
 const FIRST_VERSION: u32 = 1;
 /// Bytes of the public key's SHA-256 that name it.
 const KEY_ID_BYTES: usize = 8;
 
 impl SigningKey {
+    /// The detached signature over the bytes as they are; [`verifies`] judges it.
     pub fn sign(&self, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
         self.private.sign(message).to_bytes()
     }
@@ -270,7 +276,7 @@ pub fn verifies(public: &[u8; PUBLIC_BYTES], message: &[u8], signature: &[u8]) -
     matches!((key, signature), (Ok(key), Ok(signature)) if key.verify_strict(message, &signature).is_ok())
 }
 
-/// What a public key is called.
+/// What a public key is called: the first 8 bytes of its SHA-256, in hex.
 pub fn key_id(public: &[u8; PUBLIC_BYTES]) -> String {
     let digest = Sha256::digest(public);
     let named = digest.get(..KEY_ID_BYTES).unwrap_or_default();

@@ -28,6 +28,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
+    /// The word of `group_by`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -38,6 +39,7 @@ impl GroupBy {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         [
             Self::Model,
@@ -69,12 +71,14 @@ impl GroupBy {
 #[derive(Clone, Debug, Default)]
 pub struct Used {
     pub credits: Micro,
+    /// Dollars that providers cost, for runs that failed or were cancelled too.
     pub spend_usd: Micro,
     pub sonnet_equivalent_tokens: u64,
     pub tokens: Usage,
     pub requests: Requests,
     /// Solver runs that were answered.
     pub actions: u64,
+    /// Most credits first, at most 1000; empty where none was asked for.
     pub breakdown: Vec<Group>,
 }
 
@@ -82,7 +86,9 @@ pub struct Used {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Requests {
     pub succeeded: u64,
+    /// Refused by a gate or a policy.
     pub blocked: u64,
+    /// Those that were abandoned among them.
     pub failed: u64,
     pub cancelled: u64,
 }

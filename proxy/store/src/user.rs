@@ -17,6 +17,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[
         Self::Owner,
         Self::Admin,
@@ -25,6 +26,7 @@ impl Role {
         Self::Viewer,
     ];
 
+    /// The word of `role`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -35,6 +37,7 @@ impl Role {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|role| role.word() == word)
     }
@@ -44,6 +47,7 @@ impl Role {
         matches!(self, Self::Owner | Self::Admin | Self::Member)
     }
 
+    /// Whether the role satisfies gates that ask for an org admin (`ORG_ADMIN_REQUIRED`).
     pub const fn is_org_admin(self) -> bool {
         matches!(self, Self::Owner | Self::Admin)
     }
@@ -59,6 +63,7 @@ pub struct User {
     pub name: String,
     pub role: Role,
     pub suspended: bool,
+    /// Whether a second factor is asked for at sign-in.
     pub mfa_enabled: bool,
     pub created_at: Timestamp,
     pub last_login_at: Option<Timestamp>,

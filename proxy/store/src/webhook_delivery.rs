@@ -22,17 +22,21 @@ macro_rules! select {
 /// One delivery, without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
+    /// A bare ULID: `id` of the body and `X-Svc-Webhook-Id`, the same over all attempts and replays.
     pub id: String,
     pub org_id: String,
     pub mode: Mode,
     pub endpoint_id: String,
+    /// Word of [`svc_core::webhook::EventName`].
     pub event: String,
     pub app_id: String,
     pub entity_key: String,
     pub status: Status,
+    /// Attempts over all schedules.
     pub attempt_count: u32,
     /// Those of them in the schedule that runs; a replay starts another one.
     pub scheduled_count: u32,
+    /// `None` where nothing is due, and while an attempt is under way.
     pub next_attempt_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub delivered_at: Option<Timestamp>,
@@ -51,6 +55,7 @@ pub enum Status {
 }
 
 impl Status {
+    /// In the order of the contract's list.
     pub const ALL: &[Self] = &[
         Self::Pending,
         Self::Delivering,
@@ -61,6 +66,7 @@ impl Status {
         Self::Held,
     ];
 
+    /// The word of `status`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -73,6 +79,7 @@ impl Status {
         }
     }
 
+    /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -84,6 +91,7 @@ impl Status {
 /// One attempt with its number and what set it off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
+    /// From 1 on, over all schedules.
     pub number: u32,
     pub triggered_by: Trigger,
     pub attempt: Attempt,
@@ -98,6 +106,7 @@ pub struct Filter {
     pub endpoint_id: Option<String>,
     /// Any of them; empty: whatever their status.
     pub statuses: Vec<Status>,
+    /// Word of [`svc_core::webhook::EventName`].
     pub event: Option<&'static str>,
 }
 
@@ -255,8 +264,8 @@ pub const KEPT_DAYS: i64 = 30;
 /// Deliveries of one transaction, so that the writer is free in between.
 const SWEPT_AT_ONCE: u32 = 200;
 
-/// Removes deliveries with their attempts, and reports of replays, [`KEPT_DAYS`] after they were over; one batch.
-/// Returns how many deliveries are gone.
+/// Removes deliveries with their attempts [`KEPT_DAYS`] after they were over, and reports of replays as long after they
+/// were made; one batch of each. Returns how many deliveries are gone.
 ///
 /// # Errors
 /// Those of the database.

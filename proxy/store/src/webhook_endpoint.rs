@@ -23,12 +23,14 @@ pub struct Endpoint {
     pub url: String,
     pub description: Option<String>,
     pub subscription: Subscription,
+    /// Attempts at once, over all replicas, 1 to 50 (contract 15.1).
     pub max_in_flight: u32,
     /// `None`: enabled.
     pub disabled: Option<Disabled>,
     /// End of the secret, for people.
     pub secret_hint: String,
     pub secret_created_at: Timestamp,
+    /// Until when the secret before the present one signs too.
     pub previous_secret_expires_at: Option<Timestamp>,
     pub health: Health,
     pub created_at: Timestamp,
@@ -49,6 +51,7 @@ pub enum Disabled {
 impl Disabled {
     pub const ALL: &[Self] = &[Self::Manual, Self::Failing, Self::Gone];
 
+    /// The word of `disabled_reason`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Manual => "manual",
@@ -171,7 +174,8 @@ pub async fn lock(
     read(tx.cx, org_id, mode, id).await
 }
 
-/// Changes what callers may change of an endpoint that is locked; `enabled_again` starts its health anew.
+/// Changes what callers may change of an endpoint that is locked. One that was disabled and is not any more starts its
+/// health anew.
 ///
 /// # Errors
 /// [`StoreError::Missing`] for an endpoint that is not there.
@@ -276,7 +280,7 @@ pub async fn rotate(
 /// `cancelled`, [`SETTLED_AT_ONCE`] of them here and the rest when their turn comes.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError::Missing`] for an endpoint that is not there, and those of the database.
 pub async fn remove(tx: &mut Transaction<'_>, id: &str, now: Timestamp) -> Result<(), StoreError> {
     let sql = "UPDATE webhook_endpoints SET deleted_at = $2, updated_at = $2, wrapped_key = NULL, secret = NULL, \
                previous_secret = NULL, previous_secret_expires_at = NULL WHERE id = $1 AND deleted_at IS NULL";
@@ -291,8 +295,8 @@ pub async fn remove(tx: &mut Transaction<'_>, id: &str, now: Timestamp) -> Resul
 /// Deliveries that one transaction settles: it holds the writer for some ten milliseconds.
 pub(crate) const SETTLED_AT_ONCE: u32 = 2_000;
 
-/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end, and so is what
-/// another transaction is busy with: who looks at this endpoint next finds what becomes of that.
+/// Ends what waits at an endpoint that gets nothing any more. What is being delivered is left to its end, and so is
+/// what another transaction is busy with: who looks at this endpoint next finds what becomes of that.
 pub(crate) async fn settle_waiting(
     cx: &mut Connection,
     id: &str,
@@ -349,6 +353,7 @@ pub async fn count(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreE
 /// Which endpoints a list shows.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
+    /// `None`: enabled or not.
     pub enabled: Option<bool>,
     /// Endpoints that have asked for this event, by its name or with all of them.
     pub event: Option<&'static str>,

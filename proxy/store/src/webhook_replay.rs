@@ -18,7 +18,9 @@ pub struct Replay {
     pub id: String,
     pub org_id: String,
     pub mode: Mode,
+    /// Deliveries that were asked for, at most [`MAX_REPLAYED`] of a filter.
     pub matched: u32,
+    /// Deliveries that are due again, or would be.
     pub enqueued: u32,
     pub skipped: Vec<Skipped>,
     /// Whether more matched than [`MAX_REPLAYED`].
@@ -33,6 +35,7 @@ pub struct Skipped {
     pub reason: Reason,
 }
 
+/// Why a delivery was not sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It waits or is under way as it is.
@@ -50,6 +53,7 @@ impl Reason {
         Self::NotFound,
     ];
 
+    /// The word of `skipped[].reason`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::InFlight => "in_flight",
@@ -64,7 +68,7 @@ impl Reason {
 #[derive(Clone, Debug)]
 pub enum Wanted {
     Ids(Vec<String>),
-    /// Oldest first, from the one instant up to the other.
+    /// Oldest first, from the one instant up to before the other; `None`: whatever came since.
     Matching {
         filter: Filter,
         from: Timestamp,

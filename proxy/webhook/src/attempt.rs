@@ -27,6 +27,7 @@ pub struct Settings {
     pub schedule: Schedule,
     /// Until the head of a 2xx, connecting included.
     pub timeout: Duration,
+    /// The part of it that connecting may take.
     pub connect_timeout: Duration,
     /// Attempts at once, of all endpoints together.
     pub in_flight: u32,
@@ -34,6 +35,7 @@ pub struct Settings {
     pub honours_retry_after: bool,
     /// Whether a 410 disables its endpoint.
     pub gone_disables: bool,
+    /// Where endpoints may be (contract 15.4).
     pub addresses: AddressRules,
 }
 

@@ -7,21 +7,26 @@ const SECONDS: &[f64] = &[
     0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0,
 ];
 
+/// What operators see of the dispatcher on `/metrics`.
 #[derive(Clone)]
 pub struct Metrics {
     /// By outcome: `delivered`, or the word of the error.
     pub attempts: IntCounterVec,
+    /// Time of one attempt.
     pub attempt_seconds: Histogram,
     /// From the event's time to the start of its first attempt.
     pub first_attempt_seconds: Histogram,
+    /// Attempts under way.
     pub in_flight: IntGauge,
+    /// Deliveries that wait or are under way, on all replicas; counted up to 100,000.
     pub waiting: IntGauge,
     /// How long the delivery that has waited longest has been due.
     pub overdue_seconds: IntGauge,
+    /// Deliveries that were given up.
     pub exhausted: IntCounter,
     /// Endpoints that were disabled, by reason.
     pub disabled: IntCounterVec,
-    /// Results that came after their lease had run out: those deliveries are made again.
+    /// Results that came too late to count: the delivery was leased anew or ended meanwhile.
     pub late: IntCounter,
 }
 

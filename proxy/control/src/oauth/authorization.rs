@@ -51,9 +51,11 @@ pub enum Verdict<T> {
 
 /// What an error page says.
 pub struct Doubt {
+    /// HTTP status of the page.
     pub status: u16,
     /// RFC 6749, 4.1.2.1, for whoever asks for JSON.
     pub error: &'static str,
+    /// For people.
     pub words: &'static str,
     pub retry_after_seconds: Option<u64>,
 }
@@ -65,7 +67,7 @@ pub enum Decision {
     Deny,
 }
 
-/// Characters of the id of a parked request and of a code: 32 bytes in base64url.
+/// Random bytes of the id of a parked request and of a code, which are written in base64url: 43 characters.
 const SECRET_BYTES: usize = 32;
 
 /// A hospital behind one address whose staff all come back from lunch stays below it.
@@ -354,8 +356,8 @@ fn grantable(
     detail::granted(&details, &owned).ok_or(nothing)
 }
 
-/// What a user has said, done: the code and its audit row, or the row of the denial, in one transaction. Each request is
-/// decided once.
+/// What a user has said, done: the code and its audit row, or the row of the denial, in one transaction. Each request
+/// is decided once.
 pub async fn decide(
     exchange: &mut Exchange,
     asked: Asked,

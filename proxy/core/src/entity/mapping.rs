@@ -14,7 +14,9 @@ pub struct Mapping(Vec<(String, String)>);
 /// Two sources that become one field: the later one counts where both have a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
+    /// The earlier source, as the mapping has it: `a.b` for what is nested.
     pub source: String,
+    /// The key that both become.
     pub field: String,
 }
 
@@ -68,6 +70,7 @@ impl Mapping {
         pairs.collect::<Option<Vec<_>>>().map(Self)
     }
 
+    /// `{"source": "field"}`, in the order in which the pairs were given; [`Self::stored`] reads it.
     pub fn to_json(&self) -> Value {
         let pairs = self.0.iter();
         let pairs = pairs.map(|(source, field)| (source.clone(), Value::from(field.clone())));

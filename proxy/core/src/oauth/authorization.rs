@@ -53,6 +53,7 @@ pub enum Error {
 }
 
 impl Error {
+    /// The word of the parameter `error`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::InvalidRequest => "invalid_request",
@@ -64,6 +65,7 @@ impl Error {
         }
     }
 
+    /// This error with these words, which must be fit for [`Refusal::description`].
     pub const fn because(self, description: &'static str) -> Refusal {
         Refusal {
             error: self,
@@ -75,7 +77,9 @@ impl Error {
 /// A request that says everything it has to. Whether there is such an agent is not known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// 43 characters of base64url: the SHA-256 of the verifier (`S256`, the only method).
     pub code_challenge: String,
+    /// Has the form of an agent's id.
     pub agent_id: String,
     pub details: Vec<Detail>,
 }

@@ -14,6 +14,7 @@ pub const ENTITIES_HEADER: &str = "Svc-Phi-Entities";
 pub struct Counts(BTreeMap<Kind, u64>);
 
 impl Counts {
+    /// Counts one more finding of a kind.
     pub fn add(&mut self, kind: &Kind) {
         match self.0.get_mut(kind) {
             Some(count) => *count += 1,
@@ -23,14 +24,17 @@ impl Counts {
         }
     }
 
+    /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Findings of all kinds.
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
+    /// Kinds and their findings, in the order of [`Self`].
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(kind, count)| (kind.as_str(), *count))
     }

@@ -35,8 +35,8 @@ pub(super) enum Spelling {
 /// Letters and digits that a value of an unknown kind needs before further mentions are looked for.
 const UNKNOWN_SWEEP_MIN_CHARS: usize = 5;
 
-/// The Safe Harbor list. The last column is the shortest value (letters and digits) whose further mentions
-/// are looked for: a shorter one is a common word or number somewhere else.
+/// The Safe Harbor list. The last column but one is the shortest value (letters and digits) whose further mentions
+/// are looked for: a shorter one is a common word or number somewhere else. `None`: none are looked for.
 #[rustfmt::skip]
 pub static ENTITY_KINDS: [EntityKind; 21] = [
     kind("NAME", 1, Spelling::Words, Some(3), &["PERSON", "PERSON_NAME", "PATIENT_NAME"]),
@@ -122,6 +122,7 @@ impl Kind {
             )
     }
 
+    /// The name, as `entity_types`, audit rows and placeholders have it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -46,6 +46,8 @@ pub enum Unlistable {
 }
 
 impl ListedValue {
+    /// The normal form of a value as somebody writes it.
+    ///
     /// # Errors
     /// [`Unlistable`], for what could not be told from other text, or never be found.
     pub fn of(written: &str) -> Result<Self, Unlistable> {
@@ -62,7 +64,7 @@ impl ListedValue {
         Ok(Self(normal))
     }
 
-    /// Bytes of the normal form, 1 to [`MAX_LISTED_BYTES`].
+    /// Bytes of the normal form, [`MIN_LISTED_CHARS`] to [`MAX_LISTED_BYTES`].
     pub fn bytes(&self) -> usize {
         self.0.len()
     }
@@ -78,6 +80,7 @@ impl ListedValue {
 pub struct ListKey(Hmac<Sha256>);
 
 impl ListKey {
+    /// `key` is the organization's own: digests made with another key are of no use.
     pub fn new(key: &[u8; DIGEST_BYTES]) -> Self {
         // A key shorter than a block of the hash is filled up with zeros (RFC 2104, section 2).
         let mut block = [0; BLOCK_BYTES];
@@ -118,6 +121,7 @@ pub struct ListEntry {
 }
 
 impl ValueLists {
+    /// Lists as they are stored. Entries longer than [`MAX_LISTED_BYTES`] cannot be, and are left out.
     pub fn new(key: ListKey, stored: impl IntoIterator<Item = ListEntry>) -> Self {
         let mut entries = HashMap::new();
         let mut lengths = 0;
@@ -139,6 +143,7 @@ impl ValueLists {
         }
     }
 
+    /// Whether nothing is listed: then there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -246,7 +251,9 @@ fn words(text: &str, range: Range<usize>, normal: &mut String) -> Vec<Word> {
 /// Where listed values stand, in bytes of [`TextScan::reading`].
 #[derive(Default)]
 pub struct Mentions {
+    /// What stays, unless something longer goes.
     pub allowed: Allowed,
+    /// What goes, and as which kind.
     pub denied: Vec<(Range<usize>, Kind)>,
 }
 
@@ -271,6 +278,7 @@ impl Allowed {
         Self { stretches }
     }
 
+    /// Whether nothing in the text is allowed.
     pub fn is_empty(&self) -> bool {
         self.stretches.is_empty()
     }

@@ -24,6 +24,7 @@ use crate::chat::ChatRequest;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the request changed between scan and rewriting, at text position {segment}")]
 pub struct Shifted {
+    /// Position in [`TextScan::segments`] at which the two differ.
     pub segment: usize,
 }
 

@@ -40,6 +40,7 @@ impl Prose {
 }
 
 impl ReplyRestorer {
+    /// A restorer for a reply of which nothing was seen yet.
     pub fn new(table: Arc<RestoreTable>) -> Self {
         Self {
             text: Restorer::new(Arc::clone(&table), Channel::Prose),

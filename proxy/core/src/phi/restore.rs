@@ -35,6 +35,7 @@ impl RestoreTable {
         }
     }
 
+    /// Whether there is nothing to restore.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -119,6 +120,7 @@ enum State {
 }
 
 impl Restorer {
+    /// A restorer for a channel of which nothing was seen yet.
     pub fn new(table: Arc<RestoreTable>, channel: Channel) -> Self {
         Self {
             table,

@@ -113,8 +113,8 @@ impl Document {
 }
 
 impl Aside {
-    /// Adds what is read beside the text of segment `at` of a request. A reply arrives in pieces, and what is found in it
-    /// must not depend on where they end.
+    /// Adds what is read beside the text of segment `at` of a request. A reply arrives in pieces, and what is found in
+    /// it must not depend on where they end.
     fn add(&mut self, at: usize, text: &str) {
         let wraps = normal::wraps(text);
         self.wraps
@@ -188,8 +188,8 @@ impl TextScan {
         scan
     }
 
-    /// Has the names that earlier turns brought read too, where those turns themselves are read with placeholders in their
-    /// place: a detector that has seen a name knows parts of it when they come again.
+    /// Has the names that earlier turns brought read too, where those turns themselves are read with placeholders in
+    /// their place: a detector that has seen a name knows parts of it when they come again.
     #[must_use]
     pub fn recalling(mut self, known: &PlaceholderMap) -> Self {
         let mut names = known.values().filter(|(kind, _)| kind.as_str() == NAME);

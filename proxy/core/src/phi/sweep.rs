@@ -17,6 +17,7 @@ use super::token;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("known values are mentioned more than {limit} times")]
 pub struct TooManyMentions {
+    /// Mentions that one request may have, by the length of its text.
     pub limit: usize,
 }
 

@@ -78,6 +78,7 @@ impl Fields {
         }
     }
 
+    /// A text. What is of another type is noted as a problem and is `None`, like a field that is absent or null.
     pub fn string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
         match self.take(key)? {
             Value::String(text) => Some(text),
@@ -85,6 +86,7 @@ impl Fields {
         }
     }
 
+    /// As [`Self::string`]; a field that is absent or null is a problem too.
     pub fn required_string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
         if matches!(self.rest.get(key), None | Some(Value::Null)) {
             self.rest.shift_remove(key);
@@ -101,6 +103,7 @@ impl Fields {
         }
     }
 
+    /// True or false; see [`Self::string`].
     pub fn boolean(&mut self, key: &str, problems: &mut Problems) -> Option<bool> {
         match self.take(key)? {
             Value::Bool(value) => Some(value),
@@ -108,6 +111,7 @@ impl Fields {
         }
     }
 
+    /// An object; see [`Self::string`].
     pub fn object(&mut self, key: &str, problems: &mut Problems) -> Option<Map<String, Value>> {
         match self.take(key)? {
             Value::Object(value) => Some(value),
@@ -132,6 +136,7 @@ impl Fields {
         }
     }
 
+    /// An array of whatever types; see [`Self::string`].
     pub fn array(&mut self, key: &str, problems: &mut Problems) -> Option<Vec<Value>> {
         match self.take(key)? {
             Value::Array(items) => Some(items),

@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 pub struct Listed<'a> {
     /// Catalogue id.
     pub id: &'a str,
+    /// When the model came into the catalogue.
     pub created: Timestamp,
 }
 
@@ -36,7 +37,8 @@ pub fn chat_completions_model(model: &Listed<'_>) -> Value {
     })
 }
 
-/// The part of the list that a caller asks for, as the messages SDK does: `limit`, and an id as `after_id` or `before_id`.
+/// The part of the list that a caller asks for, as the messages SDK does: `limit`, and an id as `after_id` or
+/// `before_id`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     limit: Option<usize>,

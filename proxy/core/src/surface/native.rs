@@ -357,17 +357,24 @@ fn message_delta(text: &str, out: &mut Vec<u8>) {
 /// A stored message as `GET /v1/ai/messages/{id}` shows it.
 pub struct MessageRecord {
     pub id: String,
+    /// Of the request that made the message, not of the one that asks for it.
     pub request_id: String,
     pub org_id: String,
     pub conversation_id: String,
+    /// Catalogue id.
     pub model: String,
+    /// `user` or `assistant`.
     pub role: String,
+    /// Of the reply; zero on the caller's own messages.
     pub usage: Usage,
     pub credits_consumed: Micro,
     pub content: String,
     pub created_at: Timestamp,
+    /// Word of [`crate::chat::FinishReason`], of a reply.
     pub stop_reason: Option<String>,
+    /// `{"mode", "redacted", "entity_types", "restored"}` (contract 21), or null.
     pub phi: Value,
+    /// The terminal audit row of the run.
     pub audit_id: Option<String>,
 }
 

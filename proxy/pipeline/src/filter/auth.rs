@@ -95,8 +95,10 @@ async fn authenticate(exchange: &Exchange) -> Result<Arc<Caller>, Refusal> {
 /// What authentication looks at.
 #[derive(Clone, Copy)]
 pub struct Sent<'a> {
+    /// Looked at for `Authorization`, and on the messages surface for `x-api-key` (contract 7).
     pub headers: &'a HeaderMap,
     pub surface: Surface,
+    /// When it counts as used.
     pub at: Timestamp,
 }
 
@@ -169,7 +171,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
     }
 }
 
-/// One IPv6 customer has a whole /64; counting its addresses singly would count nothing.
+/// The address, or of IPv6 its /64: one customer has all of it, and counting its addresses singly would count nothing.
 pub fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

@@ -69,8 +69,8 @@ impl Filter for Limits {
     }
 }
 
-/// Counts a request that is refused before its turn comes: each counts once, whatever becomes of it (contract 6). It takes
-/// no agent's place, and is answered with what was wrong with it.
+/// Counts a request that is refused before its turn comes: each counts once, whatever becomes of it (contract 6). It
+/// takes no agent's place, and is answered with what was wrong with it.
 pub(crate) async fn count(exchange: &mut Exchange) {
     let Some(caller) = exchange.facts.caller.clone() else {
         return;

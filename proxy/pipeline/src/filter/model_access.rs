@@ -80,8 +80,8 @@ fn capped(asked: Option<u32>, organization_cap: u32, model: &Model) -> u32 {
 /// The smallest budget of reasoning that a provider takes (wire format of the messages surface).
 const MIN_REASONING_TOKENS: u32 = 1_024;
 
-/// Reasoning is part of the output: where the caller's limit is lowered, the budget is lowered in the same proportion, so
-/// that the answer keeps its share.
+/// Reasoning is part of the output: where the caller's limit is lowered, the budget is lowered in the same proportion,
+/// so that the answer keeps its share.
 fn fit_reasoning(chat: &mut ChatRequest, max_tokens: u32) -> Result<(), Fault> {
     let Some(budget) = chat.reasoning_tokens else {
         return Ok(());

@@ -65,8 +65,8 @@ pub(super) fn check_query(query: Option<&str>) -> Result<(), Fault> {
 /// Longest parameter name that an error repeats.
 const MAX_NAME_BYTES: usize = 64;
 
-/// A message of another organization or mode does not exist (contract 7, tenancy), nor does what was said with one person
-/// exist for an agent's credential that names another or nobody.
+/// A message of another organization or mode does not exist (contract 7, tenancy), nor does what was said with one
+/// person exist for an agent's credential that names another or nobody.
 async fn find(exchange: &Exchange) -> Result<Value, Fault> {
     check_query(exchange.head.query.as_deref())?;
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;

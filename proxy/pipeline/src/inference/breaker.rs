@@ -55,10 +55,13 @@ impl Health {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Circuit {
     Closed,
+    /// Calls are refused, for 10 s from the failure that opened it.
     Open,
+    /// One call tries whether the provider is back.
     HalfOpen,
 }
 
+/// One provider's circuit: closed at first, open after 5 failures in a row.
 pub struct Breaker {
     state: Mutex<State>,
 }
@@ -133,6 +136,7 @@ impl Breaker {
         }
     }
 
+    /// Where it stands: an open one stays so until a call asks to be the trial.
     pub fn circuit(&self) -> Circuit {
         match *self.state.lock() {
             State::Closed { .. } => Circuit::Closed,

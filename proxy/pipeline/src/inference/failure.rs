@@ -126,8 +126,8 @@ fn reported(fault: &DriverFault) -> Fault {
     }
 }
 
-/// Seconds to wait, of what a provider asks for. It may name any time, by mistake too, and some SDKs sleep through all of
-/// it (wire.md 1).
+/// Seconds to wait, of what a provider asks for. It may name any time, by mistake too, and some SDKs sleep through all
+/// of it (wire.md 1).
 fn passed_on(wait_ms: u64) -> u64 {
     wait_ms.div_ceil(1_000).min(LONGEST_USEFUL_WAIT_SECONDS)
 }

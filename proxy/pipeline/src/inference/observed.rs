@@ -51,10 +51,13 @@ const EMPTY: Slot = Slot {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     pub requests: u64,
+    /// Those that got no answer because of the provider, and those that broke off; at most `requests`.
     pub failures: u64,
     /// Until the first events; `None` without any.
     pub p50_ms: Option<u64>,
+    /// As the median.
     pub p95_ms: Option<u64>,
+    /// However long ago, while this process runs.
     pub last_success_at: Option<Timestamp>,
     pub last_error: Option<(Code, Timestamp)>,
 }
@@ -109,6 +112,7 @@ impl Observed {
         slot.failures = slot.failures.saturating_add(1);
     }
 
+    /// The last [`WINDOW`] before `now`, in slots of 10 s; latencies are at most a fifth too long.
     pub fn summary(&self, now: Instant) -> Summary {
         let newest = self.number(now);
         let inner = self.inner.lock();

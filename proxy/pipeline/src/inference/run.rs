@@ -48,6 +48,7 @@ pub struct Call {
 pub struct Route {
     pub driver: Arc<Driver>,
     pub provider: Arc<Provider>,
+    /// The provider's own name of the model.
     pub upstream_model: String,
 }
 
@@ -70,7 +71,8 @@ pub struct EventSource {
 /// Opens the run on the first route that answers, and waits for its first events, signs of life aside.
 ///
 /// # Errors
-/// The fault of the last route that was tried; 503 where every circuit is open.
+/// The fault of the last provider that failed in a way which another try may cure; without one, 503 where a circuit is
+/// open, and else what a route refused the request for.
 pub async fn open(call: Call) -> Result<Opened, Fault> {
     on_a_route(&call, attempt).await
 }
@@ -385,9 +387,9 @@ impl EventSource {
         run.close(end, events).await.map_err(Failure::from)
     }
 
-    /// The last event has come, and nothing more is asked of the run: it counts as a good one. A body that is read to its end gives its
-    /// connection back to the pool: that end usually came with the last event; where it did not, it is waited for
-    /// elsewhere.
+    /// The last event has come, and nothing more is asked of the run: it counts as a good one. A body that is read to
+    /// its end gives its connection back to the pool: that end usually came with the last event; where it did not, it
+    /// is waited for elsewhere.
     pub fn retire(self, background: &Handle) {
         self.provider.breaker.finished();
         let mut ending = Box::pin(read_to_end(self.body));

@@ -38,6 +38,7 @@ pub struct Results {
 }
 
 impl Results {
+    /// Nothing is known yet; at most 16 MiB are held, each for 10 min. Counts into [`Metrics::phi_results`].
     pub fn new(metrics: &Metrics) -> Self {
         Self::with_capacity(metrics, CAPACITY_BYTES)
     }
@@ -78,6 +79,7 @@ pub struct OwnResults {
 }
 
 impl OwnResults {
+    /// The share of one organization.
     pub fn new(results: &Arc<Results>, org_id: &str) -> Self {
         Self {
             results: Arc::clone(results),

@@ -112,11 +112,14 @@ struct RetirementEntry {
 /// Which wire family serves a model (`provider kind` of the specification's catalogue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum ProviderKind {
+    /// The messages format.
     A,
+    /// The chat-completions and responses formats.
     B,
 }
 
 impl ProviderKind {
+    /// The word of `kind` and of audit rows.
     pub const fn word(self) -> &'static str {
         match self {
             Self::A => "A",
@@ -125,15 +128,19 @@ impl ProviderKind {
     }
 }
 
+/// Who may use a model (spec, Model catalog).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
+    /// Every plan.
     Standard,
+    /// Organizations that have enabled it.
     Premium,
 }
 
 /// One model that callers may name.
 pub struct Model {
+    /// Catalogue id, the same on every surface.
     pub id: String,
     /// Ways to the model in the order in which they are tried; at least one.
     pub routes: Vec<ModelRoute>,
@@ -142,9 +149,12 @@ pub struct Model {
     pub released_at: Timestamp,
     pub access: Access,
     pub price: Price,
+    /// A prompt that is longer for certain is refused before anything is sent (contract 21).
     pub context_window_tokens: u64,
+    /// Of one reply; what asks for more gets this.
     pub max_output_tokens: u32,
     pub sampling: SamplingRule,
+    /// What it takes beside text, as `models.toml` has it.
     pub features: Vec<String>,
     pub retirement: Option<Retirement>,
 }
@@ -155,6 +165,7 @@ pub struct ModelRoute {
     pub provider: String,
     /// Id of the driver plugin that speaks its wire format.
     pub driver: String,
+    /// The provider's own name of the model.
     pub upstream_model: String,
 }
 
@@ -169,26 +180,34 @@ impl ModelRoute {
     }
 }
 
+/// The end of a model, at least 90 days after it was announced (spec, Limits).
 #[derive(Clone, Debug)]
 pub struct Retirement {
     pub announced_at: Timestamp,
+    /// From then on `MODEL_RETIRED`.
     pub retired_at: Timestamp,
+    /// Catalogue id.
     pub recommended_replacement: String,
     pub docs_url: String,
 }
 
+/// The models of `models.toml`, with their prices and what their features are.
 pub struct Catalogue {
+    /// The version of the prices: ledger rows name it.
     pub price_list: String,
+    /// In the order of the file.
     pub models: Vec<Model>,
     /// Feature name → HIPAA eligibility.
     features: BTreeMap<String, bool>,
 }
 
 impl Catalogue {
+    /// The model of this catalogue id, retired or not.
     pub fn find(&self, id: &str) -> Option<&Model> {
         self.models.iter().find(|model| model.id == id)
     }
 
+    /// Names of the features of which the file says whether they are HIPAA-eligible.
     pub fn marked_features(&self) -> impl Iterator<Item = &str> {
         self.features.keys().map(String::as_str)
     }

@@ -49,11 +49,12 @@ struct ProfileEntry {
     kinds: Kinds,
 }
 
+/// What holds for findings of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     pub action: Action,
-    /// Findings of lower confidence are dropped.
+    /// Per mille: findings of lower confidence are dropped.
     pub threshold: u16,
 }
 
@@ -64,6 +65,7 @@ struct PartialRule {
     threshold: Option<u16>,
 }
 
+/// What becomes of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -75,6 +77,7 @@ pub enum Action {
     Allow,
 }
 
+/// The detectors and rules of `phi.toml`.
 pub struct PhiPolicy {
     /// Ids of the detector plugins; all of them read every request.
     pub detectors: Vec<String>,
@@ -111,11 +114,13 @@ impl PhiPolicy {
         self.in_force
     }
 
+    /// The profile of this name, as the file has it.
     pub fn profile_named(&self, name: &str) -> Option<ProfileId> {
         let at = self.profiles.iter().position(|known| known.name == name);
         at.map(ProfileId)
     }
 
+    /// The name of a profile of this policy; empty for another policy's.
     pub fn profile_name(&self, profile: ProfileId) -> &str {
         self.profile(profile).map_or("", |known| &known.name)
     }

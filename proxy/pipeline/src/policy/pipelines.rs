@@ -38,6 +38,7 @@ struct Entry {
 /// A route that is part of the program: which scope the control plane asks for is no policy.
 pub struct Endpoint {
     pub method: Method,
+    /// With its parameters in braces.
     pub path: &'static str,
     pub access: Access,
     /// The family of its audit rows; `None` for reads that leave none (contract 14.2).
@@ -77,7 +78,8 @@ pub enum Gate {
 /// One method of one path, ready to run.
 pub struct Route {
     pub method: Method,
-    /// As written, with its parameters: the label of metrics and audit rows.
+    /// As written, with its parameters: the label of metrics, and what audit rows show with ids in the places of
+    /// parameters.
     pub path: String,
     surface: Surface,
     with_anthropic_version: Surface,
@@ -152,6 +154,7 @@ const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version
 pub enum Matched {
     Route {
         route: Arc<Route>,
+        /// What stands in the places of the path, by name.
         parameters: Vec<(String, String)>,
     },
     /// The path exists; these methods do. The access is that of a route that takes credentials, if one of them does.
@@ -162,6 +165,7 @@ pub enum Matched {
     Nothing,
 }
 
+/// Every route of `pipelines.toml` and of the program.
 #[derive(Default)]
 pub struct Routes {
     router: matchit::Router<Vec<Arc<Route>>>,

@@ -16,13 +16,14 @@ pub(crate) struct File {
     plan: Vec<Entry>,
 }
 
-/// Requests; contract section 6.
+/// Requests of each bucket; 0 is closed (contract 6). Organizations, credentials and webhooks may have others.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     pub key_per_minute: u32,
     pub organization_per_minute: u32,
     pub organization_per_day: u32,
+    /// Failing authentications from one client address, or IPv6 network.
     pub failed_authentications_per_minute: u32,
     pub agent_per_minute: u32,
     /// Requests of one agent credential that may be in flight.
@@ -41,13 +42,16 @@ struct Entry {
     features: Vec<String>,
 }
 
+/// One tier.
 pub struct Plan {
     pub tier: String,
+    /// Credits of one cycle.
     pub monthly_credits: Micro,
     /// What organizations of this tier may use.
     pub features: Vec<String>,
 }
 
+/// The tiers of `plans.toml`, and the limits of whoever has none of their own.
 pub struct Plans {
     pub limits: Limits,
     plans: Vec<Plan>,
@@ -57,6 +61,7 @@ pub struct Plans {
 const TIERS: [&str; 4] = ["evaluation", "standard", "premium", "enterprise"];
 
 impl Plans {
+    /// The plan of a tier: `evaluation`, `standard`, `premium` or `enterprise`.
     pub fn find(&self, tier: &str) -> Option<&Plan> {
         self.plans.iter().find(|plan| plan.tier == tier)
     }

@@ -60,6 +60,7 @@ impl Policies {
         })
     }
 
+    /// The set in force. Whoever holds it keeps it, whatever is reloaded meanwhile.
     pub fn current(&self) -> Arc<PolicySet> {
         self.current.load_full()
     }

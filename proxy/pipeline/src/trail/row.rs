@@ -107,6 +107,7 @@ pub struct Entry {
     /// The family and a past participle: `api_key.created`.
     pub event: String,
     pub target: Option<Target>,
+    /// HTTP status of the answer.
     pub status: u16,
     pub details: Map<String, Value>,
 }

@@ -104,8 +104,8 @@ pub(super) async fn count(gateway: &Gateway, record: &Record) -> Result<(), Faul
     settle(gateway, &settlement).await.map(drop)
 }
 
-/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is owed
-/// until it is written.
+/// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is
+/// owed until it is written.
 pub(super) async fn fail(
     gateway: Arc<Gateway>,
     record: Record,
@@ -146,9 +146,9 @@ async fn fail_opened(
     settle_or_keep_trying(gateway, settlement, debt).await
 }
 
-/// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on its
-/// way to the store may have it (its caller left, or the answer to the commit was lost): then it was opened, and ends as
-/// such. That much is owed.
+/// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on
+/// its way to the store may have it (its caller left, or the answer to the commit was lost): then it was opened, and
+/// ends as such. That much is owed.
 pub(super) async fn refuse(
     gateway: Arc<Gateway>,
     record: Record,
@@ -331,8 +331,8 @@ const ASK_AGAIN_AFTER: [Duration; 3] = [
 ];
 
 /// Settles, and goes on trying in the background for as long as the store is away: a run that was opened is settled by
-/// the replica that opened it, or by recovery once that replica is gone. Where something else keeps the store from it, it
-/// is tried [`ATTEMPTS`] times.
+/// the replica that opened it, or by recovery once that replica is gone. Where something else keeps the store from it,
+/// it is tried [`ATTEMPTS`] times.
 async fn settle_or_keep_trying(
     gateway: &Arc<Gateway>,
     settlement: Settlement,

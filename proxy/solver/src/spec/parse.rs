@@ -22,7 +22,8 @@ use crate::vocabulary::{self, Strength};
 /// Reads a spec.
 ///
 /// # Errors
-/// 422 `VALIDATION_FAILED` or `SOLVER_SPEC_INVALID` (issue 6, point 3).
+/// 422 `VALIDATION_FAILED` for what the interface forbids, else `SOLVER_SPEC_INVALID` with every problem (spec,
+/// Endpoints).
 pub fn parse(bytes: &[u8]) -> Result<Spec, Fault> {
     let document = json::object(bytes)?;
     interface_rules(&document)?;

@@ -1,4 +1,5 @@
-//! The search by neighbourhoods: better with every piece, the same way each time, and to the best where that is in reach.
+//! The search by neighbourhoods: better with every piece, the same way each time, and to the best where that is in
+//! reach.
 
 use std::cell::RefCell;
 

@@ -1,7 +1,7 @@
 //! The frames of a commit in one write. SQLite writes each page of its log in two calls, header and page, and a commit
-//! of the gateway has some twenty of them. A file system of our own over that of the machine collects what is written to
-//! the log until SQLite asks for it to be on the disk, which with `synchronous = FULL` it does before it tells anybody of
-//! the commit; every other file and every other call is passed on as it is.
+//! of the gateway has some twenty of them. A file system of our own over that of the machine collects what is written
+//! to the log until SQLite asks for it to be on the disk, which with `synchronous = FULL` it does before it tells
+//! anybody of the commit; every other file and every other call is passed on as it is.
 //!
 //! The rules that make this sound, beside SQLite's own:
 //! - only the connection that writes is opened with it ([`NAME`]), with `synchronous = FULL`;

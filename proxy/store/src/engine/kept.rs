@@ -1,5 +1,5 @@
-//! Connections that are kept between pieces of work. sqlx's pool asks every connection that comes back whether it
-//! still answers, which is a trip to the server (or to the reader's thread) for each piece of work; here a connection is
+//! Connections that are kept between pieces of work. sqlx's pool asks every connection that comes back whether it still
+//! answers, which is a trip to the server (or to the reader's thread) for each piece of work; here a connection is
 //! asked only after it has rested, or when its work went wrong.
 
 use std::sync::Arc;

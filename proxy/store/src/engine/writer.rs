@@ -139,8 +139,8 @@ fn for_writer(sql: &str) -> String {
     }
 }
 
-/// Whoever inserts what is refused undoes all that it has done ([`super::group`]), as PostgreSQL makes it do in any case.
-/// So SQLite need not keep what the one statement has changed, which is a copy of every page that it touches.
+/// Whoever inserts what is refused undoes all that it has done ([`super::group`]), as PostgreSQL makes it do in any
+/// case. So SQLite need not keep what the one statement has changed, which is a copy of every page that it touches.
 const UNKEPT: &str = "INSERT OR FAIL INTO";
 
 /// `?3` in the place of `$3`: SQLite numbers the one by its digit and the other by where it first stands, and looks for

@@ -15,6 +15,7 @@ const PREFIX: &str = "svc:limit:";
 /// 2 s: an answer that takes longer is none; requests are judged by their replica alone meanwhile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Counters of one server.
 pub struct Server {
     connection: ConnectionManager,
     take: Script,

@@ -1,4 +1,5 @@
-//! How an endpoint fares: counted with what is settled, and its end where everything has failed for days (contract 15.2).
+//! How an endpoint fares: counted with what is settled, and its end where everything has failed for days (contract
+//! 15.2).
 
 use std::collections::BTreeMap;
 

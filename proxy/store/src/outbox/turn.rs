@@ -5,7 +5,7 @@
 //! Both may run at once, here and on other replicas. A claim locks endpoints by id and waits for no delivery; what is
 //! settled are deliveries that nobody else has, and endpoints by id after them: nobody waits in a circle. A lease is a
 //! row whose `due_at` lies ahead: whoever does not come back lets it run out. What a replica reports after its lease
-//! has run out changes nothing.
+//! has run out and the delivery was leased anew or ended changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +31,7 @@ pub const LEASE_MS: i64 = 20_000;
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub endpoint_id: String,
+    /// Leases that are wanted at most.
     pub most: u32,
 }
 
@@ -41,6 +42,7 @@ pub struct Lease {
     pub endpoint_id: String,
     pub org_id: String,
     pub mode: Mode,
+    /// When others may take the delivery over.
     pub until: Timestamp,
     /// The number of the attempt that is to be made, over all schedules.
     pub number: u32,
@@ -58,6 +60,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
+    /// The word of `trigger`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Schedule => "schedule",
@@ -82,6 +85,7 @@ impl Trigger {
 pub struct Attempt {
     pub started_at: Timestamp,
     pub duration_ms: u32,
+    /// HTTP status, where an answer began.
     pub status_code: Option<u16>,
     /// `None`: delivered.
     pub error: Option<AttemptError>,
@@ -142,7 +146,8 @@ pub struct Claimed {
 pub struct Settled {
     /// Endpoints that were disabled because of what became of the attempts.
     pub disabled: Vec<(String, Disabled)>,
-    /// Results that came too late to count: another replica had taken the delivery over.
+    /// Results that came too late to count: their lease had run out, and the delivery was leased anew or ended
+    /// meanwhile.
     pub late: usize,
     /// Endpoints that this was busy with: whoever asked for them meanwhile has been passed over.
     pub held: Vec<String>,
@@ -154,6 +159,7 @@ pub struct Lane {
     pub endpoint_id: String,
     /// 0 where the endpoint gets nothing any more.
     pub max_in_flight: u32,
+    /// Leases that the claim took there.
     pub taken: u32,
 }
 
@@ -176,6 +182,7 @@ pub struct Addressee {
 
 /// What is sent and what it is signed with.
 pub struct Opened {
+    /// The bytes that are sent and signed.
     pub body: Vec<u8>,
     /// The present secret, and the previous one while it signs too.
     pub secrets: Vec<Content>,
@@ -534,7 +541,7 @@ pub async fn open(store: &Store, due: &Due, now: Timestamp) -> Result<Opened, St
     Ok(Opened { body, secrets })
 }
 
-/// Gives every lease of a replica back: what it holds is due at once. The endpoints concerned.
+/// Gives every lease of a replica back: what it holds is due at once. Returns how many deliveries that are.
 ///
 /// # Errors
 /// Those of the database; the leases run out then.

@@ -26,6 +26,7 @@ pub(crate) struct Wakes {
 /// Where something may be due.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Woken {
+    /// Ids of endpoints.
     pub endpoints: BTreeSet<String>,
     /// More endpoints than are remembered by name: look everywhere.
     pub everywhere: bool,

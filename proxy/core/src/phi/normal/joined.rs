@@ -1,5 +1,5 @@
-//! Words and numbers that file names, code and haste join: `Maria_Lopez_536-22-1234.pdf`, `DOB1980-02-29`, `2/28/24-3/4/24`,
-//! a number that a sign touches or the end of a line divides.
+//! Words and numbers that file names, code and haste join: `Maria_Lopez_536-22-1234.pdf`, `DOB1980-02-29`,
+//! `2/28/24-3/4/24`, a number that a sign touches or the end of a line divides.
 
 use std::ops::Range;
 

@@ -136,7 +136,8 @@ impl Arguments {
         })
     }
 
-    /// Notes what goes away, for the document around what comes: from the end of a string on, and of long strings nothing.
+    /// Notes what goes away, for the document around what comes: from the end of a string on, and of long strings
+    /// nothing.
     fn write(&mut self, atoms: &[Atom]) {
         let mut ends = vec![0];
         let mut is_string = false;

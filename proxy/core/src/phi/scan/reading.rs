@@ -1,9 +1,9 @@
 //! What detectors read in the place of a text that is disguised or divided.
 //!
-//! First comes each segment, folded where it needs that; then the segments that hold something encoded once
-//! more, decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the
-//! breaks of full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each
-//! as one text; then the names that are known from before.
+//! First comes each segment, folded where it needs that; then the segments that hold something encoded once more,
+//! decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the breaks of
+//! full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each as one
+//! text; then the names that are known from before.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -149,8 +149,8 @@ impl Reading {
         self.push(answered, answer.0, answer.1.start, folded);
     }
 
-    /// Adds a JSON document as it is written, strings as they read but for signs that would end them. What is between them
-    /// and its keys come from no segment.
+    /// Adds a JSON document as it is written, strings as they read but for signs that would end them. What is between
+    /// them and its keys come from no segment.
     pub(super) fn push_document(&mut self, text: &str, segments: &[Segment], document: Document) {
         self.begin(Segment {
             start: 0,

@@ -33,7 +33,8 @@ pub enum Joint {
 pub struct InDocument<'a> {
     /// Which of the documents of the request; they are numbered as they are visited.
     pub number: usize,
-    /// What stands between the text before it and this one, as JSON is written; before the first, what opens the document.
+    /// What stands between the text before it and this one, as JSON is written; before the first, what opens the
+    /// document.
     pub lead: &'a str,
 }
 
