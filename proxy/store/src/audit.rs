@@ -534,49 +534,65 @@ pub async fn list(
     listing.page(store, page, read).await
 }
 
+/// The columns of [`Columns::arguments`], in their order.
+macro_rules! audit_columns {
+    () => {
+        "id, org_id, mode, request_id, phase, event, occurred_at, actor_type, actor_id, target_type, target_id, \
+         result, surface, model, phi_detected, document"
+    };
+}
+pub(crate) use audit_columns;
+
+impl Columns {
+    pub(crate) fn arguments(&self) -> Vec<Arg> {
+        let Self {
+            id,
+            org_id,
+            mode,
+            request_id,
+            phase,
+            event,
+            occurred_at,
+            actor_type,
+            actor_id,
+            target_type,
+            target_id,
+            outcome,
+            surface,
+            model,
+            phi_detected,
+            document,
+        } = self;
+        args![
+            id,
+            org_id,
+            *mode,
+            request_id,
+            phase.word(),
+            event,
+            *occurred_at,
+            actor_type,
+            actor_id,
+            target_type,
+            target_id,
+            outcome.word(),
+            surface,
+            model,
+            *phi_detected,
+            document,
+        ]
+    }
+}
+
 /// Inserts a row. Where it, or another one of its request and phase, is there ([`is_there`]), the transaction is over:
 /// asking the database to pass over such a row would cost every other one a fifth more.
 pub(crate) async fn insert(cx: &mut Connection, row: &Columns) -> Result<(), StoreError> {
-    let Columns {
-        id,
-        org_id,
-        mode,
-        request_id,
-        phase,
-        event,
-        occurred_at,
-        actor_type,
-        actor_id,
-        target_type,
-        target_id,
-        outcome,
-        surface,
-        model,
-        phi_detected,
-        document,
-    } = row;
-    let sql = "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, actor_id, \
-               target_type, target_id, result, surface, model, phi_detected, document) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-    let values = args![
-        id,
-        org_id,
-        *mode,
-        request_id,
-        phase.word(),
-        event,
-        *occurred_at,
-        actor_type,
-        actor_id,
-        target_type,
-        target_id,
-        outcome.word(),
-        surface,
-        model,
-        *phi_detected,
-        document,
-    ];
-    cx.execute(sql, values).await.map(drop)
+    let sql = concat!(
+        "INSERT INTO audit (",
+        audit_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
+    );
+    cx.execute(sql, row.arguments()).await.map(drop)
 }
 
 /// The unique keys of `audit`, as PostgreSQL names them and as SQLite speaks of them.

@@ -8,7 +8,7 @@ use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
-use crate::engine::{Connection, Row, args};
+use crate::engine::{Arg, Connection, Row, args};
 use crate::{Store, StoreError, Transaction};
 
 /// Caps that an organization sets itself per cycle; `None` is no cap, zero blocks everything.
@@ -274,7 +274,7 @@ fn sums_from(row: &Row) -> Result<Sums, StoreError> {
 }
 
 /// The amounts that a hold takes: at least one millionth of each.
-fn amounts(worst_case: Charge) -> (Micro, Micro) {
+pub(crate) fn amounts(worst_case: Charge) -> (Micro, Micro) {
     let least = Micro(1);
     let Charge {
         sonnet_equivalent_tokens: _,
@@ -282,6 +282,38 @@ fn amounts(worst_case: Charge) -> (Micro, Micro) {
         cost_usd,
     } = worst_case;
     (credits.max(least), cost_usd.max(least))
+}
+
+/// Takes the amounts of a hold out of what is left under every limit, if there is so much. The caps are compared with the
+/// row itself: a join with them, which is what `NOT EXISTS` becomes on PostgreSQL, is not judged again once the row that
+/// another request has changed is there.
+macro_rules! take_sql {
+    () => {
+        "UPDATE budgets SET held_credits_micro = held_credits_micro + $4, held_spend_micro = held_spend_micro + $5 \
+         WHERE org_id = $1 AND mode = $2 AND cycle_start = $3 \
+         AND used_credits_micro + held_credits_micro + $4 <= $6 \
+         AND used_credits_micro + held_credits_micro + $4 <= COALESCE((SELECT MIN(c.credit_cap_micro) \
+         FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
+         AND used_spend_micro + held_spend_micro + $5 <= COALESCE((SELECT MIN(c.spend_cap_micro) \
+         FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
+         RETURNING held_credits_micro"
+    };
+}
+pub(crate) use take_sql;
+
+/// The seven arguments of [`take_sql!`].
+pub(crate) fn take_arguments(request: &HoldRequest, (credits, spend): (Micro, Micro)) -> Vec<Arg> {
+    // No cap.
+    let none = Micro(i64::MAX);
+    args![
+        &request.org_id,
+        request.mode,
+        request.cycle.start,
+        credits,
+        spend,
+        request.allotment.unwrap_or(none),
+        none
+    ]
 }
 
 /// Takes a hold within a transaction, or tells which limit refuses it. A second call for the same request changes
@@ -295,7 +327,7 @@ pub(crate) async fn take(
         org_id,
         mode,
         cycle,
-        allotment,
+        allotment: _,
         worst_case,
         replica_id: _,
         now: _,
@@ -306,25 +338,9 @@ pub(crate) async fn take(
         return Ok(Reservation::Held);
     };
     let (credits, spend) = amounts(*worst_case);
-    // No cap.
-    let none = Micro(i64::MAX);
     for _ in 0..RESERVE_ATTEMPTS {
-        // The caps are compared with the row itself: a join with them, which is what `NOT EXISTS` becomes on
-        // PostgreSQL, is not judged again once the row that another request has changed is there.
-        let taken = cx
-            .row(
-                "UPDATE budgets SET held_credits_micro = held_credits_micro + $4, \
-                 held_spend_micro = held_spend_micro + $5 \
-                 WHERE org_id = $1 AND mode = $2 AND cycle_start = $3 \
-                 AND used_credits_micro + held_credits_micro + $4 <= $6 \
-                 AND used_credits_micro + held_credits_micro + $4 <= COALESCE((SELECT MIN(c.credit_cap_micro) \
-                 FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
-                 AND used_spend_micro + held_spend_micro + $5 <= COALESCE((SELECT MIN(c.spend_cap_micro) \
-                 FROM budget_caps c WHERE c.org_id = $1 AND c.mode = $2), $7) \
-                 RETURNING held_credits_micro",
-                args![org_id, *mode, cycle.start, credits, spend, allotment.unwrap_or(none), none],
-            )
-            .await?;
+        let arguments = take_arguments(request, (credits, spend));
+        let taken = cx.row(take_sql!(), arguments).await?;
         if taken.is_some() {
             if !insert_hold(cx, request, (credits, spend)).await? {
                 // The request has its hold already; that one counts, this one does not.
@@ -357,6 +373,14 @@ pub(crate) async fn take(
     ))
 }
 
+/// The columns of a hold.
+macro_rules! hold_columns {
+    () => {
+        "request_id, org_id, mode, cycle_start, credits_micro, spend_micro, replica_id, created_at"
+    };
+}
+pub(crate) use hold_columns;
+
 /// Writes the hold of a request; `false` when it has one already.
 async fn insert_hold(
     cx: &mut Connection,
@@ -373,9 +397,11 @@ async fn insert_hold(
         replica_id,
         now,
     } = request;
-    let sql = "INSERT INTO holds (request_id, org_id, mode, cycle_start, credits_micro, spend_micro, \
-               replica_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
-               ON CONFLICT (request_id) DO NOTHING";
+    let sql = concat!(
+        "INSERT INTO holds (",
+        hold_columns!(),
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (request_id) DO NOTHING"
+    );
     let values = args![
         request_id,
         org_id,

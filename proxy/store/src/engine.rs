@@ -158,8 +158,8 @@ impl Db {
     }
 
     /// Runs `work`, which is one statement that writes, without `BEGIN` and `COMMIT` around it: on PostgreSQL a
-    /// statement is a transaction by itself, and one trip instead of three. Only for tables that have no organization
-    /// ([`crate::tenant`]). As [`Self::write`] on SQLite.
+    /// statement is a transaction by itself, and one trip instead of three. Nothing but its own text
+    /// keeps it to the rows of one organization ([`crate::tenant`]). As [`Self::write`] on SQLite.
     pub(crate) async fn write_alone<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

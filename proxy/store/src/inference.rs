@@ -2,6 +2,8 @@
 //! before the first upstream byte; its end with charge, budget and conversation; or its refusal. Every one may
 //! be repeated: what is recorded already is not recorded again.
 
+mod at_once;
+
 use std::sync::Arc;
 
 use svc_core::secret::Mode;
@@ -76,26 +78,35 @@ pub async fn open(
 ) -> Result<Opened, StoreError> {
     expect_phase(intent, Phase::Requested)?;
     let asked = Arc::new((intent.columns()?, hold.clone()));
-    let opened = store
-        .db
-        .write_again(move |cx| {
-            let asked = Arc::clone(&asked);
-            Box::pin(async move {
-                let (intent, hold) = asked.as_ref();
-                // The hold first: what it locks is then locked in the same order as at settlement.
-                if let Reservation::Refused(refusal) = budget::take(cx, hold).await? {
-                    return Ok(Opened::Refused(refusal));
-                }
-                // A row that is there undoes the hold with the transaction.
-                audit::insert(cx, intent).await?;
-                Ok(Opened::Held)
-            })
-        })
-        .await;
+    let opened = match at_once::open(store, &asked).await {
+        Ok(true) => Ok(Opened::Held),
+        Ok(false) => {
+            let again = store.db.write_again(move |cx| {
+                let asked = Arc::clone(&asked);
+                Box::pin(async move { hold_and_tell(cx, &asked.0, &asked.1).await })
+            });
+            again.await
+        }
+        Err(error) => Err(error),
+    };
     match opened {
         Err(error) if audit::is_there(&error) => Ok(Opened::AlreadyOpen),
         other => other,
     }
+}
+
+async fn hold_and_tell(
+    cx: &mut Connection,
+    intent: &audit::Columns,
+    hold: &HoldRequest,
+) -> Result<Opened, StoreError> {
+    // The hold first: what it locks is then locked in the same order as at settlement.
+    if let Reservation::Refused(refusal) = budget::take(cx, hold).await? {
+        return Ok(Opened::Refused(refusal));
+    }
+    // A row that is there undoes the hold with the transaction.
+    audit::insert(cx, intent).await?;
+    Ok(Opened::Held)
 }
 
 /// Writes both rows of a request that is refused before it reaches a provider, and gives back its hold if it
@@ -165,18 +176,10 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         now: *now,
     };
     let end = Arc::new(end);
-    let settled = if end.turn.as_ref().is_some_and(SealedTurn::may_clash) {
-        // A clash is its own caller's matter alone.
-        let once = store
-            .db
-            .write(move |cx| Box::pin(async move { record(cx, &end).await }));
-        once.await
-    } else {
-        let again = store.db.write_again(move |cx| {
-            let end = Arc::clone(&end);
-            Box::pin(async move { record(cx, &end).await })
-        });
-        again.await
+    let settled = match at_once::settle_alone(store, &end).await {
+        Ok(true) => Ok(Settled::Done),
+        Ok(false) => record_in_turn(store, end).await,
+        Err(error) => Err(error),
     };
     match settled {
         Err(error) if audit::is_there(&error) => ended_by(store, settlement).await,
@@ -184,6 +187,22 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         Err(StoreError::Missing(GONE)) => Ok(Settled::TurnRefused(TurnRefusal::Gone)),
         other => other,
     }
+}
+
+/// A transaction of several statements.
+async fn record_in_turn(store: &Store, end: Arc<End>) -> Result<Settled, StoreError> {
+    if end.turn.as_ref().is_some_and(SealedTurn::may_clash) {
+        // A clash is its own caller's matter alone.
+        let once = store
+            .db
+            .write(move |cx| Box::pin(async move { record(cx, &end).await }));
+        return once.await;
+    }
+    let again = store.db.write_again(move |cx| {
+        let end = Arc::clone(&end);
+        Box::pin(async move { record(cx, &end).await })
+    });
+    again.await
 }
 
 /// How a request ended that has its terminal row.
@@ -236,13 +255,24 @@ fn expect_phase(row: &audit::Row, phase: Phase) -> Result<(), StoreError> {
 }
 
 async fn record(cx: &mut Connection, end: &End) -> Result<Settled, StoreError> {
+    if !at_once::settle(cx, end).await? {
+        book(cx, end).await?;
+    }
+    if let Some(turn) = &end.turn {
+        conversation::insert_turn(cx, turn.clone()).await?;
+    }
+    Ok(Settled::Done)
+}
+
+/// All of a settlement but its turn.
+async fn book(cx: &mut Connection, end: &End) -> Result<(), StoreError> {
     let End {
         request_id,
         org_id,
         mode,
         terminal,
         entry,
-        turn,
+        turn: _,
         now,
     } = end;
     let (mode, now) = (*mode, *now);
@@ -280,8 +310,5 @@ async fn record(cx: &mut Connection, end: &End) -> Result<Settled, StoreError> {
         let used = entry.as_ref().map(|entry| entry.charge);
         budget::book(cx, hold, billed_in, used).await?;
     }
-    if let Some(turn) = turn {
-        conversation::insert_turn(cx, turn.clone()).await?;
-    }
-    Ok(Settled::Done)
+    Ok(())
 }

@@ -9,7 +9,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::budget::Cycle;
-use crate::engine::{Connection, args};
+use crate::engine::{Arg, Connection, args};
 use crate::{Store, StoreError};
 
 /// Who pays the provider (contract 21).
@@ -162,15 +162,36 @@ pub async fn totals(
         .await
 }
 
-/// Writes both postings of a request.
-pub(crate) async fn post(
-    cx: &mut Connection,
+/// The columns of [`postings!`].
+macro_rules! ledger_columns {
+    () => {
+        "id, org_id, mode, request_id, kind, account, amount_micro, unit, cost_usd_micro, price_list, cycle_start, \
+         result, model, surface, actor_type, actor_id, billed_to, sonnet_equivalent_tokens, input_tokens, \
+         output_tokens, cache_read_tokens, cache_creation_tokens, created_at"
+    };
+}
+pub(crate) use ledger_columns;
+
+/// Both postings of a request, made of [`arguments`]. The credit mirrors the amounts, so that the postings of a request
+/// sum up to zero; tokens are no money and stand on the debit alone.
+macro_rules! postings {
+    () => {
+        "VALUES ($1, $2, $3, $4, 'debit', 'org:usage', $5, 'credit', $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+         $15, $16, $17, $18, $19, $20), \
+         ($21, $2, $3, $4, 'credit', $22, $23, 'credit', $24, $7, $8, $9, $10, $11, $12, $13, $14, \
+         0, 0, 0, 0, 0, $20)"
+    };
+}
+pub(crate) use postings;
+
+/// The 24 arguments of [`postings!`].
+pub(crate) fn arguments(
     org_id: &str,
     mode: Mode,
     request_id: &str,
     entry: &Entry,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Vec<Arg> {
     let Entry {
         cycle,
         result,
@@ -184,18 +205,8 @@ pub(crate) async fn post(
         usage,
     } = entry;
     let cycle_account = format!("org:cycle:{}", cycle.start);
-    // The credit mirrors the amounts, so that the postings of a request sum up to zero; tokens are no money
-    // and stand on the debit alone.
-    let sql = "INSERT INTO ledger (id, org_id, mode, request_id, kind, account, amount_micro, unit, cost_usd_micro, \
-               price_list, cycle_start, result, model, surface, actor_type, actor_id, billed_to, \
-               sonnet_equivalent_tokens, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, \
-               created_at) VALUES \
-               ($1, $2, $3, $4, 'debit', 'org:usage', $5, 'credit', $6, $7, $8, $9, $10, $11, $12, $13, $14, \
-               $15, $16, $17, $18, $19, $20), \
-               ($21, $2, $3, $4, 'credit', $22, $23, 'credit', $24, $7, $8, $9, $10, $11, $12, $13, $14, \
-               0, 0, 0, 0, 0, $20)";
     let id = || IdKind::Bare.make(now, rand::random());
-    let values = args![
+    args![
         id(),
         org_id,
         mode,
@@ -220,6 +231,19 @@ pub(crate) async fn post(
         cycle_account,
         Micro::ZERO - charge.credits,
         Micro::ZERO - charge.cost_usd,
-    ];
-    cx.execute(sql, values).await.map(drop)
+    ]
+}
+
+/// Writes both postings of a request.
+pub(crate) async fn post(
+    cx: &mut Connection,
+    org_id: &str,
+    mode: Mode,
+    request_id: &str,
+    entry: &Entry,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = concat!("INSERT INTO ledger (", ledger_columns!(), ") ", postings!());
+    let arguments = arguments(org_id, mode, request_id, entry, now);
+    cx.execute(sql, arguments).await.map(drop)
 }

@@ -40,11 +40,7 @@ pub async fn put(
     now: Timestamp,
     audit: &audit::Row,
 ) -> Result<u64, StoreError> {
-    if values.len() > MAX_VALUES_PER_CHANGE {
-        return Err(StoreError::TooMany(format!(
-            "one change lists at most {MAX_VALUES_PER_CHANGE} values"
-        )));
-    }
+    bound(values.len())?;
     let key = ListKey::new(made(store, org_id, now).await?.bytes());
     let values: Vec<(Vec<u8>, i64)> = values
         .iter()
@@ -82,11 +78,19 @@ pub async fn put(
         .await
 }
 
+fn bound(values: usize) -> Result<(), StoreError> {
+    if values > MAX_VALUES_PER_CHANGE {
+        let problem = format!("one change names at most {MAX_VALUES_PER_CHANGE} values");
+        return Err(StoreError::TooMany(problem));
+    }
+    Ok(())
+}
+
 /// Takes values off their lists; returns how many stood there. `audit` is written with the change; where none stood
 /// there, nothing is.
 ///
 /// # Errors
-/// Those of the database.
+/// [`StoreError::TooMany`] above [`MAX_VALUES_PER_CHANGE`]; those of the database.
 pub async fn remove(
     store: &Store,
     org_id: &str,
@@ -94,6 +98,7 @@ pub async fn remove(
     now: Timestamp,
     audit: &audit::Row,
 ) -> Result<u64, StoreError> {
+    bound(digests.len())?;
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.to_vec()).collect();
     let (org, audit) = (org_id.to_owned(), audit.columns()?);
     store

@@ -1,8 +1,10 @@
 //! Taking PHI out of a reply while it arrives: whatever the cuts, the same comes out, and it is taken out whole.
 
+use std::sync::Arc;
+
 use phi_patterns::kind::KINDS;
 use phi_patterns::scan::scan;
-use svc_core::chat::ChatEvent;
+use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::phi::{Candidate, PlaceholderMap, ReplyRedactor, Step, TextScan, merge};
 
 /// Where a reply's text comes.
@@ -37,7 +39,7 @@ pub(crate) fn cuts(data: &[u8]) {
 /// What comes out of pieces, and how much was taken out of them; nothing where a reply cannot be judged.
 fn redacted(pieces: impl IntoIterator<Item = String>, channel: Channel) -> Option<(String, u64)> {
     let mut map = PlaceholderMap::default();
-    let mut redactor = ReplyRedactor::new(&map);
+    let mut redactor = ReplyRedactor::new(&map, Arc::new(ChatRequest::of_user_text("")));
     let mut out = String::new();
     for piece in pieces {
         redactor.push(match channel {

@@ -388,6 +388,37 @@ async fn a_client_has_its_own_limit(world: &World) {
     );
 }
 
+/// All of an IPv6 network of 64 bits is one customer's.
+#[tokio::test]
+async fn guesses_are_counted_by_the_network_behind_a_trusted_proxy() {
+    let trusted = toml::Value::from(vec!["127.0.0.0/8"]);
+    let world = World::with(|setup| setup.key("server", "trusted_proxies", trusted)).await;
+    let scene = Scene::new(&world).await;
+    let wrong = basic(scene.client_id(), "wrong");
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", "unknown"),
+        ("code_verifier", VERIFIER),
+    ];
+    // The first address is what a client says of itself, and nobody believes it.
+    let guess = async |network: &str, host: u32| {
+        let forwarded = format!("2001:db8:9::{host:x}, 2001:db8:{network}::{host:x}");
+        let request = form(TOKEN, &fields)
+            .header("Authorization", &wrong)
+            .header("X-Forwarded-For", &forwarded);
+        world.gateway.answer(&request).await.status
+    };
+    let mut statuses = Vec::new();
+    for host in 1..=200 {
+        statuses.push(guess("1", host).await);
+        if statuses.ends_with(&[429]) {
+            break;
+        }
+    }
+    assert!(statuses.ends_with(&[401, 429]), "{statuses:?}");
+    assert_eq!(guess("2", 1).await, 401);
+}
+
 async fn a_test_application_gets_test_credentials(world: &World) {
     let mut scene = Scene::new(world).await;
     let body = json!({"name": "of the test", "scopes": ["control:oauth", "control:agents", "control:read"], "mode": "test"});

@@ -15,6 +15,7 @@ use svc_core::oauth::authorization::{self, Error, Parameters, UNKNOWN_AGENT};
 use svc_core::oauth::{detail, redirect};
 use svc_core::secret;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::filter::network;
 use svc_pipeline::trail::{Entry, Scribe};
 use svc_store::agent::{self, Agent};
 use svc_store::audit::{self, Actor, ActorKind, Row, Target};
@@ -200,13 +201,13 @@ fn has_registered(application: &Application, sent: &str) -> bool {
     registered.any(|registered| redirect::matches(registered, sent, application.kind))
 }
 
-/// Every request that is found good is kept for a while: an address that sends too many is not listened to.
+/// Every request that is found good is kept for a while: a network that sends too many is not listened to.
 async fn admit(exchange: &Exchange) -> Result<(), Doubt> {
     let rule = Rule::Rate(Quota {
         limit: REQUESTS_PER_MINUTE,
         window_ms: MINUTE_MS,
     });
-    let bucket = format!("authorize:{}", exchange.head.client);
+    let bucket = format!("authorize:{}", network(exchange.head.client));
     let verdict = exchange.gateway.limiter.take(&bucket, rule).await;
     let verdict = verdict.map_err(|fault| Doubt::fault(&fault))?;
     if verdict.allowed {

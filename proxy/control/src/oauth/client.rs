@@ -9,6 +9,7 @@ use svc_core::gcra::Quota;
 use svc_core::limit::Rule;
 use svc_core::secret;
 use svc_pipeline::exchange::Exchange;
+use svc_pipeline::filter::network;
 use svc_pipeline::strangers;
 use svc_store::oauth_application::{self, Application};
 
@@ -46,8 +47,8 @@ pub(super) async fn authenticate(exchange: &Exchange, form: &Form) -> Result<App
     };
     if !is_itself || application.revoked_at.is_some() {
         strangers::refuse(exchange, "client_refused");
-        // Counted by address too, so that nobody can use up the requests of a client that they only know by name.
-        let bucket = format!("oauth:{}:{}", application.id, exchange.head.client);
+        // Counted by network too, so that nobody can use up the requests of a client that they only know by name.
+        let bucket = format!("oauth:{}:{}", application.id, network(exchange.head.client));
         take(exchange, &bucket).await?;
         return Err(Refusal::invalid_client());
     }

@@ -4,6 +4,7 @@
 //! number is never given to a value: so it can never be restored to one. Placeholders that were issued stay
 //! themselves, and no part of one is replaced again.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -14,6 +15,7 @@ use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{PlaceholderMap, Speaker};
 use super::merge::Finding;
+use super::restore::json::unescape;
 use super::restore::prose::Prose;
 use super::scan::{Segment, TextScan};
 use super::token::{self, Token};
@@ -158,7 +160,8 @@ fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> 
         Origin::SystemPrompt => Speaker::Operator,
         _ => Speaker::Caller,
     };
-    let number = map.issue(&finding.kind, scan.identity(finding), value, speaker);
+    let written = as_meant(scan, segment, finding.start, value);
+    let number = map.issue(&finding.kind, scan.identity(finding), &written, speaker);
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
         Form::Text | Form::Key | Form::Number | Form::Address => {
@@ -169,6 +172,26 @@ fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> 
         range: finding.start..finding.end,
         placeholder,
     })
+}
+
+/// A value as it is meant: without the escapes of the strings of JSON that it stands in. Where it goes back into some, it
+/// gets theirs.
+fn as_meant<'s>(scan: &TextScan, segment: &Segment, start: usize, value: &'s str) -> Cow<'s, str> {
+    let mut meant = Cow::Borrowed(value);
+    if segment.form != Form::Text || !value.contains('\\') {
+        return meant;
+    }
+    let mut reader = Prose::default();
+    let before = scan.text().get(segment.start..start).unwrap_or_default();
+    for letter in before.chars() {
+        reader.push(letter);
+    }
+    for _ in 0..reader.strings() {
+        if let Some(read) = unescape(&meant) {
+            meant = Cow::Owned(read.text().to_owned());
+        }
+    }
+    meant
 }
 
 /// Writes the edits into the request, by the same walk that read it.

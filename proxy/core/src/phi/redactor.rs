@@ -6,6 +6,7 @@
 //! once, with the text before it. Restoring belongs behind it, so that known values go out and come back.
 
 mod arguments;
+mod asked;
 mod cutter;
 mod memory;
 mod prose;
@@ -13,8 +14,10 @@ mod unit;
 mod words;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use arguments::Arguments;
+use asked::Asked;
 use cutter::Cut;
 use memory::Memory;
 use prose::Prose;
@@ -28,7 +31,7 @@ use super::merge::Finding;
 use super::scan::TextScan;
 use super::sweep::TooManyMentions;
 use super::token;
-use crate::chat::ChatEvent;
+use crate::chat::{ChatEvent, ChatRequest};
 
 /// What to do next.
 pub enum Step {
@@ -54,6 +57,7 @@ pub struct ReplyRedactor {
     /// What is out for scanning, and where it belongs.
     waiting: Option<(Channel, Unit)>,
     memory: Memory,
+    asked: Asked,
     counts: Counts,
 }
 
@@ -85,8 +89,9 @@ impl Channel {
 }
 
 impl ReplyRedactor {
-    /// A reply to a request whose values are in `map`.
-    pub fn new(map: &PlaceholderMap) -> Self {
+    /// A reply to a request whose values are in `map`; `chat` is that request as the provider got it. What stands there
+    /// is not new.
+    pub fn new(map: &PlaceholderMap, chat: Arc<ChatRequest>) -> Self {
         Self {
             events: VecDeque::new(),
             taken: 0,
@@ -98,6 +103,7 @@ impl ReplyRedactor {
             is_over: false,
             waiting: None,
             memory: Memory::of(map),
+            asked: Asked::new(chat),
             counts: Counts::default(),
         }
     }
@@ -148,6 +154,7 @@ impl ReplyRedactor {
             return Ok(());
         };
         reserve_look_alikes(scan, map);
+        let findings = self.asked.without_said(scan, findings)?;
         let findings = self.memory.sweep(scan, findings, map)?;
         let mut edits = Edits {
             map,

@@ -1,11 +1,12 @@
 //! Once a value is known, every further mention of it goes, also where no detector saw it.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
+use super::Origin;
 use super::kind::{ENTITY_KINDS, Kind, Spelling, national};
 use super::lists::Allowed;
 use super::map::PlaceholderMap;
@@ -59,6 +60,29 @@ pub(super) fn sweep_known(
     known: &[&Known],
 ) -> Result<Vec<Finding>, TooManyMentions> {
     swept(scan, findings, map, known, &Allowed::default())
+}
+
+/// Which of these values a request mentions outside of its system prompt: kinds, and values in the spelling of
+/// [`Kind::normal`].
+///
+/// # Errors
+/// As [`sweep`].
+pub(super) fn mentioned<'v>(
+    scan: &TextScan,
+    values: impl Iterator<Item = (&'v Kind, &'v str)>,
+) -> Result<HashSet<(Kind, String)>, TooManyMentions> {
+    let known = Known::of(values)?;
+    let mut claims = Vec::new();
+    known.find_words(scan, &mut claims)?;
+    known.find_digits(scan, &mut claims);
+    let (text, _) = scan.reading();
+    let said = claims.into_iter().filter_map(|claim| {
+        let segment = scan.segments().get(scan.segment_at(claim.start))?;
+        let value = text.get(claim.reads?)?;
+        let is_operators = segment.origin == Origin::SystemPrompt;
+        (!is_operators).then(|| (claim.kind.clone(), claim.kind.normal(value)))
+    });
+    Ok(said.collect())
 }
 
 fn swept(

@@ -48,6 +48,11 @@ fn turn(role: Role, text: &str) -> Message {
     }
 }
 
+/// A redactor of a reply to `text`.
+fn redactor_after(text: &str, map: &PlaceholderMap) -> ReplyRedactor {
+    ReplyRedactor::new(map, Arc::new(ChatRequest::of_user_text(text)))
+}
+
 fn user(text: &str) -> Message {
     turn(Role::User, text)
 }

@@ -18,6 +18,7 @@ async fn echo(mut body: BodyReader) -> Response {
         Ok(bytes) => text(200, bytes),
         Err(BodyError::TooLarge { limit_bytes }) => text(413, limit_bytes.to_string()),
         Err(BodyError::TimedOut) => text(408, "too slow"),
+        Err(BodyError::Misframed) => text(422, "misframed"),
         Err(BodyError::Gone) => text(400, "gone"),
     }
 }

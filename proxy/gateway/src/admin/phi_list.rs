@@ -85,9 +85,12 @@ pub(super) async fn run(store: &Store, command: Command) -> anyhow::Result<ExitC
                     .await
                     .context("reading the list")?,
             };
-            let row = row(&organization, "removed", digests.len(), None);
-            let removed = phi_list::remove(store, &organization, &digests, moment::now(), &row);
-            let removed = removed.await.context("writing the list")?;
+            let mut removed = 0;
+            for digests in digests.chunks(phi_list::MAX_VALUES_PER_CHANGE) {
+                let row = row(&organization, "removed", digests.len(), None);
+                let taken = phi_list::remove(store, &organization, digests, moment::now(), &row);
+                removed += taken.await.context("writing the list")?;
+            }
             writeln!(out, "{removed} removed")?;
         }
         Command::Show { organization, json } => {

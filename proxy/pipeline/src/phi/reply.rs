@@ -46,7 +46,7 @@ impl ReplyGuard {
             .phi_restore
             .then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
         Self {
-            redactor: ReplyRedactor::new(&scan.placeholders),
+            redactor: ReplyRedactor::new(&scan.placeholders, Arc::clone(&chat)),
             restorer,
             chat,
             thinking: Thinking::default(),

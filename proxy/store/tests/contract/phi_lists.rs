@@ -180,4 +180,10 @@ async fn no_more_than_the_limit_is_listed(db: TestDb) {
     let many = values(&many);
     let put = phi_list::put(&store, &org, &Listing::Allow, &many, NOW, &row("req_m")).await;
     assert!(matches!(put, Err(StoreError::TooMany(_))), "{put:?}");
+    let digests = phi_list::digests(&store, &org, &many).await.unwrap();
+    let removed = phi_list::remove(&store, &org, &digests, NOW, &row("req_n")).await;
+    assert!(
+        matches!(removed, Err(StoreError::TooMany(_))),
+        "{removed:?}"
+    );
 }

@@ -157,10 +157,13 @@ pub(in crate::phi) fn unescape(raw: &str) -> Option<Rewrite> {
     rewriter.finish()
 }
 
-/// Text as it stands within `strings` strings of JSON, at least one. What stands so already came out of one, and goes
-/// into the innermost as it is.
+/// Text as it stands within `strings` strings of JSON, at least one. What has escapes that nobody writes elsewhere came
+/// out of one, which could not be seen, and goes into the innermost as it is.
 pub(super) fn escaped(text: &str, strings: usize) -> String {
-    let innermost = if is_value(&format!("\"{text}\"")) {
+    let is_escaped = ["\\u", "\\\"", "\\/"]
+        .iter()
+        .any(|escape| text.contains(escape));
+    let innermost = if is_escaped && is_value(&format!("\"{text}\"")) {
         text.to_owned()
     } else {
         escape(text)

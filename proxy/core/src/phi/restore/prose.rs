@@ -84,7 +84,7 @@ impl Prose {
     }
 
     /// As [`JsonText::strings`].
-    pub(super) fn strings(&self) -> usize {
+    pub(in crate::phi) fn strings(&self) -> usize {
         self.json.strings()
     }
 

@@ -191,7 +191,7 @@ fn a_piece_of_a_call_has_its_beginning() {
 /// How the last document of a call is read that arrives at once.
 fn last_reading(sent: &str) -> String {
     let mut map = PlaceholderMap::default();
-    let mut redactor = ReplyRedactor::new(&map);
+    let mut redactor = redactor_after("", &map);
     redactor.push(ChatEvent::ToolCallDelta {
         index: 0,
         fragment: sent.to_owned(),
@@ -214,7 +214,7 @@ fn arguments_that_arrive_are_a_document_too() {
     let sent = r#"{"mrn": ["123", "456"], "note": "x"}"#;
     for size in [1, 7, sent.len()] {
         let mut map = PlaceholderMap::default();
-        let mut redactor = ReplyRedactor::new(&map);
+        let mut redactor = redactor_after("", &map);
         let mut out = String::new();
         let pieces = sent.as_bytes().chunks(size);
         for piece in pieces {

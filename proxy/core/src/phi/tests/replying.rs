@@ -11,6 +11,7 @@ const VALUES: Values<'static> = &[
     ("SSN", SSN),
     ("NAME", "Jane Doe"),
     ("NAME", "Ann Poe"),
+    ("NAME", "Rowan"),
     ("DATE", "May 5, 2024"),
     ("PHONE", "4111222333"),
 ];
@@ -24,8 +25,13 @@ struct Drive<'m> {
 
 impl<'m> Drive<'m> {
     fn new(map: &'m mut PlaceholderMap) -> Self {
+        Self::after("", map)
+    }
+
+    /// Of a reply to a request that the provider got so.
+    fn after(text: &str, map: &'m mut PlaceholderMap) -> Self {
         Self {
-            redactor: ReplyRedactor::new(map),
+            redactor: redactor_after(text, map),
             map,
             scans: 0,
         }
@@ -92,6 +98,48 @@ fn redacted_arguments(fragments: &[&str], map: &mut PlaceholderMap) -> String {
     }
     out.extend(drive.push(ChatEvent::ToolCallEnd { index: 0 }));
     joined(out)
+}
+
+/// Where a value stands in the request and nobody found it there, its provider has it and its caller brought it.
+#[test]
+fn what_the_caller_has_said_is_not_new() {
+    let asked = "find 123 45 6789, 4111222333 for ann poe under the rowan";
+    let text = |reply: &str| {
+        let mut map = PlaceholderMap::default();
+        let mut drive = Drive::after(asked, &mut map);
+        drive.text(reply) + &joined(drive.finish())
+    };
+    let reply = "SSN 123-45-6789, phone 4111222333.";
+    assert_eq!(text(reply), reply);
+    // A word of prose is no name; where a tool is asked for it, it is.
+    assert_eq!(
+        text("Ann Poe, Rowan, Jane Doe"),
+        "Ann Poe, [NAME_1], [NAME_2]"
+    );
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive::after(asked, &mut map);
+    let fragment = r#"{"who": "Rowan", "also": "Jane Doe", "phone": 4111222333}"#.to_owned();
+    let mut sent = drive.push(ChatEvent::ToolCallDelta { index: 0, fragment });
+    sent.extend(drive.push(ChatEvent::ToolCallEnd { index: 0 }));
+    assert_eq!(
+        joined(sent),
+        r#"{"who": "Rowan", "also": "[NAME_1]", "phone": 4111222333}"#
+    );
+}
+
+/// The operator's words are not the caller's.
+#[test]
+fn what_the_system_prompt_says_is_new_in_a_reply() {
+    let mut chat = chat(vec![user("Who calls?")]);
+    chat.system = vec![Part::text("It was 4111222333 who called.")];
+    let mut map = PlaceholderMap::default();
+    let mut drive = Drive {
+        redactor: ReplyRedactor::new(&map.clone(), Arc::new(chat)),
+        map: &mut map,
+        scans: 0,
+    };
+    let sent = drive.text("4111222333 calls.") + &joined(drive.finish());
+    assert_eq!(sent, "[PHONE_1] calls.");
 }
 
 #[test]
@@ -252,7 +300,7 @@ fn a_number_of_json_in_prose_becomes_a_string() {
 fn findings_that_share_a_number_of_json_all_go() {
     let values: Values<'_> = &[("PHONE", "4111222333"), ("SSN", "99, 55")];
     let mut map = PlaceholderMap::default();
-    let mut redactor = ReplyRedactor::new(&map);
+    let mut redactor = redactor_after("", &map);
     redactor.push(ChatEvent::Text("{\"n\": [411122233399, 55, 6]}".into()));
     redactor.finish();
     let mut sent = String::new();

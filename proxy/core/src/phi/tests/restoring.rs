@@ -27,6 +27,54 @@ fn in_json(text: &str) -> String {
     restore(text, &table(&known()), Channel::Json).0
 }
 
+/// A value that stands in JSON is what a reader of that JSON reads, wherever it goes.
+#[test]
+fn a_value_is_restored_without_the_escapes_that_it_came_with() {
+    let name = "Jos\u{e9} \"Pepe\" O'Brien";
+    let escaped = r#"Jos\u00e9 \"Pepe\" O\u0027Brien"#;
+    let once = format!(r#"Here: {{"patient": "{escaped}"}}"#);
+    let inner = serde_json::Value::from(escaped).to_string();
+    let twice = format!(
+        r#"{{"body": "{{\"patient\": \"{}\"}}"}}"#,
+        &inner[1..inner.len() - 1]
+    );
+    let reads = [
+        (once.as_str(), escaped),
+        (twice.as_str(), &inner[1..inner.len() - 1]),
+    ];
+    for (text, written) in reads {
+        assert!(text.contains(written), "{text}");
+        let mut map = PlaceholderMap::default();
+        let sent = masked(text, &[("NAME", name)], &mut map);
+        assert!(sent.contains("[NAME_1]"), "{sent}");
+        assert_eq!(
+            unmasked("The patient is [NAME_1].", &map),
+            format!("The patient is {name}.")
+        );
+        // The same document again, whoever reads it.
+        let back = unmasked(&sent, &map);
+        let document = |text: &str| -> serde_json::Value {
+            serde_json::from_str(text.trim_start_matches("Here: ")).unwrap()
+        };
+        let meant = |text: &str| match document(text)["body"].as_str() {
+            Some(inner) => document(inner),
+            None => document(text),
+        };
+        assert_eq!(meant(&back), meant(text));
+        let (call, _) = restore(r#"{"n": "[NAME_1]"}"#, &table(&map), Channel::Json);
+        assert_eq!(document(&call), json!({"n": name}));
+    }
+}
+
+/// A backslash that somebody writes is one, also where a letter follows that JSON makes something of.
+#[test]
+fn a_backslash_stays_one_in_json() {
+    let mut map = PlaceholderMap::default();
+    masked(r"reset CORP\bob", &[("OTHER_ID", r"CORP\bob")], &mut map);
+    let (call, _) = restore(r#"{"u": "[OTHER_ID_1]"}"#, &table(&map), Channel::Json);
+    assert_eq!(call, r#"{"u": "CORP\\bob"}"#);
+}
+
 #[test]
 fn placeholders_and_their_drifted_forms_are_restored() {
     let (text, count) = restore(
