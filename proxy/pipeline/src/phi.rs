@@ -271,6 +271,22 @@ fn candidate<'a>(detector: &'a Detector, at: usize, span: &Span) -> Option<Candi
     })
 }
 
+/// A request that the guard does not let pass.
+pub struct Refused {
+    pub fault: Box<Fault>,
+    /// What was found in it, by kind.
+    pub counts: Counts,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self {
+            fault: Box::new(fault),
+            counts: Counts::default(),
+        }
+    }
+}
+
 /// Reads a chat, refuses what must be refused and rewrites the rest in place.
 ///
 /// # Errors
@@ -281,7 +297,7 @@ pub async fn guard(
     policy: &PhiPolicy,
     mode: PhiMode,
     mut placeholders: PlaceholderMap,
-) -> Result<Scan, Fault> {
+) -> Result<Scan, Refused> {
     let scan = TextScan::of(chat).recalling(&placeholders);
     let mut readers = detectors.readers();
     let found = detectors.find_with(&mut readers, &scan, policy);
@@ -294,8 +310,12 @@ pub async fn guard(
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     let may_hold = |kind: &Kind| policy.fixed_text_may_hold(kind.as_str());
     phi::leave_in_fixed_text(&scan, &mut findings, may_hold, &denied);
+    let refused = |fault| Refused {
+        fault: Box::new(fault),
+        counts: findings.iter().map(|finding| &finding.kind).collect(),
+    };
     if let Some(fault) = phi::refusal::in_tool_definition(chat, &scan, &findings) {
-        return Err(fault);
+        return Err(refused(fault));
     }
     let blocked = match mode {
         PhiMode::Block => !findings.is_empty(),
@@ -304,10 +324,10 @@ pub async fn guard(
             .any(|finding| is_blocking(finding, &scan, detectors.profile, policy)),
     };
     if blocked {
-        return Err(phi::refusal::blocked(chat, &findings));
+        return Err(refused(phi::refusal::blocked(chat, &findings)));
     }
     if let Some(fault) = phi::refusal::in_address(chat, &scan, &findings) {
-        return Err(fault);
+        return Err(refused(fault));
     }
     let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;

@@ -53,14 +53,6 @@ impl Counts {
         (!pairs.is_empty()).then(|| pairs.join(","))
     }
 
-    /// The counts that [`Self::to_json`] has written.
-    pub fn of_json(counts: &Map<String, Value>) -> Self {
-        let pairs = counts.iter();
-        let pairs =
-            pairs.filter_map(|(kind, count)| Some((Kind::canonical(kind), count.as_u64()?)));
-        Self(pairs.collect())
-    }
-
     /// An object of counts by kind, as audit rows and `error.details.counts` have it.
     pub fn to_json(&self) -> Map<String, Value> {
         self.iter()
@@ -91,12 +83,5 @@ mod tests {
         assert_eq!(counts.total(), 3);
         assert_eq!(counts.entity_types(), ["NAME", "SSN"]);
         assert_eq!(Counts::default().header(), None);
-    }
-
-    #[test]
-    fn counts_are_read_back_as_they_were_written() {
-        let kinds = ["SSN", "NAME", "NAME", "HOUSE_RULE"].map(Kind::named);
-        let counts: Counts = kinds.iter().collect();
-        assert_eq!(Counts::of_json(&counts.to_json()), counts);
     }
 }

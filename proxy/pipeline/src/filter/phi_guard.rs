@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue};
-use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::phi::{Counts, ENTITIES_HEADER, PlaceholderMap};
 
@@ -14,7 +13,7 @@ use crate::caller::PhiMode;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
-use crate::phi::{self, Detectors, Scan, Thoughts};
+use crate::phi::{self, Detectors, Refused, Scan, Thoughts};
 use crate::place::located;
 
 pub(super) struct PhiGuard;
@@ -59,9 +58,7 @@ impl Filter for PhiGuard {
                 .observe(began.elapsed().as_secs_f64());
             let scan = match outcome {
                 Ok(scan) => scan,
-                Err(fault) => {
-                    let counts = fault.details.get("counts").and_then(Value::as_object);
-                    let counts = counts.map(Counts::of_json).unwrap_or_default();
+                Err(Refused { fault, counts }) => {
                     show(&counts, &mut exchange.headers);
                     exchange.trail.found(mode, &counts, versions);
                     if matches!(fault.code, Code::PhiBlocked | Code::PhiInToolSchema) {
@@ -70,7 +67,7 @@ impl Filter for PhiGuard {
                             .with_label_values(&["any", "blocked"])
                             .inc();
                     }
-                    return Err(fault);
+                    return Err(*fault);
                 }
             };
             for (kind, count) in scan.counts.iter() {
@@ -104,7 +101,7 @@ async fn guard(
     exchange: &mut Exchange,
     detectors: Detectors,
     mode: PhiMode,
-) -> Result<Scan, Fault> {
+) -> Result<Scan, Refused> {
     let mut chat = exchange
         .facts
         .chat
@@ -132,7 +129,10 @@ async fn guard(
         let guarded = guarding.await;
         guarded.map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
     };
-    let outcome = outcome.map_err(|fault| located(places, fault));
+    let outcome = outcome.map_err(|refused| Refused {
+        fault: Box::new(located(places, *refused.fault)),
+        ..refused
+    });
     thoughts.give_back(&mut chat);
     exchange.facts.chat = Some(chat);
     outcome

@@ -15,6 +15,10 @@ use super::{Findings, Source};
 /// Confidence is counted per mille.
 const MAX_THRESHOLD: u16 = 1000;
 
+/// Per mille. What stands behind its own label (`SSN: …`) has 900 from the shipped detectors: a threshold above that
+/// drops it.
+const MAX_SAFE_THRESHOLD: u16 = 900;
+
 /// The profile of a file that names none: every kind is dealt with as the base rules say.
 pub const SAFE_HARBOR: &str = "safe-harbor";
 
@@ -56,6 +60,13 @@ pub struct Rule {
     pub action: Action,
     /// Per mille: findings of lower confidence are dropped.
     pub threshold: u16,
+}
+
+impl Rule {
+    /// Whether it leaves what detectors find: by its action, or because hardly any finding is so sure.
+    fn leaves(&self) -> bool {
+        self.action == Action::Allow || self.threshold > MAX_SAFE_THRESHOLD
+    }
 }
 
 #[derive(Deserialize)]
@@ -304,10 +315,9 @@ impl Builder<'_> {
         let mut kinds = base.clone();
         kinds.append(&mut self.rules(&entry.kinds, base));
         if name == SAFE_HARBOR {
-            let kept = kinds
-                .iter()
-                .filter(|(_, rule)| rule.action == Action::Allow);
-            for (kind, _) in kept {
+            let by_default = ("what no rule names", &self.defaults);
+            let ruled = kinds.iter().map(|(kind, rule)| (kind.as_str(), rule));
+            for (kind, _) in ruled.chain([by_default]).filter(|(_, rule)| rule.leaves()) {
                 let message = format!(
                     "profile {SAFE_HARBOR} leaves {kind} in the text; a profile that does needs another name"
                 );

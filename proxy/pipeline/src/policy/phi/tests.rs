@@ -134,6 +134,10 @@ fn names_that_nothing_has_are_refused_with_their_line() {
             "[profiles.safe-harbor.kinds.FACILITY]\naction = \"allow\"\n",
             "leaves FACILITY in the text",
         ),
+        (
+            "[kinds.DATE]\nthreshold = 901\n",
+            "profile safe-harbor leaves DATE in the text",
+        ),
     ] {
         let (_, problems) = with(rest);
         assert_eq!(problems.len(), 1, "{rest}: {problems:?}");
@@ -142,6 +146,20 @@ fn names_that_nothing_has_are_refused_with_their_line() {
             problem.starts_with("phi.toml: ") && problem.contains(expected),
             "{rest}: {problem}"
         );
+    }
+    for defaults in ["\"allow\", threshold = 500", "\"redact\", threshold = 901"] {
+        let file = |rest: &str| {
+            built(&format!(
+                "detectors = [\"d\"]\ndefaults = {{ action = {defaults} }}\n{rest}"
+            ))
+        };
+        assert_eq!(
+            file("").1,
+            [
+                "phi.toml: profile safe-harbor leaves what no rule names in the text; a profile that does needs another name"
+            ]
+        );
+        assert_eq!(file("profile = \"a\"\n[profiles.a]\n").1, [""; 0]);
     }
     let org = format!("profile = \"a\"\n[profiles.a]\n[organizations]\n{ORG} = \"b\"\n");
     assert_eq!(
