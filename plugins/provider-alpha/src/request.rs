@@ -17,6 +17,8 @@ const COUNT_PATH: &str = "/v1/messages/count_tokens";
 const API_VERSION: &str = "anthropic-version";
 /// Kind A requires a limit; for a caller without one, what most clients send on their own (wire notes 1).
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
+/// Kind A takes no more of them in one request.
+const MAX_CACHE_MARKS: usize = 4;
 /// Kind A's smallest reasoning budget.
 const MIN_REASONING_TOKENS: u32 = 1_024;
 /// The smallest `top_p` that kind A takes beside thinking.
@@ -76,6 +78,9 @@ pub fn build_count(chat: &ChatRequest, config: &Config) -> Result<UpstreamReques
 
 /// What the prompt consists of, and nothing about the answer.
 fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, DriverError> {
+    if marks(chat) > MAX_CACHE_MARKS {
+        return Err(unsupported("cache_control"));
+    }
     let mut tools = tools(chat)?;
     let mut tool_choice = tool_choice(chat)?;
     if tools.is_empty() {
@@ -102,6 +107,21 @@ fn prompt(chat: &ChatRequest, max_tokens: u32) -> Result<wire::Request<'_>, Driv
         stream: None,
         passed: Passed::default(),
     })
+}
+
+/// How many places of the prompt the caller wants cached up to.
+fn marks(chat: &ChatRequest) -> usize {
+    let parts = chat.messages.iter().flat_map(|message| &message.content);
+    let in_parts = chat.system.iter().chain(parts).map(|part| {
+        let inner = match &part.body {
+            PartBody::ToolResult(result) => result.content.as_slice(),
+            _ => &[],
+        };
+        let inner = inner.iter().filter(|part| part.cache_mark.is_some());
+        usize::from(part.cache_mark.is_some()) + inner.count()
+    });
+    let on_tools = chat.tools.iter().filter(|tool| tool.cache_mark.is_some());
+    in_parts.sum::<usize>() + on_tools.count()
 }
 
 /// One unmarked block is a string, as most clients send it.

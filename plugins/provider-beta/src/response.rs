@@ -25,6 +25,8 @@ pub struct Reply {
     /// The provider's word for the end, once it has come.
     stop: Option<String>,
     done: bool,
+    /// The answer came at once.
+    is_whole: bool,
 }
 
 impl Exchange for Reply {
@@ -62,6 +64,7 @@ impl Exchange for Reply {
         if answer.error.is_none() && !choices.iter().any(is_first) {
             return self.fail(protocol("no_choices"), events);
         }
+        self.is_whole = true;
         self.take(answer, events);
         self.finish(events);
     }
@@ -113,8 +116,9 @@ impl Reply {
         if self.stop.is_some() && !calls.is_empty() {
             return self.fail(protocol("late_tool_call"), events);
         }
-        for call in calls {
-            self.calls.take(call.index, call, events);
+        for (place, call) in (0..).zip(calls) {
+            let index = call.index.or(self.is_whole.then_some(place));
+            self.calls.take(index, call, events);
         }
     }
 

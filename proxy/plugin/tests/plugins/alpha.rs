@@ -319,6 +319,21 @@ async fn what_kind_a_cannot_take_is_refused_by_name() {
         );
     }
 
+    // Four places to cache up to, wherever they are.
+    let marked = || Part::Text {
+        text: "a".to_owned(),
+        cache_mark: Some(json!({"type": "ephemeral"})),
+    };
+    let mut marks = chat(vec![turn(Role::User, (0..3).map(|_| marked()).collect())]);
+    marks.system = vec![marked()];
+    body(&driver, &marks).await;
+    marks.messages[0].content.push(marked());
+    let refused = fault(&driver, &marks).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (DriverFaultKind::UnsupportedParameter, Some("cache_control"))
+    );
+
     let mut forced = chat(vec![user("a")]);
     forced.tool_choice = Some(ToolChoice::Required);
     assert_eq!(

@@ -567,6 +567,20 @@ fn reasoning_that_a_client_sends_back_is_left_out() {
 }
 
 #[test]
+fn what_an_sdk_has_read_out_of_a_reply_is_left_out() {
+    let function = json!({"name": "look", "arguments": "{\"a\": 1}", "parsed_arguments": {"a": 1}});
+    let call = json!({"id": "c", "type": "function", "function": function});
+    let reply =
+        json!({"role": "assistant", "content": "b", "parsed": {"x": 1}, "tool_calls": [call]});
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "r"});
+    let chat = read(messages(
+        json!([{"role": "user", "content": "a"}, reply, result]),
+    ));
+    let said = &chat.messages[1].content;
+    assert!(said[0] == Part::text("b") && matches!(&said[1], Part::ToolCall(_)) && said.len() == 2);
+}
+
+#[test]
 fn fields_of_a_reply_may_stand_beside_each_of_its_texts() {
     let with = |part: Value| {
         let [before, after] = ["a", "c"].map(|text| json!({"role": "user", "content": text}));

@@ -292,6 +292,8 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
         }
     }
     fields.only("annotations", is_empty, problems);
+    // What the official SDKs have read out of the text (`parse`), and out of arguments.
+    fields.only("parsed", |_| true, problems);
     // Reasoning of a reply over another surface, which has no place in this format (`litellm`).
     fields.only("reasoning_content", Value::is_string, problems);
     fields.only("thinking_blocks", Value::is_array, problems);
@@ -331,6 +333,7 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
     let mut function = Fields::of(function, &path, problems)?;
     let name = function.required_string("name", problems);
     let text = function.required_string("arguments", problems);
+    function.only("parsed_arguments", |_| true, problems);
     function.end(problems);
     if name
         .as_deref()
