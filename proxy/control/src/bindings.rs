@@ -5,13 +5,14 @@ use svc_core::fault::{Fault, Problems, invalid};
 use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
 use svc_pipeline::moment;
+use svc_store::StoreError;
 use svc_store::binding::{self, Binding, MAX_BINDINGS};
 use svc_store::integration::{self, Integration};
 use svc_store::page::Position;
 use svc_store::project;
 
 use crate::call::{
-    Answering, Call, Deciding, Effect, Reply, change, missing, refused, store_fault,
+    Answering, Call, Deciding, Effect, Refused, Reply, change, missing, refused, store_fault,
 };
 use crate::cursor;
 use crate::egress;
@@ -75,14 +76,17 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                 let integration = locked.ok_or_else(|| refused(missing()))?;
                 in_use(&integration).map_err(refused)?;
                 if binding::is_taken(&mut tx, &binding).await? {
-                    let problem = "is an alias of this project already";
-                    return Err(refused(invalid("alias", problem)));
+                    return Err(taken());
                 }
                 if binding::count(&mut tx, org_id, *mode).await? >= MAX_BINDINGS {
                     let problem = format!("an organization has at most {MAX_BINDINGS} bindings");
                     return Err(refused(invalid("$body", problem)));
                 }
-                binding::insert(&mut tx, &binding).await?;
+                let inserted = binding::insert(&mut tx, &binding).await;
+                inserted.map_err(|error| match error {
+                    StoreError::Exists { .. } => taken(),
+                    other => other.into(),
+                })?;
                 let data = record(&binding, &integration);
                 let mut effect = Effect::created("integration_binding", &binding.id, data);
                 effect.outdated.bindings = true;
@@ -111,6 +115,10 @@ pub(crate) fn remove(mut call: Call) -> Deciding {
             })
         }))
     })
+}
+
+fn taken() -> Refused {
+    refused(invalid("alias", "is an alias of this project already"))
 }
 
 struct Wanted {

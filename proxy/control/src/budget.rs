@@ -40,7 +40,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
             Box::pin(async move {
                 let caller = &call.caller;
                 let organization = &caller.organization_id;
-                let before = budget::caps_in(&mut tx, organization, caller.mode).await?;
+                let before = budget::lock_caps(&mut tx, organization, caller.mode).await?;
                 let user = caller.delegating_user.as_ref();
                 let after = Caps {
                     credits: merged(before.credits, credits),

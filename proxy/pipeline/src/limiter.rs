@@ -29,6 +29,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(60);
 /// A second after the counters are back, requests are counted there again.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// 10 min: the database reads every bucket for it, because an index would be one more thing to write with each request.
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(600);
 
 /// Places whose release failed and is tried again; more of them end with their lease.
 const MAX_UNRELEASED: usize = 10_000;

@@ -51,6 +51,8 @@ pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     });
     repeat(gateway, SWEEP_EVERY, |gateway| async move {
         sweep(&gateway).await;
+    });
+    repeat(gateway, limiter::SWEEP_EVERY, |gateway| async move {
         gateway.limiter.sweep(moment::now_us()).await;
     });
     repeat(gateway, RECOMPUTE_EVERY, |gateway| async move {

@@ -493,10 +493,8 @@ pub async fn list(
         phi_detected,
         order,
     } = filter.clone();
-    let select = "SELECT a.id, a.occurred_at, a.document, l.leaf_index, l.leaf_hash, q.audit_id AS waiting \
-                  FROM audit a LEFT JOIN audit_leaves l ON l.audit_id = a.id \
-                  LEFT JOIN audit_unsealed q ON q.audit_id = a.id WHERE a.org_id = $1 AND a.mode = $2";
-    let mut listing = Listing::new(select, args![org_id, mode]).by("a.occurred_at", order);
+    let select = "SELECT id, occurred_at, document FROM audit WHERE org_id = $1 AND mode = $2";
+    let mut listing = Listing::new(select, args![org_id, mode]).by("occurred_at", order);
     let events = events
         .into_iter()
         .map(|event| match event.strip_suffix('*') {
@@ -527,11 +525,27 @@ pub async fn list(
             id: row.get("id")?,
             occurred_at: row.get("occurred_at")?,
             document: row.get("document")?,
-            leaf: audit_tree::leaf_of(row)?,
-            waits: row.get::<Option<String>>("waiting")?.is_some(),
+            leaf: None,
+            waits: false,
         })
     };
-    listing.page(store, page, read).await
+    let page = page.clone();
+    store
+        .db
+        .read(move |cx| {
+            Box::pin(async move {
+                let mut found = listing.read(cx, &page, read).await?;
+                let ids = found.rows.iter().map(|row| row.id.as_str().into());
+                let mut places = audit_tree::places(cx, ids.collect()).await?;
+                for row in &mut found.rows {
+                    let place = places.remove(&row.id);
+                    row.waits = matches!(place, Some(None));
+                    row.leaf = place.flatten();
+                }
+                Ok(found)
+            })
+        })
+        .await
 }
 
 /// The columns of [`Columns::arguments`], in their order.

@@ -509,12 +509,26 @@ fn leaf(row: &Row) -> Result<Leaf, StoreError> {
     })
 }
 
-/// The leaf of a row of a list, where it has one.
-pub(crate) fn leaf_of(row: &Row) -> Result<Option<Leaf>, StoreError> {
-    match row.get::<Option<i64>>("leaf_index")? {
-        Some(_) => leaf(row).map(Some),
-        None => Ok(None),
+/// Where audit rows stand, by their ids: the leaf of one that is sealed, `None` for one that waits. A row that is
+/// neither is not there. No part of the query for the rows themselves: how many wait changes faster than what PostgreSQL
+/// knows of it, and in a join with them it goes through all that wait once for each row, or sorts all rows of a log.
+pub(crate) async fn places(
+    cx: &mut Connection,
+    ids: Vec<Arg>,
+) -> Result<HashMap<String, Option<Leaf>>, StoreError> {
+    let found = cx.rows_over(ids, |ids| {
+        format!(
+            "SELECT audit_id, leaf_index, leaf_hash FROM audit_leaves WHERE audit_id IN ({ids}) \
+             UNION ALL SELECT audit_id, NULL, NULL FROM audit_unsealed WHERE audit_id IN ({ids})"
+        )
+    });
+    let mut places = HashMap::new();
+    for row in &found.await? {
+        let is_leaf = row.get::<Option<i64>>("leaf_index")?.is_some();
+        let leaf = is_leaf.then(|| leaf(row)).transpose()?;
+        places.insert(row.get("audit_id")?, leaf);
     }
+    Ok(places)
 }
 
 /// A leaf whose row is not there: expired, or removed past the triggers.
@@ -571,7 +585,7 @@ pub async fn absent(
                 let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
                            WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
                            AND l.leaf_index < $5 \
-                           AND (l.occurred_at > $6 OR (l.occurred_at = $6 AND l.leaf_index > $7)) \
+                           AND (l.occurred_at, l.leaf_index) > ($6, $7) \
                            AND NOT COALESCE((SELECT a.org_id = l.org_id AND a.mode = l.mode \
                            AND a.occurred_at = l.occurred_at FROM audit a WHERE a.id = l.audit_id), FALSE) \
                            ORDER BY l.occurred_at, l.leaf_index LIMIT $8";

@@ -71,11 +71,12 @@ pub async fn insert(tx: &mut Transaction<'_>, binding: &Binding) -> Result<(), S
         .map(drop)
 }
 
-/// Whether the project uses the alias already.
+/// Whether the project uses the alias already; nobody else binds it until the transaction ends.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn is_taken(tx: &mut Transaction<'_>, binding: &Binding) -> Result<bool, StoreError> {
+    organization::hold(tx, &binding.org_id).await?;
     let sql = "SELECT 1 AS taken FROM integration_bindings WHERE project_id = $1 AND mode = $2 AND alias = $3";
     let arguments = args![&binding.project_id, binding.mode, &binding.alias];
     Ok(tx.cx.row(sql, arguments).await?.is_some())

@@ -9,7 +9,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Arg, Connection, Row, args};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, organization};
 
 /// Caps that an organization sets itself per cycle; `None` is no cap, zero blocks everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -210,15 +210,17 @@ pub async fn put_caps(
     tx.cx.execute(sql, arguments).await.map(drop)
 }
 
-/// The caps in force, as the transaction sees them.
+/// The caps in force, which nobody else changes until the transaction ends. There may be no row of them to lock: it is
+/// the organization that is held.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn caps_in(
+pub async fn lock_caps(
     tx: &mut Transaction<'_>,
     org_id: &str,
     mode: Mode,
 ) -> Result<Caps, StoreError> {
+    organization::hold(tx, org_id).await?;
     read_caps(tx.cx, org_id, mode).await
 }
 

@@ -11,6 +11,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Connection, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
+use crate::sweep::sweep;
 use crate::{Store, StoreError, Transaction};
 
 /// What a key belongs to: one principal of one organization and mode.
@@ -318,9 +319,12 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
         .db
         .write(|cx| {
             Box::pin(async move {
-                let sql = "DELETE FROM idempotency WHERE (org_id, mode, principal_id, key_digest) IN \
-                           (SELECT org_id, mode, principal_id, key_digest FROM idempotency \
-                           WHERE expires_at <= $1 OR (expires_at IS NULL AND lease_until <= $2) LIMIT $3)";
+                let sql = sweep!(
+                    "idempotency",
+                    "org_id, mode, principal_id, key_digest",
+                    "(expires_at <= $1 OR (expires_at IS NULL AND lease_until <= $2))",
+                    "LIMIT $3"
+                );
                 cx.execute(sql, arguments).await
             })
         })

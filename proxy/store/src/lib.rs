@@ -55,6 +55,7 @@ pub mod sealed_secret;
 pub mod second_factor;
 pub mod session;
 pub mod signing_key;
+mod sweep;
 pub mod tenant;
 pub mod throttle;
 mod transaction;

@@ -6,6 +6,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
+use crate::sweep::sweep;
 use crate::{Store, StoreError, Transaction, tenant};
 
 /// 10 min: how long a request waits (contract 16.3).
@@ -291,11 +292,9 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let sql = "DELETE FROM oauth_requests WHERE digest IN \
-                           (SELECT digest FROM oauth_requests WHERE expires_at <= $1 LIMIT $2)";
+                let sql = sweep!("oauth_requests", "digest", "expires_at <= $1", "LIMIT $2");
                 let requests = cx.execute(sql, args![now, SWEEP_ROWS]).await?;
-                let sql = "DELETE FROM oauth_codes WHERE digest IN \
-                           (SELECT digest FROM oauth_codes WHERE kept_until <= $1 LIMIT $2)";
+                let sql = sweep!("oauth_codes", "digest", "kept_until <= $1", "LIMIT $2");
                 let codes = cx.execute(sql, args![now, SWEEP_ROWS]).await?;
                 Ok(requests + codes)
             })

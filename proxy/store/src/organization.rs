@@ -439,8 +439,8 @@ pub async fn save_plan(
         .await
 }
 
-/// Keeps others from adding to what this organization has, for the rest of the transaction: two that count the same
-/// cannot both add. An update that changes nothing holds the row on both engines alike.
+/// Keeps others from adding to what this organization has, for the rest of the transaction: two that count or read the
+/// same cannot both go by it. An update that changes nothing holds the row on both engines alike.
 ///
 /// # Errors
 /// Those of the database.

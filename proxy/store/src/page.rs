@@ -152,11 +152,20 @@ impl Listing {
 
     /// As [`Self::page`], beside other reads of a connection.
     pub(crate) async fn read<T>(
-        mut self,
+        self,
         cx: &mut Connection,
         page: &Page,
         read: impl Fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Paged<T>, StoreError> {
+        let (sql, args) = self.statement(page);
+        let found = cx.rows_of(sql, args).await?;
+        let mut rows = found.iter().map(read).collect::<Result<Vec<T>, _>>()?;
+        let has_more = rows.len() > page.limit as usize;
+        rows.truncate(page.limit as usize);
+        Ok(Paged { rows, has_more })
+    }
+
+    fn statement(mut self, page: &Page) -> (String, Vec<Arg>) {
         let Page {
             limit,
             after,
@@ -177,8 +186,10 @@ impl Listing {
             let (at_place, id_place) = (self.args.len() + 1, self.args.len() + 2);
             self.args.push((*at).into());
             self.args.push(id.into());
+            // As one value, which both engines find in an index. Of two conditions with an OR between them PostgreSQL
+            // asks every row from the beginning of the list on.
             self.sql.push_str(&format!(
-                " AND ({column} {behind} ${at_place} OR ({column} = ${at_place} AND id {behind} ${id_place}))"
+                " AND ({column}, id) {behind} (${at_place}, ${id_place})"
             ));
         }
         // One more than asked for tells whether there are more.
@@ -187,10 +198,39 @@ impl Listing {
             " ORDER BY {column} {direction}, id {direction} LIMIT ${}",
             self.args.len()
         ));
-        let found = cx.rows_of(self.sql, self.args).await?;
-        let mut rows = found.iter().map(read).collect::<Result<Vec<T>, _>>()?;
-        let has_more = rows.len() > *limit as usize;
-        rows.truncate(*limit as usize);
-        Ok(Paged { rows, has_more })
+        (self.sql, self.args)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::args;
+
+    /// The contract tests hold the indexes against this text.
+    #[test]
+    fn a_page_goes_on_behind_one_value_of_time_and_id() {
+        let page = Page {
+            limit: 50,
+            after: Some(Position::new(Timestamp(7), "x")),
+            created_after: None,
+            created_before: None,
+        };
+        for (order, end) in [
+            (
+                Order::NewestFirst,
+                "(at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4",
+            ),
+            (
+                Order::OldestFirst,
+                "(at, id) > ($2, $3) ORDER BY at ASC, id ASC LIMIT $4",
+            ),
+        ] {
+            let select = "SELECT * FROM rows WHERE org_id = $1";
+            let listing = Listing::new(select, args!["org_1"]).by("at", order);
+            let (sql, args) = listing.statement(&page);
+            assert_eq!(sql, format!("{select} AND {end}"));
+            assert_eq!(args.len(), 4);
+        }
     }
 }

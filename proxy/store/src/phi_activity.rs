@@ -108,7 +108,7 @@ async fn batch(
             Box::pin(async move {
                 // The row of an intent says what the row of its end says again.
                 let sql = "SELECT id, occurred_at, event, surface, document FROM audit \
-                           WHERE org_id = $1 AND mode = $2 AND (occurred_at > $3 OR (occurred_at = $3 AND id > $4)) \
+                           WHERE org_id = $1 AND mode = $2 AND (occurred_at, id) > ($3, $4) \
                            AND occurred_at < $5 AND phi_detected = $7 AND phase <> 'requested' \
                            ORDER BY occurred_at, id LIMIT $6";
                 let rows = cx.rows(sql, arguments).await?;

@@ -7,6 +7,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Row, args};
 use crate::identity::Identity;
 use crate::organization::{self, Organization, organization_columns};
+use crate::sweep::sweep;
 use crate::user::User;
 use crate::{Store, StoreError, Transaction, baa, user};
 
@@ -233,15 +234,30 @@ pub async fn sweep(store: &Store, idle_ms: i64, now: Timestamp) -> Result<u64, S
         .db
         .write(move |cx| {
             Box::pin(async move {
-                let sql = "DELETE FROM sessions WHERE id IN \
-                           (SELECT id FROM sessions WHERE expires_at <= $1 OR seen_at <= $2 LIMIT $3)";
-                let mut gone = cx.execute(sql, args![now, idle, SWEEP_ROWS]).await?;
-                let sql = "DELETE FROM account_links WHERE digest IN \
-                           (SELECT digest FROM account_links WHERE expires_at <= $1 LIMIT $2)";
+                // Each along the index of its column.
+                let sql = sweep!(
+                    "sessions",
+                    "id",
+                    "expires_at <= $1",
+                    "ORDER BY expires_at LIMIT $2"
+                );
+                let mut gone = cx.execute(sql, args![now, SWEEP_ROWS]).await?;
+                let sql = sweep!(
+                    "sessions",
+                    "id",
+                    "seen_at <= $1",
+                    "ORDER BY seen_at LIMIT $2"
+                );
+                gone += cx.execute(sql, args![idle, SWEEP_ROWS]).await?;
+                let sql = sweep!("account_links", "digest", "expires_at <= $1", "LIMIT $2");
                 gone += cx.execute(sql, args![now, SWEEP_ROWS]).await?;
-                let sql = "DELETE FROM login_attempts WHERE bucket IN (SELECT bucket FROM login_attempts \
-                           WHERE since <= $1 AND closed_until <= $2 LIMIT $3)";
-                gone += cx.execute(sql, args![old, old, SWEEP_ROWS]).await?;
+                let sql = sweep!(
+                    "login_attempts",
+                    "bucket",
+                    "since <= $1 AND closed_until <= $1",
+                    "ORDER BY since LIMIT $2"
+                );
+                gone += cx.execute(sql, args![old, SWEEP_ROWS]).await?;
                 Ok(gone)
             })
         })

@@ -275,10 +275,22 @@ pub async fn sweep(store: &Store, now: Timestamp) -> Result<u64, StoreError> {
         .db
         .write(move |cx| {
             Box::pin(async move {
-                // Locks them: one that is replayed now is no longer over, or is replayed too late.
-                let sql = "UPDATE webhook_deliveries SET settled_at = settled_at WHERE id IN \
-                           (SELECT id FROM webhook_deliveries WHERE settled_at < $1 \
-                           ORDER BY settled_at, id LIMIT $2) AND settled_at < $1 RETURNING id";
+                // Locks them: one that is replayed now is passed over, or is replayed too late.
+                macro_rules! over {
+                    ($lock:literal) => {
+                        concat!(
+                            "WITH over AS (SELECT id AS gone FROM webhook_deliveries WHERE settled_at < $1 \
+                             ORDER BY settled_at, id LIMIT $2",
+                            $lock,
+                            ") UPDATE webhook_deliveries SET settled_at = settled_at \
+                             WHERE id IN (SELECT gone FROM over) RETURNING id"
+                        )
+                    };
+                }
+                let sql = match cx {
+                    Connection::Sqlite(_) | Connection::Writer(_) => over!(""),
+                    Connection::Postgres(_) => over!(" FOR UPDATE SKIP LOCKED"),
+                };
                 let found = cx.rows(sql, args![before, SWEPT_AT_ONCE]).await?;
                 for row in &found {
                     let id: String = row.get("id")?;

@@ -1,5 +1,6 @@
 //! Credentials of other services: kept, bound, and used where a platform needs them (contract 11 and 15.4).
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::{FakeProvider, mark};
@@ -17,6 +18,7 @@ on_both_engines! {
     every_problem_of_a_registration_is_told,
     addresses_that_are_not_public_are_refused,
     bindings_are_made_once_and_removed,
+    an_alias_that_many_bind_at_once_is_bound_once,
     what_the_plan_or_the_organization_lacks_is_refused,
 }
 
@@ -264,6 +266,28 @@ async fn bindings_are_made_once_and_removed(world: &World) {
         code(world, key, "DELETE", &one, Value::Null, 404).await,
         "RESOURCE_NOT_FOUND"
     );
+}
+
+async fn an_alias_that_many_bind_at_once_is_bound_once(world: &World) {
+    let organization = switched_on(world);
+    let key = &organization.key;
+    let mut bindings = Vec::new();
+    for _ in 0..2 {
+        let made = single(world, key, "POST", INTEGRATIONS, bridge()).await;
+        bindings.push(format!("{}/bindings", path_of(&made)));
+    }
+    for alias in ["a", "b", "c", "d"] {
+        let body = json!({"project_id": "default", "alias": alias});
+        let calls = bindings.iter().cycle().take(8);
+        let calls = calls.map(|path| call(world, key, "POST", path, body.clone()));
+        let mut statuses: Vec<u16> = join_all(calls)
+            .await
+            .iter()
+            .map(|answer| answer.status)
+            .collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [201, 422, 422, 422, 422, 422, 422, 422]);
+    }
 }
 
 async fn what_the_plan_or_the_organization_lacks_is_refused(world: &World) {

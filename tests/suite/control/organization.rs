@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
@@ -18,6 +19,7 @@ on_both_engines! {
     an_evaluation_ends,
     usage_is_what_the_ledger_says,
     a_lowered_cap_blocks_the_next_request,
+    caps_that_are_set_at_once_are_all_kept,
 }
 
 async fn settings_are_read_and_changed(world: &World) {
@@ -300,4 +302,29 @@ async fn a_lowered_cap_blocks_the_next_request(world: &World) {
         code(world, &reader, "PATCH", path, json!({}), 403).await,
         "MISSING_SCOPE"
     );
+}
+
+async fn caps_that_are_set_at_once_are_all_kept(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let path = "/v1/usage/budget";
+    for cap in 1..=10 {
+        let given = [
+            json!({"monthly_credit_cap": cap}),
+            json!({"monthly_spend_cap_usd": cap}),
+            json!({"alert_thresholds": [f64::from(cap) / 10.0]}),
+        ];
+        let calls = given.map(|body| data(world, key, "PATCH", path, body));
+        join_all(calls).await;
+        let budget = data(world, key, "GET", path, Value::Null).await;
+        let caps = (
+            &budget["monthly_credit_cap"],
+            &budget["monthly_spend_cap_usd"],
+        );
+        assert_eq!(caps, (&json!(cap), &json!(cap)));
+        assert_eq!(
+            budget["alert_thresholds"][0].as_f64(),
+            Some(f64::from(cap) / 10.0)
+        );
+    }
 }

@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 
 use super::{Answer, Asked, Clock, LEASE_US, Placed, judge};
 use crate::engine::{Arg, Connection, args};
+use crate::sweep::sweep;
 use crate::{Store, StoreError};
 
 /// Rows that one [`sweep`] removes of each table, so that it never holds the writer for long.
@@ -355,19 +356,21 @@ async fn renew(
 async fn sweep(store: &Store, now_us: i64) -> Result<u64, StoreError> {
     // Rows that a request has locked are not idle, whatever they say.
     let buckets = if store.db.is_postgres() {
-        "DELETE FROM rate_limits WHERE idle_from <= $1 AND bucket IN \
-         (SELECT bucket FROM rate_limits WHERE idle_from <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)"
+        sweep!(
+            "rate_limits",
+            "bucket",
+            "idle_from <= $1",
+            "LIMIT $2 FOR UPDATE SKIP LOCKED"
+        )
     } else {
-        "DELETE FROM rate_limits WHERE idle_from <= $1 AND bucket IN \
-         (SELECT bucket FROM rate_limits WHERE idle_from <= $1 LIMIT $2)"
+        sweep!("rate_limits", "bucket", "idle_from <= $1", "LIMIT $2")
     };
     store
         .db
         .write(move |cx| {
             Box::pin(async move {
                 let buckets = cx.execute(buckets, args![now_us, SWEEP_ROWS]).await?;
-                let sql = "DELETE FROM limit_slots WHERE lease_until <= $1 AND id IN \
-                           (SELECT id FROM limit_slots WHERE lease_until <= $1 LIMIT $2)";
+                let sql = sweep!("limit_slots", "id", "lease_until <= $1", "LIMIT $2");
                 let places = cx.execute(sql, args![now_us, SWEEP_ROWS]).await?;
                 Ok(buckets + places)
             })

@@ -3,9 +3,9 @@
 use futures_util::future::join_all;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
-use svc_store::Store;
 use svc_store::budget::{self, Caps, HoldRequest, Judgement, Limit, Refusal, Room, Sums};
 use svc_store::inference::{self, Opened, Settled};
+use svc_store::{Store, TransactionError};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -17,6 +17,7 @@ on_both! {
     parallel_holds_never_pass_the_cap,
     parallel_holds_never_pass_a_cap_of_ones_own,
     parallel_repeats_of_one_request_hold_once,
+    parallel_changes_of_caps_are_all_kept,
     modes_and_organizations_have_their_own_budgets,
 }
 
@@ -210,6 +211,34 @@ async fn parallel_repeats_of_one_request_hold_once(db: TestDb) {
         .count();
     assert_eq!((held, there), (1, 7));
     assert_eq!(sums(&store, &org).await.held_credits, Micro(100));
+}
+
+async fn parallel_changes_of_caps_are_all_kept(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let works = (0..40).map(|number| {
+        let org = org.clone();
+        let change = store.transaction(move |mut tx| {
+            Box::pin(async move {
+                let mut caps = budget::lock_caps(&mut tx, &org, Mode::Live).await?;
+                let cap = if number % 2 == 0 {
+                    &mut caps.credits
+                } else {
+                    &mut caps.spend_usd
+                };
+                *cap = Some(Micro(cap.map_or(1, |cap| cap.0 + 1)));
+                budget::put_caps(&mut tx, &org, Mode::Live, &caps, NOW).await?;
+                Ok::<_, TransactionError<()>>(())
+            })
+        });
+        change
+    });
+    for done in join_all(works).await {
+        done.unwrap();
+    }
+    let caps = budget::caps(&store, &org, Mode::Live).await.unwrap();
+    let both = (caps.credits, caps.spend_usd);
+    assert_eq!(both, (Some(Micro(20)), Some(Micro(20))));
 }
 
 async fn modes_and_organizations_have_their_own_budgets(db: TestDb) {

@@ -5,14 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreError, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
+
+/// 4 s in all: a lock is waited for somewhat longer.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+const MOST_LOOKS: u32 = 400;
 
 /// An empty database; its file or server lives as long as this does.
 pub(crate) struct TestDb {
@@ -119,6 +124,39 @@ impl TestDb {
             let mut connection = options.connect().await.unwrap();
             let rows = sqlx::query_scalar(sql).fetch_all(&mut connection).await;
             rows.unwrap()
+        }
+    }
+
+    /// How the engine would read what a query asks for, one step a line. PostgreSQL is told to avoid what only small
+    /// tables are read by.
+    pub(crate) async fn plan(&self, sql: &str) -> String {
+        let steps: Vec<String> = if self.is_sqlite() {
+            let options: SqliteConnectOptions = self.url.parse().unwrap();
+            let mut connection = options.connect().await.unwrap();
+            let sql = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+            let rows = sqlx::raw_sql(sql).fetch_all(&mut connection).await.unwrap();
+            rows.iter().map(|row| row.get("detail")).collect()
+        } else {
+            let options: PgConnectOptions = self.url.parse().unwrap();
+            let mut connection = options.connect().await.unwrap();
+            let sql = AssertSqlSafe(format!(
+                "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; EXPLAIN {sql}"
+            ));
+            let rows = sqlx::raw_sql(sql).fetch_all(&mut connection).await.unwrap();
+            rows.iter().map(|row| row.get(0)).collect()
+        };
+        steps.join("\n")
+    }
+
+    /// Returns once a transaction in this database of PostgreSQL waits for a lock.
+    pub(crate) async fn until_somebody_waits(&self) {
+        let sql = "SELECT query FROM pg_stat_activity \
+                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let mut looks = 0;
+        while self.texts(sql).await.is_empty() {
+            looks += 1;
+            assert!(looks < MOST_LOOKS, "nobody waits for a lock");
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

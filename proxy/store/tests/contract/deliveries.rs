@@ -1,5 +1,6 @@
 //! What a dispatcher does with the outbox: leases, results, the health of endpoints, replays, the end of the log.
 
+use futures_util::future::join;
 use serde_json::Value;
 use svc_core::id::IdKind;
 use svc_core::secret::Mode;
@@ -540,6 +541,60 @@ async fn a_replay_starts_anew_with_the_same_body(db: TestDb) {
     let ids = vec![due[1].lease.delivery_id.clone()];
     let refused = replay(&store, &endpoint, Wanted::Ids(ids), Intent::Enqueue).await;
     assert_eq!(refused.skipped[0].reason, Reason::EndpointDisabled);
+}
+
+/// SQLite has one writer: there no two wait for each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replays_on_postgres_lock_deliveries_in_one_order() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let endpoint = one_endpoint(&store).await;
+    publish_many(&store, &endpoint, 2).await;
+    let due = take(&store, &endpoint, 2, NOW).await;
+    let over = due
+        .iter()
+        .map(|due| done(&due.lease, NOW, Next::Exhausted))
+        .collect();
+    turn(&store, "r1", NOW, over, &[]).await;
+    let mut ids: Vec<String> = due.into_iter().map(|due| due.lease.delivery_id).collect();
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    let lock = |id: &str| {
+        format!("UPDATE webhook_deliveries SET settled_at = settled_at WHERE id = '{id}'")
+    };
+    let other = db.begin().await.run(&lock(&ids[1])).await;
+    let others = async {
+        db.until_somebody_waits().await;
+        // Whoever waits for the first one has not got the last one.
+        other.run(&lock(&ids[0])).await.commit().await;
+    };
+    let wanted = Wanted::Ids(ids.clone());
+    let (replayed, ()) = join(replay(&store, &endpoint, wanted, Intent::Enqueue), others).await;
+    assert_eq!((replayed.matched, replayed.enqueued), (2, 2));
+}
+
+/// As the one before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_somebody_replays_on_postgres_is_not_waited_for_to_be_removed() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let endpoint = one_endpoint(&store).await;
+    publish_many(&store, &endpoint, 2).await;
+    let due = take(&store, &endpoint, 2, NOW).await;
+    let over = due
+        .iter()
+        .map(|due| done(&due.lease, NOW, Next::Exhausted))
+        .collect();
+    turn(&store, "r1", NOW, over, &[]).await;
+    let id = &due[0].lease.delivery_id;
+    let again = format!(
+        "UPDATE webhook_deliveries SET status = 'pending', settled_at = NULL, due_at = 0 WHERE id = '{id}'"
+    );
+    let replaying = db.begin().await.run(&again).await;
+    let after = NOW.plus_ms(webhook_delivery::KEPT_DAYS * MS_PER_DAY + 1);
+    assert_eq!(webhook_delivery::sweep(&store, after).await.unwrap(), 1);
+    replaying.commit().await;
+    assert_eq!(webhook_delivery::sweep(&store, after).await.unwrap(), 0);
+    assert_eq!(statuses(&store, &endpoint).await, [Status::Pending]);
 }
 
 async fn leases_are_handed_back(db: TestDb) {

@@ -1,6 +1,6 @@
 //! Idempotency keys: who runs, who waits, who is answered again, and what a crash leaves.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use svc_core::secret::{self, Mode};
 use svc_store::idempotency::{self, Claim, Claimed, Envelope, LEASE_MS, REPLAY_MS, Scope};
 use svc_store::{Store, TransactionError};
@@ -130,6 +130,31 @@ async fn a_claim_whose_owner_died_is_swept(db: TestDb) {
     assert_eq!(swept(LEASE_MS + REPLAY_MS - 1).await, 0);
     assert_eq!(swept(LEASE_MS + REPLAY_MS).await, 1);
     assert!(complete(&store, &claim, b"too late").await.is_err());
+}
+
+/// SQLite has one writer: nothing happens there while it sweeps.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_gets_another_response_while_it_is_swept_stays() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let claim = claim_of(&store, "k", "req_1").await;
+    idempotency::claim(&store, &claim).await.unwrap();
+    complete(&store, &claim, b"sealed").await.unwrap();
+    let over = NOW.plus_ms(REPLAY_MS);
+    let anew = format!(
+        "UPDATE idempotency SET expires_at = {}",
+        over.plus_ms(REPLAY_MS).0
+    );
+    let under_way = db.begin().await.run(&anew).await;
+    let answering = async {
+        db.until_somebody_waits().await;
+        under_way.commit().await;
+    };
+    let (swept, ()) = join(idempotency::sweep(&store, over), answering).await;
+    assert_eq!(swept.unwrap(), 0);
+    let again = Claim { now: over, ..claim };
+    let found = idempotency::claim(&store, &again).await.unwrap();
+    assert_eq!(found, Claimed::Completed(b"sealed".to_vec()));
 }
 
 async fn an_effect_and_its_response_stand_or_fall_together(db: TestDb) {

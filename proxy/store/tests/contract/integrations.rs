@@ -1,5 +1,6 @@
 //! Credentials of other services: sealed, rotated, destroyed; found through bindings.
 
+use futures_util::future::join;
 use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_store::api_key::Creator;
@@ -175,4 +176,42 @@ async fn a_project_uses_an_alias_once(db: TestDb) {
         refused,
         Err(TransactionError::Store(StoreError::Exists { .. }))
     ));
+}
+
+/// SQLite has one writer: there nobody binds meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_alias_that_is_being_bound_on_postgres_is_waited_for() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let bound = place(&store, &org, &bridge(&org), "s3cret", "ehr").await;
+    let second = Binding {
+        id: IdKind::Binding.make(NOW, rand::random()),
+        alias: "lab".to_owned(),
+        ..bound
+    };
+    let Binding {
+        id,
+        integration_id,
+        project_id,
+        ..
+    } = &second;
+    // As another replica does it.
+    let hold = format!("UPDATE organizations SET updated_at = updated_at WHERE id = '{org}'");
+    let insert = format!(
+        "INSERT INTO integration_bindings (id, org_id, mode, integration_id, project_id, alias, created_at) \
+         VALUES ('{id}', '{org}', 'live', '{integration_id}', '{project_id}', 'lab', 0)"
+    );
+    let under_way = db.begin().await.run(&hold).await.run(&insert).await;
+    let binding = async {
+        db.until_somebody_waits().await;
+        under_way.commit().await;
+    };
+    let asking = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            Ok::<_, TransactionError<()>>(binding::is_taken(&mut tx, &second).await?)
+        })
+    });
+    let (taken, ()) = join(asking, binding).await;
+    assert!(taken.unwrap());
 }

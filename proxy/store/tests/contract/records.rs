@@ -1,7 +1,5 @@
 //! Records: sealed in their rows, turned away when their schema has changed, and one for each inbound key.
 
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
 use svc_core::entity::{Schema, Values};
 use svc_core::fault::Problems;
@@ -231,10 +229,6 @@ async fn a_key_keeps_the_first_answer_for_a_day(db: TestDb) {
     );
 }
 
-/// 4 s in all: a lock is waited for somewhat longer.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
-const MOST_LOOKS: u32 = 400;
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_schema_waits_on_postgres_for_records_that_are_on_their_way() {
     let db = TestDb::postgres().await;
@@ -250,13 +244,7 @@ async fn a_schema_waits_on_postgres_for_records_that_are_on_their_way() {
     let narrow = json!([{"key": "mrn", "type": "string", "required": true}]);
     let waiting = async {
         // Somebody stands before the row that the foreign key of the insert holds.
-        let sql = "SELECT CAST(pid AS TEXT) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'";
-        let mut looks = 0;
-        while db.texts(sql).await.is_empty() {
-            looks += 1;
-            assert!(looks < MOST_LOOKS, "nobody waits for the insert");
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        db.until_somebody_waits().await;
         under_way.commit().await;
     };
     let (judged, ()) = futures_util::future::join(replace(&store, &before, narrow), waiting).await;

@@ -1,0 +1,77 @@
+//! What a long list costs: a page behind the middle of it is read along an index, and nothing before it is.
+
+use crate::database::TestDb;
+
+on_both! {
+    every_list_that_grows_is_read_along_an_index,
+    those_who_act_for_an_agent_are_found_by_an_index,
+    idle_sessions_are_found_by_an_index,
+}
+
+/// Of each list its table, what is given of its rows, and the column of its times.
+const LISTS: [(&str, &[&str], &str); 16] = [
+    ("agent_credentials", &["agent_id"], "created_at"),
+    (
+        "agent_credentials",
+        &["org_id", "mode", "runtime_user"],
+        "created_at",
+    ),
+    ("agents", &["org_id", "mode"], "created_at"),
+    ("api_keys", &["org_id"], "created_at"),
+    ("apps", &["org_id", "mode"], "created_at"),
+    ("audit", &["org_id", "mode"], "occurred_at"),
+    ("baa_acceptances", &["org_id"], "accepted_at"),
+    (
+        "conversations",
+        &["org_id", "mode", "runtime_user"],
+        "created_at",
+    ),
+    ("entities", &["app_id"], "created_at"),
+    ("inbound_webhooks", &["app_id"], "created_at"),
+    ("integrations", &["org_id", "mode"], "created_at"),
+    ("oauth_applications", &["org_id", "mode"], "created_at"),
+    ("records", &["entity_id"], "created_at"),
+    ("webhook_deliveries", &["endpoint_id"], "created_at"),
+    ("webhook_deliveries", &["org_id", "mode"], "created_at"),
+    ("webhook_endpoints", &["org_id", "mode"], "created_at"),
+];
+
+async fn every_list_that_grows_is_read_along_an_index(db: TestDb) {
+    db.open().await;
+    for (table, given, column) in LISTS {
+        let given: Vec<String> = given.iter().map(|name| format!("{name} = 'x'")).collect();
+        let given = given.join(" AND ");
+        for (behind, direction) in [("<", "DESC"), (">", "ASC")] {
+            let sql = format!(
+                "SELECT * FROM {table} WHERE {given} AND ({column}, id) {behind} (7, 'x') \
+                 ORDER BY {column} {direction}, id {direction} LIMIT 201"
+            );
+            let plan = db.plan(&sql).await;
+            let (place, sorted) = if db.is_sqlite() {
+                let place = format!("({column},id){behind}(?,?)");
+                (place, "TEMP B-TREE")
+            } else {
+                (format!("(ROW({column}, id) {behind} ROW("), "Sort")
+            };
+            let steps = plan.lines().filter(|step| !step.contains("Filter:"));
+            let steps: Vec<&str> = steps.collect();
+            assert!(steps.iter().any(|step| step.contains(&place)), "{plan}");
+            assert!(!plan.contains(sorted), "{plan}");
+        }
+    }
+}
+
+async fn those_who_act_for_an_agent_are_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let sql = "WITH RECURSIVE family (id) AS (SELECT id FROM agents WHERE id = 'x' UNION \
+               SELECT a.id FROM agents a JOIN family f ON a.parent_agent_id = f.id) SELECT id FROM family";
+    let plan = db.plan(sql).await;
+    assert!(plan.contains("agents_by_parent"), "{plan}");
+}
+
+async fn idle_sessions_are_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let sql = "SELECT id FROM sessions WHERE seen_at <= 7 ORDER BY seen_at LIMIT 1000";
+    let plan = db.plan(sql).await;
+    assert!(plan.contains("sessions_by_use"), "{plan}");
+}
