@@ -14,11 +14,11 @@ use svc_pipeline::filter::network;
 use svc_pipeline::openid::{OpenIdError, Proof, Vouched};
 use svc_pipeline::response::Response;
 use svc_pipeline::strangers;
-use svc_store::throttle::{self, Bucket};
+use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{identity, password};
 
-use super::login::{self, Counted, Proof as Shown, let_in, waiting};
+use super::login::{self, Proof as Judged, Shown, let_in, waiting};
 use crate::form::Fields;
 use crate::frame::{Answering, Told};
 use crate::journal;
@@ -80,8 +80,9 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             let told = Told::message(message);
             return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told).await;
         };
-        let bucket = bucket(exchange);
-        if let Some(wait_ms) = throttled(exchange, &bucket).await? {
+        let counted = counted(exchange);
+        let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
+        if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             strangers::refuse(exchange, "sign_in_throttled");
             let (status, told) = (
                 StatusCode::TOO_MANY_REQUESTS,
@@ -93,35 +94,34 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             Ok(vouched) => vouched,
             Err(error) => return refuse(exchange, guest, next, &error).await,
         };
-        let found = match whose(exchange, vouched, bucket).await? {
+        let found = match whose(exchange, vouched, counted).await? {
             Ok(found) => found,
             Err(error) => return refuse(exchange, guest, next, &error).await,
         };
-        match found {
-            Some((user, shown)) => let_in(exchange, user, shown, &next).await,
-            None => {
-                let told = Told::message(
-                    "There is no account for you here. An administrator of your organization can invite you.",
-                );
-                login::render(exchange, StatusCode::FORBIDDEN, guest, next, "", told).await
-            }
-        }
+        let (status, message) = match found {
+            Some((user, judged)) => match let_in(exchange, user, judged, &next).await? {
+                Some(response) => return Ok(response),
+                None => (StatusCode::UNAUTHORIZED, login::CHANGED),
+            },
+            None => (
+                StatusCode::FORBIDDEN,
+                "There is no account for you here. An administrator of your organization can invite you.",
+            ),
+        };
+        login::render(exchange, status, guest, next, "", Told::message(message)).await
     })
 }
 
 /// What a provider says when it is the one that has failed (RFC 6749, 4.1.2.1).
 const TROUBLE: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
-fn bucket(exchange: &Exchange) -> Bucket {
+/// What an answer is counted by, before it is looked at.
+fn counted(exchange: &Exchange) -> Buckets {
     let network = network(exchange.head.client).to_string();
-    Bucket::new(&["openid network", &network], FREE_OF_NETWORK)
-}
-
-/// The wait, where too many answers came from there that let nobody in.
-async fn throttled(exchange: &Exchange, bucket: &Bucket) -> Result<Option<i64>, Fault> {
-    let buckets = vec![bucket.clone()];
-    let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
-    taken.map_err(|error| down(&error))
+    Buckets::from([Bucket::shared(
+        &["openid network", &network],
+        FREE_OF_NETWORK,
+    )])
 }
 
 /// Whose account somebody may use whom the provider vouches for. An account is known by its identity, and once by the
@@ -129,20 +129,20 @@ async fn throttled(exchange: &Exchange, bucket: &Bucket) -> Result<Option<i64>, 
 async fn whose(
     exchange: &Exchange,
     vouched: Vouched,
-    bucket: Bucket,
-) -> Result<Result<Option<(User, Shown)>, OpenIdError>, Fault> {
+    counted: Buckets,
+) -> Result<Result<Option<(User, Judged)>, OpenIdError>, Fault> {
     let Vouched { identity, email } = vouched;
     let store = &exchange.gateway.store;
     let known = identity::find(store, &identity).await;
     let known = known.map_err(|error| down(&error))?;
-    let (user, tied) = match (known, email) {
-        (Some(user), _) => (Some(user), None),
+    let (user, shown) = match (known, email) {
+        (Some(user), _) => (Some(user), Shown::Identity(identity)),
         (None, Ok(Some(email))) => {
             let invited = password::find(store, &email).await;
             let invited = invited.map_err(|error| down(&error))?;
-            (invited.map(|(user, _)| user), Some(identity))
+            (invited.map(|(user, _)| user), Shown::NewIdentity(identity))
         }
-        (None, Ok(None)) => (None, None),
+        (None, Ok(None)) => (None, Shown::NewIdentity(identity)),
         (None, Err(error)) => return Ok(Err(error)),
     };
     match user {
@@ -156,15 +156,8 @@ async fn whose(
             Ok(Ok(None))
         }
         Some(user) => {
-            let shown = Shown {
-                by: "openid",
-                identity: tied,
-                counted: Counted {
-                    pair: None,
-                    shared: vec![bucket],
-                },
-            };
-            Ok(Ok(Some((user, shown))))
+            let judged = Judged { shown, counted };
+            Ok(Ok(Some((user, judged))))
         }
     }
 }

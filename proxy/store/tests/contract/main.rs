@@ -41,6 +41,7 @@ mod opening;
 mod organizations;
 mod outbox;
 mod pages;
+mod people;
 mod phi_lists;
 mod records;
 mod recovering;
