@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
-use crate::error::{AdmissionError, PluginError};
+use crate::error::{AdmissionError, Failed, PluginError};
 use crate::metrics::Function;
 use crate::offsets::{self, Unit};
 use crate::sandbox::Cell;
@@ -122,7 +122,7 @@ impl Reader {
         &mut self,
         text: &str,
         segments: &[Segment],
-    ) -> Result<Vec<Span>, PluginError> {
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         let Self { detector, live } = self;
         let answer = detector.detect_on(live, text, segments).await;
         if answer.is_err() {
@@ -155,6 +155,11 @@ impl Detector {
         self.version.number()
     }
 
+    /// Both, as `id@version`.
+    pub fn name(&self) -> &str {
+        self.version.name()
+    }
+
     /// The kinds that [`Span::kind`] points into.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
@@ -176,7 +181,11 @@ impl Detector {
     ///
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
-    pub async fn detect(&self, text: &str, segments: &[Segment]) -> Result<Vec<Span>, PluginError> {
+    pub async fn detect(
+        &self,
+        text: &str,
+        segments: &[Segment],
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         self.detect_on(&mut None, text, segments).await
     }
 
@@ -185,12 +194,9 @@ impl Detector {
         live: &mut Option<Live>,
         text: &str,
         segments: &[Segment],
-    ) -> Result<Vec<Span>, PluginError> {
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         let detecting = self.detect_windows(live, text, segments);
-        self.version
-            .metrics
-            .measured(Function::Detect, detecting)
-            .await
+        self.version.measured(Function::Detect, detecting).await
     }
 
     async fn detect_windows(

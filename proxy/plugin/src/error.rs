@@ -4,6 +4,7 @@
 //! them.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What a plugin is for; each kind has a world of its own in `wit/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
@@ -100,6 +101,15 @@ impl PluginError {
             Self::Sandbox => "sandbox",
         }
     }
+}
+
+/// What went wrong with a call, and whose call it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{plugin}: {error}")]
+pub struct Failed<E> {
+    /// The version, as `id@version`.
+    pub plugin: Arc<str>,
+    pub error: E,
 }
 
 /// Why a plugin was not let in. Free text is safe here: no customer data exists at admission.
