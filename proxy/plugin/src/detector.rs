@@ -80,6 +80,8 @@ const MIN_MAX_TEXT_BYTES: u32 = 1024;
 /// Steps in which scores are told apart (phi.wit).
 const SCORE_STEP: u16 = 50;
 const MAX_SCORE: u16 = 1_000;
+/// Identifier classes of Safe Harbor (45 CFR 164.514(b)(2)(i), A to R); 0 is none.
+const MAX_HIPAA_CLASS: u8 = 18;
 /// Spans that any answer may have, beside one per four bytes of text (phi.wit).
 const FREE_SPANS: usize = 64;
 
@@ -376,6 +378,15 @@ impl Detector {
                 "max-text is below 1024 or overlap not below half of it",
             ));
         }
+        if let Some(kind) = kinds.iter().find(|kind| !is_possible(kind)) {
+            return Err(AdmissionError::new(
+                "info",
+                format!(
+                    "kind {}: hipaa-class is above {MAX_HIPAA_CLASS} or default-threshold above {MAX_SCORE}",
+                    kind.name
+                ),
+            ));
+        }
         refuse_unknown("info", &ext)?;
         let mut fingerprint = Sha256::new();
         fingerprint.update(&version.manifest().component.sha256);
@@ -406,6 +417,11 @@ fn are_ordered(text: &str, segments: &[Segment]) -> bool {
         last = segment.end;
         good
     })
+}
+
+/// Whether the numbers of a kind are within what they count.
+fn is_possible(kind: &wit_types::EntityKind) -> bool {
+    kind.hipaa_class <= MAX_HIPAA_CLASS && kind.default_threshold <= MAX_SCORE
 }
 
 fn kind_from_wit(kind: wit_types::EntityKind) -> Kind {

@@ -120,11 +120,34 @@ pub struct AdmissionError {
     pub reason: String,
 }
 
+/// Longest reason; a guest may give one of any length.
+const MAX_REASON_CHARS: usize = 500;
+
 impl AdmissionError {
+    /// The reason is kept as one line.
     pub(crate) fn new(step: &'static str, reason: impl fmt::Display) -> Self {
-        Self {
-            step,
-            reason: reason.to_string(),
+        let reason = reason.to_string();
+        let words = reason.split(|sign: char| sign.is_whitespace() || sign.is_control());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let mut reason = words.join(" ");
+        if let Some((cut, _)) = reason.char_indices().nth(MAX_REASON_CHARS) {
+            reason.truncate(cut);
+            reason.push('…');
+        }
+        Self { step, reason }
+    }
+
+    /// What the sandbox says, without the places in the guest's code that a trap comes with.
+    pub(crate) fn of_guest(step: &'static str, error: &wasmtime::Error) -> Self {
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        let told: Vec<&str> = causes
+            .iter()
+            .map(String::as_str)
+            .filter(|cause| !cause.contains('\n'))
+            .collect();
+        match told.is_empty() {
+            true => Self::new(step, causes.join(": ")),
+            false => Self::new(step, told.join(": ")),
         }
     }
 }
@@ -136,3 +159,25 @@ impl fmt::Display for AdmissionError {
 }
 
 impl std::error::Error for AdmissionError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_line_of_bounded_length() {
+        let error = AdmissionError::new("self-test", "two\n\n  lines\u{7}\tand a bell");
+        assert_eq!(error.to_string(), "self-test: two lines and a bell");
+        let long = AdmissionError::new("self-test", "ä".repeat(MAX_REASON_CHARS + 1));
+        assert_eq!(long.reason.chars().count(), MAX_REASON_CHARS + 1);
+        assert!(long.reason.ends_with('…'));
+    }
+
+    #[test]
+    fn what_ended_a_guest_is_told_without_places_in_its_code() {
+        let trap = wasmtime::Error::msg("wasm trap: unreachable");
+        let error = trap.context("error while executing at wasm backtrace:\n    0: 0x12 - a!b");
+        let told = AdmissionError::of_guest("describe", &error);
+        assert_eq!(told.to_string(), "describe: wasm trap: unreachable");
+    }
+}

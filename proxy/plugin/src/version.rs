@@ -81,7 +81,7 @@ impl Version {
         &self,
         find: fn(&InstancePre<Inside>) -> Result<I, Error>,
     ) -> Result<I, AdmissionError> {
-        find(self.mould.pre()).map_err(|error| AdmissionError::new("exports", format!("{error:#}")))
+        find(self.mould.pre()).map_err(|error| AdmissionError::of_guest("exports", &error))
     }
 
     /// An instance that says what the plugin is, and nothing of a request.
@@ -114,7 +114,7 @@ impl Version {
 
 /// `info` could not be asked.
 pub(crate) fn uninformed(error: Error) -> AdmissionError {
-    AdmissionError::new("info", format!("{error:#}"))
+    AdmissionError::of_guest("info", &error)
 }
 
 /// Extensions that this host does not know are passed over, unless they must be honoured (plugin.wit).
