@@ -24,6 +24,10 @@ struct Evil;
 static VERSION: &str = "7.7.1";
 /// The version whose self-test fails.
 const BROKEN_MARK: u8 = b'9';
+/// The version whose self-test traps.
+const TRAPPING_MARK: u8 = b'8';
+/// The version that tells of a kind with numbers that there are not.
+const STRANGE_MARK: u8 = b'7';
 
 impl lifecycle::Guest for Evil {
     fn describe() -> lifecycle::Manifest {
@@ -51,10 +55,10 @@ impl lifecycle::Guest for Evil {
     fn self_test() -> Result<(), String> {
         // Not counted: nothing is served yet.
         counters::add(1, 1);
-        if last_digit() == BROKEN_MARK {
-            Err("broken on purpose".to_owned())
-        } else {
-            Ok(())
+        match last_digit() {
+            BROKEN_MARK => Err("broken on purpose".to_owned()),
+            TRAPPING_MARK => std::process::abort(),
+            _ => Ok(()),
         }
     }
 }
@@ -68,7 +72,7 @@ impl detector::Guest for Evil {
         DetectorInfo {
             kinds: vec![EntityKind {
                 name: "SSN".to_owned(),
-                hipaa_class: 7,
+                hipaa_class: if last_digit() == STRANGE_MARK { 99 } else { 7 },
                 default_threshold: 500,
             }],
             offsets: OffsetUnit::Utf8Bytes,

@@ -26,7 +26,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Prove offline that a document is the one of an acceptance: nothing is asked of a server or a database.
+    /// Prove offline that a file is what was signed: nothing is asked of a server or a database. The signature is over
+    /// the SHA-256 of the file; all else that an acceptance says is its own word.
     Verify {
         /// The downloaded file.
         pdf: PathBuf,
@@ -36,6 +37,26 @@ pub(crate) enum Command {
         #[arg(long)]
         key: String,
     },
+}
+
+/// What was proven of a file, and what was not.
+struct Proven {
+    sha256: String,
+    key_id: String,
+    /// As the record has it.
+    id: String,
+}
+
+impl std::fmt::Display for Proven {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { sha256, key_id, id } = self;
+        write!(
+            f,
+            "SHA-256 {sha256}, signed by key {key_id}: the signature is good\n\
+             The signature is over this SHA-256 alone. That the file belongs to {id} is what the given record says; \
+             the certificate page of the document names the acceptance."
+        )
+    }
 }
 
 /// What of an acceptance speaks of its document.
@@ -81,13 +102,9 @@ pub(crate) async fn run(
             acceptance,
             key,
         } => {
-            let id = verify(&read(&pdf)?, &read(&acceptance)?, &key)?;
+            let proven = verify(&read(&pdf)?, &read(&acceptance)?, &key)?;
             let mut out = std::io::stdout().lock();
-            writeln!(
-                out,
-                "{} is the document of {id}: its signature is good",
-                pdf.display()
-            )?;
+            writeln!(out, "{}: {proven}", pdf.display())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -119,8 +136,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The id of the acceptance whose document `pdf` is.
-fn verify(pdf: &[u8], acceptance: &[u8], key: &str) -> anyhow::Result<String> {
+/// Holds a file against the record of an acceptance, and the record's signature against the key.
+fn verify(pdf: &[u8], acceptance: &[u8], key: &str) -> anyhow::Result<Proven> {
     let key: [u8; PUBLIC_BYTES] = STANDARD
         .decode(key.trim())
         .ok()
@@ -154,5 +171,9 @@ fn verify(pdf: &[u8], acceptance: &[u8], key: &str) -> anyhow::Result<String> {
     if !signing_key::verifies(&key, signed_message(&document.sha256), &value) {
         bail!("the signature is not one of key {}", signature.key_id);
     }
-    Ok(id)
+    Ok(Proven {
+        sha256: document.sha256,
+        key_id: signature.key_id,
+        id,
+    })
 }

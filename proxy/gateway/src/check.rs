@@ -28,8 +28,8 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     match &looking {
         Ok(looking) => {
             for plugin in looking.host.status() {
-                if let Some(error) = &plugin.last_error {
-                    problems.push(format!("plugin {}: {error}", plugin.id));
+                for problem in plugin.last_error.iter().chain(&plugin.doubt) {
+                    problems.push(format!("plugin {}: {problem}", plugin.id));
                 }
             }
             let left_out = looking.left_out.iter();
@@ -41,14 +41,14 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
     let doubts = configuration.doubts();
     match policies {
         Ok(Ok(set)) => {
-            let Ok(host) = host else {
-                return report(&problems, &doubts);
-            };
             for template in &set.agreements {
                 if let Err(error) = agreement::try_out(template) {
                     problems.push(format!("baa/{}.md: {error}", template.version));
                 }
             }
+            let Ok(host) = host else {
+                return report(&problems, &doubts);
+            };
             let before = problems.len();
             let mut kinds: BTreeSet<String> = BTreeSet::new();
             for id in &set.phi.detectors {

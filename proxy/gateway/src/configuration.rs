@@ -13,9 +13,11 @@ use svc_core::address::{AddressRules, Schemes};
 use svc_core::version::ApiVersion;
 use svc_pipeline::gateway::Sessions;
 use svc_pipeline::policy::Known;
+use svc_pipeline::policy::models::named_providers;
 use svc_pipeline::policy::pipelines::Endpoint;
 use svc_pipeline::upstream::Deadlines;
 
+mod environment;
 mod problems;
 mod reading;
 
@@ -449,9 +451,6 @@ impl Default for Telemetry {
     }
 }
 
-/// Providers that the environment may configure without a file.
-const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
-
 /// Every route of the program, by the crate that answers it.
 static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS];
 
@@ -479,7 +478,13 @@ impl Configuration {
             }
             None => Self::default(),
         };
-        configuration.apply_environment(variable);
+        let models = configuration
+            .policies_folder()
+            .map(|folder| folder.join("models.toml"));
+        // What is wrong with it is told when the policies are read.
+        let models = models.and_then(|path| Ok(std::fs::read_to_string(path)?));
+        let catalogue = models.map_or_else(|_| BTreeSet::new(), |text| named_providers(&text));
+        configuration.apply_environment(&catalogue, variable);
         Ok(configuration)
     }
 
@@ -494,7 +499,12 @@ impl Configuration {
         }
     }
 
-    fn apply_environment(&mut self, variable: impl Fn(&str) -> Option<String>) {
+    /// `catalogue` are the providers that the models name: a variable is looked for under a name that is known.
+    fn apply_environment(
+        &mut self,
+        catalogue: &BTreeSet<String>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) {
         let mut unreadable = Vec::new();
         let mut address = |name: &str, into: &mut SocketAddr| match variable(name) {
             None => {}
@@ -526,23 +536,11 @@ impl Configuration {
         if let Some(store) = variable("SVC_LIMITS_STORE") {
             self.limits.store = Some(Counting(store));
         }
-        for name in KNOWN_PROVIDERS {
-            let upper = name.to_uppercase();
-            let (url, key) = (
-                variable(&format!("{upper}_BASE_URL")),
-                variable(&format!("{upper}_API_KEY")),
-            );
-            if url.is_some() || key.is_some() {
-                let provider = self.providers.entry(name.to_owned()).or_default();
-                provider.base_url = url.or(provider.base_url.take());
-                provider.api_key = key.map(ApiKey);
-                if provider.base_url.is_none() {
-                    unreadable.push(format!(
-                        "{upper}_API_KEY is set but the provider has no address; set {upper}_BASE_URL"
-                    ));
-                }
-            }
-        }
+        unreadable.extend(environment::providers(
+            &mut self.providers,
+            catalogue,
+            &variable,
+        ));
         for (name, provider) in self
             .providers
             .iter_mut()
@@ -578,7 +576,7 @@ impl Configuration {
     /// Names that the catalogue may use: those of the environment, and those that the file configures.
     pub(crate) fn known(&self) -> Known {
         let configured = self.providers.keys().chain(self.test_providers.keys());
-        let known = KNOWN_PROVIDERS.map(str::to_owned);
+        let known = environment::KNOWN_PROVIDERS.map(str::to_owned);
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
         Known {
             providers: names.into_iter().collect(),
@@ -770,7 +768,7 @@ mod tests {
             "ALPHA_API_KEY" => Some("secret".to_owned()),
             _ => None,
         };
-        configuration.apply_environment(environment);
+        configuration.apply_environment(&BTreeSet::new(), environment);
         configuration.readable().unwrap();
         assert_eq!(configuration.server.listen.port(), 1);
         assert!(configuration.providers["alpha"].api_key.is_some());

@@ -52,12 +52,22 @@ pub(crate) async fn run(
             )?;
         }
     }
+    // Beside the list, which programs read.
+    let mut aside = std::io::stderr().lock();
     for why in &looking.left_out {
-        // Beside the list, which programs read.
-        writeln!(std::io::stderr().lock(), "left out: {why}")?;
+        writeln!(aside, "left out: {why}")?;
     }
-    let refused =
-        !looking.left_out.is_empty() || plugins.iter().any(|plugin| plugin.last_error.is_some());
+    for plugin in &plugins {
+        if let Some(doubt) = &plugin.doubt {
+            writeln!(aside, "{}: {doubt}", plugin.id)?;
+        }
+    }
+    if plugins.is_empty() {
+        let folder = configuration.plugins_folder()?;
+        writeln!(aside, "no plugin in {}", folder.display())?;
+    }
+    let is_wrong = |plugin: &PluginStatus| plugin.last_error.is_some() || plugin.doubt.is_some();
+    let refused = !looking.left_out.is_empty() || plugins.iter().any(is_wrong);
     Ok(if refused || plugins.is_empty() {
         ExitCode::FAILURE
     } else {

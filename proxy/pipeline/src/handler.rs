@@ -28,6 +28,11 @@ pub trait Handler: Send + Sync {
         None
     }
 
+    /// What the path of its route must have in braces.
+    fn parameters(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Answers. Faults are rendered by [`Exchange::refuse`], so that audit and surface see them.
     fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response>;
 }

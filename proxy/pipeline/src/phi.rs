@@ -125,7 +125,7 @@ impl Detectors {
     pub fn versions(&self) -> Vec<String> {
         self.detectors
             .iter()
-            .map(|detector| format!("{}@{}", detector.id(), detector.version()))
+            .map(|detector| detector.name().to_owned())
             .collect()
     }
 

@@ -339,6 +339,36 @@ mod tests {
                 "max_output_tokens is empty or 0",
             ),
             (
+                "pipelines.toml",
+                "path = \"/v1/ai/messages/{id}\"",
+                "path = \"/v1/ai/messages/{message}\"",
+                "handler message needs {id} in the path",
+            ),
+            (
+                "models.toml",
+                "id = \"alpha-haiku-4-5\"",
+                "id = \"alpha haiku\\n\"",
+                "model \"alpha haiku\\n\": id holds blanks or line ends",
+            ),
+            (
+                "models.toml",
+                "max_output_tokens = 64000",
+                "max_output_tokens = 200001",
+                "max_output_tokens is above context_window_tokens",
+            ),
+            (
+                "models.toml",
+                "temperature = \"0..1\"",
+                "temperature = \"-1..1\"",
+                "a range from 0 on",
+            ),
+            (
+                "phi.toml",
+                "detectors = [\"phi-patterns\", \"phi-names\"]",
+                "detectors = [\"phi-patterns\", \"phi-names\", \"phi-patterns\"]",
+                "detectors: phi-patterns stands twice",
+            ),
+            (
                 "models.toml",
                 "features = [\"tools\", \"images\"]",
                 "features = [\"tools\", \"fly\"]",
@@ -391,5 +421,66 @@ mod tests {
         };
         assert!(announce("2027-02-01T00:00:00Z").is_ok());
         assert!(problems(announce("2026-12-01T00:00:00Z")).contains("90 days"));
+    }
+
+    #[test]
+    fn a_retirement_leads_to_a_model_that_stays_and_to_a_page() {
+        let retire = |id: &str, to: &str, url: &str| {
+            (
+                format!("id = \"{id}\"\n"),
+                format!(
+                    "id = \"{id}\"\nretirement = {{ announced_at = \"2026-11-01T00:00:00Z\", \
+                     retired_at = \"2027-02-01T00:00:00Z\", recommended_replacement = \"{to}\", docs_url = \"{url}\" }}\n"
+                ),
+            )
+        };
+        let page = "https://example.org/models";
+        let codex = |to: &str, url: &str| vec![retire("beta-5.3-codex", to, url)];
+        let chain = [
+            codex("beta-5.4", page),
+            vec![retire("beta-5.4", "beta-5.5", page)],
+        ]
+        .concat();
+        for (edits, says) in [
+            (
+                codex("nobody", page),
+                "recommended_replacement names no model",
+            ),
+            (
+                codex("beta-5.3-codex", page),
+                "recommended_replacement is the model itself",
+            ),
+            (
+                chain,
+                "model beta-5.3-codex: recommended_replacement is to be retired itself",
+            ),
+            (
+                codex("beta-5.4", "nope"),
+                "docs_url is not an http:// or https:// address",
+            ),
+            (codex("beta-5.4", "javascript:alert(1)"), "docs_url is not"),
+        ] {
+            let edited = with("models.toml", |text| {
+                let mut text = text;
+                for (from, to) in &edits {
+                    assert!(text.contains(from), "{from}");
+                    text = text.replacen(from, to, 1);
+                }
+                text
+            });
+            let found = problems(edited);
+            assert!(found.contains(says), "{says}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_providers_that_models_name_are_read_whatever_else_is_wrong() {
+        let text = std::fs::read_to_string(shipped().join("models.toml")).unwrap();
+        let shipped = models::named_providers(&text);
+        assert_eq!(shipped, ["alpha", "beta"].map(str::to_owned).into());
+        let odd = "[[model]]\nid = 7\nprovider = \"gamma\"\nfallback = [{ provider = \"delta\" }]\n[[model]]\n";
+        let named = models::named_providers(odd);
+        assert_eq!(named, ["delta", "gamma"].map(str::to_owned).into());
+        assert!(models::named_providers("[[model").is_empty());
     }
 }

@@ -108,8 +108,11 @@ impl Gate {
             signature.as_deref(),
         )?;
         check_imports(&manifest, &component)?;
-        let failed = |error: wasmtime::Error| AdmissionError::new("compile", format!("{error:#}"));
-        let (code, origin) = self.cache.load(&self.engine, &component).map_err(failed)?;
+        let failed = |step| move |error| AdmissionError::of_guest(step, &error);
+        let (code, origin) = self
+            .cache
+            .load(&self.engine, &component)
+            .map_err(failed("compile"))?;
         tracing::debug!(plugin = manifest.id, ?origin, "plugin code is ready");
         if let Some(export) = manifest.uncalled_export()
             && code.get_export_index(None, export).is_none()
@@ -119,10 +122,7 @@ impl Gate {
                 format!("the world needs {export}"),
             ));
         }
-        let pre = self
-            .linker
-            .instantiate_pre(&code)
-            .map_err(|error| AdmissionError::new("link", format!("{error:#}")))?;
+        let pre = self.linker.instantiate_pre(&code).map_err(failed("link"))?;
         let configuration = self
             .configuration
             .get(&manifest.id)
@@ -130,7 +130,7 @@ impl Gate {
             .unwrap_or_default();
         let configuration = Value::Object(configuration).to_string().into_bytes();
         let mould = Mould::new(pre, self.limits(&manifest), configuration, &self.ticker)
-            .map_err(|error| AdmissionError::new("exports", format!("{error:#}")))?;
+            .map_err(failed("exports"))?;
         Ok((manifest, signed, mould))
     }
 
@@ -169,6 +169,13 @@ fn check_digest(manifest: &Manifest, component: &[u8]) -> Result<(), AdmissionEr
 /// is held against what the host offers.
 fn check_imports(manifest: &Manifest, component: &[u8]) -> Result<(), AdmissionError> {
     let bad = |error: wasmparser::BinaryReaderError| AdmissionError::new("imports", error);
+    if !Parser::is_component(component) {
+        let what = match Parser::is_core_wasm(component) {
+            true => "plugin.wasm is a module and no component",
+            false => "plugin.wasm is no component",
+        };
+        return Err(AdmissionError::new("imports", what));
+    }
     Validator::new().validate_all(component).map_err(bad)?;
     let mut depth = 0_u32;
     for payload in Parser::new(0).parse_all(component) {
@@ -199,9 +206,7 @@ fn check_imports(manifest: &Manifest, component: &[u8]) -> Result<(), AdmissionE
 
 /// Really instantiates: what the guest says of itself, its configuration, its own check.
 async fn examine(mould: &Mould, manifest: &Manifest) -> Result<(), AdmissionError> {
-    let failed = |step: &'static str| {
-        move |error: wasmtime::Error| AdmissionError::new(step, format!("{error:#}"))
-    };
+    let failed = |step| move |error| AdmissionError::of_guest(step, &error);
     let mut cell = mould.blank().await.map_err(failed("instantiate"))?;
     let guest = mould.lifecycle(&mut cell).map_err(failed("exports"))?;
     let (store, allowance) = cell.admitting();

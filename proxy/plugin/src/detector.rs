@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bindings::phi::exports::gateway::phi::detector as wit;
 use crate::bindings::phi::gateway::phi::types as wit_types;
-use crate::error::{AdmissionError, PluginError};
+use crate::error::{AdmissionError, Failed, PluginError};
 use crate::metrics::Function;
 use crate::offsets::{self, Unit};
 use crate::sandbox::Cell;
@@ -80,6 +80,8 @@ const MIN_MAX_TEXT_BYTES: u32 = 1024;
 /// Steps in which scores are told apart (phi.wit).
 const SCORE_STEP: u16 = 50;
 const MAX_SCORE: u16 = 1_000;
+/// Identifier classes of Safe Harbor (45 CFR 164.514(b)(2)(i), A to R); 0 is none.
+const MAX_HIPAA_CLASS: u8 = 18;
 /// Spans that any answer may have, beside one per four bytes of text (phi.wit).
 const FREE_SPANS: usize = 64;
 
@@ -122,7 +124,7 @@ impl Reader {
         &mut self,
         text: &str,
         segments: &[Segment],
-    ) -> Result<Vec<Span>, PluginError> {
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         let Self { detector, live } = self;
         let answer = detector.detect_on(live, text, segments).await;
         if answer.is_err() {
@@ -155,6 +157,11 @@ impl Detector {
         self.version.number()
     }
 
+    /// Both, as `id@version`.
+    pub fn name(&self) -> &str {
+        self.version.name()
+    }
+
     /// The kinds that [`Span::kind`] points into.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
@@ -176,7 +183,11 @@ impl Detector {
     ///
     /// # Errors
     /// Whatever goes wrong, the caller blocks the request: nothing of `text` counts as scanned.
-    pub async fn detect(&self, text: &str, segments: &[Segment]) -> Result<Vec<Span>, PluginError> {
+    pub async fn detect(
+        &self,
+        text: &str,
+        segments: &[Segment],
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         self.detect_on(&mut None, text, segments).await
     }
 
@@ -185,12 +196,9 @@ impl Detector {
         live: &mut Option<Live>,
         text: &str,
         segments: &[Segment],
-    ) -> Result<Vec<Span>, PluginError> {
+    ) -> Result<Vec<Span>, Failed<PluginError>> {
         let detecting = self.detect_windows(live, text, segments);
-        self.version
-            .metrics
-            .measured(Function::Detect, detecting)
-            .await
+        self.version.measured(Function::Detect, detecting).await
     }
 
     async fn detect_windows(
@@ -370,6 +378,15 @@ impl Detector {
                 "max-text is below 1024 or overlap not below half of it",
             ));
         }
+        if let Some(kind) = kinds.iter().find(|kind| !is_possible(kind)) {
+            return Err(AdmissionError::new(
+                "info",
+                format!(
+                    "kind {}: hipaa-class is above {MAX_HIPAA_CLASS} or default-threshold above {MAX_SCORE}",
+                    kind.name
+                ),
+            ));
+        }
         refuse_unknown("info", &ext)?;
         let mut fingerprint = Sha256::new();
         fingerprint.update(&version.manifest().component.sha256);
@@ -400,6 +417,11 @@ fn are_ordered(text: &str, segments: &[Segment]) -> bool {
         last = segment.end;
         good
     })
+}
+
+/// Whether the numbers of a kind are within what they count.
+fn is_possible(kind: &wit_types::EntityKind) -> bool {
+    kind.hipaa_class <= MAX_HIPAA_CLASS && kind.default_threshold <= MAX_SCORE
 }
 
 fn kind_from_wit(kind: wit_types::EntityKind) -> Kind {

@@ -15,7 +15,7 @@ use svc_core::chat::ChatRequest;
 
 use crate::bindings::provider::exports::gateway::provider::{driver as wit, token_count};
 use crate::bindings::provider::gateway::provider::types as wit_types;
-use crate::error::{AdmissionError, PluginError};
+use crate::error::{AdmissionError, Failed, PluginError};
 use crate::manifest::Auth;
 use crate::metrics::Function;
 use crate::metrics::Outcome;
@@ -215,12 +215,9 @@ impl Driver {
     pub async fn start(
         &self,
         request: &DriverRequest<'_>,
-    ) -> Result<(DriverRun, UpstreamRequest), DriverFailure> {
+    ) -> Result<(DriverRun, UpstreamRequest), Failed<DriverFailure>> {
         let starting = self.start_run(request);
-        self.version
-            .metrics
-            .measured(Function::Start, starting)
-            .await
+        self.version.measured(Function::Start, starting).await
     }
 
     async fn start_run(

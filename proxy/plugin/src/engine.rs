@@ -14,9 +14,16 @@ const FIBRE_STACK_BYTES: usize = 1024 * 1024;
 const KEEP_RESIDENT_BYTES: usize = 1024 * 1024;
 /// Entries of a table are pointers; what lies beyond this is given back to the system.
 const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
-/// A component of one guest language has its core module, a shim and a fix-up; interpreters have more.
-const CORE_INSTANCES_PER_COMPONENT: u32 = 32;
-const CORE_INSTANCES_PER_SLOT: u32 = 4;
+/// A component of one guest language has its core module, a shim and a fix-up; an interpreter with its libraries is
+/// linked of dozens (Python without any of others: 38). They are counted: none takes memory before it is made.
+const CORE_INSTANCES_PER_COMPONENT: u32 = 128;
+/// A guest language has one; each reserves address space.
+const MEMORIES_PER_COMPONENT: u32 = 4;
+/// Of the guest and of the shim that links it.
+const TABLES_PER_COMPONENT: u32 = 32;
+const TABLES_PER_SLOT: u32 = 4;
+/// What the host keeps of one instance with all its modules; taken when it is made.
+const INSTANCE_BYTES: usize = 1024 * 1024;
 /// Function-table entries of one module: a large interpreter has about ten thousand.
 pub(crate) const TABLE_ELEMENTS: usize = 20_000;
 
@@ -59,12 +66,14 @@ fn pooling(ceilings: &Ceilings) -> InstanceAllocationStrategy {
     let instances = ceilings.instances;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
-        .total_core_instances(instances.saturating_mul(CORE_INSTANCES_PER_SLOT))
+        .total_core_instances(instances.saturating_mul(CORE_INSTANCES_PER_COMPONENT))
         .total_memories(instances)
-        .total_tables(instances.saturating_mul(CORE_INSTANCES_PER_SLOT))
+        .total_tables(instances.saturating_mul(TABLES_PER_SLOT))
         .total_stacks(instances)
         .max_core_instances_per_component(CORE_INSTANCES_PER_COMPONENT)
-        .max_tables_per_component(CORE_INSTANCES_PER_COMPONENT)
+        .max_memories_per_component(MEMORIES_PER_COMPONENT)
+        .max_tables_per_component(TABLES_PER_COMPONENT)
+        .max_component_instance_size(INSTANCE_BYTES)
         .max_memory_size(ceilings.memory_mib as usize * 1024 * 1024)
         .table_elements(TABLE_ELEMENTS)
         .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
@@ -72,4 +81,53 @@ fn pooling(ceilings: &Ceilings) -> InstanceAllocationStrategy {
         // Where the kernel can tell, only pages that the guest wrote are put back.
         .pagemap_scan(Enabled::Auto);
     InstanceAllocationStrategy::Pooling(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use wasmtime::Store;
+    use wasmtime::component::{Component, Linker};
+
+    use super::*;
+
+    /// A component that makes so many instances (at most 127) of an empty module.
+    fn of_modules(count: u8) -> Vec<u8> {
+        let preamble = [b"\0asm".as_slice(), &[0x0d, 0, 1, 0]].concat();
+        let module = [&[1, 8], b"\0asm".as_slice(), &[1, 0, 0, 0]].concat();
+        // Instantiate module 0 with nothing.
+        let made = [0, 0, 0].repeat(count.into());
+        // The length in two groups of seven bits.
+        let bytes = made.len() + 1;
+        let length = [(bytes % 128) as u8 | 0x80, (bytes / 128) as u8];
+        [
+            preamble,
+            module,
+            vec![2],
+            length.to_vec(),
+            vec![count],
+            made,
+        ]
+        .concat()
+    }
+
+    #[tokio::test]
+    async fn a_component_of_as_many_modules_as_an_interpreter_has_is_made() {
+        let ceilings = Ceilings {
+            instances: 2,
+            ..Ceilings::default()
+        };
+        let (engine, _ticker) = open(&ceilings).unwrap();
+        assert!(engine.pooling_allocator_metrics().is_some());
+        let component = Component::new(&engine, of_modules(120)).unwrap();
+        let linker = Linker::<()>::new(&engine);
+        // Two at once, and none of them keeps the other out.
+        let mut stores = [(), ()].map(|()| Store::new(&engine, ()));
+        for store in &mut stores {
+            store.set_epoch_deadline(1_000);
+            let made = linker.instantiate_async(store, &component).await;
+            assert!(made.is_ok(), "{made:?}");
+        }
+    }
 }

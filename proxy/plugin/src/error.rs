@@ -4,6 +4,7 @@
 //! them.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// What a plugin is for; each kind has a world of its own in `wit/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
@@ -102,6 +103,15 @@ impl PluginError {
     }
 }
 
+/// What went wrong with a call, and whose call it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{plugin}: {error}")]
+pub struct Failed<E> {
+    /// The version, as `id@version`.
+    pub plugin: Arc<str>,
+    pub error: E,
+}
+
 /// Why a plugin was not let in. Free text is safe here: no customer data exists at admission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdmissionError {
@@ -110,11 +120,34 @@ pub struct AdmissionError {
     pub reason: String,
 }
 
+/// Longest reason; a guest may give one of any length.
+const MAX_REASON_CHARS: usize = 500;
+
 impl AdmissionError {
+    /// The reason is kept as one line.
     pub(crate) fn new(step: &'static str, reason: impl fmt::Display) -> Self {
-        Self {
-            step,
-            reason: reason.to_string(),
+        let reason = reason.to_string();
+        let words = reason.split(|sign: char| sign.is_whitespace() || sign.is_control());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let mut reason = words.join(" ");
+        if let Some((cut, _)) = reason.char_indices().nth(MAX_REASON_CHARS) {
+            reason.truncate(cut);
+            reason.push('…');
+        }
+        Self { step, reason }
+    }
+
+    /// What the sandbox says, without the places in the guest's code that a trap comes with.
+    pub(crate) fn of_guest(step: &'static str, error: &wasmtime::Error) -> Self {
+        let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+        let told: Vec<&str> = causes
+            .iter()
+            .map(String::as_str)
+            .filter(|cause| !cause.contains('\n'))
+            .collect();
+        match told.is_empty() {
+            true => Self::new(step, causes.join(": ")),
+            false => Self::new(step, told.join(": ")),
         }
     }
 }
@@ -126,3 +159,25 @@ impl fmt::Display for AdmissionError {
 }
 
 impl std::error::Error for AdmissionError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_line_of_bounded_length() {
+        let error = AdmissionError::new("self-test", "two\n\n  lines\u{7}\tand a bell");
+        assert_eq!(error.to_string(), "self-test: two lines and a bell");
+        let long = AdmissionError::new("self-test", "ä".repeat(MAX_REASON_CHARS + 1));
+        assert_eq!(long.reason.chars().count(), MAX_REASON_CHARS + 1);
+        assert!(long.reason.ends_with('…'));
+    }
+
+    #[test]
+    fn what_ended_a_guest_is_told_without_places_in_its_code() {
+        let trap = wasmtime::Error::msg("wasm trap: unreachable");
+        let error = trap.context("error while executing at wasm backtrace:\n    0: 0x12 - a!b");
+        let told = AdmissionError::of_guest("describe", &error);
+        assert_eq!(told.to_string(), "describe: wasm trap: unreachable");
+    }
+}

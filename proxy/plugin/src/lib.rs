@@ -30,7 +30,7 @@ pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
     Features, Framing, ProviderKind, StreamEnd, TokenAnswer, UpstreamRequest,
 };
-pub use error::{AdmissionError, KillReason, PluginError, PluginKind};
+pub use error::{AdmissionError, Failed, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};
 pub use manifest::SECRET;
 pub use scan::left_out;

@@ -102,7 +102,7 @@ impl Manifest {
     /// [`AdmissionError`] of step `manifest` that says which rule is broken.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, AdmissionError> {
         let text = std::str::from_utf8(bytes).map_err(|error| refuse(&error))?;
-        let manifest: Self = toml::from_str(text).map_err(|error| refuse(&error))?;
+        let manifest: Self = toml::from_str(text).map_err(|error| unreadable(text, &error))?;
         manifest.check().map_err(|rule| refuse(&rule))?;
         Ok(manifest)
     }
@@ -212,6 +212,14 @@ impl Manifest {
             Some(Auth::None | Auth::Query { .. } | Auth::HostSigned { .. }) => Ok(()),
         }
     }
+}
+
+/// The text that the error would quote stands in the file; its line is enough.
+fn unreadable(text: &str, error: &toml::de::Error) -> AdmissionError {
+    let start = error.span().map_or(0, |span| span.start);
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    refuse(&format_args!("line {line}: {}", error.message()))
 }
 
 fn refuse(reason: &dyn std::fmt::Display) -> AdmissionError {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
 };
 
 use crate::error::PluginError;
@@ -24,6 +24,7 @@ pub(crate) struct Families {
     instantiate: HistogramVec,
     kills: IntCounterVec,
     counters: IntCounterVec,
+    removed: IntGaugeVec,
 }
 
 /// The metrics of one version.
@@ -113,6 +114,13 @@ impl Families {
                 ),
                 &["plugin", "version", "counter"],
             )?,
+            removed: IntGaugeVec::new(
+                Opts::new(
+                    "svc_plugin_removed",
+                    "1 while a plugin serves whose folder is gone.",
+                ),
+                &["plugin"],
+            )?,
         })
     }
 
@@ -121,7 +129,8 @@ impl Families {
         registry.register(Box::new(self.latency.clone()))?;
         registry.register(Box::new(self.instantiate.clone()))?;
         registry.register(Box::new(self.kills.clone()))?;
-        registry.register(Box::new(self.counters.clone()))
+        registry.register(Box::new(self.counters.clone()))?;
+        registry.register(Box::new(self.removed.clone()))
     }
 
     /// The counters of one version, in the order of their names.
@@ -130,6 +139,12 @@ impl Families {
             .iter()
             .map(|name| self.counters.with_label_values(&[id, version, name]))
             .collect()
+    }
+
+    /// Whether the folder is gone of what serves under an id.
+    pub(crate) fn removed(&self, id: &str, is_removed: bool) {
+        let gauge = self.removed.with_label_values(&[id]);
+        gauge.set(is_removed.into());
     }
 
     pub(crate) fn version(&self, id: &str, version: &str) -> VersionMetrics {

@@ -29,7 +29,8 @@ pub(crate) struct Limits {
 
 /// The data of a store. There is nothing in it that a guest could ask for.
 pub(crate) struct Inside {
-    memory_bytes: usize,
+    /// What its memories may still grow by, all of them together.
+    memory_left: usize,
     budget: Arc<Budget>,
     counters: Arc<[IntCounter]>,
     /// How often the running call may still count; 0 outside serving calls, where no import may be called.
@@ -128,7 +129,7 @@ impl Mould {
     pub(crate) async fn blank(&self) -> Result<Cell, Error> {
         let budget = Arc::new(Budget::new(Arc::clone(&self.ticker)));
         let inside = Inside {
-            memory_bytes: self.limits.memory_bytes,
+            memory_left: self.limits.memory_bytes,
             budget: Arc::clone(&budget),
             counters: Arc::clone(&self.counters),
             counts_left: 0,
@@ -255,15 +256,15 @@ struct TooMuchMemory;
 impl ResourceLimiter for Inside {
     fn memory_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > self.memory_bytes {
-            Err(Error::new(TooMuchMemory))
-        } else {
-            Ok(true)
-        }
+        let left = self
+            .memory_left
+            .checked_sub(desired.saturating_sub(current));
+        self.memory_left = left.ok_or_else(|| Error::new(TooMuchMemory))?;
+        Ok(true)
     }
 
     fn table_growing(
@@ -300,5 +301,32 @@ pub(crate) fn classify(error: &Error) -> PluginError {
             PluginError::Killed(KillReason::Output)
         }
         None => PluginError::Sandbox,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_memories_of_a_guest_share_one_limit() {
+        let ticker = Arc::new(Ticker::start(|| {}).unwrap());
+        let mut inside = Inside {
+            memory_left: 100,
+            budget: Arc::new(Budget::new(ticker)),
+            counters: Arc::default(),
+            counts_left: 0,
+        };
+        for (current, desired) in [(0, 40), (0, 40), (40, 60)] {
+            assert!(inside.memory_growing(current, desired, None).unwrap());
+        }
+        let more = inside.memory_growing(40, 41, None).unwrap_err();
+        assert_eq!(
+            classify(&more),
+            PluginError::Killed(KillReason::Memory),
+            "{more}"
+        );
     }
 }

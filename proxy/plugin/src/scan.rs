@@ -17,7 +17,7 @@ use svc_core::time::Timestamp;
 use crate::admission::{Admitted, Gate, Package};
 use crate::error::AdmissionError;
 use crate::manifest::Manifest;
-use crate::status::{HISTORY_EVENTS, PluginStatus, PluginVersion, State, StatusEvent};
+use crate::status::{PluginStatus, PluginVersion, State, StatusEvent};
 
 /// Plugin folders looked at; the rest is reported.
 const MAX_FOLDERS: usize = 64;
@@ -153,17 +153,6 @@ async fn look(
         tracing::error!(plugin = id, version, %error, "plugin refused");
         note(shared, &id, &version, error.to_string());
     }
-    if let (true, Ok(admitted)) = (is_news, &outcome)
-        && let Some(other) = rival(seen, &path, admitted)
-    {
-        tracing::warn!(
-            plugin = id,
-            version,
-            folder = %path.display(),
-            other = %other.display(),
-            "two folders offer the same version with different content; the first by name counts"
-        );
-    }
     let earlier = seen.remove(&path).and_then(|before| before.last_good);
     let last_good = outcome.as_ref().ok().cloned().or(earlier);
     seen.insert(
@@ -179,24 +168,27 @@ async fn look(
     );
 }
 
-/// Another folder that offers the version of this one, and something else in it.
-fn rival<'s>(
-    seen: &'s BTreeMap<PathBuf, Seen>,
-    path: &Path,
-    admitted: &Admitted,
-) -> Option<&'s Path> {
-    let mine = &admitted.manifest;
-    let differs = |other: &Manifest| {
-        other.id == mine.id
-            && other.version == mine.version
-            && other.component.sha256 != mine.component.sha256
-    };
-    let mut others = seen.iter().filter(|(at, _)| at.as_path() != path);
-    let (at, _) = others.find(|(_, seen)| {
-        let good = seen.last_good.as_ref();
-        good.is_some_and(|good| differs(&good.manifest))
-    })?;
-    Some(at)
+/// Two folders that offer the same version of an id, with different content.
+fn rivals(id: &str, seen: &BTreeMap<PathBuf, Seen>) -> Option<String> {
+    let mut first: BTreeMap<&semver::Version, (&Path, &str)> = BTreeMap::new();
+    for (path, seen) in seen {
+        let Some(Admitted { manifest, .. }) = &seen.last_good else {
+            continue;
+        };
+        if manifest.id != id {
+            continue;
+        }
+        let mine = (path.as_path(), manifest.component.sha256.as_str());
+        let (counts, digest) = *first.entry(&manifest.version).or_insert(mine);
+        if digest != mine.1 {
+            let (counts, path) = (counts.display(), path.display());
+            let version = &manifest.version;
+            return Some(format!(
+                "{version}: {counts} and {path} offer this version with different content; the first counts"
+            ));
+        }
+    }
+    None
 }
 
 /// Chooses who serves, swaps once, and writes the status.
@@ -252,8 +244,46 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
         entry(&mut shared.status.lock(), id).serving = Some(serving);
     }
     for (id, status) in &mut *shared.status.lock() {
+        let (was, doubted) = (status.state, status.doubt.take());
         describe(status, seen, best.contains_key(id.as_str()));
+        presence(shared, status, was);
+        status.doubt = rivals(id, seen);
+        if let Some(doubt) = status.doubt.as_ref().filter(|_| status.doubt != doubted) {
+            tracing::warn!(plugin = id, "{doubt}");
+        }
     }
+}
+
+/// Tells when the folders of what serves have all gone, and when one is back. Nothing is missing until the process
+/// ends; then it is.
+fn presence(shared: &Shared, status: &mut PluginStatus, was: State) {
+    let Some(PluginVersion { version, .. }) = &status.serving else {
+        return;
+    };
+    let (plugin, version) = (&status.id, version.clone());
+    let event = match (was, status.state) {
+        (State::Removed, State::Removed) => return,
+        (_, State::Removed) => {
+            tracing::warn!(
+                plugin,
+                version,
+                "the folder of a plugin is gone; what was loaded from it serves until the gateway ends"
+            );
+            "removed"
+        }
+        (State::Removed, _) => {
+            tracing::info!(plugin, version, "a folder of the plugin is there again");
+            "returned"
+        }
+        _ => return,
+    };
+    let is_removed = status.state == State::Removed;
+    shared.gate.metrics.removed(plugin, is_removed);
+    status.note(StatusEvent {
+        at: (shared.now)(),
+        version,
+        event: event.to_owned(),
+    });
 }
 
 fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_present: bool) {
@@ -269,20 +299,15 @@ fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_presen
     errors.dedup();
     status.last_error = (!errors.is_empty()).then(|| errors.join("; "));
     status.state = match (&status.serving, &status.last_error) {
-        (Some(_), Some(_)) => State::Stale,
-        (Some(_), None) if is_present => State::Ready,
-        (Some(_), None) => State::Removed,
         (None, _) => State::Refused,
+        (Some(_), _) if !is_present => State::Removed,
+        (Some(_), Some(_)) => State::Stale,
+        (Some(_), None) => State::Ready,
     };
 }
 
 fn note(shared: &Shared, id: &str, version: &str, event: String) {
-    let mut status = shared.status.lock();
-    let history = &mut entry(&mut status, id).history;
-    if history.len() == HISTORY_EVENTS {
-        history.remove(0);
-    }
-    history.push(StatusEvent {
+    entry(&mut shared.status.lock(), id).note(StatusEvent {
         at: (shared.now)(),
         version: version.to_owned(),
         event,
@@ -290,13 +315,9 @@ fn note(shared: &Shared, id: &str, version: &str, event: String) {
 }
 
 fn entry<'a>(status: &'a mut BTreeMap<String, PluginStatus>, id: &str) -> &'a mut PluginStatus {
-    status.entry(id.to_owned()).or_insert_with(|| PluginStatus {
-        id: id.to_owned(),
-        state: State::Refused,
-        serving: None,
-        last_error: None,
-        history: Vec::new(),
-    })
+    status
+        .entry(id.to_owned())
+        .or_insert_with(|| PluginStatus::new(id.to_owned()))
 }
 
 /// Folders whose names have no leading dot, by name; the others are left to whoever prepares a new version.

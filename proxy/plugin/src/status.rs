@@ -13,8 +13,31 @@ pub struct PluginStatus {
     pub serving: Option<PluginVersion>,
     /// Why versions that were found do not serve, in the order of their folders.
     pub last_error: Option<String>,
+    /// Folders that offer one version with different content; which of them counts.
+    pub doubt: Option<String>,
     /// Newest last, at most [`HISTORY_EVENTS`].
     pub history: Vec<StatusEvent>,
+}
+
+impl PluginStatus {
+    pub(crate) const fn new(id: String) -> Self {
+        Self {
+            id,
+            state: State::Refused,
+            serving: None,
+            last_error: None,
+            doubt: None,
+            history: Vec::new(),
+        }
+    }
+
+    /// Adds to the history.
+    pub(crate) fn note(&mut self, event: StatusEvent) {
+        if self.history.len() == HISTORY_EVENTS {
+            self.history.remove(0);
+        }
+        self.history.push(event);
+    }
 }
 
 /// One version that was admitted.
@@ -38,7 +61,7 @@ pub enum State {
     Stale,
     /// Nothing serves.
     Refused,
-    /// The folder is gone; the version loaded from it still serves.
+    /// No folder offers a version any more; the one that was loaded still serves.
     Removed,
 }
 
@@ -59,9 +82,9 @@ impl State {
 pub struct StatusEvent {
     pub at: Timestamp,
     pub version: String,
-    /// `admitted`, `removed`, or the reason of a refusal.
+    /// `admitted`, `removed`, `returned`, or the reason of a refusal.
     pub event: String,
 }
 
 /// Changes kept per plugin id; older ones are in the log.
-pub(crate) const HISTORY_EVENTS: usize = 32;
+const HISTORY_EVENTS: usize = 32;

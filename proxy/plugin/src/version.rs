@@ -7,22 +7,26 @@ use std::time::Instant;
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Error, Store};
 
-use crate::error::{AdmissionError, PluginError};
+use crate::error::{AdmissionError, Failed, PluginError};
 use crate::manifest::Manifest;
-use crate::metrics::VersionMetrics;
+use crate::metrics::{Function, Outcome, VersionMetrics};
 use crate::sandbox::{Cell, Inside, Mould, classify};
 
 pub(crate) struct Version {
     manifest: Arc<Manifest>,
     number: String,
+    /// `id@version`.
+    name: Arc<str>,
     mould: Mould,
-    pub(crate) metrics: VersionMetrics,
+    metrics: VersionMetrics,
 }
 
 impl Version {
     pub(crate) fn new(manifest: Arc<Manifest>, mould: Mould, metrics: VersionMetrics) -> Self {
+        let number = manifest.version.to_string();
         Self {
-            number: manifest.version.to_string(),
+            name: format!("{}@{number}", manifest.id).into(),
+            number,
             manifest,
             mould,
             metrics,
@@ -41,6 +45,32 @@ impl Version {
         &self.manifest
     }
 
+    /// Both, as `id@version`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes one call, counts it, and says whose it was where it fails.
+    pub(crate) async fn measured<T, E>(
+        &self,
+        function: Function,
+        call: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failed<E>>
+    where
+        for<'a> Outcome<'a>: From<&'a E>,
+    {
+        let answer = self.metrics.measured(function, call).await;
+        answer.map_err(|error| self.failed(error))
+    }
+
+    /// A failure of this version.
+    pub(crate) fn failed<E>(&self, error: E) -> Failed<E> {
+        Failed {
+            plugin: Arc::clone(&self.name),
+            error,
+        }
+    }
+
     /// What every instance is configured with.
     pub(crate) fn configuration(&self) -> &[u8] {
         self.mould.configuration()
@@ -51,7 +81,7 @@ impl Version {
         &self,
         find: fn(&InstancePre<Inside>) -> Result<I, Error>,
     ) -> Result<I, AdmissionError> {
-        find(self.mould.pre()).map_err(|error| AdmissionError::new("exports", format!("{error:#}")))
+        find(self.mould.pre()).map_err(|error| AdmissionError::of_guest("exports", &error))
     }
 
     /// An instance that says what the plugin is, and nothing of a request.
@@ -84,7 +114,7 @@ impl Version {
 
 /// `info` could not be asked.
 pub(crate) fn uninformed(error: Error) -> AdmissionError {
-    AdmissionError::new("info", format!("{error:#}"))
+    AdmissionError::of_guest("info", &error)
 }
 
 /// Extensions that this host does not know are passed over, unless they must be honoured (plugin.wit).

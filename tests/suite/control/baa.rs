@@ -205,9 +205,18 @@ fn can_be_verified_offline(world: &World, pdf: &[u8], record: &[u8]) {
         let mut verify: Command = program::command();
         verify.current_dir(folder.path()).args(["baa", "verify"]);
         verify.arg(file("some.pdf", pdf)).arg(&record);
-        program::run(verify.args(["--key", key])).status.success()
+        program::run(verify.args(["--key", key]))
     };
-    assert!(verifies(pdf, key));
+    let proven = verifies(pdf, key);
+    assert!(proven.status.success());
+    // What was proven is the digest; whose document it is, the record says.
+    let told = program::text(&proven.stdout);
+    let digest = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(pdf));
+    assert!(
+        told.contains(&digest) && told.contains("is what the given record says"),
+        "{told}"
+    );
+    let verifies = |pdf: &[u8], key: &str| verifies(pdf, key).status.success();
     let mut changed = pdf.to_vec();
     let middle = changed.len() / 2;
     changed[middle] ^= 1;

@@ -35,6 +35,10 @@ impl Handler for Message {
         ]
     }
 
+    fn parameters(&self) -> &'static [&'static str] {
+        &["id"]
+    }
+
     fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             match find(&exchange).await {

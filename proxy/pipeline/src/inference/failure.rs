@@ -1,7 +1,7 @@
 //! What a provider's failure is to a caller (contract 21, Upstream failures). No word of the provider is in it.
 
 use svc_core::fault::{Code, Fault, invalid};
-use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind};
+use svc_plugin::{DriverFailure, DriverFault, DriverFaultKind, Failed};
 
 use super::breaker::Health;
 use crate::exchange::LONGEST_USEFUL_WAIT_SECONDS;
@@ -26,9 +26,9 @@ impl From<UpstreamError> for Failure {
     }
 }
 
-impl From<DriverFailure> for Failure {
-    fn from(failure: DriverFailure) -> Self {
-        let health = match &failure {
+impl From<Failed<DriverFailure>> for Failure {
+    fn from(failed: Failed<DriverFailure>) -> Self {
+        let health = match &failed.error {
             DriverFailure::Plugin(_) => Health::Unknown,
             DriverFailure::Fault(fault) => match fault.kind {
                 DriverFaultKind::UnsupportedParameter => Health::Unknown,
@@ -47,16 +47,16 @@ impl From<DriverFailure> for Failure {
             },
         };
         Self {
-            fault: driver_fault(&failure),
+            fault: driver_fault(&failed),
             health,
         }
     }
 }
 
 /// What a driver found before anything was sent: it says nothing about the provider.
-pub(super) fn before_sending(failure: DriverFailure) -> Failure {
+pub(super) fn before_sending(failed: Failed<DriverFailure>) -> Failure {
     Failure {
-        fault: driver_fault(&failure),
+        fault: driver_fault(&failed),
         health: Health::Unknown,
     }
 }
@@ -80,19 +80,20 @@ fn upstream_fault(error: UpstreamError) -> Fault {
 }
 
 /// A driver that reports a failure, or that failed itself.
-fn driver_fault(failure: &DriverFailure) -> Fault {
-    match failure {
-        DriverFailure::Plugin(error) => Fault::unavailable(format_args!("driver: {error}")),
-        DriverFailure::Fault(fault) => reported(fault),
+fn driver_fault(failed: &Failed<DriverFailure>) -> Fault {
+    let cause = format!("driver: {failed}");
+    match &failed.error {
+        DriverFailure::Plugin(_) => Fault::unavailable(cause),
+        DriverFailure::Fault(fault) => reported(fault, &cause),
     }
 }
 
-fn reported(fault: &DriverFault) -> Fault {
+fn reported(fault: &DriverFault, cause: &str) -> Fault {
     let failed = || {
         Code::InferenceUpstreamFailure
             .fault()
             .from_provider()
-            .because(fault)
+            .because(cause)
     };
     let rejected = |reason: &str| failed().never_retry().detail("reason", reason);
     match fault.kind {
@@ -101,7 +102,7 @@ fn reported(fault: &DriverFault) -> Fault {
                 Code::UnsupportedParameter,
                 "The model's provider does not take this parameter.",
             );
-            let unsupported = unsupported.because(fault);
+            let unsupported = unsupported.because(cause);
             match &fault.param {
                 Some(param) => unsupported.at(param),
                 None => unsupported,
@@ -109,7 +110,7 @@ fn reported(fault: &DriverFault) -> Fault {
         }
         DriverFaultKind::InvalidRequest | DriverFaultKind::ContentRefused => match &fault.param {
             // The driver itself found it, before anything was sent: a provider's words name nothing.
-            Some(param) => invalid(param, "does not fit the model's provider").because(fault),
+            Some(param) => invalid(param, "does not fit the model's provider").because(cause),
             None => rejected("provider_rejected"),
         },
         DriverFaultKind::ContextTooLong => rejected("context_too_long"),
@@ -134,7 +135,32 @@ fn passed_on(wait_ms: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use svc_plugin::{KillReason, PluginError};
+
     use super::*;
+
+    fn of_driver(error: DriverFailure) -> Failed<DriverFailure> {
+        Failed {
+            plugin: "provider-gamma@1.2.3".into(),
+            error,
+        }
+    }
+
+    #[test]
+    fn the_cause_names_the_driver_and_its_version() {
+        let ended = PluginError::Killed(KillReason::Deadline);
+        let fault = driver_fault(&of_driver(ended.into()));
+        assert_eq!(
+            fault.cause(),
+            Some("driver: provider-gamma@1.2.3: the plugin was ended: deadline")
+        );
+        let reported = self::fault(DriverFaultKind::UpstreamAuth);
+        assert!(
+            reported
+                .cause()
+                .is_some_and(|cause| cause.contains("gamma@1.2.3"))
+        );
+    }
 
     fn fault(kind: DriverFaultKind) -> Fault {
         fault_after(kind, 1_500)
@@ -148,7 +174,7 @@ mod tests {
             retryable: true,
             retry_after_ms: Some(wait_ms),
         };
-        driver_fault(&DriverFailure::Fault(fault))
+        driver_fault(&of_driver(DriverFailure::Fault(fault)))
     }
 
     #[test]
@@ -176,7 +202,7 @@ mod tests {
             retryable: false,
             retry_after_ms: None,
         };
-        let fault = driver_fault(&DriverFailure::Fault(found));
+        let fault = driver_fault(&of_driver(DriverFailure::Fault(found)));
         assert_eq!(
             (fault.code, fault.param.as_deref(), fault.retryable),
             (Code::ValidationFailed, Some("response_format"), false)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use moka::sync::Cache;
 use prometheus::IntCounter;
-use svc_plugin::{Detector, PluginError, Reader, Segment, Span};
+use svc_plugin::{Detector, Failed, PluginError, Reader, Segment, Span};
 
 use crate::metrics::Metrics;
 
@@ -128,7 +128,7 @@ pub(super) async fn detect(
     text: &str,
     segments: &[Segment],
     lookup: Option<&Lookup<'_>>,
-) -> Result<Arc<[Span]>, PluginError> {
+) -> Result<Arc<[Span]>, Failed<PluginError>> {
     let detector = reader.detector();
     let Some(lookup) = lookup.filter(|_| detector.deterministic()) else {
         return Ok(reader.detect(text, segments).await?.into());

@@ -1,6 +1,6 @@
 //! `models.toml`: the catalogue and the price list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use svc_core::metering::Price;
@@ -201,6 +201,31 @@ pub struct Catalogue {
     features: BTreeMap<String, bool>,
 }
 
+/// Names of the providers that a `models.toml` speaks of, as far as it can be read.
+pub fn named_providers(text: &str) -> BTreeSet<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(default)]
+        model: Vec<Way>,
+    }
+    #[derive(Deserialize)]
+    struct Way {
+        provider: Option<String>,
+        #[serde(default)]
+        fallback: Vec<Self>,
+    }
+    let named: Option<Named> = toml::from_str(text).ok();
+    let models = named.into_iter().flat_map(|named| named.model);
+    let ways = models.flat_map(|model| {
+        model
+            .fallback
+            .into_iter()
+            .map(|way| way.provider)
+            .chain([model.provider])
+    });
+    ways.flatten().collect()
+}
+
 impl Catalogue {
     /// The model of this catalogue id, retired or not.
     pub fn find(&self, id: &str) -> Option<&Model> {
@@ -228,6 +253,7 @@ impl Catalogue {
         for entry in file.model {
             unknown_providers(&entry, source, providers, findings);
             empty(&entry, name, findings);
+            impossible(&entry, name, findings);
             unknown_features(&entry, &file.features, name, findings);
             if models.iter().any(|other| other.id == entry.id) {
                 findings.add(name, format!("model {} stands twice", entry.id));
@@ -244,17 +270,9 @@ impl Catalogue {
             );
         }
         for model in &models {
-            let Some(retirement) = &model.retirement else {
-                continue;
-            };
-            if !models
-                .iter()
-                .any(|other| other.id == retirement.recommended_replacement)
-            {
-                findings.add(
-                    name,
-                    format!("model {}: recommended_replacement names no model", model.id),
-                );
+            if let Some(problem) = bad_replacement(model, &models) {
+                let message = format!("model {}: recommended_replacement {problem}", model.id);
+                findings.add(name, message);
             }
         }
         let features = file
@@ -267,6 +285,17 @@ impl Catalogue {
             models,
             features,
         }
+    }
+}
+
+/// What is wrong with the model that a retirement recommends.
+fn bad_replacement(model: &Model, models: &[Model]) -> Option<&'static str> {
+    let recommended = &model.retirement.as_ref()?.recommended_replacement;
+    match models.iter().find(|other| other.id == *recommended) {
+        None => Some("names no model"),
+        Some(other) if other.id == model.id => Some("is the model itself"),
+        Some(other) if other.retirement.is_some() => Some("is to be retired itself"),
+        Some(_) => None,
     }
 }
 
@@ -306,7 +335,9 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
     let sampling = SamplingRule::parse(&entry.temperature, otherwise).unwrap_or_else(|| {
         findings.add(
             name,
-            format!("model {id}: temperature is neither \"none\" nor a range such as \"0..1\""),
+            format!(
+                "model {id}: temperature is neither \"none\" nor a range from 0 on such as \"0..1\""
+            ),
         );
         SamplingRule::default_alone(otherwise)
     });
@@ -351,6 +382,22 @@ fn empty(entry: &Entry, name: &str, findings: &mut Findings) {
         if is_empty {
             findings.add(name, format!("model {}: {field} is empty or 0", entry.id));
         }
+    }
+}
+
+/// What no caller could name, and what no reply could be.
+fn impossible(entry: &Entry, name: &str, findings: &mut Findings) {
+    let is_blank = |sign: char| sign.is_whitespace() || sign.is_control();
+    if entry.id.contains(is_blank) {
+        let message = format!("model {:?}: id holds blanks or line ends", entry.id);
+        findings.add(name, message);
+    }
+    if u64::from(entry.max_output_tokens) > entry.context_window_tokens {
+        let message = format!(
+            "model {}: max_output_tokens is above context_window_tokens",
+            entry.id
+        );
+        findings.add(name, message);
     }
 }
 
@@ -423,10 +470,24 @@ fn retirement(
         docs_url,
         ..
     } = entry;
+    if !is_web_address(&docs_url) {
+        findings.add(
+            name,
+            format!("model {id}: docs_url is not an http:// or https:// address"),
+        );
+    }
     Some(Retirement {
         announced_at,
         retired_at,
         recommended_replacement,
         docs_url,
+    })
+}
+
+fn is_web_address(text: &str) -> bool {
+    let uri: Option<http::Uri> = text.parse().ok();
+    uri.is_some_and(|uri| {
+        let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
+        is_web && uri.host().is_some_and(|host| !host.is_empty())
     })
 }

@@ -19,6 +19,10 @@ const MAX_THRESHOLD: u16 = 1000;
 /// drops it.
 const MAX_SAFE_THRESHOLD: u16 = 900;
 
+/// What may stay in text that cannot be rewritten, of the kinds that are ours: places, organizations and dates, of which
+/// an example identifies nobody. A tool's definition that holds another is always refused (spec, PHI Guard modes).
+const FIXED_TEXT_KINDS: [&str; 3] = ["LOCATION", "ORGANIZATION", "DATE"];
+
 /// The profile of a file that names none: every kind is dealt with as the base rules say.
 pub const SAFE_HARBOR: &str = "safe-harbor";
 
@@ -186,6 +190,11 @@ impl PhiPolicy {
         if detectors.is_empty() {
             findings.add(source.file, "at least one detector is needed");
         }
+        for (at, id) in detectors.iter().enumerate() {
+            if detectors.iter().take(at).any(|before| before == id) {
+                findings.add(source.file, format!("detectors: {id} stands twice"));
+            }
+        }
         if defaults.threshold > MAX_THRESHOLD {
             let message = format!("defaults: threshold is above {MAX_THRESHOLD}");
             findings.add(source.file, message);
@@ -261,6 +270,22 @@ fn wrong_finding(name: &str, further: &[String]) -> Option<String> {
     }
 }
 
+/// What is wrong with the name of a kind that may stay in text that cannot be rewritten.
+fn wrong_in_fixed_text(name: &str, further: &[String]) -> Option<String> {
+    let is_named = |known: &str| known == name;
+    let may = FIXED_TEXT_KINDS.iter().copied().any(is_named)
+        || further.iter().map(String::as_str).any(is_named);
+    if may {
+        return None;
+    }
+    wrong_finding(name, further).or_else(|| {
+        let ours = FIXED_TEXT_KINDS.join(", ");
+        Some(format!(
+            "{name} identifies a person; of our kinds it may name {ours}"
+        ))
+    })
+}
+
 /// What is wrong with the name of a kind, where `further` are known beside ours.
 fn unknown(name: &str, further: &[String]) -> Option<String> {
     let is_known = ENTITY_KINDS.iter().any(|known| known.name == name)
@@ -296,7 +321,7 @@ impl Builder<'_> {
         let mut kinds = Vec::with_capacity(named.len());
         for name in named {
             let (start, name) = (name.span().start, name.into_inner());
-            if let Some(message) = wrong_finding(&name, &self.further) {
+            if let Some(message) = wrong_in_fixed_text(&name, &self.further) {
                 let message = format!("fixed_text_may_hold: {message}");
                 self.findings.add_at(self.source, start, message);
             }

@@ -314,6 +314,16 @@ fn route(
         check_surface(&label, &filters, surface, name, findings);
     }
     check_facts(&label, &filters, handler, name, findings);
+    for parameter in handler.parameters() {
+        let place = format!("{{{parameter}}}");
+        if !entry.path.split('/').any(|part| part == place) {
+            let message = format!(
+                "{label}: handler {} needs {place} in the path",
+                handler.name()
+            );
+            findings.add(name, message);
+        }
+    }
     Some(Route {
         method,
         path: entry.path.clone(),

@@ -41,7 +41,7 @@ impl SamplingRule {
         }
         let (low, high) = temperature.split_once("..")?;
         let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
-        (low <= high).then_some(Self {
+        (0.0 <= low && low <= high && high.is_finite()).then_some(Self {
             takes: Takes::Range(low, high),
             otherwise: otherwise.unwrap_or(Otherwise::Clamp),
         })
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_is_no_range_is_no_rule() {
-        for text in ["", "0", "1..0", "a..b"] {
+        for text in ["", "0", "1..0", "a..b", "-1..1", "0..inf", "NaN..1"] {
             assert_eq!(SamplingRule::parse(text, None), None, "{text}");
         }
     }

@@ -6,7 +6,7 @@ use super::{
     Driver, DriverFailure, DriverFault, DriverRequest, UpstreamRequest, events, request,
     token_count, upstream,
 };
-use crate::error::PluginError;
+use crate::error::{Failed, PluginError};
 use crate::metrics::Function;
 use crate::sandbox::Cell;
 
@@ -31,21 +31,22 @@ impl Driver {
     pub async fn count_tokens(
         &self,
         request: &DriverRequest<'_>,
-    ) -> Result<TokenAnswer, DriverFailure> {
+    ) -> Result<TokenAnswer, Failed<DriverFailure>> {
         let asking = self.ask(request);
-        self.version.metrics.measured(Function::Count, asking).await
+        self.version.measured(Function::Count, asking).await
     }
 
     /// Reads the provider's answer: the whole body, and a status that may be an error's.
     ///
     /// # Errors
     /// [`DriverFailure::Fault`] for an answer that is no count.
-    pub async fn read_token_count(&self, status: u16, body: &[u8]) -> Result<u64, DriverFailure> {
+    pub async fn read_token_count(
+        &self,
+        status: u16,
+        body: &[u8],
+    ) -> Result<u64, Failed<DriverFailure>> {
         let reading = self.read(status, body);
-        self.version
-            .metrics
-            .measured(Function::Parse, reading)
-            .await
+        self.version.measured(Function::Parse, reading).await
     }
 
     async fn ask(&self, request: &DriverRequest<'_>) -> Result<TokenAnswer, DriverFailure> {

@@ -10,7 +10,7 @@ use wasmtime::component::ResourceAny;
 use super::events::{Order, fault};
 use super::upstream::framing_from_wit;
 use super::{DriverFailure, Framing, StreamEnd, wit, wit_types};
-use crate::error::PluginError;
+use crate::error::{Failed, PluginError};
 use crate::metrics::Function;
 use crate::sandbox::Cell;
 use crate::version::Version;
@@ -59,7 +59,7 @@ impl DriverRun {
         &mut self,
         status: u16,
         headers: &HeaderMap,
-    ) -> Result<Framing, DriverFailure> {
+    ) -> Result<Framing, Failed<DriverFailure>> {
         let shown: Vec<wit_types::Header> = self
             .wanted
             .iter()
@@ -73,7 +73,7 @@ impl DriverRun {
             .collect();
         let version = Arc::clone(&self.version);
         let calling = self.head_call(status, &shown);
-        version.metrics.measured(Function::Head, calling).await
+        version.measured(Function::Head, calling).await
     }
 
     async fn head_call(
@@ -105,23 +105,9 @@ impl DriverRun {
         &mut self,
         frames: &[Frame],
         events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
-        let bytes = frames
-            .iter()
-            .map(|frame| frame.name.len() + frame.data.len())
-            .sum();
-        let mut buffer = Vec::with_capacity(bytes);
-        let mut ranges = Vec::with_capacity(frames.len());
-        for Frame { name, data } in frames {
-            let (name_start, name_end) = append(&mut buffer, name.as_bytes())?;
-            let (data_start, data_end) = append(&mut buffer, data.as_bytes())?;
-            ranges.push(wit::Frame {
-                name_start,
-                name_end,
-                data_start,
-                data_end,
-            });
-        }
+    ) -> Result<(), Failed<DriverFailure>> {
+        let (buffer, ranges) =
+            laid_out(frames).map_err(|error| self.version.failed(error.into()))?;
         self.push_ranges(&buffer, &ranges, events).await
     }
 
@@ -133,8 +119,9 @@ impl DriverRun {
         &mut self,
         data: &[u8],
         events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
-        let data_end = u32::try_from(data.len()).map_err(|_| PluginError::TooLarge)?;
+    ) -> Result<(), Failed<DriverFailure>> {
+        let data_end = u32::try_from(data.len())
+            .map_err(|_| self.version.failed(PluginError::TooLarge.into()))?;
         let frame = wit::Frame {
             name_start: 0,
             name_end: 0,
@@ -149,10 +136,10 @@ impl DriverRun {
         data: &[u8],
         frames: &[wit::Frame],
         events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
+    ) -> Result<(), Failed<DriverFailure>> {
         let version = Arc::clone(&self.version);
         let calling = self.push_call(data, frames, events);
-        version.metrics.measured(Function::Push, calling).await
+        version.measured(Function::Push, calling).await
     }
 
     async fn push_call(
@@ -189,10 +176,10 @@ impl DriverRun {
         mut self,
         end: StreamEnd,
         events: &mut Vec<ChatEvent>,
-    ) -> Result<(), DriverFailure> {
+    ) -> Result<(), Failed<DriverFailure>> {
         let version = Arc::clone(&self.version);
         let calling = self.close_call(end, events);
-        version.metrics.measured(Function::Close, calling).await
+        version.measured(Function::Close, calling).await
     }
 
     async fn close_call(
@@ -224,6 +211,27 @@ impl DriverRun {
             Err(PluginError::Contract("a run without a last event").into())
         }
     }
+}
+
+/// All frames in one buffer, and where each is.
+fn laid_out(frames: &[Frame]) -> Result<(Vec<u8>, Vec<wit::Frame>), PluginError> {
+    let bytes = frames
+        .iter()
+        .map(|frame| frame.name.len() + frame.data.len())
+        .sum();
+    let mut buffer = Vec::with_capacity(bytes);
+    let mut ranges = Vec::with_capacity(frames.len());
+    for Frame { name, data } in frames {
+        let (name_start, name_end) = append(&mut buffer, name.as_bytes())?;
+        let (data_start, data_end) = append(&mut buffer, data.as_bytes())?;
+        ranges.push(wit::Frame {
+            name_start,
+            name_end,
+            data_start,
+            data_end,
+        });
+    }
+    Ok((buffer, ranges))
 }
 
 fn append(buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<(u32, u32), PluginError> {

@@ -6,7 +6,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use svc_plugin::{PluginError, SignaturePolicy, State, TrustRoot};
 use tempfile::TempDir;
 
-use crate::stage::{EVIL, EVIL_MANIFEST, Stage};
+use crate::stage::{EVIL, EVIL_MANIFEST, Stage, evil};
 
 /// Installs the manifest and says why it was refused; None when it was admitted.
 async fn refusal(stage: &Stage, manifest: &str) -> Option<String> {
@@ -173,6 +173,69 @@ async fn what_is_no_plugin_to_the_host_is_told() {
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("bare") && told[0].contains("no plugin.toml"));
     assert!(told[1].contains("more-9") && told[1].contains("64"));
+}
+
+/// Errors stand in a table and in the log: one line each, and no bytes.
+#[tokio::test]
+async fn what_is_wrong_with_a_plugin_is_one_line() {
+    let (trapping, strange, good) = (evil("7.7.8"), evil("7.7.7"), evil("7.7.1"));
+    let unread = EVIL_MANIFEST.replacen("schema = 1", "schema = one", 1);
+    let cases: [(&[u8], &str, &str); 5] = [
+        (&trapping.0, &trapping.1, "7.7.8: self-test: wasm trap"),
+        (
+            &strange.0,
+            &strange.1,
+            "7.7.7: info: kind SSN: hipaa-class is above 18",
+        ),
+        (
+            b"\xff\xfe\0 not a component at all",
+            &good.1,
+            "7.7.1: imports: plugin.wasm is no component",
+        ),
+        (
+            b"\0asm\x01\0\0\0",
+            &good.1,
+            "7.7.1: imports: plugin.wasm is a module and no component",
+        ),
+        (&good.0, &unread, "manifest: line 2: "),
+    ];
+    for (component, manifest, says) in cases {
+        let stage = Stage::new();
+        stage.install("evil", component, manifest);
+        let error = stage.open().await.status().remove(0).last_error.unwrap();
+        assert!(error.starts_with(says), "{says}: {error}");
+        assert!(!error.contains('\n') && error.len() < 200, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn folders_that_offer_one_version_with_different_content_are_told() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("a", &component, &manifest);
+    stage.install("b", &component, &manifest);
+    let host = stage.open().await;
+    assert_eq!(
+        host.status()[0].doubt,
+        None,
+        "the same twice is no question"
+    );
+    // Another component of the same version: what stands behind the version is not the same any more.
+    let mut other = component.clone();
+    other.extend([0, 2, 1, b'x']);
+    stage.install("b", &other, &manifest);
+    host.rescan().await;
+    let status = host.status().remove(0);
+    let doubt = status
+        .doubt
+        .unwrap_or_else(|| panic!("{:?}", status.last_error));
+    assert!(
+        doubt.starts_with("7.7.1: ") && doubt.contains("/a and ") && doubt.contains("/b offer"),
+        "{doubt}"
+    );
+    fs::remove_dir_all(stage.path().join("b")).unwrap();
+    host.rescan().await;
+    assert_eq!(host.status()[0].doubt, None);
 }
 
 #[tokio::test]

@@ -10,12 +10,12 @@ use svc_core::chat::{
 };
 use svc_core::sse::Frame;
 use svc_plugin::{
-    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Framing, ProviderKind,
-    StreamEnd,
+    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Failed, Framing,
+    ProviderKind, StreamEnd,
 };
 
 use crate::exchange::{
-    body, call, chat, content_type, driver_of, fault, result, run, schema, start, tool, turn,
+    bare, body, call, chat, content_type, driver_of, fault, result, run, schema, start, tool, turn,
     unparsed_call, user, words,
 };
 use crate::stage::ALPHA;
@@ -629,7 +629,7 @@ async fn error_statuses_become_machine_words() {
         retry_after_ms: Some(3_000),
     };
     assert_eq!(
-        busy.push_bytes(body, &mut events).await,
+        bare(busy.push_bytes(body, &mut events).await),
         Err(DriverFailure::Fault(expected))
     );
     for (status, kind) in [
@@ -644,7 +644,7 @@ async fn error_statuses_become_machine_words() {
             .head(status, &content_type("text/html"))
             .await;
         assert!(
-            matches!(answer, Err(DriverFailure::Fault(fault)) if fault.kind == kind),
+            matches!(bare(answer), Err(DriverFailure::Fault(fault)) if fault.kind == kind),
             "{status}"
         );
     }
@@ -653,7 +653,7 @@ async fn error_statuses_become_machine_words() {
         .head(200, &content_type("text/html"))
         .await;
     assert!(
-        matches!(page, Err(DriverFailure::Fault(fault)) if fault.kind == DriverFaultKind::Protocol)
+        matches!(bare(page), Err(DriverFailure::Fault(fault)) if fault.kind == DriverFaultKind::Protocol)
     );
 }
 
@@ -665,7 +665,7 @@ async fn a_stream_that_ends_early_or_badly_is_a_failure_after_its_events() {
         data: data.to_owned(),
     };
     let begun = [frame(TRANSCRIPT[1].1), frame(TRANSCRIPT[7].1)];
-    let kind = |answer: Result<(), DriverFailure>| match answer {
+    let kind = |answer: Result<(), Failed<DriverFailure>>| match bare(answer) {
         Err(DriverFailure::Fault(fault)) => Some((fault.kind, fault.retryable)),
         _ => None,
     };
@@ -713,7 +713,7 @@ async fn a_stream_that_ends_early_or_badly_is_a_failure_after_its_events() {
         );
         assert_eq!(events.len(), 3, "what came before the failure counts");
         assert!(matches!(
-            run.push(&begun, &mut events).await,
+            bare(run.push(&begun, &mut events).await),
             Err(DriverFailure::Plugin(_))
         ));
     }

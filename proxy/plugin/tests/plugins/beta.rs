@@ -10,13 +10,13 @@ use svc_core::chat::{
 };
 use svc_core::sse::Frame;
 use svc_plugin::{
-    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Framing, ProviderKind,
-    StreamEnd,
+    AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, Failed, Framing,
+    ProviderKind, StreamEnd,
 };
 
 use crate::exchange::{
-    body, call, chat, content_type, driver_of, fault, frame, frames, result, run, schema, start,
-    tool, turn, unparsed_call, user, words,
+    bare, body, call, chat, content_type, driver_of, fault, frame, frames, result, run, schema,
+    start, tool, turn, unparsed_call, user, words,
 };
 use crate::stage::BETA;
 
@@ -467,7 +467,7 @@ async fn a_transcript_gives_the_same_events_in_batches_of_any_size() {
 }
 
 /// The events of a whole answer.
-async fn whole(driver: &Driver, answer: &Value) -> Result<Vec<String>, DriverFailure> {
+async fn whole(driver: &Driver, answer: &Value) -> Result<Vec<String>, Failed<DriverFailure>> {
     let mut run = run(driver).await;
     let head = run.head(200, &content_type("application/json")).await;
     assert_eq!(head, Ok(Framing::WholeBody));
@@ -600,7 +600,7 @@ async fn error_statuses_become_machine_words() {
         retry_after_ms: Some(2_500),
     };
     let answer = busy.push_bytes(body.as_bytes(), &mut events).await;
-    assert_eq!(answer, Err(DriverFailure::Fault(expected)));
+    assert_eq!(bare(answer), Err(DriverFailure::Fault(expected)));
     for (status, code, kind) in [
         (
             400,
@@ -620,7 +620,7 @@ async fn error_statuses_become_machine_words() {
         let answer = run
             .push_bytes(error(code).to_string().as_bytes(), &mut events)
             .await;
-        let Err(DriverFailure::Fault(fault)) = answer else {
+        let Err(DriverFailure::Fault(fault)) = bare(answer) else {
             panic!("{status} is no failure");
         };
         assert_eq!((fault.kind, fault.retryable), (kind, false), "{code}");
@@ -638,14 +638,14 @@ async fn error_statuses_become_machine_words() {
             .head(status, &content_type("text/html"))
             .await;
         assert!(
-            matches!(answer, Err(DriverFailure::Fault(fault)) if fault.kind == kind),
+            matches!(bare(answer), Err(DriverFailure::Fault(fault)) if fault.kind == kind),
             "{status}"
         );
     }
 }
 
-fn kind(answer: Result<(), DriverFailure>) -> Option<(DriverFaultKind, bool)> {
-    match answer {
+fn kind(answer: Result<(), Failed<DriverFailure>>) -> Option<(DriverFaultKind, bool)> {
+    match bare(answer) {
         Err(DriverFailure::Fault(fault)) => Some((fault.kind, fault.retryable)),
         _ => None,
     }

@@ -8,7 +8,7 @@ use svc_plugin::{
     UpstreamRequest,
 };
 
-use crate::exchange::{call, chat, driver_of, result, tool, turn, user};
+use crate::exchange::{bare, call, chat, driver_of, result, tool, turn, user};
 use crate::stage::{ALPHA, BETA, EVIL_DRIVER, EVIL_DRIVER_MANIFEST, Stage, shipped_manifest};
 
 const COUNTING: &str = "provider-driver-counting@";
@@ -20,7 +20,7 @@ async fn asked(driver: &Driver, chat: &ChatRequest) -> Result<UpstreamRequest, D
         model: "model-a",
         extra: &Map::new(),
     };
-    match driver.count_tokens(&request).await? {
+    match bare(driver.count_tokens(&request).await)? {
         TokenAnswer::Ask(upstream) => Ok(upstream),
         TokenAnswer::Known(tokens) => panic!("counted {tokens} by itself"),
     }
@@ -75,7 +75,7 @@ async fn the_count_is_read_from_a_good_answer_alone() {
     let driver = driver_of("provider-alpha", &ALPHA).await;
     let read = async |status: u16, body: Value| {
         let body = body.to_string();
-        driver.read_token_count(status, body.as_bytes()).await
+        bare(driver.read_token_count(status, body.as_bytes()).await)
     };
     assert_eq!(read(200, json!({"input_tokens": 2095})).await, Ok(2_095));
     let error = |word: &str, message: &str| json!({"type": "error", "error": {"type": word, "message": message}});
@@ -98,7 +98,7 @@ async fn the_count_is_read_from_a_good_answer_alone() {
         assert_eq!(kind(read(status, body).await), expected, "{status}");
     }
     let page = driver.read_token_count(502, b"<html>").await;
-    assert_eq!(kind(page), DriverFaultKind::UpstreamFailure);
+    assert_eq!(kind(bare(page)), DriverFaultKind::UpstreamFailure);
 }
 
 #[tokio::test]

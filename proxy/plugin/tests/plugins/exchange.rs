@@ -9,7 +9,7 @@ use svc_core::chat::{
     any_arguments,
 };
 use svc_core::sse::Frame;
-use svc_plugin::{Driver, DriverFailure, DriverFault, DriverRequest, DriverRun};
+use svc_plugin::{Driver, DriverFailure, DriverFault, DriverRequest, DriverRun, Failed};
 
 use crate::stage::{Stage, shipped_manifest};
 
@@ -107,13 +107,17 @@ pub(crate) async fn start(
     driver: &Driver,
     chat: &ChatRequest,
 ) -> Result<(DriverRun, svc_plugin::UpstreamRequest), DriverFailure> {
-    driver
-        .start(&DriverRequest {
-            chat,
-            model: "model-a",
-            extra: &Map::new(),
-        })
-        .await
+    let request = DriverRequest {
+        chat,
+        model: "model-a",
+        extra: &Map::new(),
+    };
+    bare(driver.start(&request).await)
+}
+
+/// The answer to a call, whoever's failure it is.
+pub(crate) fn bare<T>(answer: Result<T, Failed<DriverFailure>>) -> Result<T, DriverFailure> {
+    answer.map_err(|failed| failed.error)
 }
 
 pub(crate) async fn body(driver: &Driver, chat: &ChatRequest) -> Value {

@@ -12,7 +12,11 @@ async fn ask(detector: &Detector, text: &str) -> Result<Vec<Span>, PluginError> 
         end: text.len(),
         origin: Origin::UserText,
     };
-    detector.detect(text, &[segment]).await
+    let answer = detector.detect(text, &[segment]).await;
+    answer.map_err(|failed| {
+        assert_eq!(&*failed.plugin, "evil@7.7.1");
+        failed.error
+    })
 }
 
 #[tokio::test]

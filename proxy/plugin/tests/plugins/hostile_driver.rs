@@ -8,7 +8,7 @@ use serde_json::Map;
 use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::sse::Frame;
 use svc_plugin::{
-    Driver, DriverFailure, DriverRequest, DriverRun, KillReason, PluginError, StreamEnd,
+    Driver, DriverFailure, DriverRequest, DriverRun, Failed, KillReason, PluginError, StreamEnd,
 };
 
 use crate::stage::{EVIL_DRIVER, EVIL_DRIVER_MANIFEST, Stage};
@@ -27,7 +27,15 @@ async fn start(driver: &Driver, deed: &str) -> Result<DriverRun, DriverFailure> 
         model: deed,
         extra: &Map::new(),
     };
-    driver.start(&request).await.map(|(run, _)| run)
+    named(driver.start(&request).await).map(|(run, _)| run)
+}
+
+/// The answer to a call of the evil driver, whose every failure says so.
+fn named<T>(answer: Result<T, Failed<DriverFailure>>) -> Result<T, DriverFailure> {
+    answer.map_err(|failed| {
+        assert_eq!(&*failed.plugin, "evil-driver@0.1.0");
+        failed.error
+    })
 }
 
 fn frames() -> [Frame; 1] {
@@ -42,9 +50,9 @@ async fn whole(driver: &Driver, deed: &str) -> (Result<(), DriverFailure>, Vec<C
     let mut events = Vec::new();
     let calls = async {
         let mut run = start(driver, deed).await?;
-        run.head(200, &HeaderMap::new()).await?;
-        run.push(&frames(), &mut events).await?;
-        run.close(StreamEnd::Complete, &mut events).await
+        named(run.head(200, &HeaderMap::new()).await)?;
+        named(run.push(&frames(), &mut events).await)?;
+        named(run.close(StreamEnd::Complete, &mut events).await)
     };
     (calls.await, events)
 }
@@ -131,8 +139,9 @@ async fn a_failed_run_is_over() {
     let mut events = Vec::new();
     assert!(run.push(&frames(), &mut events).await.is_err());
     let ended = Err(DriverFailure::Plugin(PluginError::Ended));
-    assert_eq!(run.push(&frames(), &mut events).await, ended);
-    assert_eq!(run.close(StreamEnd::Complete, &mut events).await, ended);
+    assert_eq!(named(run.push(&frames(), &mut events).await), ended);
+    let closed = run.close(StreamEnd::Complete, &mut events).await;
+    assert_eq!(named(closed), ended);
     assert!(events.is_empty());
 }
 
@@ -160,7 +169,7 @@ async fn a_call_dropped_half_way_is_harmless() {
         }
         let after = run.push(&frames(), &mut events).await;
         assert_eq!(
-            after,
+            named(after),
             Err(DriverFailure::Plugin(PluginError::Ended)),
             "turn {turn}"
         );

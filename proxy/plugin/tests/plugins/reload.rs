@@ -139,6 +139,44 @@ async fn a_bad_version_is_reported_and_never_replaces_a_good_one() {
     assert_eq!(version(&host).await, 3);
 }
 
+/// The next start would be without it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_is_gone_is_told_once_and_again_when_it_is_back() {
+    let stage = Stage::new();
+    let (component, manifest) = evil("7.7.1");
+    stage.install("evil", &component, &manifest);
+    let host = stage.open().await;
+    let registry = prometheus::Registry::new();
+    host.register_metrics(&registry).unwrap();
+    let removed = || {
+        let families = registry.gather();
+        let mut families = families.iter();
+        let gauge = families.find(|family| family.name() == "svc_plugin_removed")?;
+        Some(gauge.get_metric()[0].get_gauge().value())
+    };
+    assert_eq!(removed(), None);
+    fs::rename(stage.path().join("evil"), stage.path().join(".aside")).unwrap();
+    for _ in 0..2 {
+        host.rescan().await;
+        assert_eq!(host.status()[0].state, State::Removed);
+        assert_eq!(removed(), Some(1.0));
+    }
+    // A folder that is refused does not hide that.
+    let (broken, of_broken) = evil("7.7.9");
+    stage.install("next", &broken, &of_broken);
+    host.rescan().await;
+    let status = host.status().remove(0);
+    assert!(status.state == State::Removed && status.last_error.is_some());
+    fs::remove_dir_all(stage.path().join("next")).unwrap();
+    fs::rename(stage.path().join(".aside"), stage.path().join("evil")).unwrap();
+    host.rescan().await;
+    assert_eq!(host.status()[0].state, State::Ready);
+    assert_eq!(removed(), Some(0.0));
+    let events = host.status().remove(0).history;
+    let told = |what: &str| events.iter().filter(|event| event.event == what).count();
+    assert_eq!((told("removed"), told("returned")), (1, 1), "{events:?}");
+}
+
 /// What tells results of one version from those of another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fingerprint_tells_components_apart() {

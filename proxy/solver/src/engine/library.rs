@@ -17,12 +17,18 @@ use parking_lot::Mutex;
 /// Why the library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LibraryError {
-    #[error("the solver library cannot be loaded: {0}")]
+    #[error("the solver library cannot be loaded: {}", reason(.0))]
     Load(#[source] libloading::Error),
-    #[error("the solver library lacks a function: {0}")]
+    #[error("the solver library lacks a function: {}", reason(.0))]
     Symbol(#[source] libloading::Error),
     #[error("the solver library gave no answer")]
     NoAnswer,
+}
+
+/// The linker's own words, which name file or function; the error's are no more than that it failed.
+fn reason(error: &libloading::Error) -> String {
+    let linker = std::error::Error::source(error);
+    linker.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 // ortools/sat/c_api/cp_solver_c.h of OR-tools 9.15. The result is allocated with malloc and is the caller's.
@@ -154,4 +160,16 @@ impl Library {
 unsafe fn symbol<'a, T>(loaded: &'a Loaded, name: &[u8]) -> Result<Symbol<'a, T>, LibraryError> {
     // SAFETY: the caller's promise.
     unsafe { loaded.get(name) }.map_err(LibraryError::Symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_missing_is_told_by_its_path() {
+        let told = Library::open(Path::new("/nowhere/libortools.so.9")).err();
+        let told = told.map(|error| error.to_string()).unwrap_or_default();
+        assert!(told.contains("/nowhere/libortools.so.9"), "{told}");
+    }
 }

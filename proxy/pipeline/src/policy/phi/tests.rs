@@ -138,6 +138,14 @@ fn names_that_nothing_has_are_refused_with_their_line() {
             "[kinds.DATE]\nthreshold = 901\n",
             "profile safe-harbor leaves DATE in the text",
         ),
+        (
+            "fixed_text_may_hold = [\"DATE\", \"SSN\"]\n",
+            "line 3: fixed_text_may_hold: SSN identifies a person; of our kinds it may name LOCATION, ORGANIZATION, DATE",
+        ),
+        (
+            "fixed_text_may_hold = [\"FACILITY\"]\n",
+            "line 3: fixed_text_may_hold: findings of FACILITY are ORGANIZATION",
+        ),
     ] {
         let (_, problems) = with(rest);
         assert_eq!(problems.len(), 1, "{rest}: {problems:?}");
@@ -170,7 +178,10 @@ fn names_that_nothing_has_are_refused_with_their_line() {
 
 #[test]
 fn kinds_of_others_may_be_named_once_they_are_declared() {
-    let policy = good("further_kinds = [\"WARD\"]\n[kinds.WARD]\naction = \"block\"\n");
+    let policy = good(
+        "further_kinds = [\"WARD\"]\nfixed_text_may_hold = [\"WARD\"]\n[kinds.WARD]\naction = \"block\"\n",
+    );
+    assert!(policy.fixed_text_may_hold("WARD") && !policy.fixed_text_may_hold("DATE"));
     assert_eq!(
         action(&policy, policy.profile_in_force(), "WARD", None),
         Action::Block
