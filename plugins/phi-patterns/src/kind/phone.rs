@@ -43,6 +43,7 @@ const SEVEN_BEFORE: &[&str] = &[
     "telephone:",
     "tel",
     "tel:",
+    "tel.",
     "cell",
     "cell:",
     "mobile",
@@ -300,6 +301,12 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     } else {
         (numbers.group(at).len() == 7).then_some(at)
     };
+    // `tel. 601 234 567`: nine digits, as in Poland, Spain and elsewhere.
+    let is_of_nine = numbers.has_lengths(at, &[3, 3, 3])
+        && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
+        && numbers.gap(at + 1) == numbers.gap(at)
+        && numbers.stands_alone_after(at + 2);
+    let seven_end = if is_of_nine { Some(at + 2) } else { seven_end };
     if let Some(last) = seven_end.filter(|last| numbers.stands_alone_after(*last))
         && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE)
     {
@@ -500,6 +507,22 @@ pub fn find_extension(text: &[u8], start: usize, end: usize) -> Option<Finding> 
     let is_called = has(clause, words) || near.ends_with(clause) && has_title(near, clause.len());
     let is_code = DIGITS.contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     let is_apart = matches!(byte_before(text, start), b' ' | b'(' | b'|' | b'\t');
+    // `x555-0187`: a whole number behind the letter.
+    let rest = text.get(end..).unwrap_or_default();
+    let line = rest
+        .iter()
+        .skip(1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if is_apart
+        && digits.len() == 3
+        && digits.iter().all(u8::is_ascii_digit)
+        && byte(rest, 0) == b'-'
+        && line == 4
+        && !is_word(byte(rest, 5))
+    {
+        return Some(Finding::new(PHONE, start, end + 5, 650).contextual());
+    }
     let tail = byte(text, end);
     let is_end = !is_word(tail) && !matches!(tail, b'-' | b'_' | b'%');
     (is_code && is_apart && is_end && is_called)
