@@ -123,7 +123,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("mrn number", Label(MRN, Code)), ("mrn no", Label(MRN, Code)), ("mrn id", Label(MRN, Code)), ("hosp#", Label(MRN, Code)),
     ("hosp no", Label(MRN, Code)), ("hosp number", Label(MRN, Code)),
     ("mr", Word(MRN, Code)), ("hrn", Word(MRN, Code)), ("crn", Word(MRN, Code)), ("u#", Label(MRN, Code)),
-    ("unit#", Label(MRN, Code)), ("nhs number", Label(MRN, Mixed)), ("nhs no", Label(MRN, Mixed)), ("uhid", Label(MRN, Code)),
+    ("unit#", Label(MRN, Code)), ("nhs", Word(MRN, Mixed)), ("nhs number", Label(MRN, Mixed)), ("nhs no", Label(MRN, Mixed)), ("uhid", Label(MRN, Code)),
 
     ("mbi", Label(HEALTH_PLAN_ID, Mixed)), ("medicare", Word(HEALTH_PLAN_ID, Mixed)),
     ("medicare number", Label(HEALTH_PLAN_ID, Mixed)), ("medicare id", Label(HEALTH_PLAN_ID, Mixed)),
@@ -298,7 +298,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("nino", Word(OTHER_ID, Distinct)), ("pesel", Label(OTHER_ID, Code)), ("nin", Word(OTHER_ID, Distinct)), ("bvn", Word(OTHER_ID, Distinct)),
     ("pps number", Label(OTHER_ID, Mixed)), ("pps no", Label(OTHER_ID, Mixed)), ("ppsn", Label(OTHER_ID, Mixed)), ("nric", Label(OTHER_ID, Mixed)),
     ("emirates id", Label(OTHER_ID, Mixed)), ("tfn", Word(OTHER_ID, Code)), ("cnic", Label(OTHER_ID, Code)), ("abha", Word(OTHER_ID, Code)),
-    ("emp id", Label(OTHER_ID, Mixed)), ("emp no", Label(OTHER_ID, Mixed)), ("tracking", Word(OTHER_ID, Distinct)), ("tracking#", Label(OTHER_ID, Mixed)),
+    ("emp id", Label(OTHER_ID, Mixed)), ("emp code", Label(OTHER_ID, Mixed)), ("employee code", Label(OTHER_ID, Mixed)), ("staff no", Label(OTHER_ID, Mixed)), ("id number", Word(OTHER_ID, Code)), ("id no", Word(OTHER_ID, Code)), ("emp no", Label(OTHER_ID, Mixed)), ("tracking", Word(OTHER_ID, Distinct)), ("tracking#", Label(OTHER_ID, Mixed)),
     ("tracking no", Label(OTHER_ID, Mixed)), ("placard", Word(OTHER_ID, Distinct)), ("barcode", Word(OTHER_ID, Mixed)),
     ("wristband", Word(OTHER_ID, Mixed)), ("passport", Word(OTHER_ID, Mixed)), ("passport number", Label(OTHER_ID, Mixed)),
     ("passport no", Label(OTHER_ID, Mixed)), ("passport#", Label(OTHER_ID, Mixed)), ("national id", Label(OTHER_ID, Mixed)),

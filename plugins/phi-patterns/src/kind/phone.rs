@@ -74,6 +74,30 @@ const SEVEN_BEFORE: &[&str] = &[
     "his # is",
     "my # is",
 ];
+/// Words right before a number whose groups are none of North America.
+const ABROAD_BEFORE: &[&str] = &[
+    "tel",
+    "tel:",
+    "tel.",
+    "telephone",
+    "phone",
+    "phone:",
+    "mobile",
+    "mobile:",
+    "mob",
+    "mob.",
+    "mob:",
+    "cell",
+    "contact",
+    "contact:",
+    "contact no",
+    "contact no.",
+    "call",
+    "ph",
+    "ph:",
+    "ph.",
+    "whatsapp",
+];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
     "npi", "mrn", "account", "acct", "order", "claim", "invoice", "lot", "ndc", "id", "upc", "nct",
@@ -301,12 +325,21 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     } else {
         (numbers.group(at).len() == 7).then_some(at)
     };
-    // `tel. 601 234 567`: nine digits, as in Poland, Spain and elsewhere.
-    let is_of_nine = numbers.has_lengths(at, &[3, 3, 3])
-        && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
-        && numbers.gap(at + 1) == numbers.gap(at)
-        && numbers.stands_alone_after(at + 2);
-    let seven_end = if is_of_nine { Some(at + 2) } else { seven_end };
+    // `tel. 601 234 567`: groups of Poland, India and Mexico.
+    let abroad = [&[3, 3, 3][..], &[5, 5], &[2, 4, 4]]
+        .into_iter()
+        .find(|lengths| {
+            let last = at + lengths.len() - 1;
+            numbers.has_lengths(at, lengths)
+                && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
+                && (at..last).all(|index| numbers.gap(index) == numbers.gap(at))
+                && numbers.stands_alone_after(last)
+        });
+    if let Some(lengths) = abroad
+        && ends_with(before(numbers.text, numbers.group(at).start), ABROAD_BEFORE)
+    {
+        return Some((at + lengths.len() - 1, 700));
+    }
     if let Some(last) = seven_end.filter(|last| numbers.stands_alone_after(*last))
         && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE)
     {

@@ -16,6 +16,9 @@ fn numbers_of_other_countries() {
         ("reg LB19 XFR, on the A41", &["VEHICLE_ID:LB19 XFR"]),
         ("rego 1AB 2CD Toyota", &["VEHICLE_ID:1AB 2CD"]),
         ("tel. 601 234 567", &["PHONE:601 234 567"]),
+        ("contact 98220 44718", &["PHONE:98220 44718"]),
+        ("(NHS 4857773456)", &["MRN:4857773456"]),
+        ("Mrs Nkosi, 93, slipped", &["AGE_OVER_89:93"]),
         ("Ref: GP/22/0417.", &["OTHER_ID:GP/22/0417"]),
     ]);
     leaves_alone::<Patterns>(&[
@@ -23,6 +26,7 @@ fn numbers_of_other_countries() {
         "Ref: FEV1/FVC 0.7",
         "nin 12 items, tracking error 0.02",
         "601 234 567 rows",
+        "12345 67890 customers a day for 5 NHS trusts",
     ]);
 }
 
