@@ -451,11 +451,10 @@ fn unit_start(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     let is_short =
         |token: &Token| token.len() <= 4 && matches!(token.shape, Shape::Number | Shape::Initial);
     let unit_word = sentence.token(unit).filter(|word| {
-        word.is(Role::Unit)
-            && !matches!(
-                word.text(sentence.text),
-                "lot" | "room" | "rm" | "Room" | "Rm"
-            )
+        let word = word.text(sentence.text);
+        ["flat", "apt", "apartment"]
+            .iter()
+            .any(|one| word.eq_ignore_ascii_case(one))
     })?;
     let fits = sentence.token(number).is_some_and(is_short)
         && sentence.gap(unit) == b" "

@@ -13,6 +13,7 @@ pub(super) fn is_degree_before(sentence: &Sentence<'_>, at: usize, degree: &Toke
         name.class.is_surname()
             && !name.class.is_word()
             && !name.class.is_city()
+            && !name.text(sentence.text).eq_ignore_ascii_case("anderson")
             && (name.shape == Shape::Capital
                 || name.shape == Shape::Upper && sentence.writing == Writing::Uncased)
             && name.role.is_none()

@@ -37,10 +37,17 @@ fn is_australian(state: &str, code: &str) -> bool {
 /// Six digits without a zero first, as postal codes of India have.
 fn is_pin(sentence: &Sentence<'_>, token: &Token) -> bool {
     let word = token.text(sentence.text).as_bytes();
+    // `Mumbai 100000 people`.
+    let is_counted = || {
+        let rest = sentence.text.as_bytes().get(token.end..);
+        matches!(rest, Some([b' ', b'a'..=b'z', ..]))
+    };
     token.shape == Shape::Number
         && word.len() == 6
         && matches!(word.first(), Some(b'1'..=b'8'))
         && word.iter().all(u8::is_ascii_digit)
+        && !word.ends_with(b"000")
+        && !is_counted()
 }
 
 pub(super) fn is_zip(word: &str) -> bool {
@@ -131,7 +138,9 @@ pub(super) fn is_zip_before_city(sentence: &Sentence<'_>, at: usize) -> bool {
         && sentence.gap(at) == b" "
         && sentence.token(at + 1).is_some_and(is_city)
         && sentence.before(at).is_some_and(|house| {
-            house.shape == Shape::Number && matches!(sentence.gap(at - 1), b", " | b"\n")
+            house.shape == Shape::Number
+                && house.len() <= 4
+                && matches!(sentence.gap(at - 1), b", " | b"\n")
         })
 }
 

@@ -140,7 +140,11 @@ pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
         && ENDS
             .iter()
             .any(|end| street.text(sentence.text).ends_with(end))
-        && matches!(sentence.gap(at), b" " | b". ")
+        && match sentence.gap(at) {
+            b". " => true,
+            b" " => !street.text(sentence.text).ends_with("str"),
+            _ => false,
+        }
         && number.shape == Shape::Number
         && number.len() <= 4;
     fits.then(|| {

@@ -91,42 +91,35 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
 
 /// `from 18/11:`, `until 30/4.`: a day and a month, more than any score has of its whole.
 fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> bool {
+    /// Behind which something may be told of the day.
     const LEADS: &[&str] = &[
         "from",
         "since",
         "until",
         "till",
-        "on",
-        "by",
-        "before",
-        "after",
         "w/c",
         "admitted",
         "discharged",
         "dob",
         "seen",
+        "seen on",
     ];
     let text = numbers.text;
     let end = numbers.group(at + 1).end;
-    let ends = match byte(text, end) {
-        0 | b'.' | b',' | b';' | b':' | b')' | b'\n' => !is_word(byte(text, end + 1)),
-        b' ' => {
-            byte(text, end + 1).is_ascii_alphabetic()
-                && !begins_with(after(text, end), MEASURE_AFTER)
-        }
-        _ => false,
-    };
-    // `24/7` is always, `16/8` a way of fasting.
-    let is_other = || {
-        (day, month) == (24, 7)
-            || begins_with(after(text, end), &["fasting", "fast", "schedule", "method"])
-    };
+    let near = before(text, numbers.group(at).start);
+    let is_end = matches!(
+        byte(text, end),
+        0 | b'.' | b',' | b';' | b':' | b')' | b'\n'
+    ) && !is_word(byte(text, end + 1));
+    let goes_on = byte(text, end) == b' '
+        && byte(text, end + 1).is_ascii_alphabetic()
+        && !begins_with(after(text, end), MEASURE_AFTER);
+    // `24/7` is always.
     day > 12
         && is_day(day)
         && is_month(month)
-        && ends
-        && (ends_with(before(text, numbers.group(at).start), LEADS) || is_said(numbers, at))
-        && !is_other()
+        && (day, month) != (24, 7)
+        && (is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS))
 }
 
 /// Words right before a month and a day with a dash between, behind which nothing is counted.

@@ -194,7 +194,9 @@ fn behind_somebody(text: &[u8], label: &[u8], start: usize, kind: usize) -> Opti
         if let Some(sign) = sign {
             let from = at + sign.len();
             let end = code_end(text, from, Form::Distinct)?;
-            return is_lettered(text.get(from..end)?)
+            let code = text.get(from..end)?;
+            let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+            return (is_lettered(code) && digits >= MIN_BARE_DIGITS)
                 .then_some(Finding::new(kind, from, end, WORD_SCORE).contextual());
         }
         at += usize::from(byte(text, at) == b' ');

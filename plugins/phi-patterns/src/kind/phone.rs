@@ -334,6 +334,9 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
                 && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
                 && (at..last).all(|index| numbers.gap(index) == numbers.gap(at))
                 && numbers.stands_alone_after(last)
+                // `mobile 100 200 300` counts.
+                && !(at + 1..=last)
+                    .all(|index| numbers.value(index).is_some_and(|value| value % 100 == 0))
         });
     if let Some(lengths) = abroad
         && ends_with(before(numbers.text, numbers.group(at).start), ABROAD_BEFORE)
