@@ -133,6 +133,8 @@ fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// `Piedmont Neurology`: a speciality behind a name or a city that is no word.
 fn ends_as_practice(sentence: &Sentence<'_>, at: usize) -> bool {
+    /// Of the shortest.
+    const MIN_BYTES: usize = 7;
     const PRACTICES: [&str; 9] = [
         "Neurology",
         "Urology",
@@ -144,9 +146,12 @@ fn ends_as_practice(sentence: &Sentence<'_>, at: usize) -> bool {
         "Ophthalmology",
         "Pulmonology",
     ];
-    let is_one = sentence
-        .token(at)
-        .is_some_and(|token| PRACTICES.contains(&token.text(sentence.text)));
+    let is_one = sentence.token(at).is_some_and(|token| {
+        token.shape == Shape::Capital
+            && token.len() >= MIN_BYTES
+            && sentence.text.as_bytes().get(token.end - 1) == Some(&b'y')
+            && PRACTICES.contains(&token.text(sentence.text))
+    });
     is_one
         && at.checked_sub(1).is_some_and(|before| {
             sentence.gap(before) == b" "

@@ -57,9 +57,9 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         sentence
             .before(at)
             .is_some_and(|before| before.is(Role::Place) || before.is(Role::Direction))
-            || is_behind_street(sentence, at)
             || (0..MAX_CITY_WORDS).any(|more| sentence.gap(at + more).contains(&b','))
             || (0..MAX_CITY_WORDS).any(|more| is_followed_by_state(sentence, at + more))
+            || is_behind_street(sentence, at)
     };
     if sentence.writing == Writing::Uncased && !is_told() {
         return None;
@@ -296,7 +296,11 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
         return false;
     };
     let gap = sentence.gap(last);
-    if matches!(gap, b" " | b", " | b" - " | b"-") && is_code_abroad(sentence, last + 1) {
+    if matches!(state.shape, Shape::Upper | Shape::Initial | Shape::Number)
+        && state.len() <= 6
+        && matches!(gap, b" " | b", " | b" - " | b"-")
+        && is_code_abroad(sentence, last + 1)
+    {
         return true;
     }
     let is_code = is_state_code(state.text(sentence.text)) && state.shape == Shape::Upper;

@@ -3,8 +3,7 @@
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 
-/// `RN Tammy`, `MD Winograd paged`, `np castellano`: degrees that stand before names in what is written in haste. `PA` is a
-/// state and a view of the chest too.
+/// `RN Tammy`, `MD Winograd paged`, `np castellano`. `PA` is a state and a view of the chest too.
 pub(super) fn is_degree_before(sentence: &Sentence<'_>, at: usize, degree: &Token) -> bool {
     let Some(name) = sentence.token(at + 1).filter(|_| sentence.gap(at) == b" ") else {
         return false;

@@ -285,8 +285,8 @@ fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) 
                 .is_none_or(|next| BEHIND.contains(&next.text(sentence.text))))
 }
 
-/// `US OB: Mirembe Nakato, EDD`: a word that no list has before a surname that is no word, behind a label or at the head
-/// of a line, with a comma behind.
+/// `US OB: Mirembe Nakato, EDD`: a word that no list has before a surname that is no word, behind a label or at the
+/// head of a line, with a comma behind.
 fn is_at_head(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
     let is_part = |token: &Token| token.shape == Shape::Capital && token.role.is_none();
     let begins = at

@@ -181,14 +181,14 @@ fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
     }
     // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
     let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
-    // `Tuiasosopo slept.`
+    // `Tuiasosopo voided.`
     let is_new = || {
         class.is_unknown()
             && token.len() > 4
-            && !ends_as_findings_do(token.text(sentence.text))
             && sentence
                 .token(at + 1)
                 .is_some_and(|next| DONE_BY_BODIES.contains(&next.text(sentence.text)))
+            && !ends_as_findings_do(token.text(sentence.text))
     };
     let fits = match sentence.writing {
         Writing::Cased => {
@@ -577,11 +577,13 @@ const SERVICES: [&str; 20] = [
 /// `Scrub: Abebe`, `ID: Chaudhry following`, `Ref Prov: Steinmetz, Uri`.
 fn behind_staff(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token) -> bool {
     // `Cards Steinberg.`, `anes Rao`.
-    let is_beside = sentence.gap(at - 1) == b" "
-        && ends_here(sentence, at + 1)
+    let gap = sentence.gap(at - 1);
+    let is_beside = gap == b" "
+        && token.class.is_surname()
+        && !token.class.is_word()
         && token.shape == Shape::Capital
-        && !token.class.is_word();
-    if !(is_label_gap(sentence.gap(at - 1)) || is_beside) || !may_be_name(sentence, token) {
+        && ends_here(sentence, at + 1);
+    if !is_beside && !is_label_gap(gap) || !may_be_name(sentence, token) {
         return false;
     }
     let label = label.text(sentence.text);
@@ -608,16 +610,18 @@ fn behind_subject(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Tok
 
 /// `The Hendersons dispute it`: the plural of a surname that is no word.
 fn is_household(sentence: &Sentence<'_>, at: usize, token: &Token, the: &Token) -> bool {
-    let word = token.text(sentence.text);
-    let Some(single) = word.strip_suffix('s') else {
+    if !matches!(the.text(sentence.text), "the" | "The")
+        || sentence.gap(at - 1) != b" "
+        || token.role.is_some()
+        || !token.class.is_unknown()
+    {
+        return false;
+    }
+    let Some(single) = token.text(sentence.text).strip_suffix('s') else {
         return false;
     };
     let class = look_up(Hash::new().over(single));
-    matches!(the.text(sentence.text), "the" | "The")
-        && sentence.gap(at - 1) == b" "
-        && token.role.is_none()
-        && token.class.is_unknown()
-        && class.is_surname()
+    class.is_surname()
         && class.is_sure()
         && !class.is_word()
         && sentence

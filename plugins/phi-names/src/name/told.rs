@@ -226,9 +226,12 @@ pub(super) fn called_up(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
     let name = sentence
         .token(at)
         .filter(|name| name.shape == Shape::Capital && name.role.is_none() && !name.is_glued)?;
-    let call = sentence
-        .before(at)
-        .filter(|_| sentence.gap(at - 1) == b" ")?;
+    let class = name.class;
+    let is_somebody = class.is_given() && !class.is_common() && !class.is_city()
+        || class.is_unknown() && name.len() > MIN_UNKNOWN_BYTES;
+    let call = sentence.before(at).filter(|call| {
+        is_somebody && matches!(call.len(), 4 | 5) && sentence.gap(at - 1) == b" "
+    })?;
     let is_call = CALLS
         .iter()
         .any(|one| call.text(sentence.text).eq_ignore_ascii_case(one));
@@ -238,10 +241,7 @@ pub(super) fn called_up(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
                 .token(at + 1)
                 .is_some_and(|next| BEHIND.contains(&next.text(sentence.text)))
     };
-    let class = name.class;
-    let is_somebody = class.is_given() && !class.is_common() && !class.is_city()
-        || class.is_unknown() && name.len() > MIN_UNKNOWN_BYTES;
-    (is_call && is_somebody && is_followed()).then(|| {
+    (is_call && is_followed()).then(|| {
         Some((
             finding(sentence, at, at + 1, TOLD_SCORE)?.contextual(),
             at + 1,

@@ -31,8 +31,8 @@ pub(super) fn is_small_in_bed(sentence: &Sentence<'_>, at: usize, token: &Token)
             .is_some_and(|bed| is_bed_word(sentence, bed))
 }
 
-/// `401 Thibodeaux POD2 … 402 Wojcik - d/c`: a surname behind the number of a room that begins a clause, with another one
-/// near it.
+/// `401 Thibodeaux POD2 … 402 Wojcik - d/c`: a surname behind the number of a room that begins a clause, with another
+/// one near it.
 pub(super) fn among_rooms(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
     /// Tokens to either side in which the other is looked for.
     const REACH: usize = 40;

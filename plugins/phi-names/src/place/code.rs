@@ -1,4 +1,4 @@
-//! Postal codes behind, and some before, what says that they are one; those of Britain, Canada and Ireland are in `street`.
+//! Postal codes behind, and some before, what says that they are one; those that begin with a letter are in `street`.
 
 use phi_text::text::byte;
 
@@ -9,8 +9,8 @@ use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
 
-/// `VIC 3175`, `QC H7N 3X9`, `SE15 4HA`, `500018`: what stands behind cities of Australia, Canada, Britain and India, from
-/// the token on.
+/// `VIC 3175`, `QC H7N 3X9`, `SE15 4HA`, `500018`: what stands behind cities of Australia, Canada, Britain and India,
+/// from the token on.
 pub(super) fn is_code_abroad(sentence: &Sentence<'_>, at: usize) -> bool {
     const PROVINCES: [&str; 12] = [
         "QC", "ON", "BC", "AB", "MB", "SK", "NS", "NB", "NL", "PE", "NT", "YT",

@@ -47,12 +47,14 @@ pub(super) fn find_home(
         matches!(word(1), "in" | "near" | "outside" | "of") && HOMES.contains(&word(2))
             || word(1) == "near"
     };
-    let ends = matches!(sentence.sign(at), b',' | b'.' | b';' | b')' | b'\n' | 0)
-        || sentence.gap(at) == b" "
-            && sentence
-                .token(at + 1)
-                .is_some_and(|next| ENDS.contains(&next.text(sentence.text)));
-    let is_there = at > 0 && sentence.gap(at - 1) == b" " && is_home() && ends;
+    let ends = || {
+        matches!(sentence.sign(at), b',' | b'.' | b';' | b')' | b'\n' | 0)
+            || sentence.gap(at) == b" "
+                && sentence
+                    .token(at + 1)
+                    .is_some_and(|next| ENDS.contains(&next.text(sentence.text)))
+    };
+    let is_there = at > 0 && sentence.gap(at - 1) == b" " && is_home() && ends();
     let has_state = || {
         sentence.gap(at) == b" "
             && sentence.token(at + 1).is_some_and(|state| {

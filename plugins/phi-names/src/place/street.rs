@@ -135,7 +135,8 @@ pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
     /// Bytes of the shortest such name.
     const MIN_BYTES: usize = 7;
     let (street, number) = (sentence.token(at)?, sentence.token(at + 1)?);
-    let fits = street.shape == Shape::Capital
+    let fits = number.shape == Shape::Number
+        && street.shape == Shape::Capital
         && street.len() >= MIN_BYTES
         && ENDS
             .iter()
@@ -145,7 +146,6 @@ pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
             b" " => !street.text(sentence.text).ends_with("str"),
             _ => false,
         }
-        && number.shape == Shape::Number
         && number.len() <= 4;
     fits.then(|| {
         (
@@ -159,11 +159,16 @@ pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
 pub(super) fn romance(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
     let is_polish = || {
-        sentence
-            .before(at)
-            .is_some_and(|ul| ul.text(sentence.text) == "ul" && sentence.gap(at - 1) == b". ")
+        sentence.before(at).is_some_and(|ul| {
+            ul.len() == 2 && ul.text(sentence.text) == "ul" && sentence.gap(at - 1) == b". "
+        })
     };
-    let start = if FIRST.contains(&first.text(sentence.text)) && first.shape == Shape::Capital {
+    let may_be_first = first.shape == Shape::Capital
+        && matches!(
+            sentence.text.as_bytes().get(first.start),
+            Some(b'A' | b'B' | b'C' | b'P' | b'R')
+        );
+    let start = if may_be_first && FIRST.contains(&first.text(sentence.text)) {
         at + 1
     } else if is_polish() {
         at

@@ -104,6 +104,10 @@ fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> boo
         "seen",
         "seen on",
     ];
+    // `24/7` is always.
+    if day <= 12 || !is_day(day) || !is_month(month) || (day, month) == (24, 7) {
+        return false;
+    }
     let text = numbers.text;
     let end = numbers.group(at + 1).end;
     let near = before(text, numbers.group(at).start);
@@ -114,12 +118,7 @@ fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> boo
     let goes_on = byte(text, end) == b' '
         && byte(text, end + 1).is_ascii_alphabetic()
         && !begins_with(after(text, end), MEASURE_AFTER);
-    // `24/7` is always.
-    day > 12
-        && is_day(day)
-        && is_month(month)
-        && (day, month) != (24, 7)
-        && (is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS))
+    is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS)
 }
 
 /// Words right before a month and a day with a dash between, behind which nothing is counted.

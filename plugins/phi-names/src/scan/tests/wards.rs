@@ -1,4 +1,4 @@
-//! Names of hand-overs, chats and calls: behind beds, degrees and verbs, at the head of a turn, at the end of a message.
+//! Names of hand-overs, chats and calls: behind beds, degrees and verbs, at the head of a turn, at the end of all.
 
 use detector_kit::cases::{finds, leaves_alone};
 
