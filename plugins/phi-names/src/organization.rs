@@ -12,10 +12,16 @@ const MAX_WORDS: usize = 5;
 /// The organization whose name ends with the token, and the first token behind it.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if let Some(found) = of_chain(sentence, at)
-        .or_else(|| known(sentence, at))
-        .or_else(|| of_saint(sentence, at))
-        .or_else(|| attended(sentence, at))
+    // Most words with a capital stand before one in small letters.
+    let may_be_two = matches!(sentence.gap(at), b" " | b". ")
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| next.is_capital() || next.shape == Shape::Number);
+    if may_be_two
+        && let Some(found) = of_chain(sentence, at)
+            .or_else(|| known(sentence, at))
+            .or_else(|| of_saint(sentence, at))
+            .or_else(|| attended(sentence, at))
     {
         return Some(found);
     }
@@ -204,10 +210,12 @@ fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
             && one.role.is_none()
             && one.shape == Shape::Capital
     };
-    let is_of_city = matches!(second, "PD" | "ISD" | "VAMC")
-        && one.class.is_city()
-        && !one.class.is_common()
-        && one.shape == Shape::Capital;
+    let is_of_city = || {
+        matches!(second, "PD" | "ISD" | "VAMC")
+            && one.class.is_city()
+            && !one.class.is_common()
+            && one.shape == Shape::Capital
+    };
     // `Good Samaritan law`, `Johns Hopkins criteria`; a longer name is found from its end.
     let is_other = sentence.gap(at + 1) == b" "
         && sentence.token(at + 2).is_some_and(|next| {
@@ -215,8 +223,9 @@ fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
                 || next.is(Role::Facility) && next.is_capital()
                 || next.is_capital() && next.is(Role::Generic)
         });
-    let fits =
-        (is_known || is_of_city || is_general()) && !is_other && sentence.writing == Writing::Cased;
+    let fits = (is_known || is_of_city() || is_general())
+        && !is_other
+        && sentence.writing == Writing::Cased;
     fits.then(|| {
         (
             Finding::new(ORGANIZATION, one.start, two.end, 750).contextual(),

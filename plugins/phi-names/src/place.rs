@@ -359,8 +359,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if token.shape != Shape::Number || token.is_glued {
         return street::postcode(sentence, at)
             .or_else(|| street::unnumbered(sentence, at))
-            .or_else(|| street::german(sentence, at))
-            .or_else(|| street::romance(sentence, at))
+            .or_else(|| street::before_number(sentence, at))
             .or_else(|| street::crossing(sentence, at, || is_told_address(sentence, at)));
     }
     if street::is_ordinal(sentence.text, token) {
@@ -452,6 +451,9 @@ fn number_start(sentence: &Sentence<'_>, at: usize) -> usize {
 /// Where `Flat 4, 118 Peckham Rye` begins, whose number is the token at `at`.
 fn unit_start(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     let (number, unit) = (at.checked_sub(1)?, at.checked_sub(2)?);
+    if sentence.gap(number) != b", " || sentence.gap(unit) != b" " {
+        return None;
+    }
     let is_short =
         |token: &Token| token.len() <= 4 && matches!(token.shape, Shape::Number | Shape::Initial);
     let unit_word = sentence.token(unit).filter(|word| {
@@ -460,10 +462,10 @@ fn unit_start(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
             .iter()
             .any(|one| word.eq_ignore_ascii_case(one))
     })?;
-    let fits = sentence.token(number).is_some_and(is_short)
-        && sentence.gap(unit) == b" "
-        && sentence.gap(number) == b", ";
-    fits.then_some(unit_word.start)
+    sentence
+        .token(number)
+        .is_some_and(is_short)
+        .then_some(unit_word.start)
 }
 
 /// The last token of `County Road Q` and `State Highway 12`, whose street ends at `last`.
@@ -522,7 +524,7 @@ fn unnamed_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)
 
 /// `RR 2 Box 118`, `HC 61 Box 22`: routes of the post in the country (USPS Publication 28, 25).
 fn find_route(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let route = sentence.token(at)?;
+    let route = sentence.token(at).filter(|route| route.len() <= 3)?;
     let is_route = ["rr", "hc", "hcr"]
         .iter()
         .any(|word| route.text(sentence.text).eq_ignore_ascii_case(word));

@@ -19,6 +19,9 @@ const SURNAME_SCORE: u16 = 600;
 /// `Doe, Jane A.`
 pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
+    if !matches!(sentence.gap(at), b", " | b"," | b"^") {
+        return None;
+    }
     let is_slot = is_in_slot(sentence, at);
     let is_alone =
         first.shape == Shape::Initial && is_own_cell(sentence, at) && is_cell_surname(last);

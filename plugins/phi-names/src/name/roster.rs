@@ -583,7 +583,7 @@ fn behind_staff(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token
         && !token.class.is_word()
         && token.shape == Shape::Capital
         && ends_here(sentence, at + 1);
-    if !is_beside && !is_label_gap(gap) || !may_be_name(sentence, token) {
+    if !is_beside && (gap == b" " || !is_label_gap(gap)) || !may_be_name(sentence, token) {
         return false;
     }
     let label = label.text(sentence.text);

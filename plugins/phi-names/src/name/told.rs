@@ -384,7 +384,7 @@ fn has_kin_behind(sentence: &Sentence<'_>, end: usize) -> bool {
 /// `[7:02 PM] Dele Oyelaran: ok`: who speaks in a conversation that was copied.
 pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
-    if begins_turn(sentence, at, first) {
+    if sentence.sign(at) == b':' && begins_turn(sentence, at, first) {
         return Some((
             finding(sentence, at, at + 1, TOLD_SCORE)?.contextual(),
             at + 1,

@@ -129,8 +129,19 @@ pub(super) fn numbered_road(sentence: &Sentence<'_>, at: usize) -> Option<usize>
     fits.then_some(at + 3)
 }
 
+/// The street that begins with the token and ends with its number, as in much of the world.
+pub(super) fn before_number(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let is_number = |at: usize| {
+        sentence
+            .token(at)
+            .is_some_and(|token| token.shape == Shape::Number)
+    };
+    let has_number = (at + 1..=at + MAX_WORDS).any(is_number);
+    has_number.then(|| german(sentence, at).or_else(|| romance(sentence, at)))?
+}
+
 /// `Lindenstraße 12`, `Hauptstr. 5a`: the word for a street at the end of its name, and the number behind it.
-pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     const ENDS: [&str; 5] = ["strasse", "straße", "str", "gasse", "allee"];
     /// Bytes of the shortest such name.
     const MIN_BYTES: usize = 7;
@@ -156,7 +167,7 @@ pub(super) fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
 }
 
 /// `Calle Luna 204`, `ul. Kwiatowa 7`: the word for a street before its name, and the number behind it.
-pub(super) fn romance(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+fn romance(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
     let is_polish = || {
         sentence.before(at).is_some_and(|ul| {
