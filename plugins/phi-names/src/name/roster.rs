@@ -166,7 +166,7 @@ fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
     };
     let is_written = match sentence.writing {
         Writing::Cased => token.shape == Shape::Capital,
-        Writing::Uncased => token.shape == Shape::Lower,
+        Writing::Uncased => matches!(token.shape, Shape::Lower | Shape::Capital),
     };
     let is_in_bed = is_written
         && class.is_surname()

@@ -14,6 +14,10 @@ fn surnames_behind_beds_and_rooms() {
             &["NAME:Oyelaran", "NAME:Beaumont"],
         ),
         ("ramirez in 14 needs a new iv today", &["NAME:ramirez"]),
+        (
+            "the nurses of the night say that Okafor in bed 7 is asleep now",
+            &["NAME:Okafor"],
+        ),
         ("Tuiasosopo voided. Bed 4 is empty.", &["NAME:Tuiasosopo"]),
     ]);
     leaves_alone::<Names>(&[
