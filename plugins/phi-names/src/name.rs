@@ -1,14 +1,17 @@
 //! Names of persons: by what stands before them (titles, kin, greetings, labels), by what stands behind (degrees), and by
 //! the lists. Diseases, signs and instruments that bear a name are left alone.
 
+mod degree;
 mod eponym;
 mod led;
 mod listed;
 mod pair;
 mod particle;
 mod roster;
+mod spelt;
 mod thing;
 mod told;
+mod ward;
 
 use crate::kind::{Finding, NAME};
 use crate::sentence::Sentence;
@@ -17,7 +20,7 @@ use crate::vocabulary::Role;
 
 use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
-use told::{before_facts, speaking, spoken_with};
+use told::{before_facts, called_up, speaking, spoken_with};
 
 /// Words of the longest name.
 const MAX_WORDS: usize = 5;
@@ -36,6 +39,11 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     if token.shape == Shape::Number {
         return None;
     }
+    let may_be_spelt =
+        token.len() == 1 || sentence.text.as_bytes().get(token.start + 1) == Some(&b'-');
+    if may_be_spelt && let Some(found) = spelt::find(sentence, at, token) {
+        return Some(found);
+    }
     let found = led(sentence, at, token);
     // No other rule begins with such a word.
     if found.is_some() || token.shape == Shape::Lower && is_blocked(token) {
@@ -49,6 +57,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| described(sentence, at))
         .or_else(|| before_facts(sentence, at))
         .or_else(|| spoken_with(sentence, at))
+        .or_else(|| called_up(sentence, at))
         .or_else(|| speaking(sentence, at))
         .or_else(|| roster::find(sentence, at))
         .or_else(|| particle::find(sentence, at, token))

@@ -12,14 +12,22 @@ const MAX_WORDS: usize = 5;
 /// The organization whose name ends with the token, and the first token behind it.
 pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
-    if let Some(found) = of_chain(sentence, at)
-        .or_else(|| known(sentence, at))
-        .or_else(|| of_saint(sentence, at))
-        .or_else(|| attended(sentence, at))
+    // Most words with a capital stand before one in small letters.
+    let may_be_two = matches!(sentence.gap(at), b" " | b". ")
+        && sentence
+            .token(at + 1)
+            .is_some_and(|next| next.is_capital() || next.shape == Shape::Number);
+    if may_be_two
+        && let Some(found) = of_chain(sentence, at)
+            .or_else(|| known(sentence, at))
+            .or_else(|| of_saint(sentence, at))
+            .or_else(|| attended(sentence, at))
     {
         return Some(found);
     }
-    if !token.is(Role::Facility) && !ends_as_home(sentence, at) || token.is_glued {
+    if !token.is(Role::Facility) && !ends_as_home(sentence, at) && !ends_as_practice(sentence, at)
+        || token.is_glued
+    {
         return None;
     }
     // `Mercy Health System`: the last of several.
@@ -129,6 +137,39 @@ fn ends_as_home(sentence: &Sentence<'_>, at: usize) -> bool {
         })
 }
 
+/// `Piedmont Neurology`: a speciality behind a name or a city that is no word.
+fn ends_as_practice(sentence: &Sentence<'_>, at: usize) -> bool {
+    /// Of the shortest.
+    const MIN_BYTES: usize = 7;
+    const PRACTICES: [&str; 9] = [
+        "Neurology",
+        "Urology",
+        "Nephrology",
+        "Gastroenterology",
+        "Rheumatology",
+        "Psychiatry",
+        "Endocrinology",
+        "Ophthalmology",
+        "Pulmonology",
+    ];
+    let is_one = sentence.token(at).is_some_and(|token| {
+        token.shape == Shape::Capital
+            && token.len() >= MIN_BYTES
+            && sentence.text.as_bytes().get(token.end - 1) == Some(&b'y')
+            && PRACTICES.contains(&token.text(sentence.text))
+    });
+    is_one
+        && at.checked_sub(1).is_some_and(|before| {
+            sentence.gap(before) == b" "
+                && sentence.token(before).is_some_and(|name| {
+                    name.shape == Shape::Capital
+                        && name.role.is_none()
+                        && (name.class.is_city() && !name.class.is_common()
+                            || name.class.is_surname() && !name.class.is_word())
+                })
+        })
+}
+
 /// Facilities that are known by two words without one that says what they are.
 const KNOWN: [(&str, &str); 16] = [
     ("mass", "general"),
@@ -149,7 +190,7 @@ const KNOWN: [(&str, &str); 16] = [
     ("city", "hope"),
 ];
 
-/// `Mass General`, `Johns Hopkins`, `at Denver General`.
+/// `Mass General`, `Johns Hopkins`, `at Denver General`, `at Kingsmead Surgery`, `Salinas PD`.
 fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (one, two) = (sentence.token(at)?, sentence.token(at + 1)?);
     if !one.is_capital() || !two.is_capital() || sentence.gap(at) != b" " || one.is_glued {
@@ -160,11 +201,20 @@ fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .iter()
         .any(|(a, b)| first.eq_ignore_ascii_case(a) && second.eq_ignore_ascii_case(b));
     let is_general = || {
-        second == "General"
+        matches!(second, "General" | "Surgery")
             && is_in_place(sentence, at)
-            && (one.class.is_city() || one.class.is_name())
+            && (one.class.is_city()
+                || one.class.is_name()
+                || one.class.is_unknown() && one.len() > 4)
             && !one.class.is_word()
             && one.role.is_none()
+            && one.shape == Shape::Capital
+    };
+    let is_of_city = || {
+        matches!(second, "PD" | "ISD" | "VAMC")
+            && one.class.is_city()
+            && !one.class.is_common()
+            && one.shape == Shape::Capital
     };
     // `Good Samaritan law`, `Johns Hopkins criteria`; a longer name is found from its end.
     let is_other = sentence.gap(at + 1) == b" "
@@ -173,7 +223,9 @@ fn known(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
                 || next.is(Role::Facility) && next.is_capital()
                 || next.is_capital() && next.is(Role::Generic)
         });
-    let fits = (is_known || is_general()) && !is_other && sentence.writing == Writing::Cased;
+    let fits = (is_known || is_of_city() || is_general())
+        && !is_other
+        && sentence.writing == Writing::Cased;
     fits.then(|| {
         (
             Finding::new(ORGANIZATION, one.start, two.end, 750).contextual(),
@@ -411,6 +463,10 @@ fn uncased(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
         "cardiology",
         "dialysis",
         "rehab",
+        "elementary",
+        "nursing",
+        "dental",
+        "ambulance",
     ]
     .iter()
     .any(|word| facility.eq_ignore_ascii_case(word))

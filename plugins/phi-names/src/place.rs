@@ -1,5 +1,7 @@
 //! Places below the state: cities, postal codes, streets. States and countries stay.
 
+mod code;
+mod home;
 mod street;
 
 use phi_text::text::{byte, byte_before, starts};
@@ -9,6 +11,10 @@ use crate::lexicon::{Class, Hash, look_up};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::{Role, STATE_CODES};
+
+pub use code::find_zip;
+use code::{is_code_abroad, is_zip};
+use home::{find_county, find_home, find_labelled_city};
 
 /// Words of the longest name of a city.
 const MAX_CITY_WORDS: usize = 3;
@@ -53,6 +59,7 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
             .is_some_and(|before| before.is(Role::Place) || before.is(Role::Direction))
             || (0..MAX_CITY_WORDS).any(|more| sentence.gap(at + more).contains(&b','))
             || (0..MAX_CITY_WORDS).any(|more| is_followed_by_state(sentence, at + more))
+            || is_behind_street(sentence, at)
     };
     if sentence.writing == Writing::Uncased && !is_told() {
         return None;
@@ -71,7 +78,7 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
     if let Some(found) = find_county(sentence, at).or_else(|| find_labelled_city(sentence, at)) {
         return Some(found);
     }
-    (0..MAX_CITY_WORDS).rev().find_map(|more| {
+    let listed = (0..MAX_CITY_WORDS).rev().find_map(|more| {
         let last = at + more;
         let class = phrase(sentence, at, last)?;
         if !class.is_city() {
@@ -89,7 +96,8 @@ pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)>
         };
         let found = Finding::new(kind, first.start, end, score).contextual();
         Some((found, last + 1))
-    })
+    });
+    listed.or_else(|| find_home(sentence, at, first))
 }
 
 /// `New York NY`, `New Haven`: a city whose first word says nothing.
@@ -139,55 +147,12 @@ fn is_thing(sentence: &Sentence<'_>, first: usize, last: usize) -> bool {
                 .any(|color| before.eq_ignore_ascii_case(color))
         })
         && sentence.gap(first.saturating_sub(1)) == b" ";
-    is_graded || is_car
-}
-
-/// `Sangamon County`, `San Diego County`.
-fn find_county(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let first = sentence.token(at)?;
-    let is_named = |token: &Token| {
-        token.shape == Shape::Capital
-            && matches!(
-                token.role,
-                None | Some(Role::Particle | Role::State | Role::Direction)
-            )
-            && !(token.class.is_common() && token.class.is_word() && !token.class.is_city())
-    };
-    if sentence.writing == Writing::Uncased || !is_named(first) {
-        return None;
-    }
-    for last in at + 1..=at + MAX_CITY_WORDS {
-        let next = sentence
-            .token(last)
-            .filter(|_| sentence.gap(last - 1) == b" ")?;
-        if ["County", "Parish"].contains(&next.text(sentence.text)) {
-            let found = Finding::new(LOCATION, first.start, next.end, 750).contextual();
-            return Some((found, last + 1));
-        }
-        if !is_named(next) {
-            return None;
-        }
-    }
-    None
-}
-
-/// `City: Riverton`.
-fn find_labelled_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let label = sentence.before(at)?.text(sentence.text);
-    let is_label = ["city", "town", "county", "hometown", "birthplace"]
-        .iter()
-        .any(|word| label.eq_ignore_ascii_case(word));
-    let token = sentence.token(at)?;
-    let is_place = token.class.is_city() || token.class.is_unknown() || token.class.is_name();
-    if !is_label
-        || !matches!(sentence.gap(at - 1), b": " | b":")
-        || !token.is_capital()
-        || !is_place
-    {
-        return None;
-    }
-    let found = Finding::new(LOCATION, token.start, token.end, 750).contextual();
-    Some((found, at + 1))
+    // Toyota is a city of Japan.
+    let is_maker = first == last
+        && sentence
+            .token(first)
+            .is_some_and(|maker| maker.text(sentence.text) == "Toyota");
+    is_graded || is_car || is_maker
 }
 
 /// What the lists say about the tokens `first..=last` together.
@@ -223,6 +188,13 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
     {
         return Some(700);
     }
+    // `Hauptstr. 5, 69117 Heidelberg`.
+    if first
+        .checked_sub(1)
+        .is_some_and(|code| code::is_zip_before_city(sentence, code))
+    {
+        return Some(800);
+    }
     // `4417 Old Mill Rd, Shelbyville 40065`.
     if is_behind_street(sentence, first)
         && sentence
@@ -232,11 +204,11 @@ fn city_score(sentence: &Sentence<'_>, first: usize, last: usize, class: Class) 
         return Some(850);
     }
     // `9 Mulberry Pl, Tuskegee`.
-    if sentence.writing == Writing::Cased
+    if (sentence.writing == Writing::Cased || is_many && class.is_big_city())
         && is_behind_street(sentence, first)
         && matches!(sentence.gap(first - 1), b", " | b"., ")
         && !class.is_common()
-        && !sentence.is_joined_to(last)
+        && (sentence.token(last + 1).is_none() || !sentence.is_joined_to(last))
         && at_number(sentence, first)
     {
         return Some(700);
@@ -324,6 +296,13 @@ fn is_followed_by_state(sentence: &Sentence<'_>, last: usize) -> bool {
         return false;
     };
     let gap = sentence.gap(last);
+    if matches!(state.shape, Shape::Upper | Shape::Initial | Shape::Number)
+        && state.len() <= 6
+        && matches!(gap, b" " | b", " | b" - " | b"-")
+        && is_code_abroad(sentence, last + 1)
+    {
+        return true;
+    }
     let is_code = is_state_code(state.text(sentence.text)) && state.shape == Shape::Upper;
     match gap {
         b", " | b"," => is_code || state.is(Role::State),
@@ -371,71 +350,6 @@ fn is_small_state_code(word: &str) -> bool {
         .any(|code| word.as_bytes().eq_ignore_ascii_case(*code))
 }
 
-fn is_zip(word: &str) -> bool {
-    word.len() == 5 && word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The postal code at the token: behind a state, or behind its label.
-pub fn find_zip(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let token = sentence.token(at)?;
-    if token.shape != Shape::Number || !is_zip(token.text(sentence.text)) {
-        return None;
-    }
-    let before = sentence.before(at)?;
-    let word = before.text(sentence.text);
-    let is_near = matches!(
-        sentence.gap(at - 1),
-        b" " | b"  " | b": " | b", " | b":" | b" is "
-    );
-    let is_labelled = ["zip", "zipcode", "postal", "postcode"]
-        .iter()
-        .any(|label| word.eq_ignore_ascii_case(label))
-        || word.eq_ignore_ascii_case("code")
-            && at > 1
-            && sentence.token(at - 2).is_some_and(|label| {
-                let label = label.text(sentence.text);
-                label.eq_ignore_ascii_case("zip") || label.eq_ignore_ascii_case("postal")
-            });
-    let is_uncased = sentence.writing == Writing::Uncased;
-    let is_behind_state = is_state_code(word)
-        || before.is(Role::State) && (before.is_capital() || is_uncased)
-        || is_uncased && is_small_state_code(word) && sentence.gap(at - 1) == b" "
-        || is_behind_city_of_street(sentence, at);
-    if !is_near || !is_labelled && !is_behind_state {
-        return None;
-    }
-    let rest = sentence
-        .text
-        .as_bytes()
-        .get(token.end..)
-        .unwrap_or_default();
-    let has_more = byte(rest, 0) == b'-'
-        && rest
-            .iter()
-            .skip(1)
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-            == 4;
-    let end = token.end + if has_more { 5 } else { 0 };
-    Some((
-        Finding::new(LOCATION, token.start, end, 800).contextual(),
-        at + 1,
-    ))
-}
-
-/// `4417 Old Mill Rd, Shelbyville 40065`: whether a city stands before the code, and a street before the city.
-fn is_behind_city_of_street(sentence: &Sentence<'_>, at: usize) -> bool {
-    (1..=MAX_CITY_WORDS).any(|words| {
-        at.checked_sub(words).is_some_and(|first| {
-            is_behind_street(sentence, first)
-                && sentence
-                    .token(first)
-                    .is_some_and(|city| city.shape == Shape::Capital)
-                && phrase(sentence, first, at - 1).is_some_and(Class::is_city)
-        })
-    })
-}
-
 /// The street that begins with the number at the token: `12 N Main St Apt 4`, or a post office box.
 pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
@@ -445,10 +359,12 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if token.shape != Shape::Number || token.is_glued {
         return street::postcode(sentence, at)
             .or_else(|| street::unnumbered(sentence, at))
+            .or_else(|| street::before_number(sentence, at))
             .or_else(|| street::crossing(sentence, at, || is_told_address(sentence, at)));
     }
     if street::is_ordinal(sentence.text, token) {
-        return street::crossing(sentence, at, || is_told_address(sentence, at));
+        return street::crossing(sentence, at, || is_told_address(sentence, at))
+            .or_else(|| street::ordinal(sentence, at));
     }
     let digits = token
         .text(sentence.text)
@@ -458,7 +374,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     if !(1..=6).contains(&digits) || token.len() > digits + 1 {
         return None;
     }
-    if let Some(end) = street::behind_number(sentence, at)
+    if let Some(end) = street::behind_number(sentence, at).or_else(|| street::numbered_road(sentence, at))
         // `88 Hickory Hollow Rd`.
         && !(sentence.gap(end - 1) == b" "
             && sentence
@@ -474,7 +390,7 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         );
         return Some((found.contextual(), stop));
     }
-    let is_told = is_told_address(sentence, at);
+    let is_told = is_told_address(sentence, at) || unit_start(sentence, at).is_some();
     let mut last = at;
     let mut words = 0;
     while words < MAX_STREET_WORDS
@@ -523,10 +439,33 @@ fn number_start(sentence: &Sentence<'_>, at: usize) -> usize {
         before.shape == Shape::Number && before.len() <= 3 && sentence.gap(at - 1) == b"-"
     });
     // `N7584 County Road Q` (a grid of Wisconsin).
+    if let Some(start) = unit_start(sentence, at) {
+        return start;
+    }
     let bytes = sentence.text.as_bytes();
     let is_grid = matches!(byte_before(bytes, start), b'N' | b'S' | b'E' | b'W')
         && !byte_before(bytes, start - 1).is_ascii_alphanumeric();
     before.map_or(start - usize::from(is_grid), |before| before.start)
+}
+
+/// Where `Flat 4, 118 Peckham Rye` begins, whose number is the token at `at`.
+fn unit_start(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    let (number, unit) = (at.checked_sub(1)?, at.checked_sub(2)?);
+    if sentence.gap(number) != b", " || sentence.gap(unit) != b" " {
+        return None;
+    }
+    let is_short =
+        |token: &Token| token.len() <= 4 && matches!(token.shape, Shape::Number | Shape::Initial);
+    let unit_word = sentence.token(unit).filter(|word| {
+        let word = word.text(sentence.text);
+        ["flat", "apt", "apartment"]
+            .iter()
+            .any(|one| word.eq_ignore_ascii_case(one))
+    })?;
+    sentence
+        .token(number)
+        .is_some_and(is_short)
+        .then_some(unit_word.start)
 }
 
 /// The last token of `County Road Q` and `State Highway 12`, whose street ends at `last`.
@@ -585,7 +524,7 @@ fn unnamed_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)
 
 /// `RR 2 Box 118`, `HC 61 Box 22`: routes of the post in the country (USPS Publication 28, 25).
 fn find_route(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let route = sentence.token(at)?;
+    let route = sentence.token(at).filter(|route| route.len() <= 3)?;
     let is_route = ["rr", "hc", "hcr"]
         .iter()
         .any(|word| route.text(sentence.text).eq_ignore_ascii_case(word));
@@ -710,7 +649,10 @@ fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
     if sentence.gap(last).contains(&b'#') {
         return last + 2;
     }
-    let is_direction = next.is(Role::Direction) && next.shape != Shape::Lower && next.len() <= 2;
+    let is_direction = next.is(Role::Direction)
+        && next.shape != Shape::Lower
+        && next.len() <= 2
+        && !sentence.sign(last + 1).is_ascii_digit();
     if is_direction {
         return unit_end(sentence, last + 1).max(last + 2);
     }

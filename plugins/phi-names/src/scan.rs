@@ -251,6 +251,8 @@ fn mentions(
         // Haste writes them small: `delgado wants surgery`.
         let is_known = if is_written {
             known.binary_search(&token.hash.value()).is_ok()
+        } else if is_in_brackets(sentence, token) {
+            is_login(sentence, token, known)
         } else {
             is_small_mention(sentence, token, known)
         };
@@ -267,6 +269,24 @@ fn mentions(
             findings.push(Finding::new(NAME, token.start, token.end, 800).contextual());
         }
     }
+}
+
+fn is_in_brackets(sentence: &Sentence<'_>, token: &Token) -> bool {
+    let text = sentence.text.as_bytes();
+    phi_text::text::byte_before(text, token.start) == b'('
+        && phi_text::text::byte(text, token.end) == b')'
+}
+
+/// `Kwabena Asante (kasante)`: a known name behind an initial, or alone.
+fn is_login(sentence: &Sentence<'_>, token: &Token, known: &[u64]) -> bool {
+    const MIN_BYTES: usize = 4;
+    let word = token.text(sentence.text);
+    [word, word.get(1..).unwrap_or_default()]
+        .iter()
+        .any(|part| {
+            part.len() >= MIN_BYTES && known.binary_search(&Hash::new().over(part).value()).is_ok()
+        })
+        && !token.class_of(sentence.text).is_word()
 }
 
 /// Whether a word in small letters is one of the known names, and no word of the language.

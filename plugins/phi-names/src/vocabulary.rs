@@ -61,7 +61,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("doctor", Title), ("miss", Title), ("rev", Title), ("reverend", Title), ("sr.", Title), ("sra", Title), ("señor", Title),
     ("señora", Title), ("rabbi", Title), ("imam", Title), ("sgt", Title), ("lt", Title), ("capt", Title), ("judge", Title),
     ("officer", Title), ("detective", Title), ("pastor", Title), ("sheikh", Title), ("deputy", Title), ("sergeant", Title), ("lieutenant", Title),
-    ("colonel", Title), ("dra", Title), ("cpl", Title), ("pfc", Title), ("ssgt", Title), ("msgt", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
+    ("colonel", Title), ("dra", Title), ("alhaji", Title), ("alhaja", Title), ("smt", Title), ("shri", Title), ("sheikha", Title), ("atty", Title), ("cpl", Title), ("pfc", Title), ("ssgt", Title), ("msgt", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
 
     ("patient", Person), ("pt", Person), ("client", Person), ("resident", Person), ("nurse", Person), ("physician", Person),
     ("provider", Person), ("surgeon", Person), ("attending", Person), ("therapist", Person), ("pharmacist", Person),
@@ -80,7 +80,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("fellow", Person), ("nephrologist", Person), ("gastroenterologist", Person), ("endocrinologist", Person),
     ("pulmonologist", Person), ("dermatologist", Person), ("ophthalmologist", Person), ("optometrist", Person),
     ("rheumatologist", Person), ("hematologist", Person), ("internist", Person), ("pediatrician", Person), ("orthodontist", Person),
-    ("hygienist", Person), ("doula", Person), ("phlebotomist", Person), ("perfusionist", Person), ("sonographer", Person),
+    ("hygienist", Person), ("doula", Person), ("driver", Person), ("phlebotomist", Person), ("perfusionist", Person), ("sonographer", Person),
     ("dietitian", Person), ("nutritionist", Person), ("chiropractor", Person), ("preceptor", Person), ("circulator", Person),
 
     ("mother", Kin), ("father", Kin), ("mom", Kin), ("dad", Kin), ("wife", Kin), ("husband", Kin), ("spouse", Kin), ("partner", Kin),
@@ -244,7 +244,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("inc", Facility), ("llc", Facility), ("corp", Facility), ("corporation", Facility), ("ltd", Facility), ("company", Facility),
     ("health", Facility), ("medicine", Facility), ("dialysis", Facility), ("dental", Facility), ("group", Facility), ("practice", Facility),
     ("system", Facility), ("campus", Facility), ("pavilion", Facility), ("foundation", Facility), ("insurance", Facility),
-    ("university of", FacilityOf), ("bakery", Facility), ("construction", Facility), ("logistics", Facility), ("industries", Facility),
+    ("university of", FacilityOf), ("bakery", Facility), ("construction", Facility), ("logistics", Facility), ("industries", Facility), ("farms", Facility), ("ambulance", Facility), ("veterinary", Facility),
 
     ("outpatient", Generic), ("chronic", Generic), ("maintenance", Generic), ("state", Generic), ("county", Generic),
     ("metropolitan", Generic), ("children", Generic), ("women", Generic), ("assisted", Generic), ("living", Generic),
@@ -281,7 +281,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("north", Direction), ("south", Direction), ("east", Direction), ("west", Direction), ("n", Direction), ("s", Direction),
     ("e", Direction), ("w", Direction), ("ne", Direction), ("nw", Direction), ("se", Direction), ("sw", Direction),
     ("apt", Unit), ("apartment", Unit), ("suite", Unit), ("ste", Unit), ("unit", Unit), ("rm", Unit), ("room", Unit), ("floor", Unit),
-    ("bldg", Unit), ("building", Unit), ("lot", Unit),
+    ("flat", Unit), ("bldg", Unit), ("building", Unit), ("lot", Unit),
 
     ("in", Place), ("from", Place), ("near", Place), ("to", Place), ("outside", Place), ("around", Place), ("visiting", Place),
     ("downtown", Place), ("lives", Place), ("resides", Place), ("city", Place), ("town", Place), ("moved", Place),
@@ -318,7 +318,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("belarus", State), ("armenia", State), ("azerbaijan", State), ("malta", State), ("cyprus", State),
     ("nile", State), ("danube", State), ("thames", State), ("ganges", State), ("mekong", State),
 
-    ("anes", Stop), ("ph", Stop), ("subj", Stop), ("nok", Kin), ("fob", Kin), ("mgm", Kin), ("mgf", Kin), ("pgm", Kin), ("pgf", Kin),
+    ("dispo", Stop), ("disposition", Stop), ("anes", Stop), ("ph", Stop), ("subj", Stop), ("nok", Kin), ("fob", Kin), ("mgm", Kin), ("mgf", Kin), ("pgm", Kin), ("pgf", Kin),
     ("i", Stop), ("january", Stop), ("february", Stop), ("march", Stop), ("april", Stop), ("may", Stop), ("june", Stop), ("july", Stop),
     ("august", Stop), ("september", Stop), ("october", Stop), ("november", Stop), ("december", Stop), ("monday", Stop),
     ("tuesday", Stop), ("wednesday", Stop), ("thursday", Stop), ("friday", Stop), ("saturday", Stop), ("sunday", Stop), ("jan", Stop),
@@ -412,7 +412,7 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("family", Field::PartOfName), ("given", Field::Name), ("first", Field::PartOfName), ("last", Field::PartOfName),
     ("initials", Field::PartOfName), ("patient initials", Field::PartOfName), ("subject initials", Field::PartOfName),
     ("patient last name", Field::Name), ("patient first name", Field::Name), ("pt last name", Field::Name), ("pt first name", Field::Name),
-    ("last first", Field::PerhapsName), ("patient last", Field::PartOfName), ("patient first", Field::PartOfName),
+    ("last first", Field::PerhapsName), ("patient last", Field::PartOfName), ("pat last", Field::PartOfName), ("pat first", Field::PartOfName), ("pat name", Field::Name), ("patient first", Field::PartOfName),
     ("pt last", Field::PartOfName), ("pt first", Field::PartOfName),
     ("first name", Field::Name), ("last name", Field::Name), ("firstname", Field::Name), ("fname", Field::Name), ("lname", Field::Name),
     ("middle name", Field::Name), ("surname", Field::Name), ("family name", Field::Name), ("given name", Field::Name),

@@ -1,5 +1,6 @@
 //! Names that something before them leads to: a title, what the person is, a greeting, an introduction.
 
+use super::degree::{is_degree_before, is_told_of_staff};
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
 use super::pair::{
@@ -51,7 +52,9 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
         let is_sure_title = !is_spelt
             && (sentence.gap(at).contains(&b'.')
                 || !title.text(sentence.text).eq_ignore_ascii_case("mr"));
-        may_follow_uncased(sentence, first, is_sure_title)
+        // `mrs abernethy fam`: of no other meaning.
+        let is_mrs = title.text(sentence.text).eq_ignore_ascii_case("mrs");
+        may_follow_uncased(sentence, first, is_sure_title, is_mrs)
             || is_small_pair(sentence, at + 1 + particles)
     };
     if !fits {
@@ -85,7 +88,12 @@ fn particles(sentence: &Sentence<'_>, at: usize) -> usize {
 }
 
 /// Small letters, or all capitals: the lists decide.
-fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bool) -> bool {
+fn may_follow_uncased(
+    sentence: &Sentence<'_>,
+    token: &Token,
+    is_short_title: bool,
+    is_mrs: bool,
+) -> bool {
     if is_blocked(token) || token.shape == Shape::Number || token.len() < 2 {
         return false;
     }
@@ -93,7 +101,11 @@ fn may_follow_uncased(sentence: &Sentence<'_>, token: &Token, is_short_title: bo
     if sentence.writing == Writing::Cased && token.shape == Shape::Lower {
         let class = token.class_of(sentence.text);
         return is_short_title && class.is_name() && class.is_sure()
-            || is_short_title && class.is_surname() && !class.is_word();
+            || is_short_title && class.is_surname() && !class.is_word()
+            || is_mrs
+                && (class.is_unknown() || class.is_surname() && !class.is_common())
+                && token.role.is_none()
+                && token.len() > 3;
     }
     token.class.is_sure()
         || is_short_title
@@ -162,11 +174,9 @@ pub(super) fn behind_person(
     let is_listed = gap == b", ";
     // `md: MarkdownIt` is no degree.
     let degree = sentence.token(at).filter(|word| word.is(Role::Credential));
-    let is_nurse =
-        |degree: &Token| gap == b" " && matches!(degree.text(sentence.text), "RN" | "NP" | "LPN");
-    if degree
-        .is_some_and(|degree| !is_labelled && !is_nurse(degree) || degree.shape != Shape::Upper)
-    {
+    if degree.is_some_and(|degree| {
+        !(is_degree_before(sentence, at, degree) || is_labelled && degree.shape == Shape::Upper)
+    }) {
         return None;
     }
     let is_kin_word = sentence.token(at).is_some_and(|word| word.is(Role::Kin));
@@ -275,6 +285,7 @@ pub(super) fn behind_person(
                     && leads_to_one_name(sentence, at, true)
                     && matches!(sentence.sign(first), b',' | b';' | b'.' | b'\n' | 0);
             known
+                || degree.is_some() && is_told_of_staff(sentence, first)
                 || is_surname_of_patient
                 || is_somebody
                 || is_kin
@@ -306,10 +317,15 @@ pub(super) fn behind_person(
             let is_of_family =
                 is_kin_word && token.class.is_given() && !token.class.is_common() && gap == b" ";
             let is_walker = is_of_patient && is_aid(token.text(sentence.text));
+            let is_of_nurse = degree.is_some()
+                && token.role.is_none()
+                && token.len() > 3
+                && (token.class.is_name() && !token.class.is_word() || token.class.is_unknown());
             (token.class.is_sure() && (token.class.is_given() && !is_walker || is_strong)
                 || is_given
                 || is_surname
                 || is_of_family
+                || is_of_nurse
                 || is_pair_in_capitals(sentence, first))
                 && !is_small_noun(sentence, first)
         }
@@ -457,9 +473,9 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
     ]
     .iter()
     .any(|words| ends_with(head, words))
-        // `hey doc its hank weatherford`.
+        // `hey doc its hank weatherford`, `Dr Castro, it's Wren.`
         || ["its", "it's"].iter().any(|words| ends_with(head, words))
-            && is_small_pair(sentence, at);
+            && (is_small_pair(sentence, at) || is_own_name(sentence, at));
     if !is_introduced || before.shape == Shape::Number {
         return None;
     }
@@ -521,6 +537,17 @@ pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding,
     ))
 }
 
+/// Whether a given name with a capital ends the sentence: `it's Wren.`
+fn is_own_name(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.token(at).is_some_and(|token| {
+        token.shape == Shape::Capital
+            && token.class.is_given()
+            && !token.class.is_common()
+            && !token.class.is_city()
+            && token.role.is_none()
+    }) && matches!(sentence.sign(at), b'.' | b',' | b'!' | b'\n')
+}
+
 /// `PCP: Achebe`, `née Kowalska`: labels behind which nothing but a name stands.
 fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> bool {
     let is_one_of = |words: &[&str]| {
@@ -537,6 +564,16 @@ fn leads_to_one_name(sentence: &Sentence<'_>, at: usize, is_labelled: bool) -> b
         };
         let last = at + 1 + usize::from(sentence.token(at + 2).is_some_and(is_part));
         let is_given_a_drug = |next: &Token| DONE_WITH_DRUGS.contains(&next.text(sentence.text));
+        // `Nurse Hopkirk.`
+        let ends = last == at + 1
+            && is_one_of(&["nurse", "midwife", "chaplain"])
+            && matches!(
+                sentence.sign(last),
+                b'.' | b',' | b';' | b')' | b'"' | b'\n' | 0
+            );
+        if ends && sentence.gap(at) == b" " {
+            return true;
+        }
         (at + 1..=last).all(|at| sentence.gap(at) == b" ")
             && sentence
                 .token(last + 1)
@@ -566,7 +603,21 @@ pub(super) const WHO_ACTS: [&str; 13] = [
 ];
 
 /// Others behind whom a given name and a surname stand; some are things of programs too.
-pub(super) const WHO_ELSE: [&str; 25] = [
+pub(super) const WHO_ELSE: [&str; 39] = [
+    "doula",
+    "sonographer",
+    "pharmacist",
+    "therapist",
+    "physician",
+    "surgeon",
+    "counselor",
+    "psychologist",
+    "technologist",
+    "phlebotomist",
+    "dietitian",
+    "perfusionist",
+    "pediatrician",
+    "driver",
     "client",
     "resident",
     "student",

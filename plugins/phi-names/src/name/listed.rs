@@ -19,16 +19,27 @@ const SURNAME_SCORE: u16 = 600;
 /// `Doe, Jane A.`
 pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let (last, first) = (sentence.token(at)?, sentence.token(at + 1)?);
+    if !matches!(sentence.gap(at), b", " | b"," | b"^") {
+        return None;
+    }
     let is_slot = is_in_slot(sentence, at);
     let is_alone =
         first.shape == Shape::Initial && is_own_cell(sentence, at) && is_cell_surname(last);
+    // `Nakato, EDD 1 Feb`: an abbreviation, and no given name.
+    if last.shape == Shape::Capital && first.shape == Shape::Upper && first.len() <= 4 {
+        return None;
+    }
     let is_initial = (is_slot || is_alone) && first.shape == Shape::Initial;
     let are_capital = last.is_capital() && (first.is_capital() || is_initial);
     let are_shouted = last.shape == Shape::Upper && first.shape == Shape::Upper;
     // `DOE,JANE` and `DOE^JANE` come from interfaces, `Doe,Jane,1961` from a table without labels.
     let is_between = match sentence.gap(at) {
         b", " => true,
-        b"," => are_shouted || sentence.is_first(at) && sentence.gap(at + 1) == b",",
+        b"," => {
+            are_shouted
+                || is_alone && last.shape == Shape::Upper
+                || sentence.is_first(at) && sentence.gap(at + 1) == b","
+        }
         b"^" => true,
         _ => false,
     };
@@ -45,10 +56,19 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
     let fits = is_surname && (is_pair || is_booked || is_alone);
     // `Boston, Virginia` and `Jackson, Tyler and Ross` are no person.
     let is_place = last.class.is_city() && first.is(Role::State);
-    let is_list = sentence.gap(at + 1) == b", "
-        && sentence
-            .token(at + 2)
-            .is_some_and(|third| third.is_capital() && third.class.is_given());
+    let is_given = |at: usize| {
+        sentence
+            .token(at)
+            .is_some_and(|third| third.is_capital() && third.class.is_given())
+    };
+    let is_last_of_list = || {
+        sentence.gap(at + 1) == b" "
+            && sentence
+                .token(at + 2)
+                .is_some_and(|or| matches!(or.text(sentence.text), "and" | "or"))
+            && is_given(at + 3)
+    };
+    let is_list = sentence.gap(at + 1) == b", " && is_given(at + 2) || is_last_of_list();
     if !fits
         || is_place
         || is_list
@@ -64,7 +84,7 @@ pub(super) fn reversed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         return None;
     }
     // Cells of a table stay cells: the given name is found by itself.
-    if sentence.gap(at) == b"," && !are_shouted {
+    if sentence.gap(at) == b"," && !are_shouted && !is_alone {
         return Some((finding(sentence, at, at + 1, PAIR_SCORE)?, at + 1));
     }
     // `DOE, JANE Q`, `Nguyen, Thi Bich Ngoc`.
@@ -194,7 +214,9 @@ pub(super) fn listed(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usi
                 || one.is_unknown()
                     && two.is_surname()
                     && two.is_sure()
-                    && (last > at + 1 || is_whose(sentence, at, given, surname))
+                    && (last > at + 1
+                        || is_whose(sentence, at, given, surname)
+                        || is_at_head(sentence, at, given, surname))
                 || one.is_surname() && one.is_sure() && two.is_given() && two.is_sure();
             let doubtful = one.is_word() && !one.is_sure() && (two.is_word() || two.is_unknown());
             known
@@ -264,6 +286,23 @@ fn is_whose(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) 
             || sentence
                 .token(at + 2)
                 .is_none_or(|next| BEHIND.contains(&next.text(sentence.text))))
+}
+
+/// `US OB: Mirembe Nakato, EDD`: a word that no list has before a surname that is no word, behind a label or at the
+/// head of a line, with a comma behind.
+fn is_at_head(sentence: &Sentence<'_>, at: usize, given: &Token, surname: &Token) -> bool {
+    let is_part = |token: &Token| token.shape == Shape::Capital && token.role.is_none();
+    let begins = at
+        .checked_sub(1)
+        .is_none_or(|before| matches!(sentence.gap(before), b": " | b"\n" | b"- " | b" | "));
+    begins
+        && is_part(given)
+        && is_part(surname)
+        && given.len() > 3
+        && !surname.class.is_word()
+        && !surname.class.is_city()
+        && !ends_as_findings_do(given.text(sentence.text))
+        && sentence.gap(at + 1).starts_with(b", ")
 }
 
 /// What is named after somebody whom all know.
@@ -534,6 +573,26 @@ pub(super) fn alone(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usiz
         || is_inside_of_title(sentence, at)
         || is_small_noun(sentence, at)
     {
+        return None;
+    }
+    // `no Murphy's.` is a sign.
+    let behind = sentence
+        .text
+        .as_bytes()
+        .get(token.end..)
+        .unwrap_or_default();
+    let is_owner_of_nothing = matches!(
+        behind,
+        [b'\'', b's'] | [b'\'', b's', b'.' | b',' | b';' | b'\n', ..]
+    );
+    let is_sign = is_owner_of_nothing
+        && sentence.before(at).is_some_and(|no| {
+            matches!(
+                no.text(sentence.text),
+                "no" | "No" | "negative" | "positive"
+            )
+        });
+    if is_sign {
         return None;
     }
     // `Columbia negative` is a scale of a city's university.

@@ -60,7 +60,15 @@ pub(super) fn uncased_end(sentence: &Sentence<'_>, first: usize, end: usize) -> 
     let goes_on = |next: &Token| match next.shape {
         // `SCRIBE: TAYLOR B`.
         Shape::Initial => token.shape == Shape::Upper && is_last(end),
-        Shape::Upper => is_new_in_capitals(next) && !ends_as_findings_do(next.text(sentence.text)),
+        Shape::Upper => {
+            // `OLGA PETROVSKAYA`, which is a town too.
+            let is_town = next.class.is_city()
+                && !next.class.is_word()
+                && !next.class.is_big_city()
+                && next.role.is_none()
+                && token.class.is_given();
+            (is_new_in_capitals(next) || is_town) && !ends_as_findings_do(next.text(sentence.text))
+        }
         Shape::Lower => {
             token.class.is_given()
                 && next.role.is_none()

@@ -3,9 +3,11 @@
 use super::eponym::is_eponym;
 use super::led::is_label_gap;
 use super::listed::reversed;
-use super::told::{age_behind, may_be_name};
+use super::told::{ends_as_findings_do, may_be_name};
+use super::ward::{among_items, among_rooms, in_bullets, in_ward_list, is_small_in_bed};
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
+use crate::lexicon::{Hash, look_up};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
@@ -41,6 +43,13 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return found(sentence, at);
     }
     let before = sentence.before(at);
+    // `icu 9 okeke vent`, in a text of small letters.
+    if sentence.writing == Writing::Uncased && is_small_in_bed(sentence, at, token) {
+        return Some((
+            finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),
+            at + 1,
+        ));
+    }
     // `Bed 12 SANTIAGO 45F`.
     let is_numbered = before.is_some_and(|before| before.shape == Shape::Number);
     let is_shouted = is_numbered && token.shape == Shape::Upper && token.class.is_name();
@@ -57,6 +66,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     let is_there = if before.shape == Shape::Number {
         in_ward_list(sentence, at, token)
             || among_items(sentence, at, token)
+            || among_rooms(sentence, at, token)
             || behind_age(sentence, at, token, before)
     } else {
         in_bullets(sentence, at)
@@ -68,6 +78,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
             || ends_message(sentence, at, token)
             || behind_like(sentence, at, before)
             || behind_doctors(sentence, at, token, before)
+            || is_household(sentence, at, token, before)
     };
     if !is_there || is_eponym(sentence, at) {
         return None;
@@ -139,24 +150,50 @@ fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
             .token(at)
             .is_some_and(|token| words.contains(&token.text(sentence.text)))
     };
-    let is_in_bed = token.shape == Shape::Capital
+    let has_number = |at: usize| {
+        sentence
+            .token(at)
+            .is_some_and(|bed| bed.shape == Shape::Number)
+    };
+    // `ramirez in 14 needs a new iv`, where no years and no weeks are counted.
+    let is_in_number = || {
+        has_number(at + 2)
+            && sentence.gap(at + 2) == b" "
+            && sentence.token(at + 2).is_some_and(|bed| bed.len() <= 3)
+            && sentence
+                .token(at + 3)
+                .is_some_and(|next| BED_DOES.contains(&next.text(sentence.text)))
+    };
+    let is_written = match sentence.writing {
+        Writing::Cased => token.shape == Shape::Capital,
+        Writing::Uncased => matches!(token.shape, Shape::Lower | Shape::Capital),
+    };
+    let is_in_bed = is_written
         && class.is_surname()
         && !class.is_word()
         && (class.is_sure() || !class.is_city())
         && token.role.is_none()
         && sentence.gap(at) == b" "
         && is_word(at + 1, &["in"])
-        && is_word(at + 2, &["bed", "room", "rm"])
-        && sentence
-            .token(at + 3)
-            .is_some_and(|bed| bed.shape == Shape::Number);
+        && (is_word(at + 2, &["bed", "room", "rm"]) && has_number(at + 3) || is_in_number());
     if is_in_bed {
         return found(sentence, at);
     }
     // `Hernandez tolerated PT`, `gonzalez refused meds`: a surname that is no word.
     let is_surname = class.is_surname() && !class.is_word() && !class.is_big_city();
+    // `Tuiasosopo voided.`
+    let is_new = || {
+        class.is_unknown()
+            && token.len() > 4
+            && sentence
+                .token(at + 1)
+                .is_some_and(|next| DONE_BY_BODIES.contains(&next.text(sentence.text)))
+            && !ends_as_findings_do(token.text(sentence.text))
+    };
     let fits = match sentence.writing {
-        Writing::Cased => token.shape == Shape::Capital && (class.is_given() || is_surname),
+        Writing::Cased => {
+            token.shape == Shape::Capital && (class.is_given() || is_surname || is_new())
+        }
         Writing::Uncased => is_surname && token.shape == Shape::Lower,
     };
     let fits = fits
@@ -310,6 +347,8 @@ fn behind_myself(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
 
 /// `Can it be ready? - Jess W.`: who wrote, at the end of all.
 fn ends_message(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
+    /// Words of the shortest message that is signed.
+    const SHORTEST: usize = 5;
     let gap = at
         .checked_sub(1)
         .map_or(&b""[..], |before| sentence.gap(before));
@@ -320,11 +359,51 @@ fn ends_message(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
     let end = name_end(sentence, at);
     let is_initial = |token: &Token| token.shape == Shape::Initial;
     let end = end + usize::from(sentence.token(end).is_some_and(is_initial));
-    is_behind_end && token.class.is_given() && token.role.is_none() && sentence.token(end).is_none()
+    // `Should i go up on lantus? Earl`.
+    let is_signed = || {
+        matches!(gap, b". " | b"? " | b"! " | b".\n" | b"?\n" | b"!\n")
+            && !token.class.is_city()
+            && !token.class.is_common()
+            && end == at + 1
+            && at > SHORTEST
+            && sentence.sign(at) == 0
+    };
+    (is_behind_end || is_signed())
+        && token.class.is_given()
+        && token.role.is_none()
+        && sentence.token(end).is_none()
 }
 
-/// What people alone do, and no organ or drug.
-const DONE_BY_PEOPLE: [&str; 27] = [
+/// What is said of who lies in a bed.
+const BED_DOES: [&str; 14] = [
+    "is", "was", "has", "had", "needs", "wants", "needed", "refused", "refuses", "refusing",
+    "pulled", "fell", "got", "still",
+];
+
+/// Of these, what nothing does that a program or a drug is called by.
+const DONE_BY_BODIES: [&str; 12] = [
+    "ate",
+    "vomited",
+    "voided",
+    "ambulated",
+    "ambulating",
+    "desatted",
+    "febrile",
+    "afebrile",
+    "intubated",
+    "extubated",
+    "combative",
+    "npo",
+];
+
+/// What people alone do, or are, and no organ or drug.
+const DONE_BY_PEOPLE: [&str; 33] = [
+    "febrile",
+    "afebrile",
+    "intubated",
+    "extubated",
+    "combative",
+    "npo",
     "wants",
     "wanted",
     "spiked",
@@ -355,130 +434,16 @@ const DONE_BY_PEOPLE: [&str; 27] = [
 ];
 
 /// Whether the gap before the token begins a line.
-fn begins_line(sentence: &Sentence<'_>, at: usize) -> bool {
+pub(super) fn begins_line(sentence: &Sentence<'_>, at: usize) -> bool {
     at.checked_sub(1)
         .is_none_or(|before| sentence.gap(before).contains(&b'\n'))
 }
 
-/// `1. Lopez - CHF`, `Bed 12: Santiago`, `401 Bello 66M CHF`: the number of a line, a bed or a room stands before it.
-fn in_ward_list(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
-    let Some(number) = at.checked_sub(1) else {
-        return false;
-    };
-    if !may_be_name(sentence, token) || token.is_glued {
-        return false;
-    }
-    let end = name_end(sentence, at);
-    let is_bed = || {
-        number.checked_sub(1).is_some_and(|bed| {
-            sentence.gap(bed) == b" "
-                && sentence.token(bed).is_some_and(|bed| {
-                    bed.is(Role::Unit) || bed.text(sentence.text).eq_ignore_ascii_case("bed")
-                })
-        })
-    };
-    let is_surname = token.class.is_surname() && (token.class.is_sure() || !token.class.is_city());
-    let goes_on = || {
-        sentence.token(end).is_some_and(|next| {
-            matches!(next.shape, Shape::Upper | Shape::Number)
-                || next.text(sentence.text).eq_ignore_ascii_case("bed")
-                || next.is(Role::Unit)
-        })
-    };
-    match sentence.gap(number) {
-        b" " => age_behind(sentence, end) == Some(true),
-        b": " if is_bed() => token.class.is_name() || ends_here(sentence, end),
-        b". " | b") " => {
-            let is_apart = matches!(
-                sentence.gap(end - 1),
-                b" - " | b", " | b": " | b" | " | b" \xe2\x80\x93 " | b" \xe2\x80\x94 "
-            );
-            begins_line(sentence, number) && is_apart && is_surname && goes_on()
-        }
-        _ => false,
-    }
-}
-
 /// Whether a line, a clause or the text ends with the token before `end`.
-fn ends_here(sentence: &Sentence<'_>, end: usize) -> bool {
+pub(super) fn ends_here(sentence: &Sentence<'_>, end: usize) -> bool {
     matches!(
         end.checked_sub(1).map_or(0, |last| sentence.sign(last)),
         0 | b'\n' | b'\r' | b',' | b';' | b'.' | b'|' | b'('
-    )
-}
-
-/// `- Grace Oduya: pending MRI`: an item of a list that begins with a given name and a name.
-fn in_bullets(sentence: &Sentence<'_>, at: usize) -> bool {
-    let is_item = at.checked_sub(1).is_some_and(|before| {
-        let gap = sentence.gap(before);
-        gap.contains(&b'\n') && matches!(gap, [.., b'-' | b'*', b' '] | [.., 0xa2, b' '])
-    });
-    let (Some(given), Some(surname)) = (sentence.token(at), sentence.token(at + 1)) else {
-        return false;
-    };
-    is_item
-        && given.class.is_given()
-        && given.role.is_none()
-        && sentence.gap(at) == b" "
-        && surname.shape == Shape::Capital
-        && may_be_name(sentence, surname)
-        && sentence.sign(at + 1) == b':'
-}
-
-/// `1. Ramirez - stable`, `- Petrosyan, febrile`: a surname at the head of an item whose siblings have surnames too.
-fn among_items(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
-    /// Tokens to either side in which siblings are looked for.
-    const REACH: usize = 24;
-    if !is_item_head(sentence, at) || !may_be_name(sentence, token) || token.is(Role::Eponym) {
-        return false;
-    }
-    let is_surname = |token: &Token| {
-        token.class.is_surname()
-            && (token.class.is_sure() || !token.class.is_word())
-            && !token.is(Role::Eponym)
-    };
-    let (mut surnames, mut others) = (0, 0);
-    for other in at.saturating_sub(REACH)..at + REACH {
-        let Some(sibling) = sentence.token(other).filter(|_| other != at) else {
-            continue;
-        };
-        if is_item_head(sentence, other) {
-            surnames += usize::from(is_surname(sibling));
-            others += usize::from(!is_surname(sibling) && !sibling.class.is_unknown());
-        }
-    }
-    let wanted = if is_surname(token) { 1 } else { 2 };
-    // Of a list of drugs or languages one or two may be names.
-    surnames >= wanted && others == 0
-}
-
-/// Whether a word with a capital stands behind the number or the bullet of an item, and something else is apart from it.
-fn is_item_head(sentence: &Sentence<'_>, at: usize) -> bool {
-    let Some(before) = at.checked_sub(1) else {
-        // A text may begin with a bullet.
-        return sentence.token(at).is_some_and(|token| {
-            token.start > 0 && token.shape == Shape::Capital && is_apart(sentence, at)
-        });
-    };
-    let gap = sentence.gap(before);
-    let is_bullet =
-        gap.contains(&b'\n') && matches!(gap, [.., b'-' | b'*', b' '] | [.., 0xa2, b' ']);
-    let is_numbered = matches!(gap, b". " | b") ")
-        && sentence
-            .token(before)
-            .is_some_and(|number| number.shape == Shape::Number && number.len() <= 2)
-        && begins_line(sentence, before);
-    (is_bullet || is_numbered)
-        && sentence
-            .token(at)
-            .is_some_and(|token| token.shape == Shape::Capital)
-        && is_apart(sentence, at)
-}
-
-fn is_apart(sentence: &Sentence<'_>, at: usize) -> bool {
-    matches!(
-        sentence.gap(at),
-        b" - " | b", " | b" \xe2\x80\x93 " | b" \xe2\x80\x94 "
     )
 }
 
@@ -531,7 +496,12 @@ fn in_form(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding
     }
     let wanted: &[&str] = if is_last { &FIRSTS } else { &LASTS };
     let has_other = (at.saturating_sub(REACH)..=at + REACH).any(|other| {
-        sentence.sign(other) == b':'
+        let is_label = sentence.sign(other) == b':'
+            || sentence.sign(other + 1) == b':'
+                && sentence
+                    .token(other + 1)
+                    .is_some_and(|name| is_of(name, &["name"]));
+        is_label
             && sentence
                 .token(other)
                 .is_some_and(|token| is_of(token, wanted) || is_middle && is_of(token, &FIRSTS))
@@ -547,7 +517,16 @@ fn in_form(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding
 }
 
 /// Labels that only persons stand behind.
-const STAFF: [&str; 22] = [
+const STAFF: [&str; 31] = [
+    "child",
+    "camper",
+    "decedent",
+    "victim",
+    "passenger",
+    "caller",
+    "visitor",
+    "donor",
+    "on",
     "adjuster",
     "asst",
     "anes",
@@ -597,13 +576,22 @@ const SERVICES: [&str; 20] = [
 
 /// `Scrub: Abebe`, `ID: Chaudhry following`, `Ref Prov: Steinmetz, Uri`.
 fn behind_staff(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Token) -> bool {
-    if !is_label_gap(sentence.gap(at - 1)) || !may_be_name(sentence, token) {
+    // `Cards Steinberg.`, `anes Rao`.
+    let gap = sentence.gap(at - 1);
+    let is_beside = gap == b" "
+        && token.class.is_surname()
+        && !token.class.is_word()
+        && token.shape == Shape::Capital
+        && ends_here(sentence, at + 1);
+    if !is_beside && (gap == b" " || !is_label_gap(gap)) || !may_be_name(sentence, token) {
         return false;
     }
     let label = label.text(sentence.text);
     let is_one_of = |labels: &[&str]| labels.iter().any(|one| label.eq_ignore_ascii_case(one));
     let class = token.class;
-    is_one_of(&STAFF) && (class.is_name() || ends_here(sentence, name_end(sentence, at)))
+    let end = name_end(sentence, at);
+    !is_beside && is_one_of(&STAFF) && (class.is_name() || end > at + 1 || ends_here(sentence, end))
+        || is_beside && is_one_of(&["anes"]) && class.is_surname()
         || is_one_of(&SERVICES) && class.is_surname() && class.is_sure() && !class.is_city()
 }
 
@@ -618,6 +606,27 @@ fn behind_subject(sentence: &Sentence<'_>, at: usize, token: &Token, label: &Tok
         && class.is_sure()
         && !class.is_word()
         && !class.is_big_city()
+}
+
+/// `The Hendersons dispute it`: the plural of a surname that is no word.
+fn is_household(sentence: &Sentence<'_>, at: usize, token: &Token, the: &Token) -> bool {
+    if !matches!(the.text(sentence.text), "the" | "The")
+        || sentence.gap(at - 1) != b" "
+        || token.role.is_some()
+        || !token.class.is_unknown()
+    {
+        return false;
+    }
+    let Some(single) = token.text(sentence.text).strip_suffix('s') else {
+        return false;
+    };
+    let class = look_up(Hash::new().over(single));
+    class.is_surname()
+        && class.is_sure()
+        && !class.is_word()
+        && sentence
+            .token(at + 1)
+            .is_none_or(|next| next.shape == Shape::Lower || sentence.gap(at) != b" ")
 }
 
 /// `kids Mike, Steph, and Jojo`, `two kids, Rowan (6) and Juniper (3)`: a name in a list behind a word for several of a
@@ -666,7 +675,16 @@ fn in_family(sentence: &Sentence<'_>, at: usize, token: &Token) -> bool {
                 .any(|several| text.eq_ignore_ascii_case(several))
         {
             // `children: Vec<Node>` is a field: a name that no list has stands behind another.
-            return is_given || back > 1;
+            let has_sibling = || {
+                sentence
+                    .token(at + 1)
+                    .is_some_and(|and| and.text(sentence.text) == "and")
+                    && sentence.gap(at) == b" "
+                    && sentence
+                        .token(at + 2)
+                        .is_some_and(|other| other.shape == Shape::Capital && other.class.is_name())
+            };
+            return is_given || back > 1 || has_sibling();
         }
         let is_part = word.shape == Shape::Capital && word.role.is_none()
             || word.shape == Shape::Number && word.len() <= 3

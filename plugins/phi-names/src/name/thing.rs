@@ -64,7 +64,10 @@ fn is_behind(sentence: &Sentence<'_>, at: usize, word: &str) -> bool {
 }
 
 /// Words behind scales and tools.
-const SCALED: [&str; 28] = [
+const SCALED: [&str; 31] = [
+    "squeeze",
+    "extent",
+    "decimal",
     "sequence",
     "sequences",
     "grade",
@@ -98,6 +101,11 @@ const SCALED: [&str; 28] = [
 /// Surnames of scales, tests and tools that are surnames of many people too.
 static SCALES: Labels<(), 256> = Labels::new(&[
     ("ballard", ()),
+    ("crawford", ()),
+    ("dewey", ()),
+    ("ober", ()),
+    ("stanford", ()),
+    ("thompson", ()),
     ("addison", ()),
     ("adson", ()),
     ("allis", ()),

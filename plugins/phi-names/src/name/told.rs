@@ -1,6 +1,7 @@
 //! Names of words that no list has, or that are words of every day: what stands before or behind tells.
 
 use super::eponym::{is_eponym, is_of_a_thing};
+use super::pair::is_sure_surname;
 use super::{MAX_WORDS, finding, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
@@ -75,6 +76,23 @@ pub(super) fn before_facts(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     }
     if let Some(found) = words_before_facts(sentence, at, first) {
         return Some(found);
+    }
+    // `Emergency contact Tuck (friend)`: any word that nothing is called by otherwise.
+    let is_contact = || {
+        sentence
+            .before(at)
+            .is_some_and(|label| label.text(sentence.text).eq_ignore_ascii_case("contact"))
+    };
+    let is_called = first.shape == Shape::Capital
+        && first.role.is_none()
+        && !first.class.is_common()
+        && is_contact()
+        && has_kin_behind(sentence, at + 1);
+    if is_called {
+        return Some((
+            finding(sentence, at, at + 1, TOLD_SCORE)?.contextual(),
+            at + 1,
+        ));
     }
     if !may_be(&first) {
         return None;
@@ -163,9 +181,11 @@ fn words_before_facts(
 
 /// `Discussed with Okafor`, `spoke to Okafor`, where no department is meant.
 pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let name = sentence
-        .token(at)
-        .filter(|name| name.shape == Shape::Capital)?;
+    // `discussed w/ okonkwo from gi`, in a text of small letters.
+    let name = sentence.token(at).filter(|name| match sentence.writing {
+        Writing::Cased => name.shape == Shape::Capital,
+        Writing::Uncased => is_sure_surname(name),
+    })?;
     let word = |back: usize| {
         let token = sentence.token(at.checked_sub(back)?)?;
         Some(token.text(sentence.text))
@@ -196,8 +216,46 @@ pub(super) fn spoken_with(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
 
+/// `Call Tarquin from Dexcom support`, `Please text Bogumil when it is done`.
+pub(super) fn called_up(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    const CALLS: [&str; 6] = ["call", "text", "page", "phone", "ring", "email"];
+    const BEHIND: [&str; 12] = [
+        "from", "at", "about", "re", "if", "when", "before", "after", "back", "today", "tomorrow",
+        "asap",
+    ];
+    let name = sentence
+        .token(at)
+        .filter(|name| name.shape == Shape::Capital && name.role.is_none() && !name.is_glued)?;
+    let class = name.class;
+    let is_somebody = class.is_given() && !class.is_common() && !class.is_city()
+        || class.is_unknown() && name.len() > MIN_UNKNOWN_BYTES;
+    let call = sentence.before(at).filter(|call| {
+        is_somebody && matches!(call.len(), 4 | 5) && sentence.gap(at - 1) == b" "
+    })?;
+    let is_call = CALLS
+        .iter()
+        .any(|one| call.text(sentence.text).eq_ignore_ascii_case(one));
+    let is_followed = || {
+        sentence.gap(at) == b" "
+            && sentence
+                .token(at + 1)
+                .is_some_and(|next| BEHIND.contains(&next.text(sentence.text)))
+    };
+    (is_call && is_followed()).then(|| {
+        Some((
+            finding(sentence, at, at + 1, TOLD_SCORE)?.contextual(),
+            at + 1,
+        ))
+    })?
+}
+
 /// What is done with somebody by speaking.
-const SPOKEN: [&str; 22] = [
+const SPOKEN: [&str; 27] = [
+    "reviewed",
+    "coordinated",
+    "agreed",
+    "communicated",
+    "checked",
     "appt",
     "appointment",
     "follow-up",
@@ -308,13 +366,30 @@ fn has_label_behind(sentence: &Sentence<'_>, end: usize) -> bool {
 /// `Sefa (brother)`.
 fn has_kin_behind(sentence: &Sentence<'_>, end: usize) -> bool {
     sentence.gap(end - 1) == b" ("
-        && sentence.token(end).is_some_and(|kin| kin.is(Role::Kin))
+        && sentence.token(end).is_some_and(|kin| {
+            kin.is(Role::Kin)
+                || [
+                    "friend",
+                    "neighbor",
+                    "neighbour",
+                    "roommate",
+                    "caregiver",
+                    "guardian",
+                ]
+                .contains(&kin.text(sentence.text))
+        })
         && sentence.sign(end) == b')'
 }
 
 /// `[7:02 PM] Dele Oyelaran: ok`: who speaks in a conversation that was copied.
 pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
+    if sentence.sign(at) == b':' && begins_turn(sentence, at, first) {
+        return Some((
+            finding(sentence, at, at + 1, TOLD_SCORE)?.contextual(),
+            at + 1,
+        ));
+    }
     let before = sentence.before(at)?;
     let is_time = before.shape == Shape::Number
         || matches!(before.text(sentence.text), "AM" | "PM" | "am" | "pm");
@@ -331,6 +406,34 @@ pub(super) fn speaking(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
     }
     Some((finding(sentence, at, end, TOLD_SCORE)?.contextual(), end))
 }
+
+/// `Jess: hey its me`: a given name that is no word at the head of a line, with a colon and small letters behind.
+fn begins_turn(sentence: &Sentence<'_>, at: usize, name: &Token) -> bool {
+    let begins_line = at
+        .checked_sub(1)
+        .is_none_or(|before| sentence.gap(before).contains(&b'\n'));
+    let class = name.class;
+    let next = sentence
+        .token(at + 1)
+        .filter(|next| next.shape == Shape::Lower)
+        .map_or("", |next| next.text(sentence.text));
+    let is_word_of_talk = || TALK.contains(&next);
+    begins_line
+        && sentence.writing == Writing::Cased
+        && name.shape == Shape::Capital
+        && name.role.is_none()
+        && !name.is_glued
+        && class.is_given()
+        && !class.is_city()
+        && sentence.gap(at) == b": "
+        && (next.len() > 1 && !class.is_word() || !class.is_common() && is_word_of_talk())
+}
+
+/// How turns of a conversation begin.
+const TALK: [&str; 18] = [
+    "hey", "hi", "hello", "ok", "okay", "yes", "no", "yep", "nope", "i", "im", "its", "u", "we",
+    "thx", "thanks", "lol", "yeah",
+];
 
 /// Whether an age stands right behind, and then whether it has a sex: `54 y.o. male`, `67F`, `(55 M)`.
 pub(super) fn age_behind(sentence: &Sentence<'_>, end: usize) -> Option<bool> {

@@ -11,9 +11,26 @@ use crate::vocabulary::Role;
 /// Words of the longest name of such a street.
 const MAX_WORDS: usize = 4;
 
-/// Words that end a street of Britain behind a number and a name.
-const BRITISH: [&str; 7] = [
-    "Close", "Gardens", "Grove", "Mews", "Heights", "Hollow", "Crescent",
+/// Words that end a street behind a number and a name, and are words of every day: many streets of Britain.
+const BRITISH: [&str; 18] = [
+    "Close",
+    "Gardens",
+    "Grove",
+    "Mews",
+    "Heights",
+    "Hollow",
+    "Crescent",
+    "Bend",
+    "Ridge",
+    "Landing",
+    "Knoll",
+    "Meadow",
+    "Meadows",
+    "Glen",
+    "Wynd",
+    "Quay",
+    "Esplanade",
+    "Vale",
 ];
 /// Words that begin a street.
 const FIRST: [&str; 11] = [
@@ -99,6 +116,116 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
         end += 1;
     }
     end
+}
+
+/// `6120 Hwy 45`: a road that has a number instead of a name; the first token behind it.
+pub(super) fn numbered_road(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    const ROADS: [&str; 5] = ["Hwy", "Highway", "Rte", "Route", "HWY"];
+    let is_number = |token: &Token| token.shape == Shape::Number && token.len() <= 4;
+    let fits = matches!(sentence.gap(at), b" ")
+        && ROADS.contains(&sentence.token(at + 1)?.text(sentence.text))
+        && sentence.gap(at + 1) == b" "
+        && sentence.token(at + 2).is_some_and(is_number);
+    fits.then_some(at + 3)
+}
+
+/// The street that begins with the token and ends with its number, as in much of the world.
+pub(super) fn before_number(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let is_number = |at: usize| {
+        sentence
+            .token(at)
+            .is_some_and(|token| token.shape == Shape::Number)
+    };
+    let has_number = (at + 1..=at + MAX_WORDS).any(is_number);
+    has_number.then(|| german(sentence, at).or_else(|| romance(sentence, at)))?
+}
+
+/// `Lindenstraße 12`, `Hauptstr. 5a`: the word for a street at the end of its name, and the number behind it.
+fn german(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    const ENDS: [&str; 5] = ["strasse", "straße", "str", "gasse", "allee"];
+    /// Bytes of the shortest such name.
+    const MIN_BYTES: usize = 7;
+    let (street, number) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let fits = number.shape == Shape::Number
+        && street.shape == Shape::Capital
+        && street.len() >= MIN_BYTES
+        && ENDS
+            .iter()
+            .any(|end| street.text(sentence.text).ends_with(end))
+        && match sentence.gap(at) {
+            b". " => true,
+            b" " => !street.text(sentence.text).ends_with("str"),
+            _ => false,
+        }
+        && number.len() <= 4;
+    fits.then(|| {
+        (
+            Finding::new(ADDRESS, street.start, number.end, 800).contextual(),
+            at + 2,
+        )
+    })
+}
+
+/// `Calle Luna 204`, `ul. Kwiatowa 7`: the word for a street before its name, and the number behind it.
+fn romance(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    let first = sentence.token(at)?;
+    let is_polish = || {
+        sentence.before(at).is_some_and(|ul| {
+            ul.len() == 2 && ul.text(sentence.text) == "ul" && sentence.gap(at - 1) == b". "
+        })
+    };
+    let may_be_first = first.shape == Shape::Capital
+        && matches!(
+            sentence.text.as_bytes().get(first.start),
+            Some(b'A' | b'B' | b'C' | b'P' | b'R')
+        );
+    let start = if may_be_first && FIRST.contains(&first.text(sentence.text)) {
+        at + 1
+    } else if is_polish() {
+        at
+    } else {
+        return None;
+    };
+    let end = (start..start + MAX_WORDS).find(|end| {
+        sentence
+            .token(*end)
+            .is_none_or(|token| token.shape == Shape::Number || sentence.gap(*end) != b" ")
+    })?;
+    let are_names = (start..end).all(|at| {
+        sentence.token(at).is_some_and(|token| {
+            token.shape == Shape::Capital || token.is(Role::Particle) && token.shape == Shape::Lower
+        })
+    });
+    let number = sentence
+        .token(end)
+        .filter(|number| number.shape == Shape::Number && number.len() <= 4)?;
+    (end > start && are_names).then(|| {
+        (
+            Finding::new(ADDRESS, first.start, number.end, 800).contextual(),
+            end + 1,
+        )
+    })
+}
+
+/// `on 12th st`, `at 82nd Ave`: a street that is a number, behind a word for a place.
+pub(super) fn ordinal(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    const KINDS: [&str; 8] = ["st", "street", "ave", "avenue", "blvd", "rd", "road", "ln"];
+    let (number, street) = (sentence.token(at)?, sentence.token(at + 1)?);
+    let before = sentence.before(at)?.text(sentence.text);
+    let is_there = ["on", "off", "near", "at"]
+        .iter()
+        .any(|word| before.eq_ignore_ascii_case(word));
+    let kind = street.text(sentence.text);
+    let fits = is_there
+        && sentence.gap(at - 1) == b" "
+        && sentence.gap(at) == b" "
+        && KINDS.iter().any(|one| kind.eq_ignore_ascii_case(one));
+    fits.then(|| {
+        (
+            Finding::new(ADDRESS, number.start, street.end, 700).contextual(),
+            at + 2,
+        )
+    })
 }
 
 /// `lives on Willow Creek Lane`, `near Bissonnet St`: a street without a number, at its first word.
@@ -200,7 +327,8 @@ pub(super) fn is_ordinal(text: &str, token: &Token) -> bool {
             .any(|one| end.eq_ignore_ascii_case(one))
 }
 
-/// `SW1A 2AA`, `E1C 4Z7`: the postal code that begins with the word, behind a name (Royal Mail, PAF; Canada Post).
+/// `SW1A 2AA`, `E1C 4Z7`, `V94 T2XK`: the postal code that begins with the word, behind a name (Royal Mail, PAF; Canada
+/// Post; Eircode).
 pub(super) fn postcode(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     let bytes = sentence.text.as_bytes();
@@ -211,7 +339,9 @@ pub(super) fn postcode(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, u
         return None;
     }
     let code = bytes.get(token.start..bytes.len().min(token.start + 8))?;
-    let len = british_len(code).or_else(|| canadian_len(code))?;
+    let len = british_len(code)
+        .or_else(|| canadian_len(code))
+        .or_else(|| irish_len(code))?;
     let before = sentence.before(at)?;
     let is_behind_name =
         before.is_capital() && matches!(sentence.gap(at - 1), b" " | b", " | b"  ");
@@ -250,6 +380,41 @@ fn british_len(code: &[u8]) -> Option<usize> {
     let is_in =
         matches!(rest, [digit, one, two] if digit.is_ascii_digit() && is_last(one) && is_last(two));
     (is_out && is_in).then_some(space + 4)
+}
+
+/// `[A-Z][0-9][0-9W] [0-9A-Z]{4}`, without B, G, I, J, L, M, O, Q, S, U, Z.
+fn irish_len(code: &[u8]) -> Option<usize> {
+    let is_sign = |sign: &u8| {
+        sign.is_ascii_digit() || sign.is_ascii_uppercase() && !b"BGIJLMOQSUZ".contains(sign)
+    };
+    let [first, one, two, b' ', unit @ ..] = code else {
+        return None;
+    };
+    let unit = unit.get(..4)?;
+    let fits = first.is_ascii_uppercase()
+        && is_sign(first)
+        && one.is_ascii_digit()
+        && (two.is_ascii_digit() || *two == b'W')
+        && unit.iter().all(is_sign)
+        && unit.iter().any(u8::is_ascii_uppercase)
+        && unit.iter().any(u8::is_ascii_digit);
+    fits.then_some(8)
+}
+
+/// Whether a postal code of Britain stands at `start`.
+pub(super) fn is_british(text: &str, start: usize) -> bool {
+    let bytes = text.as_bytes();
+    let code = bytes.get(start..bytes.len().min(start + 8));
+    let len = code.and_then(british_len);
+    len.is_some_and(|len| !byte(bytes, start + len).is_ascii_alphanumeric())
+}
+
+/// Whether a postal code of Canada stands at `start`.
+pub(super) fn is_canadian(text: &str, start: usize) -> bool {
+    text.as_bytes()
+        .get(start..)
+        .and_then(canadian_len)
+        .is_some()
 }
 
 /// `[A-Z][0-9][A-Z] [0-9][A-Z][0-9]`, without D, F, I, O, Q, U.

@@ -6,10 +6,12 @@ use detector_kit::cases::{finds, found, leaves_alone};
 use super::*;
 use crate::{Names, Plugin};
 
+mod abroad;
 mod charts;
 mod haste;
 mod shorthand;
 mod things;
+mod wards;
 
 #[test]
 fn names_behind_titles_and_labels() {

@@ -14,7 +14,7 @@ use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
-use said::{DATE_WORDS, is_said};
+use said::{DATE_WORDS, MEASURE_AFTER, is_said};
 
 /// Years that a date in a record has.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
@@ -68,7 +68,8 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
             Some(finding(at + 1, 700))
         }
         (1 | 2, 1 | 2) if gap == Gap::Slash => {
-            let is_date = (is_month(first) && is_day(second)) && is_said(numbers, at);
+            let is_date = is_month(first) && is_day(second) && is_said(numbers, at)
+                || is_british(numbers, at, (first, second));
             is_date.then(|| finding(at + 1, 600).contextual())
         }
         // `f/u 5-1.`, where no span is counted.
@@ -86,6 +87,38 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// `from 18/11:`, `until 30/4.`: a day and a month, more than any score has of its whole.
+fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> bool {
+    /// Behind which something may be told of the day.
+    const LEADS: &[&str] = &[
+        "from",
+        "since",
+        "until",
+        "till",
+        "w/c",
+        "admitted",
+        "discharged",
+        "dob",
+        "seen",
+        "seen on",
+    ];
+    // `24/7` is always.
+    if day <= 12 || !is_day(day) || !is_month(month) || (day, month) == (24, 7) {
+        return false;
+    }
+    let text = numbers.text;
+    let end = numbers.group(at + 1).end;
+    let near = before(text, numbers.group(at).start);
+    let is_end = matches!(
+        byte(text, end),
+        0 | b'.' | b',' | b';' | b':' | b')' | b'\n'
+    ) && !is_word(byte(text, end + 1));
+    let goes_on = byte(text, end) == b' '
+        && byte(text, end + 1).is_ascii_alphabetic()
+        && !begins_with(after(text, end), MEASURE_AFTER);
+    is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS)
 }
 
 /// Words right before a month and a day with a dash between, behind which nothing is counted.

@@ -1,6 +1,7 @@
 //! Codes that a label makes identifiers, on either side: `MRN: 482913`, `482913 (MRN)`, `482913 is her record number`.
 
 mod apart;
+mod code;
 
 use super::account;
 use super::licence::is_npi;
@@ -10,6 +11,9 @@ use crate::number::Numbers;
 use crate::text::{begins_with, byte, byte_before, has, is_word, starts};
 use crate::trigger::{Form, TRIGGERS, Trigger};
 
+pub(super) use code::code_end;
+use code::{digits_len, is_registration};
+
 /// What may stand between a label and its code.
 const FILLERS: [&str; 31] = [
     "number", "numbers", "num", "no", "nr", "id", "ids", "code", "is", "was", "are", "value", "of",
@@ -18,8 +22,6 @@ const FILLERS: [&str; 31] = [
 ];
 /// Bytes between a label and its code.
 const MAX_FILLER_BYTES: usize = 36;
-/// Bytes of the longest code.
-const MAX_CODE_BYTES: usize = 48;
 /// Further codes of a list behind one label.
 const MAX_LISTED: usize = 16;
 /// Digits that a code behind a word of every day has, where no sign stands between.
@@ -68,13 +70,20 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let is_counted = is_word_of_every_day && !gap.is_said;
     let end = apart::read_out(text, gap.end, form, is_counted)
         .or_else(|| code_end(text, gap.end, form))
-        .or_else(|| apart::groups_end(text, gap.end, form))?;
+        .or_else(|| apart::groups_end(text, gap.end, form));
+    let Some(end) = end else {
+        return behind_somebody(text, label, gap.end, kind);
+    };
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
     let is_handle = form == Form::Handle;
     let is_bare = is_word_of_every_day && !gap.is_said && !is_plate && !is_handle;
-    if is_bare && digits < MIN_BARE_DIGITS && !is_lettered(code) && !is_abbreviated(label, digits)
+    if is_bare
+        && digits < MIN_BARE_DIGITS
+        && !is_lettered(code)
+        && !is_abbreviated(label, digits)
+        && !is_woven(label, code)
         || is_weak(text, (at, label_end), (gap.end, end))
     {
         return None;
@@ -135,6 +144,64 @@ fn is_lettered(code: &[u8]) -> bool {
 /// `HAR 88123`: behind an abbreviation fewer digits are a number than behind a word.
 fn is_abbreviated(label: &[u8], digits: usize) -> bool {
     label.len() <= 3 && digits >= 5 && label.iter().all(u8::is_ascii_uppercase)
+}
+
+/// `SN 8GK2L1`: behind an abbreviation, capitals and digits in turns.
+fn is_woven(label: &[u8], code: &[u8]) -> bool {
+    const MIN_BYTES: usize = 6;
+    const MIN_TURNS: usize = 3;
+    let is_plain = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let turns = code
+        .windows(2)
+        .filter(|pair| matches!(pair, [one, two] if one.is_ascii_digit() != two.is_ascii_digit()));
+    label.iter().all(|byte| is_plain(byte) || *byte == b'/')
+        && code.len() >= MIN_BYTES
+        && code.iter().all(is_plain)
+        && turns.count() >= MIN_TURNS
+}
+
+/// `Subscriber Min-ho Bae, XYB447102938`: the number of a plan behind the name of whose it is.
+fn behind_somebody(text: &[u8], label: &[u8], start: usize, kind: usize) -> Option<Finding> {
+    /// Words of the name.
+    const MOST: usize = 4;
+    const WHOSE: [&[u8]; 6] = [
+        b"subscriber",
+        b"member",
+        b"insured",
+        b"enrollee",
+        b"beneficiary",
+        b"policyholder",
+    ];
+    if kind != HEALTH_PLAN_ID || !WHOSE.iter().any(|word| label.eq_ignore_ascii_case(word)) {
+        return None;
+    }
+    let mut at = start;
+    for _ in 0..MOST {
+        let rest = text.get(at..)?;
+        let letters = rest
+            .iter()
+            .take_while(|byte| {
+                byte.is_ascii_alphabetic() || **byte >= 0x80 || b"-'.".contains(byte)
+            })
+            .count();
+        if letters == 0 || !byte(rest, 0).is_ascii_uppercase() {
+            return None;
+        }
+        at += letters;
+        let sign = [", ", " (", " - ", "; "]
+            .iter()
+            .find(|sign| starts(text.get(at..).unwrap_or_default(), sign.as_bytes()));
+        if let Some(sign) = sign {
+            let from = at + sign.len();
+            let end = code_end(text, from, Form::Distinct)?;
+            let code = text.get(from..end)?;
+            let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+            return (is_lettered(code) && digits >= MIN_BARE_DIGITS)
+                .then_some(Finding::new(kind, from, end, WORD_SCORE).contextual());
+        }
+        at += usize::from(byte(text, at) == b' ');
+    }
+    None
 }
 
 /// Whether the label is a word of every text, and the code is none that it has: `sample 250000 rows`, `lead 12`.
@@ -395,11 +462,6 @@ pub(super) fn finding(kind: usize, start: usize, end: usize, score: u16, code: &
     }
 }
 
-fn digits_len(text: &[u8], start: usize) -> usize {
-    let rest = text.get(start..).unwrap_or_default();
-    rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
-}
-
 /// Where a number ends that is said in words. Codes of an institution have five digits or more.
 fn said_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
     const LEAST: usize = 5;
@@ -464,9 +526,11 @@ impl Gap {
     }
 }
 
-/// The `@` of `Instagram @nkem.obiora`, which `user@host` has not.
+/// The `@` of `Instagram @nkem.obiora`, which `user@host` has not, and the `$` of `Cash App $nkem`.
 fn is_handle_sign(text: &[u8], at: usize) -> bool {
-    byte(text, at) == b'@' && byte_before(text, at) == b' '
+    matches!(byte(text, at), b'@' | b'$')
+        && byte_before(text, at) == b' '
+        && byte(text, at + 1).is_ascii_alphabetic()
 }
 
 /// Bytes of a tag, or of words in brackets, that stand between a label and its code: `MRN</td><td>12345`,
@@ -488,196 +552,6 @@ fn aside_len(rest: &[u8]) -> Option<usize> {
     is_aside.then_some(end + 1)
 }
 
-/// Where a code of the form ends that begins at `start`; nothing where none does.
-pub(super) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
-    let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
-    let is_code: fn(u8) -> bool = match form {
-        Form::Said(_) | Form::Years => return None,
-        Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
-            |byte| byte.is_ascii_alphanumeric() || byte == b'-'
-        }
-        Form::Nine | Form::Card | Form::Four => |byte| byte.is_ascii_digit() || byte == b'-',
-        Form::Dial => |byte| byte.is_ascii_digit() || b"-.+() ".contains(&byte),
-        Form::Handle => |byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte),
-    };
-    let mut len = rest.iter().take_while(|byte| is_code(**byte)).count();
-    while len > 0 && !byte(rest, len - 1).is_ascii_alphanumeric() {
-        len -= 1;
-    }
-    if matches!(form, Form::Mixed | Form::Distinct | Form::Plate) {
-        len = with_groups(rest, len, form);
-    }
-    if form == Form::Card {
-        len = with_card_groups(rest, len);
-    }
-    if form == Form::Mixed && byte(rest, len) == b'.' {
-        len += run_behind_dot(rest, len);
-    }
-    if form == Form::Mixed && byte(rest, len) == b':' {
-        len += run_behind_colon(rest, len);
-    }
-    let code = rest.get(..len)?;
-    let tail = byte(rest, len);
-    if is_word(tail)
-        || tail == b'_'
-        || tail == b'@'
-        || !is_word(byte(code, 0)) && form != Form::Dial
-    {
-        return None;
-    }
-    fits(code, form).then_some(start + len)
-}
-
-/// `1103:C00214R`: bytes of the colon at `at` and of the code's other half.
-fn run_behind_colon(rest: &[u8], at: usize) -> usize {
-    let half = rest.get(at + 1..).unwrap_or_default();
-    let len = half
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-        .count();
-    let digits = half.iter().take(len).filter(|byte| byte.is_ascii_digit());
-    let is_half = byte(half, 0).is_ascii_uppercase() && digits.count() >= 3;
-    if is_half { 1 + len } else { 0 }
-}
-
-/// `MD.0047718`: bytes of the dot at `at` and of the digits behind a few capitals.
-fn run_behind_dot(rest: &[u8], at: usize) -> usize {
-    const DIGITS: std::ops::RangeInclusive<usize> = 5..=10;
-    let prefix = rest.get(..at).unwrap_or_default();
-    let digits = digits_len(rest, at + 1);
-    // `12887341.082`: a lens.
-    let is_lens =
-        prefix.len() >= 6 && prefix.iter().all(u8::is_ascii_digit) && matches!(digits, 3 | 4);
-    let is_half = ((1..=4).contains(&prefix.len())
-        && prefix.iter().all(u8::is_ascii_uppercase)
-        && DIGITS.contains(&digits)
-        || is_lens)
-        && !is_word(byte(rest, at + 1 + digits));
-    if is_half { 1 + digits } else { 0 }
-}
-
-/// The groups of a card, apart by spaces.
-fn with_card_groups(rest: &[u8], mut len: usize) -> usize {
-    /// Groups of a card behind its first.
-    const GROUPS: usize = 4;
-    for _ in 0..GROUPS {
-        let group = rest.get(len + 1..).unwrap_or_default();
-        let size = group
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
-        if byte(rest, len) != b' ' || !(3..=6).contains(&size) || is_word(byte(group, size)) {
-            break;
-        }
-        len += 1 + size;
-    }
-    len
-}
-
-/// `ABC 123 456` and `1234 5678` are one code: short groups behind the first, of digits or of capitals with digits.
-fn with_groups(rest: &[u8], mut len: usize, form: Form) -> usize {
-    // An IBAN has up to eight, a driver's licence five.
-    let groups = match (form, byte(rest, 0).is_ascii_alphabetic()) {
-        (Form::Plate, _) => 1,
-        (_, true) => 8,
-        (_, false) => 3,
-    };
-    // `XEA 884410023`: letters of their own stand before all of the digits.
-    let is_prefix = (2..=4).contains(&len)
-        && rest
-            .get(..len)
-            .unwrap_or_default()
-            .iter()
-            .all(u8::is_ascii_uppercase);
-    let most = if is_prefix { 10 } else { 6 };
-    if form == Form::Plate && len == 2 && is_prefix {
-        len += letters_behind_state(rest, len);
-    }
-    for _ in 0..groups {
-        let group: &[u8] = rest.get(len + 1..).unwrap_or_default();
-        let size = group
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-            .count();
-        let has_digit = group.iter().take(size).any(u8::is_ascii_digit);
-        let tail = byte(group, size);
-        let suffix = digits_len(group, size + 1);
-        // `U88 120 4471-01`.
-        if byte(rest, len) == b' '
-            && byte(rest, 0).is_ascii_alphabetic()
-            && tail == b'-'
-            && (3..=5).contains(&size)
-            && (1..=3).contains(&suffix)
-            && group.iter().take(size).all(u8::is_ascii_digit)
-            && !is_word(byte(group, size + 1 + suffix))
-        {
-            return len + 2 + size + suffix;
-        }
-        let goes_on = matches!(byte(rest, len), b' ')
-            && len > 0
-            && (2..=most).contains(&size)
-            && has_digit
-            && !is_word(tail)
-            && !matches!(tail, b'/' | b'%' | b'-')
-            && !(tail == b'.' && byte(group, size + 1).is_ascii_digit())
-            // Counts, years and units follow codes as well.
-            && (form == Form::Plate || size <= 4 || byte(rest, 0).is_ascii_alphabetic());
-        if !goes_on || size == 4 && group.starts_with(b"20") {
-            break;
-        }
-        len += 1 + size;
-    }
-    len
-}
-
-/// `FL QXR 114`: bytes of the space at `at` and of the letters of a plate behind its state, behind which digits stand.
-fn letters_behind_state(rest: &[u8], at: usize) -> usize {
-    let group = rest.get(at + 1..).unwrap_or_default();
-    let letters = group
-        .iter()
-        .take_while(|byte| byte.is_ascii_uppercase())
-        .count();
-    let digits = digits_len(group, letters + 1);
-    let fits = byte(rest, at) == b' '
-        && (2..=4).contains(&letters)
-        && byte(group, letters) == b' '
-        && (2..=4).contains(&digits);
-    if fits { 1 + letters } else { 0 }
-}
-
-fn fits(code: &[u8], form: Form) -> bool {
-    let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = code
-        .iter()
-        .filter(|byte| byte.is_ascii_alphabetic())
-        .count();
-    match form {
-        Form::Code => digits >= 4 && letters <= digits,
-        Form::Mixed => {
-            let is_shouted = !code.iter().any(u8::is_ascii_lowercase);
-            digits >= 3 && digits + letters >= 4 && (is_shouted || digits * 2 >= letters)
-        }
-        Form::Distinct => {
-            let is_shouted = !code.iter().any(u8::is_ascii_lowercase);
-            // `RFC 3986` is something else.
-            let least = if code.contains(&b' ') { 5 } else { 3 };
-            let is_lettered = is_shouted && digits >= least && byte(code, 0).is_ascii_uppercase();
-            is_lettered && letters <= digits || is_shouted && digits >= 6 && letters <= 2
-        }
-        Form::Nine => digits == 9 && letters == 0,
-        Form::Plate => {
-            digits >= 1
-                && (4..=8).contains(&(digits + letters))
-                && !code.iter().any(u8::is_ascii_lowercase)
-        }
-        Form::Handle => code.len() >= 3 && letters > 0,
-        Form::Dial => (7..=15).contains(&digits),
-        Form::Four => digits == 4 && letters == 0,
-        Form::Card => matches!(digits, 4 | 13..=19),
-        Form::Said(_) | Form::Years => false,
-    }
-}
-
 /// `(0008,0050)`, the number of a field of DICOM, whose first digit is at `start`.
 fn is_tag(text: &[u8], start: usize) -> bool {
     let tag = text.get(start..start + 10).unwrap_or_default();
@@ -689,20 +563,6 @@ fn is_tag(text: &[u8], start: usize) -> bool {
         && is_hex(0)
         && is_hex(5)
         && matches!(tag, [_, _, _, _, b',', .., b')'])
-}
-
-/// `KLM-482`, `8ABC123`: letters and digits enough for no part of a plate in a bone.
-fn is_registration(code: &[u8]) -> bool {
-    let letters = code.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
-    // `LKA9PD`: in one piece, letters on both sides of a digit.
-    let is_mixed = code.len() == letters + digits
-        && matches!(code.len(), 6 | 7)
-        && letters >= 2
-        && digits >= 1
-        && code.first().is_some_and(u8::is_ascii_uppercase)
-        && code.last().is_some_and(u8::is_ascii_uppercase);
-    letters >= 3 && digits >= 3 || is_mixed
 }
 
 /// A field that is labelled by its place: the whole value, as far as it is of the form.

@@ -43,6 +43,7 @@ const SEVEN_BEFORE: &[&str] = &[
     "telephone:",
     "tel",
     "tel:",
+    "tel.",
     "cell",
     "cell:",
     "mobile",
@@ -72,6 +73,30 @@ const SEVEN_BEFORE: &[&str] = &[
     "her # is",
     "his # is",
     "my # is",
+];
+/// Words right before a number whose groups are none of North America.
+const ABROAD_BEFORE: &[&str] = &[
+    "tel",
+    "tel:",
+    "tel.",
+    "telephone",
+    "phone",
+    "phone:",
+    "mobile",
+    "mobile:",
+    "mob",
+    "mob.",
+    "mob:",
+    "cell",
+    "contact",
+    "contact:",
+    "contact no",
+    "contact no.",
+    "call",
+    "ph",
+    "ph:",
+    "ph.",
+    "whatsapp",
 ];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
@@ -300,6 +325,24 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     } else {
         (numbers.group(at).len() == 7).then_some(at)
     };
+    // `tel. 601 234 567`: groups of Poland, India and Mexico.
+    let abroad = [&[3, 3, 3][..], &[5, 5], &[2, 4, 4]]
+        .into_iter()
+        .find(|lengths| {
+            let last = at + lengths.len() - 1;
+            numbers.has_lengths(at, lengths)
+                && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
+                && (at..last).all(|index| numbers.gap(index) == numbers.gap(at))
+                && numbers.stands_alone_after(last)
+                // `mobile 100 200 300` counts.
+                && !(at + 1..=last)
+                    .all(|index| numbers.value(index).is_some_and(|value| value % 100 == 0))
+        });
+    if let Some(lengths) = abroad
+        && ends_with(before(numbers.text, numbers.group(at).start), ABROAD_BEFORE)
+    {
+        return Some((at + lengths.len() - 1, 700));
+    }
     if let Some(last) = seven_end.filter(|last| numbers.stands_alone_after(*last))
         && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE)
     {
@@ -500,6 +543,22 @@ pub fn find_extension(text: &[u8], start: usize, end: usize) -> Option<Finding> 
     let is_called = has(clause, words) || near.ends_with(clause) && has_title(near, clause.len());
     let is_code = DIGITS.contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     let is_apart = matches!(byte_before(text, start), b' ' | b'(' | b'|' | b'\t');
+    // `x555-0187`: a whole number behind the letter.
+    let rest = text.get(end..).unwrap_or_default();
+    let line = rest
+        .iter()
+        .skip(1)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if is_apart
+        && digits.len() == 3
+        && digits.iter().all(u8::is_ascii_digit)
+        && byte(rest, 0) == b'-'
+        && line == 4
+        && !is_word(byte(rest, 5))
+    {
+        return Some(Finding::new(PHONE, start, end + 5, 650).contextual());
+    }
     let tail = byte(text, end);
     let is_end = !is_word(tail) && !matches!(tail, b'-' | b'_' | b'%');
     (is_code && is_apart && is_end && is_called)

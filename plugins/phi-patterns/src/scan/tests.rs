@@ -7,6 +7,7 @@ use detector_kit::{Detector, Segment, SegmentOrigin};
 use super::*;
 use crate::{Patterns, Plugin};
 
+mod abroad;
 mod charts;
 mod dates;
 mod labels;

@@ -219,8 +219,11 @@ fn streets_and_places() {
             &["ADDRESS:4410 S. Avenida Compadres"],
         ),
         ("14 Pasadena Close", &["ADDRESS:14 Pasadena Close"]),
-        ("Yate BS37 5QQ", &["LOCATION:BS37 5QQ"]),
-        ("Moncton NB E1C 4Z7", &["LOCATION:E1C 4Z7"]),
+        ("Yate BS37 5QQ", &["LOCATION:Yate", "LOCATION:BS37 5QQ"]),
+        (
+            "Moncton NB E1C 4Z7",
+            &["LOCATION:Moncton", "LOCATION:E1C 4Z7"],
+        ),
         ("N7584 County Road Q", &["ADDRESS:N7584 County Road Q"]),
     ]);
     leaves_alone::<Names>(&[

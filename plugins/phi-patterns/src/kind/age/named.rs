@@ -20,6 +20,9 @@ pub(super) fn is_named(text: &[u8], start: usize, end: usize) -> bool {
     // `decedent Lemuel Stockdale, 99, d. 1 May`.
     if clause.ends_with(b", ") && rest.starts_with(b", ") {
         let behind = rest.get(2..).unwrap_or_default();
+        if is_titled(names) {
+            return true;
+        }
         let names = names.rsplit(|byte| *byte == b' ').take(2);
         let mut count = 0;
         let are = names.into_iter().all(|word| {
@@ -48,6 +51,13 @@ pub(super) fn is_named(text: &[u8], start: usize, end: usize) -> bool {
         .find_map(|title| starts(names, title.as_bytes()).then(|| names.get(title.len()..))?)
         .unwrap_or(names);
     fits && !has(clause, MEASURED_IN_F_OR_M) && !has(names, NO_NAMES) && are_names(names)
+}
+
+/// `Mrs Nkosi`: a title and a name at the end.
+fn is_titled(names: &[u8]) -> bool {
+    const TITLES: [&[u8]; 6] = [b"Mr", b"Mrs", b"Ms", b"Miss", b"Mr.", b"Mrs."];
+    let mut words = names.rsplit(|byte| *byte == b' ');
+    words.next().is_some_and(is_name) && words.next().is_some_and(|title| TITLES.contains(&title))
 }
 
 /// What is told of somebody behind an age and a sex.

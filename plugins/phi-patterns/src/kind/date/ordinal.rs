@@ -46,6 +46,20 @@ const WEEKDAYS: [&str; 16] = [
     "fri",
     "weds",
 ];
+/// Words right before a day of the month, and before no other thing that is counted.
+const UNTIL: &[&str] = &[
+    "until",
+    "till",
+    "til",
+    "since",
+    "moved to",
+    "changed to",
+    "pushed to",
+    "rescheduled to",
+    "rescheduled for",
+    "scheduled for",
+    "booked for",
+];
 /// What streets and floors are called.
 const PLACES: &[&str] = &[
     "street",
@@ -94,7 +108,9 @@ pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         0 | b'.' | b',' | b';' | b'?' | b'!' | b'\n'
     );
     let is_told = ends_clause && ends_with(head, DEEDS) && byte_before(text, group.start) == b' ';
+    let is_until = || ends_clause && ends_with(head, UNTIL);
     let is_day_of_month = is_told
+        || is_until()
         || value >= BEYOND_BODIES
             && ends_clause
             && ends_with(head, &["on"])

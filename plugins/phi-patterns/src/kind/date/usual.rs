@@ -51,6 +51,16 @@ const TOLD: &[&str] = &[
     "assessed",
     "injection",
     "inj",
+    "swap",
+    "swapped",
+    "scope",
+    "scoped",
+    "left with",
+    "left at",
+    "dropped off",
+    "picked up",
+    "handed in",
+    "handed over",
 ];
 
 pub(super) fn is_told(numbers: &Numbers<'_>, at: usize, clause: &[u8], behind: &[u8]) -> bool {
@@ -60,7 +70,7 @@ pub(super) fn is_told(numbers: &Numbers<'_>, at: usize, clause: &[u8], behind: &
     ) || begins_with(
         behind,
         &[
-            "re", "re:", "w", "w/", "by", "with", "at", "for", "and", "@", "-",
+            "re", "re:", "w", "w/", "by", "with", "at", "for", "and", "@", "-", "|",
         ],
     );
     is_end && !is_part(numbers, at) && has(clause, TOLD)
@@ -88,22 +98,25 @@ pub(super) fn is_series(numbers: &Numbers<'_>, at: usize) -> bool {
     let (Some(month), Some(day)) = (numbers.value(at), numbers.value(at + 1)) else {
         return false;
     };
-    let follows = |first: (u32, u32), second: (u32, u32)| {
+    let follows = |first: (u32, u32), second: (u32, u32), has_value: bool| {
         let is_sure = first.1.max(second.1) > 12 && first.1 != second.1;
-        first.0 == second.0 && first.0 > 1 && first.1 < second.1 && second.1 >= 8
+        // `3/1 182, 3/2 160`: a value for each day.
+        let is_diary = has_value && first.1 + 1 == second.1;
+        first.0 == second.0 && first.0 > 1 && first.1 < second.1 && (second.1 >= 8 || is_diary)
             || first.0 + 1 == second.0 && is_sure && second.1 < first.1
     };
     let next = pair_after(text, numbers.group(at + 1).end);
     let last = pair_before(text, numbers.group(at).start);
-    next.is_some_and(|next| follows((month, day), next))
-        || last.is_some_and(|last| follows(last, (month, day)))
+    next.is_some_and(|(next, has_value)| follows((month, day), next, has_value))
+        || last.is_some_and(|(last, has_value)| follows(last, (month, day), has_value))
 }
 
 /// Bytes of a value between two days, and of the days.
 const MAX_BYTES: usize = 16;
 
-/// The day behind the comma at `end`, a value before it passed over.
-fn pair_after(text: &[u8], end: usize) -> Option<(u32, u32)> {
+/// The day behind the comma at `end`, a value before it passed over, and whether there is such a value of more than one
+/// digit.
+fn pair_after(text: &[u8], end: usize) -> Option<((u32, u32), bool)> {
     let rest = text.get(end..text.len().min(end + MAX_BYTES))?;
     let value = rest.strip_prefix(b" ").map_or(0, |value| {
         1 + value
@@ -118,11 +131,11 @@ fn pair_after(text: &[u8], end: usize) -> Option<(u32, u32)> {
     let (month, rest) = number(rest)?;
     let (day, rest) = number(rest.strip_prefix(b"/")?)?;
     let is_whole = !is_word(byte(rest, 0)) && byte(rest, 0) != b'/';
-    (is_whole && is_month(month) && is_day(day)).then_some((month, day))
+    (is_whole && is_month(month) && is_day(day)).then_some(((month, day), value > 2))
 }
 
 /// As [`pair_after`], the day before `start`.
-fn pair_before(text: &[u8], start: usize) -> Option<(u32, u32)> {
+fn pair_before(text: &[u8], start: usize) -> Option<((u32, u32), bool)> {
     let head = text.get(start.saturating_sub(MAX_BYTES)..start)?;
     let head = [&b", "[..], b" and ", b","]
         .iter()
@@ -149,7 +162,8 @@ fn pair_before(text: &[u8], start: usize) -> Option<(u32, u32)> {
                 .all(|byte| byte.is_ascii_digit() || *byte == b'.')
     });
     let is_whole = (rest.is_empty() || is_value) && !is_word(lead) && lead != b'/';
-    (is_whole && is_month(month) && is_day(day)).then_some((month, day))
+    let has_value = is_value && rest.len() > 2;
+    (is_whole && is_month(month) && is_day(day)).then_some(((month, day), has_value))
 }
 
 /// A number of one or two digits, and what is behind it.

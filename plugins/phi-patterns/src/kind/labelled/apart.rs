@@ -15,6 +15,9 @@ pub(super) fn read_out(text: &[u8], start: usize, form: Form, may_count: bool) -
     if !matches!(form, Form::Code | Form::Mixed | Form::Distinct) {
         return None;
     }
+    if let Some(end) = australian_end(text, start) {
+        return Some(end);
+    }
     let (mut end, mut all, mut groups) = (start, 0, 0);
     let (mut is_uncommon, mut has_year) = (false, false);
     let mut last = 0;
@@ -55,7 +58,8 @@ pub(super) fn read_out(text: &[u8], start: usize, form: Form, may_count: bool) -
     let is_code = match groups {
         2 => {
             let second = all - first;
-            (3..=4).contains(&first) && (3..=4).contains(&second) && form != Form::Distinct
+            let is_half = (3..=4).contains(&first) || first == 5 && byte(text, start) == b'0';
+            is_half && (3..=4).contains(&second) && form != Form::Distinct
         }
         0 | 1 => false,
         _ => true,
@@ -65,6 +69,20 @@ pub(super) fn read_out(text: &[u8], start: usize, form: Form, may_count: bool) -
         groups == MAX_GROUPS && byte(text, end) == b' ' && digits_len(text, end + 1) > 0;
     let is_count = is_series || has_year || may_count && !is_uncommon || all < 2 * groups;
     (is_code && !goes_on && !is_count && ALL.contains(&all)).then_some(end)
+}
+
+/// `2953 14621 7`: the number of a Medicare card of Australia.
+fn australian_end(text: &[u8], start: usize) -> Option<usize> {
+    const GROUPS: [usize; 3] = [4, 5, 1];
+    let mut end = start;
+    for (at, digits) in GROUPS.iter().enumerate() {
+        end += usize::from(at > 0 && byte(text, end) == b' ');
+        if digits_len(text, end) != *digits {
+            return None;
+        }
+        end += digits;
+    }
+    (!is_word(byte(text, end))).then_some(end)
 }
 
 /// What may go on behind a number in small letters.
