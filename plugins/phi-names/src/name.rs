@@ -46,7 +46,10 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     }
     let found = led(sentence, at, token);
     // No other rule begins with such a word.
-    if found.is_some() || token.shape == Shape::Lower && is_blocked(token) {
+    if found.is_some()
+        || token.shape == Shape::Lower && is_blocked(token)
+        || thing::is_program(sentence, at)
+    {
         return found;
     }
     reversed(sentence, at)

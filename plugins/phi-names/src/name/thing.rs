@@ -282,6 +282,28 @@ static THINGS: Labels<(), 256> = Labels::new(&[
     ("windows", ()),
 ]);
 
+/// `Claude Code`, `Anthropic's CLI for Claude`: the model, and what is made of it. Callers of a gateway for models speak
+/// of it in every other prompt; a surname behind it makes it somebody.
+pub(super) fn is_program(sentence: &Sentence<'_>, at: usize) -> bool {
+    /// Words to either side in which its maker stands.
+    const REACH: usize = 8;
+    let word = |at: usize| sentence.token(at).map(|token| token.text(sentence.text));
+    if word(at) != Some("Claude") {
+        return false;
+    }
+    let next = word(at + 1).filter(|_| sentence.gap(at) == b" ");
+    next.is_some_and(|next| OF_CLAUDE.contains(&next))
+        || !sentence
+            .token(at + 1)
+            .is_some_and(|next| sentence.is_joined_to(at) && next.is_capital())
+            && (at.saturating_sub(REACH)..at + REACH).any(|near| word(near) == Some("Anthropic"))
+}
+
+const OF_CLAUDE: [&str; 16] = [
+    "AI", "API", "Agent", "Code", "Console", "Cowork", "Desktop", "Haiku", "Instant", "Max",
+    "Opus", "Pro", "SDK", "Skills", "Sonnet", "Team",
+];
+
 /// `Jack of all trades`, `Carol singing`: a given name that is a word of the language, in company it has as a word.
 pub(super) fn is_idiom(sentence: &Sentence<'_>, at: usize) -> bool {
     let (Some(token), Some(next)) = (sentence.token(at), sentence.token(at + 1)) else {

@@ -168,10 +168,15 @@ fn things_of_lists() {
         "Grafana, Prometheus, Loki and Tempo",
         "points at Brooke::Cache and Austin::Base",
         "Claude, Gemini, Llama and Mistral compared",
+        "You are Claude Code, Anthropic's official CLI for Claude.",
+        "Generated with [Claude Code](https://claude.com/claude-code)",
+        "we moved from Claude Opus to Claude Sonnet",
     ]);
     finds::<Names>(&[
         ("Norton wants to go home", &["NAME:Norton"]),
         ("seen by Dr. Addison today", &["NAME:Addison"]),
         ("Ryan White is here", &["NAME:Ryan White"]),
+        ("Claude Bernard was seen", &["NAME:Claude Bernard"]),
+        ("Patient: Claude Code", &["NAME:Claude Code"]),
     ]);
 }
