@@ -190,18 +190,17 @@ fn acting(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding,
                 .is_some_and(|next| DONE_BY_BODIES.contains(&next.text(sentence.text)))
             && !ends_as_findings_do(token.text(sentence.text))
     };
+    if token.role.is_some() || token.is_glued || sentence.gap(at) != b" " || !sentence.is_first(at)
+    {
+        return None;
+    }
     let fits = match sentence.writing {
         Writing::Cased => {
             token.shape == Shape::Capital && (class.is_given() || is_surname || is_new())
         }
         Writing::Uncased => is_surname && token.shape == Shape::Lower,
     };
-    let fits = fits
-        && token.role.is_none()
-        && !token.is_glued
-        && sentence.gap(at) == b" "
-        && sentence.token(at + 1).is_some_and(does)
-        && sentence.is_first(at);
+    let fits = fits && sentence.token(at + 1).is_some_and(does);
     fits.then(|| {
         Some((
             finding(sentence, at, at + 1, ROSTER_SCORE)?.contextual(),

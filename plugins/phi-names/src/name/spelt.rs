@@ -22,10 +22,7 @@ pub(super) fn find(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<
     }
     // `I think`: most single letters are words.
     let goes_on = sentence.token(at + 1).is_some_and(|next| {
-        next.shape != Shape::Lower
-            || next.len() == 1
-            || next.text(sentence.text) == "as"
-            || is_digit(sentence, next)
+        next.shape != Shape::Lower || next.len() == 1 || next.text(sentence.text) == "as"
     });
     if !goes_on || !is_letter(token) {
         return None;

@@ -291,6 +291,20 @@ fn labelled(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     (!is_other).then_some(found)
 }
 
+/// The last group of a number that is grouped as in Poland, India or Mexico; `100 200 300` counts.
+fn abroad(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    const GROUPS: [&[usize]; 3] = [&[3, 3, 3], &[5, 5], &[2, 4, 4]];
+    let lengths = GROUPS
+        .into_iter()
+        .find(|lengths| numbers.has_lengths(at, lengths))?;
+    let last = at + lengths.len() - 1;
+    let is_round = |index| numbers.value(index).is_some_and(|value| value % 100 == 0);
+    let fits = (at..last).all(|index| numbers.gap(index) == numbers.gap(at))
+        && numbers.stands_alone_after(last)
+        && !(at + 1..=last).all(is_round);
+    fits.then_some(last)
+}
+
 fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     // `919/555/0148`.
     let is_slashed = numbers.has_lengths(at, &[3, 3, 4])
@@ -325,23 +339,12 @@ fn labelled_shape(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     } else {
         (numbers.group(at).len() == 7).then_some(at)
     };
-    // `tel. 601 234 567`: groups of Poland, India and Mexico.
-    let abroad = [&[3, 3, 3][..], &[5, 5], &[2, 4, 4]]
-        .into_iter()
-        .find(|lengths| {
-            let last = at + lengths.len() - 1;
-            numbers.has_lengths(at, lengths)
-                && matches!(numbers.gap(at), Gap::Space | Gap::Dash)
-                && (at..last).all(|index| numbers.gap(index) == numbers.gap(at))
-                && numbers.stands_alone_after(last)
-                // `mobile 100 200 300` counts.
-                && !(at + 1..=last)
-                    .all(|index| numbers.value(index).is_some_and(|value| value % 100 == 0))
-        });
-    if let Some(lengths) = abroad
+    // `tel. 601 234 567`.
+    if matches!(numbers.gap(at), Gap::Space | Gap::Dash)
+        && let Some(last) = abroad(numbers, at)
         && ends_with(before(numbers.text, numbers.group(at).start), ABROAD_BEFORE)
     {
-        return Some((at + lengths.len() - 1, 700));
+        return Some((last, 700));
     }
     if let Some(last) = seven_end.filter(|last| numbers.stands_alone_after(*last))
         && ends_with(before(numbers.text, numbers.group(at).start), SEVEN_BEFORE)
