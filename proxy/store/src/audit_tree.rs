@@ -510,8 +510,8 @@ fn leaf(row: &Row) -> Result<Leaf, StoreError> {
 }
 
 /// Where audit rows stand, by their ids: the leaf of one that is sealed, `None` for one that waits. A row that is
-/// neither is not there. No part of the query for the rows themselves: how many wait changes faster than what PostgreSQL
-/// knows of it, and in a join with them it goes through all that wait once for each row, or sorts all rows of a log.
+/// neither is not there. No part of the query for the rows themselves: how many wait changes faster than what the
+/// database knows of it, and in a join PostgreSQL goes through all that wait once for each row, or sorts a whole log.
 pub(crate) async fn places(
     cx: &mut Connection,
     ids: Vec<Arg>,
