@@ -15,6 +15,29 @@ use crate::{Store, StoreError, Transaction};
 pub struct Bucket {
     name: String,
     free: u32,
+    whose: Whose,
+}
+
+/// Who counts in a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    /// One person alone.
+    Own,
+    /// Others too, who may be guessing.
+    Shared,
+}
+
+/// The buckets of one attempt, in the one order in which they are held: two attempts that share some never wait for
+/// each other.
+#[derive(Clone, Debug)]
+pub struct Buckets(Vec<Bucket>);
+
+impl<const N: usize> From<[Bucket; N]> for Buckets {
+    fn from(buckets: [Bucket; N]) -> Self {
+        let mut buckets = Vec::from(buckets);
+        buckets.sort();
+        Self(buckets)
+    }
 }
 
 /// 15 min: the window of contract 6.
@@ -27,8 +50,18 @@ const LONGEST_WAIT_MS: i64 = 3_600_000;
 pub(crate) const FORGOTTEN_MS: i64 = 86_400_000;
 
 impl Bucket {
-    /// The bucket of these words, of which `free` attempts pass in 15 minutes. Only a digest of the words is stored.
-    pub fn new(words: &[&str], free: u32) -> Self {
+    /// The bucket of these words, of which `free` attempts pass in 15 minutes. A good attempt empties it: its owner is
+    /// there. Only a digest of the words is stored.
+    pub fn own(words: &[&str], free: u32) -> Self {
+        Self::new(words, free, Whose::Own)
+    }
+
+    /// As [`Self::own`], of several people: a good attempt does not count there, and forgives nobody else.
+    pub fn shared(words: &[&str], free: u32) -> Self {
+        Self::new(words, free, Whose::Shared)
+    }
+
+    fn new(words: &[&str], free: u32, whose: Whose) -> Self {
         let mut hasher = Sha256::new();
         for word in words {
             hasher.update((word.len() as u64).to_be_bytes());
@@ -38,6 +71,7 @@ impl Bucket {
         Self {
             name: hex::encode(digest),
             free,
+            whose,
         }
     }
 }
@@ -49,11 +83,10 @@ impl Bucket {
 /// Those of the database.
 pub async fn take(
     store: &Store,
-    mut buckets: Vec<Bucket>,
+    buckets: &Buckets,
     now: Timestamp,
 ) -> Result<Option<i64>, StoreError> {
-    // One order for all, so that two that share buckets never wait for each other.
-    buckets.sort();
+    let Buckets(buckets) = buckets.clone();
     store
         .db
         .write(move |cx| Box::pin(async move { take_here(cx, &buckets, now).await }))
@@ -123,23 +156,21 @@ fn wait_ms(doublings: u32) -> i64 {
     FIRST_WAIT_MS.saturating_mul(factor).min(LONGEST_WAIT_MS)
 }
 
-/// Empties a bucket: its owner is there.
+/// Forgives an attempt, which was a good one: a bucket of one's own is empty again, a shared one counts it no more.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn forgive(tx: &mut Transaction<'_>, bucket: &Bucket) -> Result<(), StoreError> {
-    let sql = "DELETE FROM login_attempts WHERE bucket = $1";
-    tx.cx.execute(sql, args![&bucket.name]).await.map(drop)
-}
-
-/// Takes one attempt back out of a bucket: it was a good one. Others may still be guessing there.
-///
-/// # Errors
-/// Those of the database.
-pub async fn give_back(tx: &mut Transaction<'_>, bucket: &Bucket) -> Result<(), StoreError> {
-    let sql =
-        "UPDATE login_attempts SET attempts = attempts - 1 WHERE bucket = $1 AND attempts > 0";
-    tx.cx.execute(sql, args![&bucket.name]).await.map(drop)
+pub async fn forgive(tx: &mut Transaction<'_>, buckets: &Buckets) -> Result<(), StoreError> {
+    for bucket in &buckets.0 {
+        let sql = match bucket.whose {
+            Whose::Own => "DELETE FROM login_attempts WHERE bucket = $1",
+            Whose::Shared => {
+                "UPDATE login_attempts SET attempts = attempts - 1 WHERE bucket = $1 AND attempts > 0"
+            }
+        };
+        tx.cx.execute(sql, args![&bucket.name]).await?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -148,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_bucket_closes_for_twice_as_long_each_time() {
-        let bucket = Bucket::new(&["pair", "a@example.org", "192.0.2.1"], 3);
+        let bucket = Bucket::own(&["pair", "a@example.org", "192.0.2.1"], 3);
         let (mut attempts, mut since, mut closed) = (0, Timestamp(0), Timestamp(0));
         let mut waits = Vec::new();
         let mut now = Timestamp(1);
@@ -165,6 +196,6 @@ mod tests {
 
     #[test]
     fn words_do_not_run_into_each_other() {
-        assert_ne!(Bucket::new(&["ab", "c"], 1), Bucket::new(&["a", "bc"], 1));
+        assert_ne!(Bucket::own(&["ab", "c"], 1), Bucket::own(&["a", "bc"], 1));
     }
 }

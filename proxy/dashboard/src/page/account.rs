@@ -7,7 +7,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
 use svc_store::seal::Content;
 use svc_store::session::Stage;
-use svc_store::throttle::{self, Bucket};
+use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{
     TransactionError, audit, password as passwords, second_factor as factors, session as sessions,
@@ -86,13 +86,13 @@ async fn refused(exchange: &Exchange, visitor: &Visitor, fault: &Fault) -> Resul
     render(exchange, visitor, status, Told::of(fault)).await
 }
 
-fn bucket(user: &User) -> Bucket {
-    Bucket::new(&["own account", &user.id], FREE)
+fn counted(user: &User) -> Buckets {
+    Buckets::from([Bucket::own(&["own account", &user.id], FREE)])
 }
 
 async fn count(exchange: &Exchange, user: &User, field: &str) -> Result<(), Fault> {
     let store = &exchange.gateway.store;
-    let taken = throttle::take(store, vec![bucket(user)], exchange.started_at).await;
+    let taken = throttle::take(store, &counted(user), exchange.started_at).await;
     match taken.map_err(|error| down(&error))? {
         None => Ok(()),
         Some(wait_ms) => Err(too_often(field, wait_ms)),
@@ -157,7 +157,7 @@ async fn put_password(
             passwords::put(&mut tx, &user.org_id, &user.id, &phc, now).await?;
             sessions::end_all(&mut tx, &user.id).await?;
             sessions::insert(&mut tx, &new, &digest).await?;
-            throttle::forgive(&mut tx, &bucket(&user)).await?;
+            throttle::forgive(&mut tx, &counted(&user)).await?;
             audit::record(&mut tx, &row).await?;
             Ok::<_, TransactionError<Fault>>(())
         })
@@ -270,7 +270,7 @@ async fn confirm(
                 return Err(TransactionError::Refused(wrong_code()));
             }
             factors::confirm(&mut tx, &user.org_id, &user.id, &digests, now).await?;
-            throttle::forgive(&mut tx, &bucket(&user)).await?;
+            throttle::forgive(&mut tx, &counted(&user)).await?;
             audit::record(&mut tx, &row).await?;
             Ok(())
         })
@@ -319,7 +319,7 @@ pub(crate) fn remove_totp<'a>(
         let done = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
                 let was_there = factors::remove(&mut tx, &user.id).await?;
-                throttle::forgive(&mut tx, &bucket(&user)).await?;
+                throttle::forgive(&mut tx, &counted(&user)).await?;
                 let row = journal::detailed(row, "changed", was_there);
                 audit::record(&mut tx, &row).await?;
                 Ok::<_, TransactionError<Fault>>(())
@@ -351,7 +351,7 @@ pub(crate) fn renew_codes<'a>(
         let done = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
                 factors::put_codes(&mut tx, &user.org_id, &user.id, &digests).await?;
-                throttle::forgive(&mut tx, &bucket(&user)).await?;
+                throttle::forgive(&mut tx, &counted(&user)).await?;
                 audit::record(&mut tx, &row).await?;
                 Ok::<_, TransactionError<Fault>>(())
             })

@@ -6,7 +6,7 @@ use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
 use svc_store::session::Stage;
-use svc_store::throttle::{self, Bucket};
+use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
 
@@ -83,16 +83,16 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         };
         session::check(exchange, &half.csrf, &fields)?;
         let next = local(fields.filled("next")).to_owned();
-        let bucket = Bucket::new(&["second factor", &half.user.id], FREE);
+        let counted = Buckets::from([Bucket::own(&["second factor", &half.user.id], FREE)]);
         let store = &exchange.gateway.store;
-        let taken = throttle::take(store, vec![bucket.clone()], exchange.started_at).await;
+        let taken = throttle::take(store, &counted, exchange.started_at).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             let told = Told::message(waiting(wait_ms));
             return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
         }
         let shown = read(exchange, &half.user, fields.text("code")).await?;
         let is_in = match shown {
-            Some(shown) => finish(exchange, &half, shown, bucket).await?,
+            Some(shown) => finish(exchange, &half, shown, counted).await?,
             None => false,
         };
         if is_in {
@@ -131,7 +131,7 @@ async fn finish(
     exchange: &mut Exchange,
     half: &Half,
     shown: Shown,
-    bucket: Bucket,
+    counted: Buckets,
 ) -> Result<bool, Fault> {
     let now = exchange.started_at;
     let (shown_by, identity) = (&half.session.shown_by, half.session.identity.clone());
@@ -157,7 +157,7 @@ async fn finish(
             sessions::end(&mut tx, &old).await?;
             login::tie(&mut tx, &user, &new, now).await?;
             sessions::insert(&mut tx, &new, &digest).await?;
-            throttle::forgive(&mut tx, &bucket).await?;
+            throttle::forgive(&mut tx, &counted).await?;
             svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
             audit::record(&mut tx, &row).await?;
             Ok(true)

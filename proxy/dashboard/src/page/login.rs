@@ -10,7 +10,7 @@ use svc_pipeline::response::Response;
 use svc_pipeline::strangers;
 use svc_store::identity::{self, Identity};
 use svc_store::session::{Session, Stage};
-use svc_store::throttle::{self, Bucket};
+use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::{User, plain_email};
 use svc_store::{Transaction, TransactionError, audit, session as stored};
 
@@ -141,35 +141,21 @@ pub(super) struct Proof {
     /// Tied to the user from now on.
     pub(super) identity: Option<Identity>,
     /// Forgiven once they are in.
-    pub(super) counted: Counted,
-}
-
-/// What an attempt was counted by.
-#[derive(Clone)]
-pub(super) struct Counted {
-    /// One account from one network: empty again once its owner is there.
-    pub(super) pair: Option<Bucket>,
-    /// All that others share, who may be guessing: a good attempt does not count there.
-    pub(super) shared: Vec<Bucket>,
+    pub(super) counted: Buckets,
 }
 
 /// Counts an attempt before it is judged.
-async fn count(exchange: &Exchange, email: &str) -> Result<Counted, Refusal> {
+async fn count(exchange: &Exchange, email: &str) -> Result<Buckets, Refusal> {
     let plain = plain_email(email);
     let network = network(exchange.head.client).to_string();
-    let pair = Bucket::new(&["sign-in", &plain, &network], FREE_OF_PAIR);
-    let shared = vec![
-        Bucket::new(&["sign-in account", &plain], FREE_OF_ACCOUNT),
-        Bucket::new(&["sign-in network", &network], FREE_OF_NETWORK),
-    ];
-    let mut buckets = vec![pair.clone()];
-    buckets.extend(shared.clone());
-    let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
+    let counted = Buckets::from([
+        Bucket::own(&["sign-in", &plain, &network], FREE_OF_PAIR),
+        Bucket::shared(&["sign-in account", &plain], FREE_OF_ACCOUNT),
+        Bucket::shared(&["sign-in network", &network], FREE_OF_NETWORK),
+    ]);
+    let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
     match taken.map_err(|error| down(&error))? {
-        None => Ok(Counted {
-            pair: Some(pair),
-            shared,
-        }),
+        None => Ok(counted),
         Some(wait_ms) => {
             strangers::refuse(exchange, "sign_in_throttled");
             Err(too_many(wait_ms))
@@ -240,12 +226,7 @@ pub(super) async fn let_in(
                 tie(&mut tx, &user, &new, now).await?;
             }
             stored::insert(&mut tx, &new, &digest).await?;
-            if let Some(pair) = &counted.pair {
-                throttle::forgive(&mut tx, pair).await?;
-            }
-            for bucket in &counted.shared {
-                throttle::give_back(&mut tx, bucket).await?;
-            }
+            throttle::forgive(&mut tx, &counted).await?;
             if stage == Stage::Whole {
                 svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
                 audit::record(&mut tx, &row).await?;

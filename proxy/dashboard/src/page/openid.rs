@@ -14,11 +14,11 @@ use svc_pipeline::filter::network;
 use svc_pipeline::openid::{OpenIdError, Proof, Vouched};
 use svc_pipeline::response::Response;
 use svc_pipeline::strangers;
-use svc_store::throttle::{self, Bucket};
+use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{identity, password};
 
-use super::login::{self, Counted, Proof as Shown, let_in, waiting};
+use super::login::{self, Proof as Shown, let_in, waiting};
 use crate::form::Fields;
 use crate::frame::{Answering, Told};
 use crate::journal;
@@ -80,8 +80,9 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             let told = Told::message(message);
             return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told).await;
         };
-        let bucket = bucket(exchange);
-        if let Some(wait_ms) = throttled(exchange, &bucket).await? {
+        let counted = counted(exchange);
+        let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
+        if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             strangers::refuse(exchange, "sign_in_throttled");
             let (status, told) = (
                 StatusCode::TOO_MANY_REQUESTS,
@@ -93,7 +94,7 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             Ok(vouched) => vouched,
             Err(error) => return refuse(exchange, guest, next, &error).await,
         };
-        let found = match whose(exchange, vouched, bucket).await? {
+        let found = match whose(exchange, vouched, counted).await? {
             Ok(found) => found,
             Err(error) => return refuse(exchange, guest, next, &error).await,
         };
@@ -112,16 +113,13 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
 /// What a provider says when it is the one that has failed (RFC 6749, 4.1.2.1).
 const TROUBLE: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
-fn bucket(exchange: &Exchange) -> Bucket {
+/// What an answer is counted by, before it is looked at.
+fn counted(exchange: &Exchange) -> Buckets {
     let network = network(exchange.head.client).to_string();
-    Bucket::new(&["openid network", &network], FREE_OF_NETWORK)
-}
-
-/// The wait, where too many answers came from there that let nobody in.
-async fn throttled(exchange: &Exchange, bucket: &Bucket) -> Result<Option<i64>, Fault> {
-    let buckets = vec![bucket.clone()];
-    let taken = throttle::take(&exchange.gateway.store, buckets, exchange.started_at).await;
-    taken.map_err(|error| down(&error))
+    Buckets::from([Bucket::shared(
+        &["openid network", &network],
+        FREE_OF_NETWORK,
+    )])
 }
 
 /// Whose account somebody may use whom the provider vouches for. An account is known by its identity, and once by the
@@ -129,7 +127,7 @@ async fn throttled(exchange: &Exchange, bucket: &Bucket) -> Result<Option<i64>, 
 async fn whose(
     exchange: &Exchange,
     vouched: Vouched,
-    bucket: Bucket,
+    counted: Buckets,
 ) -> Result<Result<Option<(User, Shown)>, OpenIdError>, Fault> {
     let Vouched { identity, email } = vouched;
     let store = &exchange.gateway.store;
@@ -159,10 +157,7 @@ async fn whose(
             let shown = Shown {
                 by: "openid",
                 identity: tied,
-                counted: Counted {
-                    pair: None,
-                    shared: vec![bucket],
-                },
+                counted,
             };
             Ok(Ok(Some((user, shown))))
         }
