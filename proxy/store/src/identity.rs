@@ -2,7 +2,7 @@
 
 use svc_core::time::Timestamp;
 
-use crate::engine::args;
+use crate::engine::{Connection, args};
 use crate::user::User;
 use crate::{Store, StoreError, Transaction, link, session, user};
 
@@ -33,8 +33,32 @@ pub async fn find(store: &Store, identity: &Identity) -> Result<Option<User>, St
         .await
 }
 
-/// Ties an identity to a user. Other ways into the account that are open end with it: sessions, and links that set a
-/// password. `false` where either is tied to somebody else.
+/// As [`user::lock_as_judged`], for somebody who was known by an identity: also `false` where it is theirs no more.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_as_judged(
+    tx: &mut Transaction<'_>,
+    judged: &User,
+    identity: &Identity,
+) -> Result<bool, StoreError> {
+    let stands = user::lock_as_judged(tx, judged).await?;
+    Ok(stands && is_of(tx.cx, identity, &judged.id).await?)
+}
+
+async fn is_of(
+    cx: &mut Connection,
+    identity: &Identity,
+    user_id: &str,
+) -> Result<bool, StoreError> {
+    let Identity { issuer, subject } = identity;
+    let sql = "SELECT 1 FROM identities WHERE issuer = $1 AND subject = $2 AND user_id = $3";
+    let found = cx.row(sql, args![issuer, subject, user_id]).await?;
+    Ok(found.is_some())
+}
+
+/// Ties an identity to a user who is locked ([`user::lock`]). Other ways into the account that are open end with it:
+/// sessions, and links that set a password. `false` where either is tied to somebody else.
 ///
 /// # Errors
 /// Those of the database.
@@ -54,9 +78,7 @@ pub async fn tie(
         return Ok(true);
     }
     // Two that come back at once are one person.
-    let sql = "SELECT 1 FROM identities WHERE issuer = $1 AND subject = $2 AND user_id = $3";
-    let same = tx.cx.row(sql, args![issuer, subject, &user.id]).await?;
-    Ok(same.is_some())
+    is_of(tx.cx, identity, &user.id).await
 }
 
 /// Forgets who a user is at every provider; the next verified address is believed again.

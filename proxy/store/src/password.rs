@@ -50,7 +50,21 @@ async fn read(cx: &mut Connection, user_id: &str) -> Result<Option<String>, Stor
     row.map(|row| row.get("phc")).transpose()
 }
 
-/// Sets a user's password.
+/// As [`user::lock_as_judged`], for somebody whose password was right: also `false` where its hash is another one by
+/// now. Judging a password takes longer than setting one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_as_judged(
+    tx: &mut Transaction<'_>,
+    judged: &User,
+    phc: &str,
+) -> Result<bool, StoreError> {
+    let stands = user::lock_as_judged(tx, judged).await?;
+    Ok(stands && read(tx.cx, &judged.id).await?.as_deref() == Some(phc))
+}
+
+/// Sets the password of a user who is locked ([`user::lock`]).
 ///
 /// # Errors
 /// Those of the database.

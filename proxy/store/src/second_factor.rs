@@ -178,10 +178,11 @@ pub async fn codes_left(store: &Store, user_id: &str) -> Result<u32, StoreError>
 /// # Errors
 /// Those of the database.
 pub async fn remove(tx: &mut Transaction<'_>, user_id: &str) -> Result<bool, StoreError> {
-    let sql = "DELETE FROM recovery_codes WHERE user_id = $1";
-    tx.cx.execute(sql, args![user_id]).await?;
+    // Which locks the user, as `user::lock` does.
     let sql = "UPDATE users SET mfa_enabled = $2 WHERE id = $1";
     tx.cx.execute(sql, args![user_id, false]).await?;
+    let sql = "DELETE FROM recovery_codes WHERE user_id = $1";
+    tx.cx.execute(sql, args![user_id]).await?;
     let sql = "DELETE FROM second_factors WHERE user_id = $1";
     Ok(tx.cx.execute(sql, args![user_id]).await? == 1)
 }

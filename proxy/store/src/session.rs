@@ -78,7 +78,8 @@ pub struct SignedIn {
     pub baa: baa::Standing,
 }
 
-/// Stores a session under the digest of its cookie.
+/// Stores a session under the digest of its cookie. Its user is locked ([`user::lock`]), so that whatever ends their
+/// sessions meanwhile ends this one too.
 ///
 /// # Errors
 /// [`StoreError::Exists`] when the digest is taken.
@@ -203,6 +204,15 @@ pub async fn show(store: &Store, id: &str, mode: Mode) -> Result<(), StoreError>
         .await
 }
 
+/// Whether a session is still there. Ask under [`user::lock`].
+///
+/// # Errors
+/// Those of the database.
+pub async fn is_there(tx: &mut Transaction<'_>, id: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM sessions WHERE id = $1";
+    Ok(tx.cx.row(sql, args![id]).await?.is_some())
+}
+
 /// Ends one session; one that is over already is no error.
 ///
 /// # Errors
@@ -212,7 +222,7 @@ pub async fn end(tx: &mut Transaction<'_>, id: &str) -> Result<(), StoreError> {
     tx.cx.execute(sql, args![id]).await.map(drop)
 }
 
-/// Ends every session of a user; gives how many.
+/// Ends every session of a user who is locked ([`user::lock`]); gives how many.
 ///
 /// # Errors
 /// Those of the database.

@@ -199,8 +199,8 @@ pub async fn list(store: &Store, org_id: &str, page: &Page) -> Result<Paged<User
     listing.page(store, page, from_row).await
 }
 
-/// Locks a user for the rest of the transaction, and all owners of the organization with them, so that two that give
-/// up their role at once do not leave it without one.
+/// The user of this organization with this id, whom nobody else changes until the transaction ends: neither them, nor
+/// their password, second factor and links. Comes before every other row of theirs that a transaction holds.
 ///
 /// # Errors
 /// Those of the database.
@@ -209,14 +209,39 @@ pub async fn lock(
     org_id: &str,
     user_id: &str,
 ) -> Result<Option<User>, StoreError> {
-    // As `agent::lock`: an update that changes nothing holds the rows on both engines alike.
+    // As `agent::lock`: an update that changes nothing holds the row on both engines alike.
+    let sql = "UPDATE users SET role = role WHERE id = $1 AND org_id = $2 RETURNING *";
+    tx.cx.one(sql, args![user_id, org_id], from_row).await
+}
+
+/// As [`lock`], for somebody who was judged before: `false` where they stand otherwise by now, or something else is
+/// asked of them at sign-in.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_as_judged(tx: &mut Transaction<'_>, judged: &User) -> Result<bool, StoreError> {
+    let standing = |user: &User| (user.suspended, user.mfa_enabled);
+    let found = lock(tx, &judged.org_id, &judged.id).await?;
+    Ok(found.is_some_and(|found| standing(&found) == standing(judged)))
+}
+
+/// As [`lock`], and all owners of the organization with them, so that two that give up their role at once do not leave
+/// it without one.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_with_owners(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    user_id: &str,
+) -> Result<Option<User>, StoreError> {
     let sql = "UPDATE users SET role = role WHERE org_id = $1 AND (id = $2 OR role = $3)";
     let arguments = args![org_id, user_id, Role::Owner.word()];
     tx.cx.execute(sql, arguments).await?;
     read(tx.cx, org_id, user_id).await
 }
 
-/// Owners of an organization who are not suspended. Count them under [`lock`].
+/// Owners of an organization who are not suspended. Count them under [`lock_with_owners`].
 ///
 /// # Errors
 /// Those of the database.

@@ -10,7 +10,8 @@ use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{
-    TransactionError, audit, password as passwords, second_factor as factors, session as sessions,
+    Transaction, TransactionError, audit, password as passwords, second_factor as factors,
+    session as sessions,
 };
 
 use super::code::{self, Shown};
@@ -99,24 +100,53 @@ async fn count(exchange: &Exchange, user: &User, field: &str) -> Result<(), Faul
     }
 }
 
-/// Whoever sits at an open session is not always its owner: what weakens an account asks for the password again.
+/// Whoever sits at an open session is not always its owner: what weakens an account asks for the password again. Gives
+/// the hash that it is right for.
 async fn check_password(
     exchange: &Exchange,
     user: &User,
     field: &str,
     fields: &Fields,
-) -> Result<(), Fault> {
+) -> Result<String, Fault> {
     count(exchange, user, field).await?;
     let phc = passwords::of(&exchange.gateway.store, &user.id).await;
     let phc = phc.map_err(|error| down(&error))?;
-    if phc.is_none() {
+    let Some(phc) = phc else {
         let message = "You have no password yet. An administrator can give you a link to set one.";
         return Err(invalid(field, message));
-    }
-    if password::verify(&exchange.gateway, fields.text(field), phc).await? {
-        Ok(())
+    };
+    let judged = Some(phc.clone());
+    if password::verify(&exchange.gateway, fields.text(field), judged).await? {
+        Ok(phc)
     } else {
         Err(invalid(field, "This is not your password."))
+    }
+}
+
+/// Locks the user, and refuses what a password was right for that is another one by now.
+async fn hold(
+    tx: &mut Transaction<'_>,
+    user: &User,
+    field: &'static str,
+    phc: &str,
+) -> Result<(), TransactionError<Fault>> {
+    if passwords::lock_as_judged(tx, user, phc).await? {
+        Ok(())
+    } else {
+        let message = "Your account was changed just now. Try again.";
+        Err(TransactionError::Refused(invalid(field, message)))
+    }
+}
+
+/// The page again, with why a change of the account was refused. The store's trouble goes on.
+async fn not_done(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    error: TransactionError<Fault>,
+) -> Result<Response, Fault> {
+    match error {
+        TransactionError::Refused(fault) => refused(exchange, visitor, &fault).await,
+        error @ TransactionError::Store(_) => Err(failed(error)),
     }
 }
 
@@ -131,12 +161,15 @@ pub(crate) fn change_password<'a>(
         if let Err(fault) = password::check_new(wanted, fields.text("again"), &user.email) {
             return refused(exchange, visitor, &fault).await;
         }
-        if let Err(fault) = check_password(exchange, user, "current", &fields).await {
-            return refused(exchange, visitor, &fault).await;
+        let old = match check_password(exchange, user, "current", &fields).await {
+            Ok(phc) => phc,
+            Err(fault) => return refused(exchange, visitor, &fault).await,
+        };
+        let new = password::hash(&exchange.gateway, wanted).await?;
+        match put_password(exchange, visitor, old, new).await {
+            Ok(()) => Ok(see_other(exchange, "/ui/account?done=password")),
+            Err(error) => not_done(exchange, visitor, error).await,
         }
-        let phc = password::hash(&exchange.gateway, wanted).await?;
-        put_password(exchange, visitor, phc).await?;
-        Ok(see_other(exchange, "/ui/account?done=password"))
     })
 }
 
@@ -144,8 +177,9 @@ pub(crate) fn change_password<'a>(
 async fn put_password(
     exchange: &mut Exchange,
     visitor: &Visitor,
+    old: String,
     phc: String,
-) -> Result<(), Fault> {
+) -> Result<(), TransactionError<Fault>> {
     let now = exchange.started_at;
     let user = visitor.user.clone();
     let fresh = Fresh::new(&exchange.gateway, &user, Stage::Whole, now).showing(visitor.mode);
@@ -154,15 +188,16 @@ async fn put_password(
     let row = journal::detailed(row, "by", "user");
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
+            hold(&mut tx, &user, "current", &old).await?;
             passwords::put(&mut tx, &user.org_id, &user.id, &phc, now).await?;
             sessions::end_all(&mut tx, &user.id).await?;
             sessions::insert(&mut tx, &new, &digest).await?;
             throttle::forgive(&mut tx, &counted(&user)).await?;
             audit::record(&mut tx, &row).await?;
-            Ok::<_, TransactionError<Fault>>(())
+            Ok(())
         })
     });
-    done.await.map_err(failed)?;
+    done.await?;
     fresh.hand_out(exchange);
     Ok(())
 }
@@ -312,24 +347,28 @@ pub(crate) fn remove_totp<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let user = visitor.user.clone();
-        if let Err(fault) = check_password(exchange, &user, "removing", &fields).await {
-            return refused(exchange, visitor, &fault).await;
-        }
+        let phc = match check_password(exchange, &user, "removing", &fields).await {
+            Ok(phc) => phc,
+            Err(fault) => return refused(exchange, visitor, &fault).await,
+        };
         let row = journal::done(exchange, &user, "user.second_factor_removed", &user);
         let done = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
+                hold(&mut tx, &user, "removing", &phc).await?;
                 let was_there = factors::remove(&mut tx, &user.id).await?;
                 throttle::forgive(&mut tx, &counted(&user)).await?;
                 let row = journal::detailed(row, "changed", was_there);
                 audit::record(&mut tx, &row).await?;
-                Ok::<_, TransactionError<Fault>>(())
+                Ok(())
             })
         });
-        done.await.map_err(failed)?;
-        Ok(see_other(
-            exchange,
-            "/ui/account?done=second-factor-removed",
-        ))
+        match done.await {
+            Ok(()) => Ok(see_other(
+                exchange,
+                "/ui/account?done=second-factor-removed",
+            )),
+            Err(error) => not_done(exchange, visitor, error).await,
+        }
     })
 }
 
@@ -343,20 +382,24 @@ pub(crate) fn renew_codes<'a>(
         if !user.mfa_enabled {
             return Ok(see_other(exchange, "/ui/account"));
         }
-        if let Err(fault) = check_password(exchange, &user, "renewing", &fields).await {
-            return refused(exchange, visitor, &fault).await;
-        }
+        let phc = match check_password(exchange, &user, "renewing", &fields).await {
+            Ok(phc) => phc,
+            Err(fault) => return refused(exchange, visitor, &fault).await,
+        };
         let (codes, digests) = second_factor::recovery_codes();
         let row = journal::done(exchange, &user, "user.recovery_codes_renewed", &user);
         let done = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
+                hold(&mut tx, &user, "renewing", &phc).await?;
                 factors::put_codes(&mut tx, &user.org_id, &user.id, &digests).await?;
                 throttle::forgive(&mut tx, &counted(&user)).await?;
                 audit::record(&mut tx, &row).await?;
-                Ok::<_, TransactionError<Fault>>(())
+                Ok(())
             })
         });
-        done.await.map_err(failed)?;
-        show_codes(exchange, visitor, codes)
+        match done.await {
+            Ok(()) => show_codes(exchange, visitor, codes),
+            Err(error) => not_done(exchange, visitor, error).await,
+        }
     })
 }

@@ -7,7 +7,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
 use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket, Buckets};
-use svc_store::user::User;
+use svc_store::user::{self, User};
 use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
 
 use super::consent;
@@ -61,14 +61,13 @@ async fn render(
 }
 
 /// What somebody has shown.
-#[derive(Clone, Copy)]
 pub(crate) enum Shown {
     Step(u64),
     Recovery([u8; 32]),
 }
 
 impl Shown {
-    const fn word(self) -> &'static str {
+    const fn word(&self) -> &'static str {
         match self {
             Self::Step(_) => "totp",
             Self::Recovery(_) => "recovery_code",
@@ -91,12 +90,14 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
             return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
         }
         let shown = read(exchange, &half.user, fields.text("code")).await?;
-        let is_in = match shown {
+        let end = match shown {
             Some(shown) => finish(exchange, &half, shown, counted).await?,
-            None => false,
+            None => End::Wrong,
         };
-        if is_in {
-            return Ok(see_other(exchange, &next));
+        match end {
+            End::In => return Ok(see_other(exchange, &next)),
+            End::Over => return Ok(see_other(exchange, "/ui/login")),
+            End::Wrong => {}
         }
         let row = journal::denied(exchange, "user.sign_in_failed", &half.user, "wrong_code");
         journal::write(exchange, row).await?;
@@ -126,13 +127,22 @@ pub(crate) async fn read(
     Ok(step.map(Shown::Step))
 }
 
-/// Uses the code up and makes the session a whole one, with another cookie. `false` where somebody was faster.
+/// What a second step comes to.
+enum End {
+    In,
+    /// The code is not right, or somebody was faster.
+    Wrong,
+    /// What was shown before it counts no more: its session has ended meanwhile.
+    Over,
+}
+
+/// Uses the code up and makes the session a whole one, with another cookie.
 async fn finish(
     exchange: &mut Exchange,
     half: &Half,
     shown: Shown,
     counted: Buckets,
-) -> Result<bool, Fault> {
+) -> Result<End, Fault> {
     let now = exchange.started_at;
     let (shown_by, identity) = (&half.session.shown_by, half.session.identity.clone());
     let fresh = Fresh::new(&exchange.gateway, &half.user, Stage::Whole, now);
@@ -145,30 +155,32 @@ async fn finish(
     let row = journal::detailed(row, "second_factor", shown.word());
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
-            let is_new = match shown {
-                Shown::Step(step) => stored::use_step(&mut tx, &new.user_id, step).await?,
-                Shown::Recovery(code) => {
-                    stored::use_code(&mut tx, &new.user_id, &code, now).await?
-                }
+            user::lock(&mut tx, &user.org_id, &user.id).await?;
+            if !sessions::is_there(&mut tx, &old).await? {
+                return Ok::<_, TransactionError<Fault>>(End::Over);
+            }
+            let is_new = match &shown {
+                Shown::Step(step) => stored::use_step(&mut tx, &user.id, *step).await?,
+                Shown::Recovery(code) => stored::use_code(&mut tx, &user.id, code, now).await?,
             };
             if !is_new {
-                return Ok::<_, TransactionError<Fault>>(false);
+                return Ok(End::Wrong);
             }
             sessions::end(&mut tx, &old).await?;
             login::tie(&mut tx, &user, &new, now).await?;
             sessions::insert(&mut tx, &new, &digest).await?;
             throttle::forgive(&mut tx, &counted).await?;
-            svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
+            user::signed_in(&mut tx, &user.id, now).await?;
             audit::record(&mut tx, &row).await?;
-            Ok(true)
+            Ok(End::In)
         })
     });
-    let is_in = match done.await {
-        Ok(is_in) => is_in,
+    let end = match done.await {
+        Ok(end) => end,
         Err(error) => return Err(login::not_tied(exchange, &half.user, error).await?),
     };
-    if is_in {
+    if matches!(end, End::In) {
         fresh.hand_out(exchange);
     }
-    Ok(is_in)
+    Ok(end)
 }

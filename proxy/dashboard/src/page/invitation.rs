@@ -8,7 +8,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
 use svc_store::link::{self as stored, Link, Purpose};
 use svc_store::session::Stage;
-use svc_store::user::User;
+use svc_store::user::{self, User};
 use svc_store::{TransactionError, audit, password as passwords, session as sessions};
 
 use super::login::failed;
@@ -117,23 +117,26 @@ async fn set(
     let (new, session_digest) = fresh.to_store();
     let row = journal::done(exchange, &user, "user.password_changed", &user);
     let row = journal::detailed(row, "by", link.purpose.word());
-    let asks_more = user.mfa_enabled;
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
+            // As they stand by now: hashing takes its time.
+            let user = user::lock(&mut tx, &user.org_id, &user.id).await?;
+            let user = user.filter(|user| !user.suspended);
+            let user = user.ok_or_else(|| TransactionError::Refused(over()))?;
             if !stored::redeem(&mut tx, &digest, now).await? {
                 return Err(TransactionError::Refused(over()));
             }
             passwords::put(&mut tx, &user.org_id, &user.id, &phc, now).await?;
             sessions::end_all(&mut tx, &user.id).await?;
-            if !asks_more {
+            if !user.mfa_enabled {
                 sessions::insert(&mut tx, &new, &session_digest).await?;
-                svc_store::user::signed_in(&mut tx, &user.id, now).await?;
+                user::signed_in(&mut tx, &user.id, now).await?;
             }
             audit::record(&mut tx, &row).await?;
-            Ok(())
+            Ok(user.mfa_enabled)
         })
     });
-    done.await.map_err(failed)?;
+    let asks_more = done.await.map_err(failed)?;
     if asks_more {
         return Ok(see_other(exchange, "/ui/login"));
     }

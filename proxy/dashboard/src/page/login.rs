@@ -12,7 +12,9 @@ use svc_store::identity::{self, Identity};
 use svc_store::session::{Session, Stage};
 use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::{User, plain_email};
-use svc_store::{Transaction, TransactionError, audit, session as stored};
+use svc_store::{
+    StoreError, Transaction, TransactionError, audit, password as passwords, session as stored,
+};
 
 use super::consent;
 use crate::field::Input;
@@ -109,39 +111,71 @@ async fn attempt(
 ) -> Result<Response, Refusal> {
     let store = exchange.gateway.store.clone();
     let counted = count(exchange, email).await?;
-    let found = svc_store::password::find(&store, email).await;
+    let found = passwords::find(&store, email).await;
     let found = found.map_err(|error| down(&error))?;
     let (user, phc) = found.map_or((None, None), |(user, phc)| (Some(user), phc));
-    let has_password = phc.is_some();
-    let is_right = password::verify(&exchange.gateway, typed, phc).await?;
-    let user = match user {
-        Some(user) if is_right && !user.suspended => user,
-        user => {
-            let reason = match (&user, is_right, has_password) {
+    let is_right = password::verify(&exchange.gateway, typed, phc.clone()).await?;
+    let (user, phc) = match (user, phc) {
+        (Some(user), Some(phc)) if is_right && !user.suspended => (user, phc),
+        (user, phc) => {
+            let reason = match (&user, is_right, phc) {
                 (None, ..) => "unknown",
                 (Some(_), true, _) => "suspended",
-                (Some(_), false, true) => "wrong_password",
-                (Some(_), false, false) => "no_password",
+                (Some(_), false, Some(_)) => "wrong_password",
+                (Some(_), false, None) => "no_password",
             };
             return Err(refuse(exchange, user, reason).await?);
         }
     };
     let proof = Proof {
-        by: "password",
-        identity: None,
+        shown: Shown::Password(phc),
         counted,
     };
-    Ok(let_in(exchange, user, proof, next).await?)
+    let response = let_in(exchange, user, proof, next).await?;
+    response.ok_or_else(|| Refusal::Told(StatusCode::UNAUTHORIZED, CHANGED.to_owned()))
 }
+
+/// Why somebody is not let in whose account became another one while they were judged.
+pub(super) const CHANGED: &str = "This account was changed just now. Sign in again.";
 
 /// How somebody has shown who they are.
 pub(super) struct Proof {
-    /// The word of audit rows.
-    pub(super) by: &'static str,
-    /// Tied to the user from now on.
-    pub(super) identity: Option<Identity>,
+    pub(super) shown: Shown,
     /// Forgiven once they are in.
     pub(super) counted: Buckets,
+}
+
+/// What somebody was judged by.
+pub(super) enum Shown {
+    /// The hash that their password was right for.
+    Password(String),
+    /// Who they are at the provider.
+    Identity(Identity),
+    /// The same, to be tied to the user from now on.
+    NewIdentity(Identity),
+}
+
+impl Shown {
+    /// The word of audit rows.
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Password(_) => "password",
+            Self::Identity(_) | Self::NewIdentity(_) => "openid",
+        }
+    }
+
+    /// Locks the user and says whether this still shows that it is they, and that they may be let in like this.
+    async fn still_shows(
+        &self,
+        tx: &mut Transaction<'_>,
+        judged: &User,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Password(phc) => passwords::lock_as_judged(tx, judged, phc).await,
+            Self::Identity(known) => identity::lock_as_judged(tx, judged, known).await,
+            Self::NewIdentity(_) => svc_store::user::lock_as_judged(tx, judged).await,
+        }
+    }
 }
 
 /// Counts an attempt before it is judged.
@@ -193,25 +227,26 @@ async fn refuse(
     Ok(Refusal::Told(StatusCode::UNAUTHORIZED, message.to_owned()))
 }
 
-/// Whoever has shown who they are is in, or asked for the second factor.
+/// Whoever has shown who they are is in, or asked for the second factor. `None` where the account was changed meanwhile
+/// ([`CHANGED`]).
 pub(super) async fn let_in(
     exchange: &mut Exchange,
     user: User,
     proof: Proof,
     next: &str,
-) -> Result<Response, Fault> {
-    let Proof {
-        by,
-        identity,
-        counted,
-    } = proof;
+) -> Result<Option<Response>, Fault> {
+    let Proof { shown, counted } = proof;
+    let by = shown.word();
     let stage = if user.mfa_enabled {
         Stage::Password
     } else {
         Stage::Whole
     };
     let fresh = Fresh::new(&exchange.gateway, &user, stage, exchange.started_at);
-    let fresh = fresh.shown(by, identity);
+    let fresh = match &shown {
+        Shown::NewIdentity(identity) => fresh.shown(by, Some(identity.clone())),
+        Shown::Password(_) | Shown::Identity(_) => fresh.shown(by, None),
+    };
     let whom = user.clone();
     let old = session::old(exchange).await?;
     let (new, digest) = fresh.to_store();
@@ -221,6 +256,9 @@ pub(super) async fn let_in(
     let row = journal::detailed(row, "second_factor", "none");
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
+            if !shown.still_shows(&mut tx, &user).await? {
+                return Ok(false);
+            }
             session::end_old(&mut tx, old.as_ref()).await?;
             if stage == Stage::Whole {
                 tie(&mut tx, &user, &new, now).await?;
@@ -231,20 +269,25 @@ pub(super) async fn let_in(
                 svc_store::user::signed_in(&mut tx, &new.user_id, now).await?;
                 audit::record(&mut tx, &row).await?;
             }
-            Ok::<_, TransactionError<Fault>>(())
+            Ok::<_, TransactionError<Fault>>(true)
         })
     });
-    if let Err(error) = done.await {
-        return Err(not_tied(exchange, &whom, error).await?);
+    match done.await {
+        Ok(true) => fresh.hand_out(exchange),
+        Ok(false) => {
+            let row = journal::denied(exchange, "user.sign_in_failed", &whom, "changed");
+            journal::write(exchange, row).await?;
+            return Ok(None);
+        }
+        Err(error) => return Err(not_tied(exchange, &whom, error).await?),
     }
-    fresh.hand_out(exchange);
-    Ok(match stage {
+    Ok(Some(match stage {
         Stage::Whole => see_other(exchange, next),
         Stage::Password => {
             let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
             see_other(exchange, &format!("/ui/login/totp?next={next}"))
         }
-    })
+    }))
 }
 
 /// Ties whom the provider vouches for to the account, where the session says so.

@@ -18,7 +18,7 @@ use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{identity, password};
 
-use super::login::{self, Proof as Shown, let_in, waiting};
+use super::login::{self, Proof as Judged, Shown, let_in, waiting};
 use crate::form::Fields;
 use crate::frame::{Answering, Told};
 use crate::journal;
@@ -98,15 +98,17 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             Ok(found) => found,
             Err(error) => return refuse(exchange, guest, next, &error).await,
         };
-        match found {
-            Some((user, shown)) => let_in(exchange, user, shown, &next).await,
-            None => {
-                let told = Told::message(
-                    "There is no account for you here. An administrator of your organization can invite you.",
-                );
-                login::render(exchange, StatusCode::FORBIDDEN, guest, next, "", told).await
-            }
-        }
+        let (status, message) = match found {
+            Some((user, judged)) => match let_in(exchange, user, judged, &next).await? {
+                Some(response) => return Ok(response),
+                None => (StatusCode::UNAUTHORIZED, login::CHANGED),
+            },
+            None => (
+                StatusCode::FORBIDDEN,
+                "There is no account for you here. An administrator of your organization can invite you.",
+            ),
+        };
+        login::render(exchange, status, guest, next, "", Told::message(message)).await
     })
 }
 
@@ -128,19 +130,19 @@ async fn whose(
     exchange: &Exchange,
     vouched: Vouched,
     counted: Buckets,
-) -> Result<Result<Option<(User, Shown)>, OpenIdError>, Fault> {
+) -> Result<Result<Option<(User, Judged)>, OpenIdError>, Fault> {
     let Vouched { identity, email } = vouched;
     let store = &exchange.gateway.store;
     let known = identity::find(store, &identity).await;
     let known = known.map_err(|error| down(&error))?;
-    let (user, tied) = match (known, email) {
-        (Some(user), _) => (Some(user), None),
+    let (user, shown) = match (known, email) {
+        (Some(user), _) => (Some(user), Shown::Identity(identity)),
         (None, Ok(Some(email))) => {
             let invited = password::find(store, &email).await;
             let invited = invited.map_err(|error| down(&error))?;
-            (invited.map(|(user, _)| user), Some(identity))
+            (invited.map(|(user, _)| user), Shown::NewIdentity(identity))
         }
-        (None, Ok(None)) => (None, None),
+        (None, Ok(None)) => (None, Shown::NewIdentity(identity)),
         (None, Err(error)) => return Ok(Err(error)),
     };
     match user {
@@ -154,12 +156,8 @@ async fn whose(
             Ok(Ok(None))
         }
         Some(user) => {
-            let shown = Shown {
-                by: "openid",
-                identity: tied,
-                counted,
-            };
-            Ok(Ok(Some((user, shown))))
+            let judged = Judged { shown, counted };
+            Ok(Ok(Some((user, judged))))
         }
     }
 }

@@ -360,7 +360,7 @@ async fn put(
     let row = journal::done(exchange, &by, event, &user);
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
-            let before = user::lock(&mut tx, &user.org_id, &user.id).await?;
+            let before = user::lock_with_owners(&mut tx, &user.org_id, &user.id).await?;
             let before =
                 before.ok_or_else(|| TransactionError::Refused(Code::ResourceNotFound.fault()))?;
             let (role, suspended) = match change {
