@@ -12,7 +12,7 @@ use svc_pipeline::role::not_allowed;
 use svc_store::link::Purpose;
 use svc_store::page::Page;
 use svc_store::user::{self, Role, User};
-use svc_store::{StoreError, TransactionError, audit, session as sessions};
+use svc_store::{StoreError, Transaction, TransactionError, audit, session as sessions};
 
 use super::login::failed;
 use crate::field::{Choice, Input, Select};
@@ -203,9 +203,11 @@ fn role(visitor: &Visitor, fields: &Fields) -> Result<Role, &'static str> {
     if given(visitor.user.role).contains(&role) {
         Ok(role)
     } else {
-        Err("is not yours to give")
+        Err(NOT_YOURS)
     }
 }
+
+const NOT_YOURS: &str = "is not yours to give";
 
 /// Adds somebody; gives whom, and the link by which they set their password.
 async fn add(
@@ -248,16 +250,6 @@ pub(crate) fn send_link<'a>(
     Box::pin(async move {
         let found = find(exchange, visitor).await;
         let user = journal::kept(exchange, &visitor.user, found).await?;
-        if user.suspended {
-            let message = "Nobody can use a link while suspended. Reinstate them first.";
-            let refused: Result<(), Fault> = Err(Fault::new(Code::ValidationFailed, message));
-            let kept = journal::kept(exchange, &visitor.user, refused).await;
-            let sent = match kept {
-                Ok(()) => Sent::nothing(),
-                Err(fault) => Sent::refused(fault, Fields::default())?,
-            };
-            return render(exchange, visitor, sent, None).await;
-        }
         let (purpose, event) = if user.last_login_at.is_none() {
             (Purpose::Invitation, "user.invited")
         } else {
@@ -266,17 +258,36 @@ pub(crate) fn send_link<'a>(
         let link = new_link(exchange, &user, purpose);
         let shown = (user.email.clone(), link.url.clone());
         let row = journal::done(exchange, &visitor.user, event, &user);
+        let by = visitor.user.clone();
         let issued = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
+                let to = user::lock(&mut tx, &user.org_id, &user.id).await?;
+                let (_, to) = judge(&mut tx, &by, to).await?;
+                if to.suspended {
+                    return Err(TransactionError::Refused(suspended()));
+                }
                 link.issue(&mut tx).await?;
                 audit::record(&mut tx, &row).await?;
-                Ok::<_, TransactionError<Fault>>(())
+                Ok(())
             })
         });
-        issued.await.map_err(failed)?;
-        let sent = Sent::done(StatusCode::CREATED);
-        render(exchange, visitor, sent, Some(shown)).await
+        let issued = issued.await.map_err(failed);
+        match journal::kept(exchange, &visitor.user, issued).await {
+            Ok(()) => {
+                let sent = Sent::done(StatusCode::CREATED);
+                render(exchange, visitor, sent, Some(shown)).await
+            }
+            Err(fault) => {
+                let sent = Sent::refused(fault, Fields::default())?;
+                render(exchange, visitor, sent, None).await
+            }
+        }
     })
+}
+
+fn suspended() -> Fault {
+    let message = "Nobody can use a link while suspended. Reinstate them first.";
+    Fault::new(Code::ValidationFailed, message)
 }
 
 /// Somebody of the page's path whom the visitor may change.
@@ -290,6 +301,20 @@ async fn find(exchange: &Exchange, visitor: &Visitor) -> Result<User, Fault> {
     } else {
         Err(not_allowed())
     }
+}
+
+/// Who changes somebody and whom, as both stand by now; the latter is locked.
+async fn judge(
+    tx: &mut Transaction<'_>,
+    by: &User,
+    to: Option<User>,
+) -> Result<(User, User), TransactionError<Fault>> {
+    let refused = TransactionError::Refused;
+    let to = to.ok_or_else(|| refused(Code::ResourceNotFound.fault()))?;
+    let by = user::find_in(tx, &by.org_id, &by.id).await?;
+    let by = by.filter(|by| !by.suspended && may_change(by, &to));
+    let by = by.ok_or_else(|| refused(not_allowed()))?;
+    Ok((by, to))
 }
 
 /// What is to become of somebody.
@@ -361,9 +386,11 @@ async fn put(
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
             let before = user::lock_with_owners(&mut tx, &user.org_id, &user.id).await?;
-            let before =
-                before.ok_or_else(|| TransactionError::Refused(Code::ResourceNotFound.fault()))?;
+            let (by, before) = judge(&mut tx, &by, before).await?;
             let (role, suspended) = match change {
+                Change::Role(role) if !given(by.role).contains(&role) => {
+                    return Err(TransactionError::Refused(invalid("role", NOT_YOURS)));
+                }
                 Change::Role(role) => (role, before.suspended),
                 Change::Suspended(suspended) => (before.role, suspended),
             };
