@@ -6,7 +6,7 @@ use svc_core::time::Timestamp;
 use crate::engine::args;
 use crate::seal::Content;
 use crate::sealed_secret::{self, Owner, SealedSecret, Table, table};
-use crate::{Store, StoreError, Transaction};
+use crate::{Store, StoreError, Transaction, user};
 
 static TABLE: Table = table!("second_factors", "user_id");
 
@@ -121,7 +121,7 @@ pub async fn confirm(
     put_codes(tx, org_id, user_id, codes).await
 }
 
-/// Puts new recovery codes in the place of all old ones.
+/// Puts new recovery codes in the place of all old ones. Locks the user ([`user::lock`]).
 ///
 /// # Errors
 /// Those of the database.
@@ -131,6 +131,8 @@ pub async fn put_codes(
     user_id: &str,
     codes: &[[u8; 32]],
 ) -> Result<(), StoreError> {
+    // Codes that somebody puts at the same time are seen, and go, once they are there.
+    user::lock(tx, org_id, user_id).await?;
     let sql = "DELETE FROM recovery_codes WHERE user_id = $1";
     tx.cx.execute(sql, args![user_id]).await?;
     for digest in codes {
