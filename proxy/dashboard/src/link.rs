@@ -52,9 +52,10 @@ impl NewLink {
     /// # Errors
     /// Those of the database.
     pub async fn issue(&self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+        link::issue(tx, &self.link, &self.digest).await?;
         if self.link.purpose == Purpose::Reset {
             identity::forget(tx, &self.link.user_id).await?;
         }
-        link::issue(tx, &self.link, &self.digest).await
+        Ok(())
     }
 }

@@ -41,7 +41,7 @@ pub struct Link {
     pub expires_at: Timestamp,
 }
 
-/// Issues a link. Every earlier one of the same user is void from then on.
+/// Issues a link. Every earlier one of the same user is void from then on. Locks the user ([`user::lock`]).
 ///
 /// # Errors
 /// Those of the database.
@@ -57,6 +57,8 @@ pub async fn issue(
         created_at,
         expires_at,
     } = link;
+    // A link that somebody issues at the same time is seen, and goes, once it is there.
+    user::lock(tx, org_id, user_id).await?;
     void(tx, user_id).await?;
     let sql = "INSERT INTO account_links (digest, user_id, org_id, purpose, created_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
@@ -71,7 +73,7 @@ pub async fn issue(
     tx.cx.execute(sql, arguments).await.map(drop)
 }
 
-/// Makes every link of a user void.
+/// Makes every link of a user void who is locked ([`user::lock`]).
 ///
 /// # Errors
 /// Those of the database.
