@@ -17,6 +17,24 @@ pub struct SecondFactor {
     pub confirmed_at: Option<Timestamp>,
     /// The newest time step whose code was used.
     pub last_step: u64,
+    sealed: Vec<u8>,
+}
+
+/// A time step of one secret, and of none that takes its place.
+pub struct Step {
+    step: u64,
+    /// The secret as it is stored: no two are sealed alike.
+    sealed: Vec<u8>,
+}
+
+impl SecondFactor {
+    /// A time step that a code was right for.
+    pub fn at(self, step: u64) -> Step {
+        Step {
+            step,
+            sealed: self.sealed,
+        }
+    }
 }
 
 /// Seals a secret for the row of this user.
@@ -82,25 +100,30 @@ pub async fn find(
     let sealed = sealed_secret::of_row(&row)?.ok_or(StoreError::Corrupt { column: "secret" })?;
     Ok(Some(SecondFactor {
         secret: sealed_secret::open(store, owner(user_id, org_id), &sealed).await?,
+        sealed: sealed.secret,
         confirmed_at: row.get("confirmed_at")?,
         last_step: row.get("last_step")?,
     }))
 }
 
-/// Notes that the code of this time step was used. `false` where it, or one after it, was used before.
+/// Notes that the code of this time step was used. `false` where it, or one after it, was used before, and where the
+/// secret is another one by now.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn use_step(
     tx: &mut Transaction<'_>,
     user_id: &str,
-    step: u64,
+    step: &Step,
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2";
-    Ok(tx.cx.execute(sql, args![user_id, step]).await? == 1)
+    let Step { step, sealed } = step;
+    let sql = "UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2 AND secret = $3";
+    let arguments = args![user_id, *step, &sealed[..]];
+    Ok(tx.cx.execute(sql, arguments).await? == 1)
 }
 
-/// Confirms an enrolment, from which on the factor is asked for, with the recovery codes that go with it.
+/// Confirms the enrolment of a user who is locked ([`user::lock`]) and has used a step of it up. From then on the
+/// factor is asked for; the recovery codes go with it.
 ///
 /// # Errors
 /// [`StoreError::Missing`] where none was begun.

@@ -11,7 +11,7 @@ use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{
     Transaction, TransactionError, audit, password as passwords, second_factor as factors,
-    session as sessions,
+    session as sessions, user,
 };
 
 use super::code::{self, Shown};
@@ -220,8 +220,11 @@ pub(crate) fn begin_totp<'a>(
         let row = journal::done(exchange, &user, "user.second_factor_begun", &user);
         let done = store.transaction(move |mut tx| {
             Box::pin(async move {
-                factors::begin(&mut tx, &user.org_id, &user.id, sealed, now).await?;
-                audit::record(&mut tx, &row).await?;
+                // Where it is confirmed meanwhile, the next page leads back to the account.
+                if user::lock_as_judged(&mut tx, &user).await? {
+                    factors::begin(&mut tx, &user.org_id, &user.id, sealed, now).await?;
+                    audit::record(&mut tx, &row).await?;
+                }
                 Ok::<_, TransactionError<Fault>>(())
             })
         });
@@ -301,7 +304,9 @@ async fn confirm(
     let row = journal::detailed(row, "second_factor", "totp");
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
-            if !factors::use_step(&mut tx, &user.id, step).await? {
+            if !user::lock_as_judged(&mut tx, &user).await?
+                || !factors::use_step(&mut tx, &user.id, &step).await?
+            {
                 return Err(TransactionError::Refused(wrong_code()));
             }
             factors::confirm(&mut tx, &user.org_id, &user.id, &digests, now).await?;

@@ -5,10 +5,11 @@ use http::StatusCode;
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
+use svc_store::second_factor::{self as stored, Step};
 use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::{self, User};
-use svc_store::{TransactionError, audit, second_factor as stored, session as sessions};
+use svc_store::{TransactionError, audit, session as sessions};
 
 use super::consent;
 use super::login::{self, waiting};
@@ -62,7 +63,7 @@ async fn render(
 
 /// What somebody has shown.
 pub(crate) enum Shown {
-    Step(u64),
+    Step(Step),
     Recovery([u8; 32]),
 }
 
@@ -124,7 +125,7 @@ pub(crate) async fn read(
         return Ok(None);
     };
     let step = second_factor::step(found.secret.as_str(), code, exchange.started_at)?;
-    Ok(step.map(Shown::Step))
+    Ok(step.map(|step| Shown::Step(found.at(step))))
 }
 
 /// What a second step comes to.
@@ -160,7 +161,7 @@ async fn finish(
                 return Ok::<_, TransactionError<Fault>>(End::Over);
             }
             let is_new = match &shown {
-                Shown::Step(step) => stored::use_step(&mut tx, &user.id, *step).await?,
+                Shown::Step(step) => stored::use_step(&mut tx, &user.id, step).await?,
                 Shown::Recovery(code) => stored::use_code(&mut tx, &user.id, code, now).await?,
             };
             if !is_new {
