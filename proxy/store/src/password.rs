@@ -20,7 +20,7 @@ pub async fn find(
         .db
         .read(move |cx| {
             Box::pin(async move {
-                let sql = "SELECT * FROM users WHERE LOWER(email) = $1";
+                let sql = "SELECT * FROM users WHERE email = $1";
                 let Some(row) = cx.row(sql, args![email]).await? else {
                     return Ok(None);
                 };

@@ -58,7 +58,7 @@ impl Role {
 pub struct User {
     pub id: String,
     pub org_id: String,
-    /// Unique in the deployment, whatever its case.
+    /// Unique in the deployment, whatever its case: stored as [`plain_email`].
     pub email: String,
     pub name: String,
     pub role: Role,
@@ -129,7 +129,7 @@ pub(crate) async fn insert(cx: &mut Connection, user: &User) -> Result<(), Store
         args![
             id,
             org_id,
-            email,
+            plain_email(email),
             name,
             role.word(),
             status_word(*suspended),

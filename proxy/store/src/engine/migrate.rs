@@ -55,6 +55,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     20 "0020_fewer_trips";
     21 "0021_seal_at_once";
     22 "0022_fewer_trees";
+    23 "0023_plain_addresses";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).
