@@ -3,6 +3,7 @@
 
 mod accounts;
 mod agents;
+mod at_once;
 mod forms;
 mod openid;
 mod pages;

@@ -40,6 +40,7 @@ mod oauth;
 mod opening;
 mod organizations;
 mod outbox;
+mod people;
 mod phi_lists;
 mod records;
 mod recovering;
