@@ -33,7 +33,7 @@ pub async fn find(store: &Store, identity: &Identity) -> Result<Option<User>, St
         .await
 }
 
-/// As [`user::lock_as_judged`], for somebody whom an identity was the one of: also `false` where it is not any more.
+/// As [`user::lock_as_judged`], for somebody who was known by an identity: also `false` where it is theirs no more.
 ///
 /// # Errors
 /// Those of the database.
@@ -57,8 +57,8 @@ async fn is_of(
     Ok(found.is_some())
 }
 
-/// Ties an identity to a user who is locked ([`user::lock`]). Other ways into the account that are open end with it: sessions, and links that set a
-/// password. `false` where either is tied to somebody else.
+/// Ties an identity to a user who is locked ([`user::lock`]). Other ways into the account that are open end with it:
+/// sessions, and links that set a password. `false` where either is tied to somebody else.
 ///
 /// # Errors
 /// Those of the database.

@@ -50,8 +50,8 @@ async fn read(cx: &mut Connection, user_id: &str) -> Result<Option<String>, Stor
     row.map(|row| row.get("phc")).transpose()
 }
 
-/// As [`user::lock_as_judged`], for somebody whose password was right: also `false` where its hash is another one by now.
-/// Judging a password takes longer than setting one.
+/// As [`user::lock_as_judged`], for somebody whose password was right: also `false` where its hash is another one by
+/// now. Judging a password takes longer than setting one.
 ///
 /// # Errors
 /// Those of the database.

@@ -122,8 +122,8 @@ pub async fn use_step(
     Ok(tx.cx.execute(sql, arguments).await? == 1)
 }
 
-/// Confirms the enrolment of a user who is locked ([`user::lock`]) and has used a step of it up. From then on the factor is
-/// asked for; the recovery codes go with it.
+/// Confirms the enrolment of a user who is locked ([`user::lock`]) and has used a step of it up. From then on the
+/// factor is asked for; the recovery codes go with it.
 ///
 /// # Errors
 /// [`StoreError::Missing`] where none was begun.

@@ -23,8 +23,8 @@ async fn no_session_of_an_old_password_outlives_its_change(world: &World) {
         let new = format!("sentence {round} that nobody guesses");
         let fields = [
             ("current", old.as_str()),
-            ("password", &new),
-            ("again", &new),
+            ("password", new.as_str()),
+            ("again", new.as_str()),
         ];
         let sign_ins = (0..4).map(async |_| {
             let mut browser = Browser::new(&world.gateway);
@@ -59,7 +59,11 @@ async fn of_two_changes_of_a_password_one_is_done(world: &World) {
         let account = browser.get("/ui/account").await;
         changes.push(async move {
             let new = format!("sentence {number} that nobody guesses");
-            let fields = [("current", PASSWORD), ("password", &new), ("again", &new)];
+            let fields = [
+                ("current", PASSWORD),
+                ("password", new.as_str()),
+                ("again", new.as_str()),
+            ];
             let path = "/ui/account/password";
             let done = browser.submit(&account, path, &fields).await;
             // Whose session was over before the form was read is sent to sign in.

@@ -100,8 +100,8 @@ async fn count(exchange: &Exchange, user: &User, field: &str) -> Result<(), Faul
     }
 }
 
-/// Whoever sits at an open session is not always its owner: what weakens an account asks for the password again. Gives the
-/// hash that it is right for.
+/// Whoever sits at an open session is not always its owner: what weakens an account asks for the password again. Gives
+/// the hash that it is right for.
 async fn check_password(
     exchange: &Exchange,
     user: &User,

@@ -1,4 +1,5 @@
-//! People: what they were judged by when they are let in or changed, their codes and links, and how attempts are counted.
+//! People: what they were judged by when they are let in or changed, their codes and links, and how attempts are
+//! counted.
 
 use futures_util::future::join_all;
 use svc_core::id::IdKind;
