@@ -85,5 +85,6 @@ fn shown(plugin: &PluginStatus) -> Value {
         "loaded_at": serving.map(|version| version.loaded_at.to_string()),
         "state": plugin.state.word(),
         "error": plugin.last_error,
+        "doubt": plugin.doubt,
     })
 }

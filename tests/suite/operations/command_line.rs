@@ -162,6 +162,77 @@ fn check_looks_at_everything_whatever_is_wrong() {
     assert!(!gateway.data().exists(), "looking makes nothing");
 }
 
+/// A provider of one's own needs no file: the models name it, the environment has its address.
+#[test]
+fn a_provider_of_the_models_may_have_its_address_in_the_environment() {
+    let policies = Policies::copy();
+    let models = policies.read("models.toml");
+    let models = models.replace("provider = \"beta\"", "provider = \"gamma-west\"");
+    policies.write("models.toml", &models);
+    let gateway = idle(Some(&policies));
+    let check = |variables: &[(&str, &str)]| {
+        let mut command = gateway.command();
+        command.args(["check"]).envs(variables.iter().copied());
+        let output = program::run(&mut command);
+        (
+            output.status.code(),
+            program::text(&output.stdout).to_owned(),
+        )
+    };
+    let (code, out) = check(&[]);
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("unknown provider gamma-west"), "{out}");
+    let address = ("GAMMA_WEST_BASE_URL", "https://provider.example");
+    let (code, out) = check(&[address, ("GAMMA_WEST_API_KEY", "k")]);
+    assert_eq!(code, Some(0), "{out}");
+    let (code, out) = check(&[("GAMMA_WEST_API_KEY", "k")]);
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("set GAMMA_WEST_BASE_URL"), "{out}");
+}
+
+/// Neither an empty folder nor two that contradict each other pass in silence.
+#[test]
+fn what_is_odd_about_a_plugin_folder_is_told() {
+    let list = |folder: &std::path::Path| {
+        let gateway = Setup::new("http://127.0.0.1:9").plugins(folder).prepare();
+        let (listed, checked) = (
+            run(&gateway, &["plugin", "list"]),
+            run(&gateway, &["check"]),
+        );
+        assert_eq!(listed.status.code(), Some(1));
+        assert_eq!(checked.status.code(), Some(1));
+        let told = program::text(&listed.stderr);
+        (told, program::text(&checked.stdout))
+    };
+    let empty = tempfile::tempdir().unwrap();
+    let (told, _) = list(empty.path());
+    assert!(told.contains("no plugin in"), "{told}");
+
+    let folder = svc_tests::policies::plugins();
+    let (from, to) = (
+        folder.path().join("provider-beta"),
+        folder.path().join("the-other"),
+    );
+    svc_tests::policies::copy(&from, &to);
+    let mut component = std::fs::read(from.join("plugin.wasm")).unwrap();
+    let digest = |bytes: &[u8]| hex::encode(<sha2::Sha256 as sha2::Digest>::digest(bytes));
+    let (old, size) = (digest(&component), component.len());
+    // A section of its own name, which changes nothing of what it does.
+    component.extend([0, 2, 1, b'x']);
+    let manifest = std::fs::read_to_string(from.join("plugin.toml")).unwrap();
+    let manifest = manifest.replace(&old, &digest(&component));
+    let manifest = manifest.replace(&format!("size = {size}"), &format!("size = {}", size + 4));
+    std::fs::write(to.join("plugin.wasm"), component).unwrap();
+    std::fs::write(to.join("plugin.toml"), manifest).unwrap();
+    let (listed, checked) = list(folder.path());
+    for told in [listed, checked] {
+        assert!(
+            told.contains("offer this version with different content"),
+            "{told}"
+        );
+    }
+}
+
 #[test]
 fn plugins_are_listed() {
     let output = run(&idle(None), &["plugin", "list", "--json"]);

@@ -70,6 +70,7 @@ impl Configuration {
         judge(self.counted());
         judge(self.database());
         judge(self.master_key());
+        judge(self.cache_folder());
         for (table, configured) in [
             ("providers", &self.providers),
             ("test_providers", &self.test_providers),
@@ -176,6 +177,17 @@ impl Configuration {
         ensure!(
             is_there,
             "store.database_url: there is no folder {}",
+            folder.display()
+        );
+        Ok(())
+    }
+
+    /// Whether compiled plugins have a place: what is there already must be a folder.
+    fn cache_folder(&self) -> anyhow::Result<()> {
+        let folder = self.plugin_cache();
+        ensure!(
+            !folder.exists() || folder.is_dir(),
+            "plugins.cache_folder: {} is no folder",
             folder.display()
         );
         Ok(())
@@ -406,6 +418,10 @@ mod tests {
             (
                 "[server]\nlisten = '[::]:9090'",
                 "server.listen and server.admin_listen",
+            ),
+            (
+                "[plugins]\ncache_folder = '/dev/null'",
+                "plugins.cache_folder",
             ),
             ("[webhooks]\nconnect_ms = 0", "webhooks.connect_ms"),
             ("[integrations]\nidle_ms = 0", "integrations.idle_ms"),

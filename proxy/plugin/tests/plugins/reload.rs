@@ -152,7 +152,7 @@ async fn a_folder_that_is_gone_is_told_once_and_again_when_it_is_back() {
         let families = registry.gather();
         let mut families = families.iter();
         let gauge = families.find(|family| family.name() == "svc_plugin_removed")?;
-        Some(gauge.get_metric()[0].get_gauge().value())
+        Some(gauge.get_metric()[0].get_gauge().get_value())
     };
     assert_eq!(removed(), None);
     fs::rename(stage.path().join("evil"), stage.path().join(".aside")).unwrap();
