@@ -20,7 +20,8 @@ use svc_core::fault::invalid;
 use crate::admission::Admission;
 use crate::application::{Refuse, Service};
 use crate::downstream::Downstream;
-use crate::exchange::{self, After};
+use crate::exchange::{self, After, BAD_HEAD};
+use crate::head;
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
@@ -58,7 +59,7 @@ impl ServerApp for Door {
             None => None,
         };
         let _open = self.gate.lifecycle.connection();
-        let watched = Watched::new(stream, self.gate.limits.header_deadline);
+        let watched = Watched::new(stream, &self.gate.limits);
         ServerApp::process_new(&self.gate, Box::new(watched), shutdown).await
     }
 }
@@ -132,22 +133,35 @@ impl Gate {
             () = closing => return None,
         };
         match read {
-            Ok(true) => Some(()),
-            Ok(false) => None,
-            Err(error) => {
-                if *error.etype() == ErrorType::InvalidHTTPHeader {
-                    self.refused("header_invalid");
-                    self.refuse_head(session, pace).await;
+            Ok(true) => return Some(()),
+            // However pingora takes the end of a stream that was cut.
+            read => match (pace.outgrown(), read) {
+                (Some(path), _) => {
+                    self.refused(BAD_HEAD);
+                    self.refuse_head(session, pace, &path, head::TOO_LARGE)
+                        .await;
                 }
-                None
-            }
+                (None, Err(error)) if *error.etype() == ErrorType::InvalidHTTPHeader => {
+                    self.refused("header_invalid");
+                    self.refuse_head(session, pace, "", "is not valid HTTP")
+                        .await;
+                }
+                (None, _) => {}
+            },
         }
+        None
     }
 
-    async fn refuse_head(&self, session: &mut ServerSession, pace: &Pace) {
+    async fn refuse_head(
+        &self,
+        session: &mut ServerSession,
+        pace: &Pace,
+        path: &str,
+        problem: &str,
+    ) {
         session.set_keepalive(None);
-        let fault = invalid("$header", "is not valid HTTP");
-        let answer = (self.refuse)(None, "", &HeaderMap::new(), &fault);
+        let fault = invalid("$header", problem);
+        let answer = (self.refuse)(None, path, &HeaderMap::new(), &fault);
         let mut downstream = Downstream::headless(session, pace, self.limits.write);
         if downstream.send_whole(answer).await.is_ok() {
             linger(session).await;
