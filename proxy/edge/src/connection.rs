@@ -21,6 +21,7 @@ use crate::admission::Admission;
 use crate::application::{Refuse, Service};
 use crate::downstream::Downstream;
 use crate::exchange::{self, After, BAD_HEAD};
+use crate::handshake::Handshakes;
 use crate::head;
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::metrics::EdgeMetrics;
@@ -38,10 +39,17 @@ pub(crate) struct Gate {
     pub(crate) server_options: HttpServerOptions,
 }
 
-/// The application of one listener. TLS listeners admit before their handshake and have no `admission` here.
+/// The application of one listener.
 pub(crate) struct Door {
     pub(crate) gate: Arc<Gate>,
-    pub(crate) admission: Option<Arc<Admission>>,
+    pub(crate) entrance: Entrance,
+}
+
+/// What a connection passes before anything of it is read.
+pub(crate) enum Entrance {
+    Plain(Arc<Admission>),
+    /// It was admitted before its handshake, which is over.
+    Tls(Arc<Handshakes>),
 }
 
 #[async_trait]
@@ -54,9 +62,12 @@ impl ServerApp for Door {
         let address = stream
             .get_socket_digest()
             .and_then(|digest| digest.peer_addr()?.as_inet().map(|inet| inet.ip()))?;
-        let _permit = match &self.admission {
-            Some(admission) => Some(admission.admit(address)?),
-            None => None,
+        let _permit = match &self.entrance {
+            Entrance::Plain(admission) => Some(admission.admit(address)?),
+            Entrance::Tls(handshakes) => {
+                handshakes.end(stream.id());
+                None
+            }
         };
         let _open = self.gate.lifecycle.connection();
         let watched = Watched::new(stream, &self.gate.limits);
