@@ -11,11 +11,12 @@ use pingora::ErrorType;
 use pingora::apps::{
     HttpPersistentSettings, HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp,
 };
-use pingora::protocols::Stream;
 use pingora::protocols::http::ServerSession;
 use pingora::protocols::http::v2::server::{H2Options, default_h2_options};
+use pingora::protocols::{ALPN, Stream};
 use pingora::server::ShutdownWatch;
 use svc_core::fault::invalid;
+use tokio::sync::watch;
 
 use crate::admission::Admission;
 use crate::application::{Refuse, Service};
@@ -26,6 +27,7 @@ use crate::head;
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
+use crate::streams::Streams;
 use crate::watched::{Pace, Watched};
 
 /// Everything that a connection needs to know.
@@ -70,8 +72,19 @@ impl ServerApp for Door {
             }
         };
         let _open = self.gate.lifecycle.connection();
+        let streams = match stream.selected_alpn_proto() {
+            Some(ALPN::H2) => Streams::of(stream.get_ssl_digest()?.as_ref()),
+            _ => None,
+        };
         let watched = Watched::new(stream, &self.gate.limits);
-        ServerApp::process_new(&self.gate, Box::new(watched), shutdown).await
+        let Some(streams) = streams else {
+            return ServerApp::process_new(&self.gate, Box::new(watched), shutdown).await;
+        };
+        let (last_word, stop) = watch::channel(false);
+        tokio::select! {
+            ended = ServerApp::process_new(&self.gate, Box::new(watched), &stop) => ended,
+            () = streams.part(&last_word, self.gate.limits.h2_idle, shutdown.clone()) => None,
+        }
     }
 }
 
@@ -82,6 +95,8 @@ impl HttpServerApp for Gate {
         mut session: ServerSession,
         _shutdown: &ShutdownWatch,
     ) -> Option<ReusedHttpStream> {
+        let streams = streams_of(&session);
+        let _open = streams.as_ref().map(Streams::begin);
         let pace = pace_of(&session);
         self.read_head(&mut session, &pace).await?;
         // To the very end: a connection that lingers still carries an answer.
@@ -210,6 +225,11 @@ fn pace_of(session: &ServerSession) -> Arc<Pace> {
         .stream()
         .and_then(|stream| stream.as_any().downcast_ref::<Watched>())
         .map_or_else(Arc::default, |watched| Arc::clone(watched.pace()))
+}
+
+fn streams_of(session: &ServerSession) -> Option<Streams> {
+    let handshake = session.digest()?.ssl_digest.as_ref()?;
+    Streams::of(handshake)
 }
 
 /// Where a request came from; pingora has it for every TCP connection.

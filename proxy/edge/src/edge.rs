@@ -28,6 +28,7 @@ use crate::lifecycle::{Departure, EdgeHandle, Lifecycle, Phase, Wish};
 use crate::listening::{Inherited, Sockets, Stoppable, inherit};
 use crate::metrics::EdgeMetrics;
 use crate::options::{EdgeOptions, Start, TlsListener};
+use crate::streams::Counting;
 
 /// Why an edge could not be built or run.
 #[derive(Debug, thiserror::Error)]
@@ -107,7 +108,7 @@ impl Edge {
             trusted_proxies: options.trusted_proxies.clone(),
             lifecycle: Arc::clone(&lifecycle),
             metrics: metrics.clone(),
-            server_options: server_options(&options),
+            server_options: server_options(),
         });
         let expected: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
         let expected = Arc::new(expected);
@@ -266,10 +267,9 @@ fn server(options: &EdgeOptions, upgrade_sock: &str) -> Server {
     Server::new_with_opt_and_conf(Opt::default(), conf)
 }
 
-fn server_options(options: &EdgeOptions) -> HttpServerOptions {
+fn server_options() -> HttpServerOptions {
     let mut server_options = HttpServerOptions::default();
     server_options.h2c = false;
-    server_options.h2_idle_timeout = Some(options.limits.h2_idle);
     server_options
 }
 
@@ -361,7 +361,7 @@ fn tls_listener(
     let mut listener = Listener::new("public-tls".to_owned(), door);
     listener.endpoints().set_pre_tls_callback(Arc::new(before));
     for address in &tls.listen {
-        let mut settings = TlsSettings::intermediate(&text(&tls.certificate)?, &text(&tls.key)?)
+        let mut settings = TlsSettings::with_callbacks(Box::new(Counting))
             .map_err(|error| EdgeError::Certificate(error.to_string()))?;
         settings.set_cert_resolver(Arc::clone(current) as _);
         settings.enable_h2();

@@ -23,6 +23,7 @@ mod listening;
 mod metrics;
 mod options;
 mod socket;
+mod streams;
 mod upstream;
 mod watched;
 
