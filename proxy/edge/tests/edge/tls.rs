@@ -130,6 +130,37 @@ async fn a_renewed_certificate_is_shown_and_a_broken_one_is_not() {
     assert_eq!(read_answer(&mut kept).await.status, 200);
 }
 
+/// Reading a pipe waits for whoever writes to it, and would be the last look at the files.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_in_place_of_the_certificate_is_told_and_stops_nothing() {
+    let (first, second) = (papers(), papers());
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        tls: Some(place(&first, dir.path())),
+        ..Plan::default()
+    };
+    let house = House::open(plan, |_, _| async { text(200, "ok") }).await;
+    let certificate = dir.path().join("cert.pem");
+    let pipe = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    std::fs::rename(&pipe, &certificate).unwrap();
+    until(|| house.metric("svc_edge_certificate_loads_total") >= 1.0).await;
+    std::fs::remove_file(&certificate).unwrap();
+    place(&second, dir.path());
+    let both = [&first.authority, &second.authority];
+    let started = Instant::now();
+    loop {
+        let stream = tls_connect(house.address, &both, b"http/1.1")
+            .await
+            .unwrap();
+        if shown(&stream) == second.certificate {
+            break;
+        }
+        assert!(started.elapsed() < HANGS, "the new certificate is shown");
+    }
+}
+
 /// Who does not shake hands has no longer than who sends no head; whoever has shaken hands has all the time there is.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handshake_has_its_time() {
