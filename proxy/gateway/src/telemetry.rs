@@ -1,6 +1,7 @@
 //! Logs and traces. Both carry ids, codes and durations, never content.
 
 use std::io::IsTerminal;
+use std::sync::mpsc;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
@@ -21,9 +22,19 @@ pub(crate) struct Exporter(Option<SdkTracerProvider>);
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        if let Some(provider) = self.0.take() {
-            // The process is about to end; spans that the collector does not take now are lost either way.
+        let Some(provider) = self.0.take() else {
+            return;
+        };
+        let (done, ended) = mpsc::sync_channel(1);
+        // The process is about to end, and this thread with it; spans that the collector does not take now are lost
+        // either way.
+        let flushing = std::thread::Builder::new().name("last spans".to_owned());
+        let flushing = flushing.spawn(move || {
             let _ = provider.shutdown();
+            let _ = done.send(());
+        });
+        if flushing.is_ok() && ended.recv_timeout(LAST_EXPORT).is_err() {
+            tracing::warn!("the collector did not take the last spans in time");
         }
     }
 }
@@ -82,5 +93,7 @@ fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
     ))
 }
 
+/// 2 s: a stop does not wait for a collector that does not answer.
+const LAST_EXPORT: std::time::Duration = std::time::Duration::from_secs(2);
 /// A collector that does not answer must not hold spans, and memory, for long.
 const EXPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
