@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use svc_pipeline::moment;
-use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy, TrustRoot};
+use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy};
 use svc_store::{Store, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
@@ -103,12 +103,8 @@ async fn host(
     cache_folder: PathBuf,
 ) -> anyhow::Result<Arc<PluginHost>> {
     let folder = configuration.plugins_folder()?;
-    let trust_roots: anyhow::Result<Vec<_>> = configuration
-        .plugins
-        .trust_roots
-        .iter()
-        .map(|text| TrustRoot::parse(text).with_context(|| format!("plugins.trust_roots: {text}")))
-        .collect();
+    let trust_roots = configuration.plugins.trust_roots();
+    let trust_roots = trust_roots.map_err(|problems| anyhow!("{}", problems.join("; ")));
     let options = HostOptions {
         cache_folder,
         signatures: match configuration.plugins.signatures {

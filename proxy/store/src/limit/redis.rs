@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{AsyncCommands, Client, RedisError, Script, ScriptInvocation};
+use redis::{AsyncCommands, Client, ConnectionAddr, RedisError, Script, ScriptInvocation};
 use svc_core::limit::Rule;
 
 use super::{Answer, Asked, Clock, LEASE_US, judge};
@@ -28,6 +28,11 @@ impl Server {
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
         let client = Client::open(url)
             .map_err(|_| address("must be redis://[user][:password@]host[:port][/number]"))?;
+        if let ConnectionAddr::Tcp(_, 0) | ConnectionAddr::TcpTls { port: 0, .. } =
+            client.get_connection_info().addr()
+        {
+            return Err(address("the port must not be 0"));
+        }
         let connection = connection(&client)?;
         Ok(Self {
             client,
