@@ -55,14 +55,24 @@ impl Redis {
         }
     }
 
+    /// The address with a password, which the server need not have.
+    pub fn url_with(&self, password: &str) -> String {
+        format!("redis://:{password}@{}", self.address)
+    }
+
+    /// Has the server ask for `password` where it asks for `former` now, or for none where that is empty.
+    pub fn demand_password(&self, former: &str, password: &str) {
+        let mut stream = TcpStream::connect(self.address).expect("the server");
+        if !former.is_empty() {
+            say(&mut stream, &format!("AUTH {former}"), b"+OK\r\n").expect("logging in");
+        }
+        let order = format!("CONFIG SET requirepass {password}");
+        say(&mut stream, &order, b"+OK\r\n").expect("the new password");
+    }
+
     fn answers(&self) -> bool {
-        let Ok(mut stream) = TcpStream::connect(self.address) else {
-            return false;
-        };
-        let mut answer = [0; 7];
-        stream.write_all(b"PING\r\n").is_ok()
-            && stream.read_exact(&mut answer).is_ok()
-            && answer == *b"+PONG\r\n"
+        let stream = TcpStream::connect(self.address);
+        stream.is_ok_and(|mut stream| say(&mut stream, "PING", b"+PONG\r\n").is_some())
     }
 
     /// `kill -9`, and the end of it.
@@ -73,6 +83,14 @@ impl Redis {
             guardian::forget(child.id());
         }
     }
+}
+
+/// Says one line and hears one, which must be this one.
+fn say<const N: usize>(stream: &mut TcpStream, line: &str, expected: &[u8; N]) -> Option<()> {
+    let mut answer = [0; N];
+    stream.write_all(format!("{line}\r\n").as_bytes()).ok()?;
+    stream.read_exact(&mut answer).ok()?;
+    (answer == *expected).then_some(())
 }
 
 impl Drop for Redis {

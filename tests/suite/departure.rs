@@ -41,6 +41,34 @@ async fn a_draining_gateway_finishes_what_it_has_begun() {
     books::check(&world.gateway.database, &organization.id).await;
 }
 
+/// Other programs send these for reasons of their own: streams go on.
+#[tokio::test]
+async fn signals_of_others_end_nothing() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let mark = mark();
+    world
+        .fake
+        .expect(json!({"contains": mark, "event_count": 10, "delay_between_events_ms": 50}))
+        .await;
+    let mut stream = world
+        .gateway
+        .stream(&organization.key, json!({"message": mark}))
+        .await;
+    stream.until("message.delta").await;
+    for name in ["HUP", "USR1", "USR2", "ALRM"] {
+        world.gateway.signal(name);
+    }
+    let events = stream.rest().await;
+    assert_eq!(events.last().unwrap().name, "run.completed");
+    eventually("a word on SIGHUP", async || {
+        world.gateway.log().contains("SIGHUP").then_some(())
+    })
+    .await;
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+}
+
 /// What failed to authenticate is counted, and written down at the latest when the gateway leaves: in the log of whoever
 /// once had the credential, and in nobody's otherwise.
 #[tokio::test]

@@ -3,16 +3,18 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use pingora::listeners::PreTlsProcess;
-use pingora::protocols::GetSocketDigest;
 use pingora::protocols::l4::stream::Stream as L4Stream;
+use pingora::protocols::{GetSocketDigest, UniqueID};
 use pingora::upstreams::peer::{Tracer, Tracing};
 use svc_pipeline::filter::network;
 
+use crate::handshake::Handshakes;
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
 
@@ -100,8 +102,11 @@ impl Drop for Permit {
     }
 }
 
-/// TLS connections are admitted before their handshake; the permit rides on the socket.
-pub(crate) struct BeforeTls(pub(crate) Arc<Admission>);
+/// TLS connections are admitted before their handshake, which gets its time; the permit rides on the socket.
+pub(crate) struct BeforeTls {
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) handshakes: Arc<Handshakes>,
+}
 
 #[async_trait]
 impl PreTlsProcess for BeforeTls {
@@ -109,9 +114,16 @@ impl PreTlsProcess for BeforeTls {
         let address = stream
             .get_socket_digest()
             .and_then(|digest| digest.peer_addr()?.as_inet().map(|inet| inet.ip()));
-        match address.and_then(|address| self.0.admit(address)) {
+        match address.and_then(|address| self.admission.admit(address)) {
             Some(permit) => {
-                stream.tracer = Some(Tracer(Box::new(Riding(permit))));
+                let socket = stream.id();
+                self.handshakes.begin(socket);
+                let riding = Riding {
+                    permit,
+                    handshakes: Arc::clone(&self.handshakes),
+                    socket,
+                };
+                stream.tracer = Some(Tracer(Box::new(riding)));
                 Ok(())
             }
             None => pingora::Error::e_explain(
@@ -123,17 +135,24 @@ impl PreTlsProcess for BeforeTls {
 }
 
 #[derive(Clone)]
-struct Riding(Arc<Permit>);
+struct Riding {
+    permit: Arc<Permit>,
+    handshakes: Arc<Handshakes>,
+    socket: RawFd,
+}
 
 impl std::fmt::Debug for Riding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Riding({})", self.0.network)
+        write!(f, "Riding({})", self.permit.network)
     }
 }
 
 impl Tracing for Riding {
     fn on_connected(&self) {}
-    fn on_disconnected(&self) {}
+    /// The socket is closed after this.
+    fn on_disconnected(&self) {
+        self.handshakes.end(self.socket);
+    }
     fn boxed_clone(&self) -> Box<dyn Tracing> {
         Box::new(self.clone())
     }

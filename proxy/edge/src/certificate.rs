@@ -23,6 +23,8 @@ use crate::options::TlsListener;
 pub enum CertificateError {
     #[error("the path {0} is not UTF-8")]
     Path(std::path::PathBuf),
+    #[error("{0} is no file")]
+    NoFile(std::path::PathBuf),
     #[error("the certificate or key file cannot be read: {0}")]
     Read(String),
     #[error("the files hold no certificate or no private key")]
@@ -60,6 +62,12 @@ impl Current {
 
 fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, CertificateError> {
     install_default_crypto_provider();
+    // Opening a pipe would wait for somebody who writes to it.
+    for path in [certificate, key] {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(CertificateError::NoFile(path.to_owned()));
+        }
+    }
     let text = |path: &Path| {
         path.to_str()
             .map(str::to_owned)

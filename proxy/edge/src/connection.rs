@@ -11,19 +11,23 @@ use pingora::ErrorType;
 use pingora::apps::{
     HttpPersistentSettings, HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp,
 };
-use pingora::protocols::Stream;
 use pingora::protocols::http::ServerSession;
 use pingora::protocols::http::v2::server::{H2Options, default_h2_options};
+use pingora::protocols::{ALPN, Stream};
 use pingora::server::ShutdownWatch;
 use svc_core::fault::invalid;
+use tokio::sync::watch;
 
 use crate::admission::Admission;
 use crate::application::{Refuse, Service};
 use crate::downstream::Downstream;
-use crate::exchange::{self, After};
+use crate::exchange::{self, After, BAD_HEAD};
+use crate::handshake::Handshakes;
+use crate::head;
 use crate::lifecycle::{Lifecycle, Phase};
 use crate::metrics::EdgeMetrics;
 use crate::options::{Limits, Network};
+use crate::streams::Streams;
 use crate::watched::{Pace, Watched};
 
 /// Everything that a connection needs to know.
@@ -37,10 +41,17 @@ pub(crate) struct Gate {
     pub(crate) server_options: HttpServerOptions,
 }
 
-/// The application of one listener. TLS listeners admit before their handshake and have no `admission` here.
+/// The application of one listener.
 pub(crate) struct Door {
     pub(crate) gate: Arc<Gate>,
-    pub(crate) admission: Option<Arc<Admission>>,
+    pub(crate) entrance: Entrance,
+}
+
+/// What a connection passes before anything of it is read.
+pub(crate) enum Entrance {
+    Plain(Arc<Admission>),
+    /// It was admitted before its handshake, which is over.
+    Tls(Arc<Handshakes>),
 }
 
 #[async_trait]
@@ -53,13 +64,27 @@ impl ServerApp for Door {
         let address = stream
             .get_socket_digest()
             .and_then(|digest| digest.peer_addr()?.as_inet().map(|inet| inet.ip()))?;
-        let _permit = match &self.admission {
-            Some(admission) => Some(admission.admit(address)?),
-            None => None,
+        let _permit = match &self.entrance {
+            Entrance::Plain(admission) => Some(admission.admit(address)?),
+            Entrance::Tls(handshakes) => {
+                handshakes.end(stream.id());
+                None
+            }
         };
         let _open = self.gate.lifecycle.connection();
-        let watched = Watched::new(stream, self.gate.limits.header_deadline);
-        ServerApp::process_new(&self.gate, Box::new(watched), shutdown).await
+        let streams = match stream.selected_alpn_proto() {
+            Some(ALPN::H2) => Streams::of(stream.get_ssl_digest()?.as_ref()),
+            _ => None,
+        };
+        let watched = Watched::new(stream, &self.gate.limits);
+        let Some(streams) = streams else {
+            return ServerApp::process_new(&self.gate, Box::new(watched), shutdown).await;
+        };
+        let (last_word, stop) = watch::channel(false);
+        tokio::select! {
+            ended = ServerApp::process_new(&self.gate, Box::new(watched), &stop) => ended,
+            () = streams.part(&last_word, self.gate.limits.h2_idle, shutdown.clone()) => None,
+        }
     }
 }
 
@@ -70,6 +95,8 @@ impl HttpServerApp for Gate {
         mut session: ServerSession,
         _shutdown: &ShutdownWatch,
     ) -> Option<ReusedHttpStream> {
+        let streams = streams_of(&session);
+        let _open = streams.as_ref().map(Streams::begin);
         let pace = pace_of(&session);
         self.read_head(&mut session, &pace).await?;
         // To the very end: a connection that lingers still carries an answer.
@@ -132,22 +159,35 @@ impl Gate {
             () = closing => return None,
         };
         match read {
-            Ok(true) => Some(()),
-            Ok(false) => None,
-            Err(error) => {
-                if *error.etype() == ErrorType::InvalidHTTPHeader {
-                    self.refused("header_invalid");
-                    self.refuse_head(session, pace).await;
+            Ok(true) => return Some(()),
+            // However pingora takes the end of a stream that was cut.
+            read => match (pace.outgrown(), read) {
+                (Some(path), _) => {
+                    self.refused(BAD_HEAD);
+                    self.refuse_head(session, pace, &path, head::TOO_LARGE)
+                        .await;
                 }
-                None
-            }
+                (None, Err(error)) if *error.etype() == ErrorType::InvalidHTTPHeader => {
+                    self.refused("header_invalid");
+                    self.refuse_head(session, pace, "", "is not valid HTTP")
+                        .await;
+                }
+                (None, _) => {}
+            },
         }
+        None
     }
 
-    async fn refuse_head(&self, session: &mut ServerSession, pace: &Pace) {
+    async fn refuse_head(
+        &self,
+        session: &mut ServerSession,
+        pace: &Pace,
+        path: &str,
+        problem: &str,
+    ) {
         session.set_keepalive(None);
-        let fault = invalid("$header", "is not valid HTTP");
-        let answer = (self.refuse)(None, "", &HeaderMap::new(), &fault);
+        let fault = invalid("$header", problem);
+        let answer = (self.refuse)(None, path, &HeaderMap::new(), &fault);
         let mut downstream = Downstream::headless(session, pace, self.limits.write);
         if downstream.send_whole(answer).await.is_ok() {
             linger(session).await;
@@ -185,6 +225,11 @@ fn pace_of(session: &ServerSession) -> Arc<Pace> {
         .stream()
         .and_then(|stream| stream.as_any().downcast_ref::<Watched>())
         .map_or_else(Arc::default, |watched| Arc::clone(watched.pace()))
+}
+
+fn streams_of(session: &ServerSession) -> Option<Streams> {
+    let handshake = session.digest()?.ssl_digest.as_ref()?;
+    Streams::of(handshake)
 }
 
 /// Where a request came from; pingora has it for every TCP connection.

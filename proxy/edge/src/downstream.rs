@@ -10,7 +10,7 @@ use pingora::http::ResponseHeader;
 use pingora::protocols::http::ServerSession;
 use svc_pipeline::response::{Body, Response};
 
-use crate::cork::hold_back;
+use crate::socket::hold_back;
 use crate::watched::Pace;
 
 /// 64 KiB: one write, so that the time limit of a write means progress and not the whole body.

@@ -22,11 +22,13 @@ use crate::admin::Admin;
 use crate::admission::{Admission, BeforeTls};
 use crate::application::{Application, Farewell};
 use crate::certificate::{Current, Renewal};
-use crate::connection::{Door, Gate};
+use crate::connection::{Door, Entrance, Gate};
+use crate::handshake::Handshakes;
 use crate::lifecycle::{Departure, EdgeHandle, Lifecycle, Phase, Wish};
 use crate::listening::{Inherited, Sockets, Stoppable, inherit};
 use crate::metrics::EdgeMetrics;
 use crate::options::{EdgeOptions, Start, TlsListener};
+use crate::streams::Counting;
 
 /// Why an edge could not be built or run.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +108,7 @@ impl Edge {
             trusted_proxies: options.trusted_proxies.clone(),
             lifecycle: Arc::clone(&lifecycle),
             metrics: metrics.clone(),
-            server_options: server_options(&options),
+            server_options: server_options(),
         });
         let expected: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
         let expected = Arc::new(expected);
@@ -265,10 +267,9 @@ fn server(options: &EdgeOptions, upgrade_sock: &str) -> Server {
     Server::new_with_opt_and_conf(Opt::default(), conf)
 }
 
-fn server_options(options: &EdgeOptions) -> HttpServerOptions {
+fn server_options() -> HttpServerOptions {
     let mut server_options = HttpServerOptions::default();
     server_options.h2c = false;
-    server_options.h2_idle_timeout = Some(options.limits.h2_idle);
     server_options
 }
 
@@ -293,7 +294,7 @@ impl House {
         if !options.listen.is_empty() {
             let door = Door {
                 gate: Arc::clone(gate),
-                admission: Some(Arc::clone(&admission)),
+                entrance: Entrance::Plain(Arc::clone(&admission)),
             };
             let mut listener = Listener::new("public".to_owned(), door);
             for address in &options.listen {
@@ -304,11 +305,16 @@ impl House {
         if let Some(tls) = &options.tls {
             let (current, seen) =
                 Current::load(tls).map_err(|error| EdgeError::Certificate(error.to_string()))?;
+            let handshakes = Handshakes::new(options.limits.header_deadline);
             let door = Door {
                 gate: Arc::clone(gate),
-                admission: None,
+                entrance: Entrance::Tls(Arc::clone(&handshakes)),
             };
-            doors.push(tls_listener(tls, door, &current, admission)?);
+            let before = BeforeTls {
+                admission,
+                handshakes,
+            };
+            doors.push(tls_listener(tls, door, &current, before)?);
             server.add_service(Renewal {
                 files: tls.clone(),
                 current,
@@ -350,14 +356,12 @@ fn tls_listener(
     tls: &TlsListener,
     door: Door,
     current: &Arc<Current>,
-    admission: Arc<Admission>,
+    before: BeforeTls,
 ) -> Result<Listener<Door>, EdgeError> {
     let mut listener = Listener::new("public-tls".to_owned(), door);
-    listener
-        .endpoints()
-        .set_pre_tls_callback(Arc::new(BeforeTls(admission)));
+    listener.endpoints().set_pre_tls_callback(Arc::new(before));
     for address in &tls.listen {
-        let mut settings = TlsSettings::intermediate(&text(&tls.certificate)?, &text(&tls.key)?)
+        let mut settings = TlsSettings::with_callbacks(Box::new(Counting))
             .map_err(|error| EdgeError::Certificate(error.to_string()))?;
         settings.set_cert_resolver(Arc::clone(current) as _);
         settings.enable_h2();

@@ -34,11 +34,13 @@ pub(crate) struct Framing {
     place: Place,
     /// What came since the last body ended: a head, and what lies behind it.
     ahead: Vec<u8>,
+    /// Where the head at the beginning of `ahead` is.
+    line: Line,
 }
 
 #[derive(Default)]
 enum Place {
-    /// In a head. Only pingora knows where that ends.
+    /// In a head. Only pingora knows what of it is the head that it takes.
     #[default]
     Head,
     /// Bytes of a body to come.
@@ -46,6 +48,33 @@ enum Place {
     Chunks(Chunks),
     /// Not known any more.
     Lost,
+}
+
+/// The lines of a head, which an empty one ends. As pingora has it, a line may end without a carriage return, and empty
+/// ones before the first are none of it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Line {
+    #[default]
+    Before,
+    Within,
+    Fresh,
+    /// The head is over.
+    Over,
+}
+
+impl Line {
+    fn feed(self, bytes: &[u8]) -> Self {
+        let mut line = self;
+        for byte in bytes {
+            line = match (line, byte) {
+                (Self::Over, _) | (Self::Fresh, b'\n') => return Self::Over,
+                (Self::Before, b'\r' | b'\n') => Self::Before,
+                (Self::Within, b'\n') | (Self::Fresh, b'\r') => Self::Fresh,
+                _ => Self::Within,
+            };
+        }
+        line
+    }
 }
 
 /// 2 MiB: twice the longest head that pingora reads.
@@ -58,6 +87,7 @@ impl Framing {
     /// Chunks that are broken already, or whose beginning is not known.
     pub(crate) fn begin(&mut self, head: &[u8], body: BodyLength) -> Result<(), Untrusted> {
         let mut seen = std::mem::take(&mut self.ahead);
+        self.line = Line::default();
         let was_followed = matches!(self.place, Place::Head) && !seen.is_empty();
         if !was_followed || !seen.starts_with(head) {
             self.place = Place::Lost;
@@ -81,6 +111,24 @@ impl Framing {
         matches!(self.place, Place::Lost)
     }
 
+    /// Bytes of a head that has begun and is not over.
+    pub(crate) fn unfinished(&self) -> usize {
+        match self.place {
+            Place::Head if self.line != Line::Over => self.ahead.len(),
+            _ => 0,
+        }
+    }
+
+    /// Stops following. Gives the path that the head asks for, as far as it came.
+    pub(crate) fn give_up(&mut self) -> String {
+        let head = std::mem::take(&mut self.ahead);
+        self.place = Place::Lost;
+        let line = head.trim_ascii_start().split(|byte| *byte == b'\n').next();
+        let asked = line.and_then(|line| line.split(|byte| *byte == b' ').nth(1));
+        let path = asked.and_then(|asked| asked.split(|byte| *byte == b'?').next());
+        String::from_utf8_lossy(path.unwrap_or_default()).into_owned()
+    }
+
     /// Follows bytes on their way to pingora.
     ///
     /// # Errors
@@ -95,6 +143,7 @@ impl Framing {
                         self.place = Place::Lost;
                     } else {
                         self.ahead.extend_from_slice(bytes);
+                        self.line = self.line.feed(bytes);
                     }
                     return Ok(());
                 }
@@ -321,6 +370,46 @@ mod tests {
         framing.begin(HEAD, BodyLength::Chunked).unwrap();
         let broken = framing.begin(HEAD, BodyLength::Chunked);
         assert_eq!(broken, Err(Untrusted::Misframed));
+    }
+
+    #[test]
+    fn a_head_counts_until_it_is_over() {
+        let head = b"\r\nGET /a?b HTTP/1.1\r\nX: y\r\n";
+        for (end, rest) in [("\r\n", ""), ("\n", ""), ("\r\n", "GET / HTTP/1.1\r\nX: a")] {
+            let all = [head, end.as_bytes(), rest.as_bytes()].concat();
+            for size in 1..=all.len() {
+                let mut framing = Framing::default();
+                for part in head.chunks(size) {
+                    framing.feed(part).unwrap();
+                }
+                assert_eq!(framing.unfinished(), head.len());
+                for part in all[head.len()..].chunks(size) {
+                    framing.feed(part).unwrap();
+                }
+                assert_eq!(framing.unfinished(), 0);
+                let whole = &all[..head.len() + end.len()];
+                framing.begin(whole, BodyLength::Bytes(0)).unwrap();
+                assert_eq!(framing.unfinished(), rest.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_given_up_has_a_path() {
+        for (head, path) in [
+            (
+                &b"\r\nPOST /v1/messages?beta HTTP/1.1\r\nX: y"[..],
+                "/v1/messages",
+            ),
+            (b"POST /v1/mes", "/v1/mes"),
+            (b"POST", ""),
+        ] {
+            let mut framing = Framing::default();
+            framing.feed(head).unwrap();
+            assert_eq!(framing.give_up(), path);
+            framing.feed(b"more").unwrap();
+            assert_eq!(framing.unfinished(), 0);
+        }
     }
 
     #[test]

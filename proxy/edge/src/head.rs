@@ -15,6 +15,9 @@ use svc_pipeline::request::{CutOff, RequestHead};
 
 use crate::options::{Limits, Network};
 
+/// What is wrong with a head of more bytes than the limit.
+pub(crate) const TOO_LARGE: &str = "is too large";
+
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Builds the head.
@@ -30,7 +33,7 @@ pub(crate) fn build(
 ) -> Result<RequestHead, Box<Fault>> {
     let header = session.req_header();
     if size(session, header) > limits.header_bytes {
-        return Err(refused("$header", "is too large"));
+        return Err(refused("$header", TOO_LARGE));
     }
     if header.headers.len() > limits.header_count {
         return Err(refused("$header", "has too many fields"));

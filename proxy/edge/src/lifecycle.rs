@@ -169,20 +169,12 @@ impl Lifecycle {
     /// Counts one exchange until the guard is dropped.
     pub(crate) fn exchange(&self) -> Counted<'_> {
         self.metrics.requests_in_flight.inc();
-        self.in_flight.send_modify(|count| *count += 1);
-        Counted {
-            count: &self.in_flight,
-            gauge: Some(&self.metrics),
-        }
+        counted(&self.in_flight, Some(&self.metrics))
     }
 
     /// Counts one public connection until the guard is dropped.
     pub(crate) fn connection(&self) -> Counted<'_> {
-        self.connections.send_modify(|count| *count += 1);
-        Counted {
-            count: &self.connections,
-            gauge: None,
-        }
+        counted(&self.connections, None)
     }
 
     /// Waits until no exchange is in flight; `false` when `limit` passes first.
@@ -200,6 +192,15 @@ async fn gone(count: &watch::Sender<usize>, limit: Duration) -> bool {
     let mut watch = count.subscribe();
     let zero = watch.wait_for(|count| *count == 0);
     tokio::time::timeout(limit, zero).await.is_ok()
+}
+
+/// One more until the guard is dropped, when `gauge` goes down too.
+pub(crate) fn counted<'a>(
+    count: &'a watch::Sender<usize>,
+    gauge: Option<&'a EdgeMetrics>,
+) -> Counted<'a> {
+    count.send_modify(|count| *count += 1);
+    Counted { count, gauge }
 }
 
 pub(crate) struct Counted<'a> {

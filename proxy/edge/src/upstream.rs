@@ -224,8 +224,8 @@ impl Inner {
                         metrics: self.metrics.clone(),
                     });
                 }
-                Ok(Err(error)) => failure = exchange::connect_error(&error),
-                Err(_) => failure = UpstreamError::ConnectTimeout,
+                Ok(Err(error)) => failure = telling(failure, exchange::connect_error(&error)),
+                Err(_) => failure = telling(failure, UpstreamError::ConnectTimeout),
             }
         }
         Err(failure)
@@ -255,6 +255,15 @@ fn judged(
     Ok(addresses
         .map(|address| SocketAddr::new(address, target.port))
         .collect())
+}
+
+/// What is told of a target when one of its addresses failed after another. A certificate that is not trusted says more
+/// than an address where nobody listens: names commonly have one of either family, and servers often listen at one.
+fn telling(former: UpstreamError, later: UpstreamError) -> UpstreamError {
+    match former {
+        UpstreamError::Tls => former,
+        _ => later,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -343,6 +352,18 @@ mod tests {
         ] {
             assert_eq!(asked(answer), Err(UpstreamError::Forbidden), "{answer:?}");
         }
+    }
+
+    #[test]
+    fn a_handshake_that_failed_is_told_whatever_became_of_other_addresses() {
+        let told = |failures: &[UpstreamError]| {
+            let failures = failures.iter().copied();
+            failures.fold(UpstreamError::Resolve, telling)
+        };
+        use UpstreamError::{Connect, ConnectTimeout, Tls};
+        assert_eq!(told(&[Tls, Connect]), Tls);
+        assert_eq!(told(&[ConnectTimeout, Tls]), Tls);
+        assert_eq!(told(&[ConnectTimeout, Connect]), Connect);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A client's byte stream with three eyes on it: when the first byte of a request came, whether an HTTP/2 client ever
-//! finishes its preface, and whether chunks are framed as they must be ([`crate::framing`]). Pingora restarts its own
-//! timers with every read. Knows no HTTP beyond that; passes all bytes through unchanged but stray line ends between
-//! requests, and those that break their framing.
+//! A client's byte stream with four eyes on it: when the first byte of a request came, how long its head gets, whether an
+//! HTTP/2 client ever finishes its preface, and whether chunks are framed as they must be ([`crate::framing`]). Pingora
+//! restarts its own timers with every read, and reads a head of a megabyte. Knows no HTTP beyond that; passes all bytes
+//! through unchanged but stray line ends between requests, and those of a head or a body that breaks its rules.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use tokio::sync::Notify;
 use tokio::time::Sleep;
 
 use crate::framing::{BodyLength, Framing, Untrusted};
+use crate::options::Limits;
 
 /// RFC 9113, 3.4: `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`.
 const PREFACE_BYTES: usize = 24;
@@ -33,6 +34,10 @@ pub(crate) struct Pace {
     arrived: Notify,
     swallowing: AtomicBool,
     served: AtomicBool,
+    /// Whether a head is being read: what has come of the next one meanwhile counts when its turn comes.
+    in_head: AtomicBool,
+    /// The path of a head that got too long.
+    outgrown: Mutex<Option<String>>,
     framing: Mutex<Framing>,
     misframed: AtomicBool,
 }
@@ -42,6 +47,7 @@ impl Pace {
     pub(crate) fn rearm(&self) -> bool {
         self.swallowing.store(false, Ordering::Relaxed);
         self.seen.store(false, Ordering::Relaxed);
+        self.in_head.store(true, Ordering::Relaxed);
         !self.served.swap(true, Ordering::Relaxed)
     }
 
@@ -55,6 +61,7 @@ impl Pace {
     /// # Errors
     /// A framing that is broken already, or that nobody can follow.
     pub(crate) fn body_begins(&self, head: &[u8], body: BodyLength) -> Result<(), Untrusted> {
+        self.in_head.store(false, Ordering::Relaxed);
         let begun = self.framing.lock().begin(head, body);
         if begun.is_err() {
             self.misframed.store(true, Ordering::Relaxed);
@@ -67,21 +74,32 @@ impl Pace {
         self.misframed.load(Ordering::Relaxed)
     }
 
+    /// The path of the head that has just failed, if that is because it got too long.
+    pub(crate) fn outgrown(&self) -> Option<String> {
+        self.outgrown.lock().take()
+    }
+
     /// Whether it is not known any more where the messages of this connection begin.
     pub(crate) fn is_lost(&self) -> bool {
         self.framing.lock().is_lost()
     }
 
-    /// Follows bytes of HTTP/1.1; `false` where they break their framing.
-    fn follow(&self, bytes: &[u8]) -> bool {
+    /// Follows bytes of HTTP/1.1; `false` where they break their framing or make a head longer than `header_bytes`.
+    fn follow(&self, bytes: &[u8], header_bytes: usize) -> bool {
         if self.misframed() {
             return true;
         }
-        let is_sound = self.framing.lock().feed(bytes).is_ok();
-        if !is_sound {
+        let mut framing = self.framing.lock();
+        if framing.feed(bytes).is_err() {
             self.misframed.store(true, Ordering::Relaxed);
+            return false;
         }
-        is_sound
+        let is_too_long = framing.unfinished() > header_bytes;
+        if is_too_long && self.in_head.load(Ordering::Relaxed) {
+            *self.outgrown.lock() = Some(framing.give_up());
+            return false;
+        }
+        true
     }
 
     /// Resolves when a head did not start within `idle` or did not end within `whole` after its first byte.
@@ -110,6 +128,7 @@ impl Pace {
 pub(crate) struct Watched {
     inner: Stream,
     pace: Arc<Pace>,
+    header_bytes: usize,
     http2: bool,
     preface: Option<Preface>,
 }
@@ -120,16 +139,17 @@ struct Preface {
 }
 
 impl Watched {
-    /// `deadline` limits the preface where the client chose HTTP/2.
-    pub(crate) fn new(inner: Stream, deadline: Duration) -> Self {
+    /// The time for a head limits the preface where the client chose HTTP/2.
+    pub(crate) fn new(inner: Stream, limits: &Limits) -> Self {
         let http2 = matches!(inner.selected_alpn_proto(), Some(ALPN::H2));
         let preface = http2.then(|| Preface {
             missing: PREFACE_BYTES,
-            deadline: Box::pin(tokio::time::sleep(deadline)),
+            deadline: Box::pin(tokio::time::sleep(limits.header_deadline)),
         });
         Self {
             inner,
             pace: Arc::default(),
+            header_bytes: limits.header_bytes,
             http2,
             preface,
         }
@@ -174,7 +194,7 @@ impl AsyncRead for Watched {
                 continue;
             }
             let count = fresh.len();
-            if !this.http2 && !this.pace.follow(fresh) {
+            if !this.http2 && !this.pace.follow(fresh, this.header_bytes) {
                 buffer.set_filled(before);
                 return Poll::Ready(Err(std::io::ErrorKind::InvalidData.into()));
             }

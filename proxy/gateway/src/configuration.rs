@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use ipnet::IpNet;
 use serde::Deserialize;
 use svc_core::address::{AddressRules, Schemes};
@@ -541,18 +541,19 @@ impl Configuration {
             catalogue,
             &variable,
         ));
-        for (name, provider) in self
-            .providers
-            .iter_mut()
-            .chain(self.test_providers.iter_mut())
-        {
-            if provider.api_key.is_none()
-                && let Some(path) = &provider.api_key_file
-            {
-                match secret(path) {
-                    Ok(key) => provider.api_key = Some(key),
-                    Err(error) => {
-                        unreadable.push(format!("the key of provider {name}: {error:#}"));
+        for (table, configured) in [
+            ("providers", &mut self.providers),
+            ("test_providers", &mut self.test_providers),
+        ] {
+            for (name, provider) in configured {
+                if provider.api_key.is_none()
+                    && let Some(path) = &provider.api_key_file
+                {
+                    match secret(path) {
+                        Ok(key) => provider.api_key = Some(key),
+                        Err(error) => {
+                            unreadable.push(format!("{table}.{name}.api_key_file: {error:#}"))
+                        }
                     }
                 }
             }
@@ -563,7 +564,7 @@ impl Configuration {
                 (Some(path), None) => match secret(path) {
                     Ok(secret) => Some(secret),
                     Err(error) => {
-                        unreadable.push(format!("dashboard.openid: {error:#}"));
+                        unreadable.push(format!("dashboard.openid.client_secret_file: {error:#}"));
                         None
                     }
                 },
@@ -685,7 +686,9 @@ const OPENID_SECRET: &str = "SVC_OPENID_CLIENT_SECRET";
 fn secret(path: &Path) -> anyhow::Result<ApiKey> {
     let text = std::fs::read_to_string(path);
     let text = text.with_context(|| format!("reading the secret in {}", path.display()))?;
-    Ok(ApiKey(text.trim().to_owned()))
+    let text = text.trim();
+    ensure!(!text.is_empty(), "{} is empty", path.display());
+    Ok(ApiKey(text.to_owned()))
 }
 
 /// The master key as the environment gives it (the text of a key file), where it does.
@@ -757,6 +760,23 @@ mod tests {
             .collect();
         let full: Configuration = toml::from_str(&uncommented.join("\n")).unwrap();
         assert!(full.server.tls.is_some() && full.providers.contains_key("alpha"));
+    }
+
+    #[test]
+    fn a_file_without_a_key_is_told_by_its_key() {
+        let mut configuration: Configuration = toml::from_str(
+            "[providers.gamma]\nbase_url = 'http://a.example'\napi_key_file = '/dev/null'\n\
+             [test_providers.gamma]\napi_key_file = '/nowhere'",
+        )
+        .unwrap();
+        configuration.apply_environment(|_| None);
+        let told = configuration.readable().unwrap_err().to_string();
+        for key in [
+            "providers.gamma.api_key_file: /dev/null is empty",
+            "test_providers.gamma.api_key_file: ",
+        ] {
+            assert!(told.contains(key), "{told}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod phi;
 mod plugin;
 mod providers;
 mod serve;
+mod signals;
 mod solve;
 mod telemetry;
 mod wiring;

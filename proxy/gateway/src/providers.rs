@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use http::Uri;
 use svc_pipeline::inference::{Breaker, Observed};
 use svc_pipeline::provider::{Credential, Provider, Secret};
@@ -25,8 +25,9 @@ pub(crate) fn build(
         let Some(base_url) = &configured.base_url else {
             continue;
         };
+        // Never the address itself: it may hold a secret.
         let target = target(name, base_url, configured)
-            .with_context(|| format!("provider {name}: {base_url}"))?;
+            .with_context(|| format!("the base_url of provider {name}"))?;
         let credential = match configured.api_key.clone() {
             Some(key) => Credential::Placed(Secret::new(key.0)),
             None => Credential::None,
@@ -45,23 +46,41 @@ pub(crate) fn build(
     Ok(providers)
 }
 
+/// An address that a configuration names. No error shows any of it.
+///
+/// # Errors
+/// What it is not, in words that follow its key.
+pub(crate) fn address(text: &str) -> anyhow::Result<Uri> {
+    const NEITHER: &str = "must be an http:// or https:// address";
+    let uri: Uri = text.parse().ok().context(NEITHER)?;
+    ensure!(matches!(uri.scheme_str(), Some("http" | "https")), NEITHER);
+    let authority = uri.authority().context(NEITHER)?;
+    let host = authority.host();
+    ensure!(!host.is_empty(), NEITHER);
+    ensure!(
+        !authority.as_str().contains('@'),
+        "must not hold a user or a password: nothing sends them"
+    );
+    let is_portless = authority.as_str().len() == host.len();
+    let has_port = authority.port_u16().is_some_and(|port| port > 0);
+    ensure!(
+        is_portless || has_port,
+        "must have a port between 1 and 65535, or none"
+    );
+    ensure!(uri.query().is_none(), "must not have a query");
+    Ok(uri)
+}
+
 /// Drivers give paths from the root (`/v1/messages`), so an address with a trailing `/v1` means the same.
 fn target(
     name: &str,
     base_url: &str,
     configured: &configuration::Provider,
 ) -> anyhow::Result<Target> {
-    let uri: Uri = base_url.parse().context("is not an address")?;
-    let tls = match uri.scheme_str() {
-        Some("https") => true,
-        Some("http") => false,
-        _ => bail!("must start with http:// or https://"),
-    };
+    let uri = address(base_url)?;
+    let tls = uri.scheme_str() == Some("https");
     let host = uri.host().context("has no host")?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    if uri.query().is_some() {
-        bail!("must not have a query");
-    }
     let path = uri.path().trim_end_matches('/');
     Ok(Target {
         name: name.into(),
@@ -114,6 +133,10 @@ mod tests {
             "ftp://a.example",
             "https://",
             "https://a.example/?x=1",
+            "https://a.example:0",
+            "https://a.example:99999",
+            "https://user:pw@a.example",
+            "https://user@a.example:443",
         ] {
             assert!(
                 target("alpha", url, &configuration::Provider::default()).is_err(),

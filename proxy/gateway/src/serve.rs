@@ -42,6 +42,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
 use crate::lock::Lockable;
+use crate::signals::Signals;
 use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
 
 /// Options of `serve`.
@@ -75,6 +76,10 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     for doubt in configuration.doubts() {
         tracing::warn!("{doubt}");
     }
+    let signals = {
+        let _inside = background.enter();
+        Signals::watch().context("watching signals")?
+    };
     let folder = &configuration.server.data_dir;
     if wiring::is_open_to_others(folder) {
         tracing::warn!(folder = %folder.display(), "others may look into the data folder; chmod 700 keeps them out");
@@ -101,6 +106,8 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
             background.handle(),
         )
         .context("watching the policies")?;
+    let signalled = Arc::clone(&gateway);
+    background.spawn(async move { signals.follow(&signalled).await });
     let (outside, settings) = webhooks(&configuration, &gateway, &registry, upstream)?;
     let (delivering, dispatcher) = oneshot::channel();
     let edge = edge(&configuration, options, &gateway, &registry, dispatcher)?;

@@ -1,6 +1,7 @@
 //! Logs and traces. Both carry ids, codes and durations, never content.
 
 use std::io::IsTerminal;
+use std::sync::mpsc;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
@@ -9,7 +10,7 @@ use opentelemetry_sdk::runtime::Tokio;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use svc_pipeline::service::TRACES;
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
@@ -21,9 +22,19 @@ pub(crate) struct Exporter(Option<SdkTracerProvider>);
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        if let Some(provider) = self.0.take() {
-            // The process is about to end; spans that the collector does not take now are lost either way.
+        let Some(provider) = self.0.take() else {
+            return;
+        };
+        let (done, ended) = mpsc::sync_channel(1);
+        // The process is about to end, and this thread with it; spans that the collector does not take now are lost
+        // either way.
+        let flushing = std::thread::Builder::new().name("last spans".to_owned());
+        let flushing = flushing.spawn(move || {
             let _ = provider.shutdown();
+            let _ = done.send(());
+        });
+        if flushing.is_ok() && ended.recv_timeout(LAST_EXPORT).is_err() {
+            tracing::warn!("the collector did not take the last spans in time");
         }
     }
 }
@@ -54,10 +65,20 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
             .with_filter(Targets::new().with_target(TRACES, LevelFilter::TRACE))
     });
     tracing_subscriber::registry()
-        .with(logs.with_filter(filter))
+        .with(logs.with_filter(filter.and(silenced())))
         .with(traces)
         .try_init()?;
     Ok(Exporter(provider))
+}
+
+/// What libraries say of their work is content, at the levels below: malformed paths and fields of callers, statements,
+/// frames. No configuration brings it into the log.
+fn silenced() -> Targets {
+    Targets::new()
+        .with_default(LevelFilter::INFO)
+        // A warning of these shows the field that it warns of.
+        .with_target("pingora_core::protocols", LevelFilter::ERROR)
+        .with_target("svc_", LevelFilter::TRACE)
 }
 
 fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
@@ -82,5 +103,61 @@ fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
     ))
 }
 
+/// 2 s: a stop does not wait for a collector that does not answer.
+const LAST_EXPORT: std::time::Duration = std::time::Duration::from_secs(2);
 /// A collector that does not answer must not hold spans, and memory, for long.
 const EXPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn no_level_has_libraries_tell_what_callers_sent() {
+        for level in ["trace", "debug,h2=trace", "h2::server=debug"] {
+            let configuration = Telemetry {
+                log_level: level.to_owned(),
+                ..Telemetry::default()
+            };
+            let filter = configuration.filter().unwrap();
+            let written = Written::default();
+            let writer = written.clone();
+            let logs = fmt::layer().with_writer(move || writer.clone());
+            let logs = logs.with_filter(filter.and(silenced()));
+            let subscriber = tracing_subscriber::registry().with(logs);
+            tracing::subscriber::with_default(subscriber, || {
+                tracing::debug!(target: "h2::server", "malformed path 1111");
+                tracing::trace!(target: "hyper::proto", "2222");
+                tracing::warn!(target: "h2::server", "3333");
+                tracing::warn!(target: "pingora_core::protocols::http::v1::common", "5555");
+                tracing::debug!(target: "svc_edge::connection", "4444");
+            });
+            let text = String::from_utf8(written.0.lock().clone()).unwrap();
+            for content in ["1111", "2222", "5555"] {
+                assert!(!text.contains(content), "{level}: {text}");
+            }
+            assert!(text.contains("3333"), "{level}: {text}");
+            let is_everything = !level.starts_with("h2");
+            assert_eq!(text.contains("4444"), is_everything, "{level}: {text}");
+        }
+    }
+}

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use svc_pipeline::moment;
-use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy, TrustRoot};
+use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy};
 use svc_store::{Store, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
@@ -65,28 +65,20 @@ pub(crate) struct Looking {
     pub(crate) host: Arc<PluginHost>,
     /// What lies in the plugin folder and is no plugin to the host.
     pub(crate) left_out: Vec<String>,
-    _scratch: Option<TempDir>,
+    _scratch: TempDir,
 }
 
-/// As [`plugin_host`], but makes no folder that was not there: what is compiled goes away again where there is no data
-/// folder yet.
+/// As [`plugin_host`], but makes nothing that stays: whoever serves later may be another user than whoever looks, and
+/// could not use it.
 ///
 /// # Errors
 /// As [`plugin_host`], and a plugin folder that is not there.
 pub(crate) async fn looking_host(configuration: &Configuration) -> anyhow::Result<Looking> {
     let folder = configuration.plugins_folder()?;
     ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-    let cache = configuration.plugin_cache();
-    let is_made = !cache.starts_with(&configuration.server.data_dir)
-        || configuration.server.data_dir.is_dir();
-    let scratch = match is_made {
-        true => None,
-        false => Some(TempDir::new().context("making a folder for compiled plugins")?),
-    };
-    let cache = scratch
-        .as_ref()
-        .map_or(cache, |scratch| scratch.path().to_owned());
-    let host = host(configuration, cache).await?;
+    let scratch = TempDir::new().context("making a folder for compiled plugins")?;
+    copy_cache(&configuration.plugin_cache(), scratch.path());
+    let host = host(configuration, scratch.path().to_owned()).await?;
     let left_out = svc_plugin::left_out(&folder);
     let left_out = left_out.with_context(|| format!("reading {}", folder.display()))?;
     Ok(Looking {
@@ -96,17 +88,23 @@ pub(crate) async fn looking_host(configuration: &Configuration) -> anyhow::Resul
     })
 }
 
+/// Takes over what was compiled before, as far as it can be read: the rest is compiled again.
+fn copy_cache(cache: &Path, into: &Path) {
+    let entries = std::fs::read_dir(cache).into_iter().flatten().flatten();
+    for entry in entries {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            std::fs::copy(entry.path(), into.join(entry.file_name())).ok();
+        }
+    }
+}
+
 async fn host(
     configuration: &Configuration,
     cache_folder: PathBuf,
 ) -> anyhow::Result<Arc<PluginHost>> {
     let folder = configuration.plugins_folder()?;
-    let trust_roots: anyhow::Result<Vec<_>> = configuration
-        .plugins
-        .trust_roots
-        .iter()
-        .map(|text| TrustRoot::parse(text).with_context(|| format!("plugins.trust_roots: {text}")))
-        .collect();
+    let trust_roots = configuration.plugins.trust_roots();
+    let trust_roots = trust_roots.map_err(|problems| anyhow!("{}", problems.join("; ")));
     let options = HostOptions {
         cache_folder,
         signatures: match configuration.plugins.signatures {

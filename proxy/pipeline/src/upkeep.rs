@@ -39,7 +39,9 @@ const RECOMPUTED_FOR_MS: i64 = svc_core::time::MS_PER_DAY;
 pub async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     renew(gateway).await?;
     repeat(gateway, RENEW_EVERY, |gateway| async move {
-        if let Err(error) = renew(&gateway).await {
+        if let Err(error) = renew(&gateway).await
+            && !gateway.pulse.has_left()
+        {
             tracing::error!(%error, "the replica's lease could not be renewed");
         }
     });
@@ -84,6 +86,8 @@ struct Beat {
     asked: Option<Instant>,
     /// Why the last renewal did not pass.
     refused: Option<String>,
+    /// The lease is given back, and the store closes.
+    has_left: bool,
 }
 
 /// 2 s: a commit takes milliseconds; whoever waits longer waits for a lock, or for a disk that has stopped.
@@ -102,6 +106,15 @@ impl Pulse {
             }
             None => None,
         }
+    }
+
+    /// Nothing goes on beside requests any more: there are none.
+    fn leaves(&self) {
+        self.0.lock().has_left = true;
+    }
+
+    fn has_left(&self) -> bool {
+        self.0.lock().has_left
     }
 
     /// A renewal begins.
@@ -164,6 +177,7 @@ pub async fn finish(gateway: &Arc<Gateway>) {
     let left = gateway.background.spawn(async move {
         settle_rest(&leaving).await;
         flush(&leaving).await;
+        leaving.pulse.leaves();
         if let Err(error) = replica::leave(&leaving.store, &leaving.replica_id).await {
             tracing::warn!(%error, "the replica's lease could not be ended; it will run out");
         }
@@ -301,6 +315,9 @@ where
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
+            if working.pulse.has_left() {
+                return;
+            }
             work(Arc::clone(&working)).await;
         }
     });

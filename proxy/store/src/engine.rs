@@ -413,6 +413,21 @@ pub(crate) fn file(url: &str) -> Result<Option<PathBuf>, StoreError> {
     }
 }
 
+/// Whether an address can be one of a database.
+///
+/// # Errors
+/// [`StoreError::Address`], without the address.
+pub(crate) fn judge(url: &str) -> Result<(), StoreError> {
+    const POSTGRES: &str = "must be postgres://[user][:password@]host[:port]/database";
+    if url.starts_with("sqlite:") {
+        return sqlite_file(url).map(drop);
+    }
+    match PgConnectOptions::from_str(url) {
+        Ok(connect) if connect.get_port() > 0 => Ok(()),
+        _ => Err(StoreError::Address(POSTGRES.to_owned())),
+    }
+}
+
 fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, StoreError> {
     let connect = SqliteConnectOptions::from_str(url)
         .map_err(|error| StoreError::Address(error.to_string()))?;

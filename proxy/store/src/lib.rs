@@ -112,6 +112,14 @@ impl Store {
         engine::file(url)
     }
 
+    /// Whether this can be the address of a store. Nothing is opened, and no error shows any of it.
+    ///
+    /// # Errors
+    /// [`StoreError::Address`].
+    pub fn judge(url: &str) -> Result<(), StoreError> {
+        engine::judge(url)
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors

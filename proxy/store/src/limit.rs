@@ -80,7 +80,7 @@ impl Placed {
 /// Counters that outlive a replica, and that others may share.
 pub enum Counters {
     Database(database::Database),
-    Redis(redis::Server, Clock),
+    Redis(Box<redis::Server>, Clock),
 }
 
 impl Counters {
@@ -95,7 +95,8 @@ impl Counters {
     /// # Errors
     /// [`StoreError::Address`].
     pub fn redis(url: &str) -> Result<Self, StoreError> {
-        Ok(Self::Redis(redis::Server::new(url)?, Clock::Server))
+        let server = Box::new(redis::Server::new(url)?);
+        Ok(Self::Redis(server, Clock::Server))
     }
 
     /// The same counters with another clock; that of the caller is [`Asked::now_us`].

@@ -87,3 +87,24 @@ async fn a_gateway_starts_and_serves_without_its_redis() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_login_that_failed_is_tried_again() {
+    let server = Redis::start();
+    server.demand_password("", "another");
+    let url = server.url_with("right");
+    let world =
+        svc_tests::world::World::with(|setup| setup.key("limits", "store", url.as_str())).await;
+    let organization = world.organization_with(&["--per-minute", "2"]);
+    let answer = world
+        .gateway
+        .chat(&organization.key, json!({"message": mark()}))
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(world.gateway.metric("svc_limits_down").await, 1.0);
+    server.demand_password("another", "right");
+    eventually("the counters", async || {
+        (world.gateway.metric("svc_limits_down").await == 0.0).then_some(())
+    })
+    .await;
+}

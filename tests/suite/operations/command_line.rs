@@ -233,6 +233,22 @@ fn what_is_odd_about_a_plugin_folder_is_told() {
     }
 }
 
+/// Whoever looks may be another user than whoever serves, who could not use what it made.
+#[test]
+fn check_makes_nothing_in_a_data_folder_that_is_there() {
+    let plugins = tempfile::tempdir().unwrap();
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .plugins(plugins.path())
+        .prepare();
+    std::fs::create_dir(gateway.data()).unwrap();
+    for arguments in [&["check"][..], &["plugin", "list"]] {
+        let mut command = gateway.command();
+        command.env_remove("SVC_PLUGIN_CACHE").args(arguments);
+        program::run(&mut command);
+        assert_eq!(std::fs::read_dir(gateway.data()).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn plugins_are_listed() {
     let output = run(&idle(None), &["plugin", "list", "--json"]);

@@ -33,6 +33,25 @@ async fn collect(listener: &TcpListener) -> (String, Vec<u8>) {
     }
 }
 
+/// A collector that takes connections and never answers delays no stop, and no lease is renewed meanwhile.
+#[tokio::test]
+async fn a_silent_collector_delays_no_stop() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let world =
+        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    let organization = world.organization();
+    let body = json!({"message": mark()});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 200);
+    let start = std::time::Instant::now();
+    world.gateway.signal("TERM");
+    assert!(world.gateway.ended().await.success());
+    assert!(start.elapsed() < Duration::from_secs(7));
+    let log = world.gateway.log();
+    assert!(!log.contains("could not be renewed"), "{log}");
+}
+
 #[tokio::test]
 async fn spans_reach_the_collector_without_content() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

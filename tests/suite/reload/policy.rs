@@ -1,10 +1,12 @@
 //! Policy files, changed under load.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::patience::eventually;
-use svc_tests::policies::Policies;
+use svc_tests::policies::{Policies, copy, replace};
 use svc_tests::postgres::{Durability, Server};
 use svc_tests::world::World;
 
@@ -170,6 +172,26 @@ async fn the_same_files_have_the_same_epoch() {
     policies.write("models.toml", &text);
     metric_reaches(&world, ACCEPTED, 2.0).await;
     assert_eq!(world.gateway.metric(EPOCH).await.to_bits(), first.to_bits());
+}
+
+/// Notifications come from the folder that lies there now, not from the one that was watched first.
+#[tokio::test]
+async fn a_folder_that_was_replaced_is_watched_again() {
+    let policies = Policies::copy();
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("policies");
+    copy(policies.path(), &folder);
+    let world = World::with(|setup| setup.policies(&folder)).await;
+    let good = policies.read("models.toml");
+    policies.write("models.toml", &limited(&policies, 777));
+    std::fs::rename(&folder, outer.path().join("former")).unwrap();
+    copy(policies.path(), &folder);
+    metric_reaches(&world, ACCEPTED, 1.0).await;
+    let start = Instant::now();
+    replace(&folder.join("models.toml"), good.as_bytes());
+    metric_reaches(&world, ACCEPTED, 2.0).await;
+    // Without a word it is looked at every 10 s.
+    assert!(start.elapsed() < Duration::from_secs(7));
 }
 
 /// A set that the database was not there to take is taken once it is back, without another change of a file.

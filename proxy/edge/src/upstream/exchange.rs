@@ -23,8 +23,8 @@ use svc_pipeline::upstream::{
 };
 use tokio::time::Instant;
 
-use crate::cork::hold_back;
 use crate::metrics::UpstreamMetrics;
+use crate::socket::hold_back;
 
 type Session = HttpSession<()>;
 

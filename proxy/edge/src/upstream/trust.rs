@@ -40,6 +40,10 @@ impl TrustStore {
             return Ok(Trust::default());
         };
         let metadata = tokio::fs::metadata(path).await;
+        // Opening a pipe would wait for somebody who writes to it.
+        if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(unusable(path, &"is no file"));
+        }
         let stamp = metadata
             .and_then(|metadata| Ok((metadata.modified()?, metadata.len())))
             .map_err(|error| unusable(path, &error))?;
@@ -70,6 +74,9 @@ impl TrustStore {
 /// # Errors
 /// Why nobody can be trusted by it.
 pub fn check_authorities(path: &Path) -> Result<(), String> {
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(format!("{} is no file", path.display()));
+    }
     let pem = std::fs::read(path);
     let pem = pem.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     let path = path.display();

@@ -99,6 +99,35 @@ async fn heads_over_the_limits_get_an_envelope() {
     }
 }
 
+/// Nobody waits for the end of a head that is too large already, and what lies behind a head is none of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_without_an_end_is_refused_at_its_limit() {
+    let limits = Limits {
+        header_bytes: 2_000,
+        header_deadline: Duration::from_secs(60),
+        ..Limits::default()
+    };
+    let house = house(limits).await;
+    for size in [2_001, 3_000, 200_000] {
+        let mut client = connect(house.address).await;
+        let head = format!("GET /a HTTP/1.1\r\nHost: a\r\nX: {}", "x".repeat(size));
+        send(&mut client, &head).await;
+        let answer = read_answer(&mut client).await;
+        assert_eq!(answer.status, 422, "{size}");
+        let body = String::from_utf8(answer.body).unwrap();
+        assert!(body.contains(r#""$header":["is too large"]"#), "{body}");
+        assert!(closed(&mut client).await.is_some());
+    }
+    assert_eq!(house.metric("svc_edge_requests_refused_total"), 3.0);
+    let mut client = connect(house.address).await;
+    let requests = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n".repeat(100);
+    send(&mut client, &requests).await;
+    for _ in 0..100 {
+        assert_eq!(read_answer(&mut client).await.status, 200);
+    }
+    assert_eq!(house.metric("svc_edge_requests_refused_total"), 3.0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_absolute_address_is_served_by_its_path() {
     let house = house(Limits::default()).await;

@@ -8,7 +8,7 @@ use h2::client::SendRequest;
 use http::{HeaderMap, Method, Request, StatusCode};
 use svc_edge::Limits;
 use svc_pipeline::upstream::{Connector, OutboundRequest, Reached, Target, UpstreamError};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
@@ -207,6 +207,57 @@ async fn a_client_that_never_sends_its_preface_is_closed() {
     let started = Instant::now();
     assert!(closed(&mut stream).await.is_some());
     assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+/// Its client can tell then what was not served (RFC 9113, 6.8); one that is gone has nobody wait for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_connection_ends_with_a_word() {
+    let (papers, dir) = (papers(), tempfile::tempdir().unwrap());
+    let idle = Duration::from_millis(300);
+    let plan = Plan {
+        limits: Limits {
+            h2_idle: idle,
+            ..Limits::default()
+        },
+        ..plan(&papers, dir.path())
+    };
+    let house = House::open(plan, move |_, _| async move {
+        tokio::time::sleep(2 * idle).await;
+        text(200, "ok")
+    })
+    .await;
+    let mut stream = tls_connect(house.address, &[&papers.authority], b"h2")
+        .await
+        .unwrap();
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    stream.write_all(preface).await.unwrap();
+    let mut said = Vec::new();
+    let reading = stream.read_to_end(&mut said);
+    // However TLS likes the end of it.
+    let _ = tokio::time::timeout(HANGS, reading).await.unwrap();
+    let mut words = Vec::new();
+    while let Some((head, rest)) = said.split_first_chunk::<9>() {
+        let length = usize::from(head[1]) << 8 | usize::from(head[2]);
+        words.push((head[3], rest[..length].to_vec()));
+        said = rest[length..].to_vec();
+    }
+    // GOAWAY: every stream so far, no error.
+    assert!(
+        words.contains(&(7, vec![0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0])),
+        "{words:?}"
+    );
+
+    let stream = tls_connect(house.address, &[&papers.authority], b"h2")
+        .await
+        .unwrap();
+    let (sender, connection) = h2::client::handshake(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let mut sender = sender.ready().await.unwrap();
+    let (response, _) = sender.send_request(post(), true).unwrap();
+    let response = tokio::time::timeout(HANGS, response).await.unwrap();
+    assert_eq!(response.unwrap().status(), StatusCode::OK);
+    let ended = tokio::time::timeout(HANGS, connection).await.unwrap();
+    assert!(ended.unwrap().is_ok());
 }
 
 /// As over HTTP/1.1; beyond twice the limit the library refuses by itself.

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use svc_edge::Limits;
 use svc_pipeline::upstream::{Connector, OutboundRequest, Reached, Target, UpstreamError};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -15,7 +16,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector, client::TlsStream};
 
 use crate::house::{House, Plan, connector, metric, text};
-use crate::peers::{HANGS, read_answer, read_until, shared, target, until};
+use crate::peers::{HANGS, closed, connect, read_answer, read_until, send, shared, target, until};
 
 /// An authority and a certificate of it for 127.0.0.1 and `localhost`.
 pub(crate) struct Papers {
@@ -127,6 +128,75 @@ async fn a_renewed_certificate_is_shown_and_a_broken_one_is_not() {
         .await
         .unwrap();
     assert_eq!(read_answer(&mut kept).await.status, 200);
+}
+
+/// Reading a pipe waits for whoever writes to it, and would be the last look at the files.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_in_place_of_the_certificate_is_told_and_stops_nothing() {
+    let (first, second) = (papers(), papers());
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        tls: Some(place(&first, dir.path())),
+        ..Plan::default()
+    };
+    let house = House::open(plan, |_, _| async { text(200, "ok") }).await;
+    let certificate = dir.path().join("cert.pem");
+    let pipe = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    std::fs::rename(&pipe, &certificate).unwrap();
+    until(|| house.metric("svc_edge_certificate_loads_total") >= 1.0).await;
+    std::fs::remove_file(&certificate).unwrap();
+    place(&second, dir.path());
+    let both = [&first.authority, &second.authority];
+    let started = Instant::now();
+    loop {
+        let stream = tls_connect(house.address, &both, b"http/1.1")
+            .await
+            .unwrap();
+        if shown(&stream) == second.certificate {
+            break;
+        }
+        assert!(started.elapsed() < HANGS, "the new certificate is shown");
+    }
+}
+
+/// Who does not shake hands has no longer than who sends no head; whoever has shaken hands has all the time there is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handshake_has_its_time() {
+    let papers = papers();
+    let dir = tempfile::tempdir().unwrap();
+    let limit = Duration::from_millis(400);
+    let plan = Plan {
+        tls: Some(place(&papers, dir.path())),
+        limits: Limits {
+            header_deadline: limit,
+            ..Limits::default()
+        },
+        ..Plan::default()
+    };
+    let house = House::open(plan, |_, _| async { text(200, "ok") }).await;
+    // The beginning of a record, and of the ClientHello in it.
+    for said in [&b""[..], b"\x16\x03\x01\x01\x00\x01"] {
+        let mut silent = connect(house.address).await;
+        send(&mut silent, said).await;
+        let started = Instant::now();
+        assert!(closed(&mut silent).await.is_some());
+        assert!(started.elapsed() < Duration::from_secs(3));
+    }
+    until(|| house.metric("svc_edge_connections_open") == 0.0).await;
+    let mut stream = tls_connect(house.address, &[&papers.authority], b"http/1.1")
+        .await
+        .unwrap();
+    let started = Instant::now();
+    while started.elapsed() < 2 * limit {
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            .await
+            .unwrap();
+        assert_eq!(read_answer(&mut stream).await.status, 200);
+        tokio::time::sleep(limit / 8).await;
+    }
 }
 
 /// A TLS upstream that answers every request with 200.

@@ -1,6 +1,5 @@
 //! What is wrong with a configuration, all of it at once. `check` prints it, and `serve` does not start with any.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::str::FromStr;
@@ -10,12 +9,17 @@ use anyhow::{Context, bail, ensure};
 use http::Uri;
 use ipnet::IpNet;
 use svc_edge::{Network, TlsListener};
+use svc_plugin::TrustRoot;
+use svc_store::Store;
 use svc_store::limit::Counters;
 use svc_store::master_key::MasterKey;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{Configuration, Dashboard, Integrations, LimitsStore, Provider, Telemetry, Webhooks};
+use super::{
+    Configuration, Dashboard, Integrations, LimitsStore, Plugins, Provider, Solver, Telemetry,
+    Webhooks,
+};
 use crate::providers;
 
 impl Configuration {
@@ -92,6 +96,9 @@ impl Configuration {
         for (key, value) in self.integrations.counts() {
             judge(at_least(&format!("integrations.{key}"), value, 1));
         }
+        for (key, value, least) in self.solver.counts() {
+            judge(at_least(&format!("solver.{key}"), value, least));
+        }
         for (key, value) in self.dashboard.counts() {
             judge(at_least(&format!("dashboard.{key}"), value, 1));
         }
@@ -113,6 +120,7 @@ impl Configuration {
             "integrations.allowed_networks",
             &self.integrations.allowed_networks,
         ));
+        problems.extend(self.plugins.trust_roots().err().into_iter().flatten());
         problems.extend(self.webhooks.problems());
         problems
     }
@@ -162,6 +170,7 @@ impl Configuration {
         if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
             bail!("store.database_url must start with sqlite: or postgres:");
         }
+        Store::judge(&url).context("store.database_url")?;
         let Some(path) = url.strip_prefix("sqlite:") else {
             return Ok(());
         };
@@ -220,6 +229,28 @@ impl Configuration {
 
 /// How often the certificate files are looked at.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(1);
+
+impl Plugins {
+    /// Whose signatures count.
+    ///
+    /// # Errors
+    /// Every entry that is no key.
+    pub(crate) fn trust_roots(&self) -> Result<Vec<TrustRoot>, Vec<String>> {
+        let (mut roots, mut problems) = (Vec::new(), Vec::new());
+        for text in &self.trust_roots {
+            match TrustRoot::parse(text) {
+                Some(root) => roots.push(root),
+                None => problems.push(format!(
+                    "plugins.trust_roots: {text:?} is not an ed25519 public key of 64 hex digits"
+                )),
+            }
+        }
+        match problems.is_empty() {
+            true => Ok(roots),
+            false => Err(problems),
+        }
+    }
+}
 
 impl Telemetry {
     /// Which log lines are written. A word that is neither a level nor about a part of the program would be taken for
@@ -286,6 +317,16 @@ impl Integrations {
     }
 }
 
+impl Solver {
+    /// Numbers with the least that they may be.
+    fn counts(&self) -> [(&'static str, u64, u64); 2] {
+        [
+            ("memory_bytes", self.memory_bytes, LEAST_SOLVER_BYTES),
+            ("body_bytes", self.body_bytes as u64, 1),
+        ]
+    }
+}
+
 impl Dashboard {
     /// Numbers that must not be 0.
     fn counts(&self) -> [(&'static str, u64); 2] {
@@ -298,6 +339,8 @@ impl Dashboard {
 
 /// More threads than any machine has cores; beyond that the system refuses to start them.
 const MAX_THREADS: usize = 1_024;
+/// 64 MiB of address space: the engine's library alone is more than half of it.
+const LEAST_SOLVER_BYTES: u64 = 64 * 1024 * 1024;
 /// 1 KiB: a request line with an address and a credential.
 const LEAST_HEADER_BYTES: u64 = 1_024;
 
@@ -368,18 +411,16 @@ fn web_address(name: &str, text: Option<&str>) -> anyhow::Result<()> {
     let Some(text) = text else {
         return Ok(());
     };
-    let uri: Result<Uri, _> = text.parse();
-    let is_one = uri.is_ok_and(|uri| {
-        let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
-        is_web && uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none()
-    });
-    ensure!(is_one, "{name} must be an http:// or https:// address");
-    Ok(())
+    providers::address(text)
+        .map(drop)
+        .map_err(|why| anyhow::anyhow!("{name} {why}"))
 }
 
 fn reachable(table: &str, name: &str, provider: &Provider) -> anyhow::Result<()> {
-    let alone = BTreeMap::from([(name.to_owned(), provider.clone())]);
-    providers::build(&alone).context(table.to_owned()).map(drop)
+    web_address(
+        &format!("{table}.{name}.base_url"),
+        provider.base_url.as_deref(),
+    )
 }
 
 #[cfg(test)]
@@ -475,7 +516,32 @@ mod tests {
                 "server.tls",
             ),
             ("[store]\ndatabase_url = 'mysql://x'", "store.database_url"),
-            ("[providers.alpha]\nbase_url = 'alpha'", "providers"),
+            (
+                "[providers.alpha]\nbase_url = 'alpha'",
+                "providers.alpha.base_url",
+            ),
+            (
+                "[test_providers.beta]\nbase_url = 'https://a:99999'",
+                "test_providers.beta.base_url",
+            ),
+            (
+                "[providers.alpha]\nbase_url = 'https://user:secretpw@a'",
+                "providers.alpha.base_url",
+            ),
+            (
+                "[providers.alpha]\nbase_url = 'http://h?k=secretpw'",
+                "providers.alpha.base_url",
+            ),
+            ("[limits]\nstore = 'redis://:secretpw@h:0'", "limits.store"),
+            (
+                "[store]\ndatabase_url = 'postgres://u:secretpw@h:99999/x'",
+                "store.database_url",
+            ),
+            ("[solver]\nmemory_bytes = 0", "solver.memory_bytes"),
+            (
+                "[plugins]\ntrust_roots = ['zz']",
+                "plugins.trust_roots: \"zz\"",
+            ),
             (
                 "[telemetry]\notlp_endpoint = 'zz'",
                 "telemetry.otlp_endpoint",
@@ -491,6 +557,7 @@ mod tests {
                 matches!(&found[..], [one] if one.starts_with(key)),
                 "{text}: {found:?}"
             );
+            assert!(!found.concat().contains("secretpw"), "{found:?}");
         }
     }
 
@@ -503,6 +570,8 @@ mod tests {
         let found = problems(text);
         assert_eq!(found.len(), 5, "{found:?}");
         assert!(found.iter().any(|one| one.contains("\"y\"")), "{found:?}");
+        let text = "[plugins]\ntrust_roots = ['x', 'y']";
+        assert_eq!(problems(text).len(), 2);
     }
 
     #[test]

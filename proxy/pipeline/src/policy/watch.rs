@@ -1,16 +1,18 @@
 //! The policy set in force, and its replacement when a file changes.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use notify::{RecursiveMode, Watcher};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use parking_lot::Mutex;
 use svc_plugin::PluginHost;
 use svc_store::{Store, TransactionError, policy_epoch};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 
 use super::{Known, PolicyProblem, PolicySet, agreements};
 use crate::metrics::Metrics;
@@ -33,6 +35,8 @@ pub struct Policies {
     current: ArcSwap<PolicySet>,
     /// Problems of the last reload that failed, until one succeeds.
     refused: Mutex<Vec<PolicyProblem>>,
+    /// Somebody asked for the files to be read.
+    asked: Notify,
 }
 
 impl Policies {
@@ -57,6 +61,7 @@ impl Policies {
             known,
             current,
             refused: Mutex::default(),
+            asked: Notify::new(),
         })
     }
 
@@ -68,6 +73,11 @@ impl Policies {
     /// What keeps the files on disk from being in force.
     pub fn refused(&self) -> Vec<PolicyProblem> {
         self.refused.lock().clone()
+    }
+
+    /// Has the files read as if one of them had changed.
+    pub fn read_again(&self) {
+        self.asked.notify_one();
     }
 
     /// Takes the set that `waiting` is, or else reads the files again. A set with problems, or with cases that do not
@@ -129,7 +139,7 @@ impl Policies {
         self.refused.lock().clear();
     }
 
-    /// Watches the folder for as long as the returned watcher lives; reloads run on `background`.
+    /// Watches the folder for as long as the returned value lives; reloads run on `background`.
     ///
     /// # Errors
     /// When the folder cannot be watched.
@@ -139,7 +149,7 @@ impl Policies {
         plugins: Arc<PluginHost>,
         metrics: Arc<Metrics>,
         background: &Handle,
-    ) -> Result<notify::RecommendedWatcher, notify::Error> {
+    ) -> Result<Watch, notify::Error> {
         let (changed, mut changes) = mpsc::channel::<()>(PENDING_CHANGES);
         let mut watcher =
             notify::recommended_watcher(move |event: Result<notify::Event, notify::Error>| {
@@ -149,17 +159,28 @@ impl Policies {
                 }
             })?;
         watcher.watch(&self.folder, RecursiveMode::Recursive)?;
+        let mut watched = Watched {
+            folder: identity(&self.folder),
+            watcher,
+        };
         let policies = Arc::clone(self);
-        background.spawn(async move {
+        let watching = background.spawn(async move {
             let mut seen = look(&policies.folder).await;
             // Read and tried, and of the files as they were seen.
             let mut waiting = None;
             loop {
-                match tokio::time::timeout(LOOK_EVERY, changes.recv()).await {
+                let told = tokio::select! {
+                    told = tokio::time::timeout(LOOK_EVERY, changes.recv()) => told,
+                    () = policies.asked.notified() => Ok(Some(())),
+                };
+                if let Ok(Some(())) = told {
+                    while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {}
+                }
+                // Before the look, so that nothing changes between the two unseen.
+                watched.follow(&policies.folder);
+                match told {
                     Ok(None) => return,
                     Ok(Some(())) => {
-                        while let Ok(Some(())) = tokio::time::timeout(STILL, changes.recv()).await {
-                        }
                         seen = look(&policies.folder).await;
                         waiting = None;
                     }
@@ -178,7 +199,45 @@ impl Policies {
                     .await;
             }
         });
-        Ok(watcher)
+        Ok(Watch(watching))
+    }
+}
+
+/// Ends watching when dropped.
+pub struct Watch(JoinHandle<()>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The folder that notifications come from, which need not be the one that lies at its path now.
+struct Watched {
+    folder: Option<Identity>,
+    watcher: RecommendedWatcher,
+}
+
+/// Device and number of a folder.
+type Identity = (u64, u64);
+
+fn identity(folder: &Path) -> Option<Identity> {
+    let metadata = std::fs::metadata(folder).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+impl Watched {
+    /// Watches the folder that lies at the path now. Where that fails it is tried again with the next look.
+    fn follow(&mut self, path: &Path) {
+        let now = identity(path);
+        if now.is_none() || now == self.folder {
+            return;
+        }
+        // The former one may be gone, and its watch with it.
+        self.watcher.unwatch(path).ok();
+        if self.watcher.watch(path, RecursiveMode::Recursive).is_ok() {
+            self.folder = now;
+        }
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{AsyncCommands, RedisError, Script, ScriptInvocation};
+use redis::{AsyncCommands, Client, ConnectionAddr, RedisError, Script, ScriptInvocation};
 use svc_core::limit::Rule;
 
 use super::{Answer, Asked, Clock, LEASE_US, judge};
@@ -17,25 +18,25 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Counters of one server.
 pub struct Server {
-    connection: ConnectionManager,
+    client: Client,
+    connection: Mutex<ConnectionManager>,
     take: Script,
     renew: Script,
 }
 
 impl Server {
     pub(super) fn new(url: &str) -> Result<Self, StoreError> {
-        // Never the error itself: it may show the address, and with it a password.
-        let address = |what: &str| StoreError::Address(format!("limits.store: {what}"));
-        let client = redis::Client::open(url)
+        let client = Client::open(url)
             .map_err(|_| address("must be redis://[user][:password@]host[:port][/number]"))?;
-        let config = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(ANSWER_TIMEOUT))
-            .set_connection_timeout(Some(ANSWER_TIMEOUT))
-            .set_number_of_retries(0);
-        let connection = ConnectionManager::new_lazy_with_config(client, config)
-            .map_err(|_| address("cannot be used"))?;
+        if let ConnectionAddr::Tcp(_, 0) | ConnectionAddr::TcpTls { port: 0, .. } =
+            client.get_connection_info().addr()
+        {
+            return Err(address("the port must not be 0"));
+        }
+        let connection = connection(&client)?;
         Ok(Self {
-            connection,
+            client,
+            connection: Mutex::new(connection),
             take: Script::new(include_str!("take.lua")),
             renew: Script::new(include_str!("renew.lua")),
         })
@@ -63,13 +64,13 @@ impl Server {
                 Rule::Daily(_) => call.arg(""),
             };
         }
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let numbers: Vec<i64> = call.invoke_async(&mut connection).await.map_err(down)?;
         judge(asked, &numbers)
     }
 
     pub(super) async fn release(&self, bucket: &str, id: &str) -> Result<(), StoreError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         let removed: Result<i64, RedisError> = connection.zrem(places(bucket), id).await;
         removed.map(drop).map_err(down)
     }
@@ -80,7 +81,7 @@ impl Server {
         held: &[(String, String)],
         now_us: i64,
     ) -> Result<(), StoreError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.connection();
         for (bucket, id) in held {
             let mut call = self.renew.prepare_invoke();
             call.key(places(bucket));
@@ -93,10 +94,32 @@ impl Server {
         Ok(())
     }
 
+    /// Asks over a new connection, which serves from then on if it is answered.
     pub(super) async fn ping(&self) -> Result<(), StoreError> {
-        let mut connection = self.connection.clone();
-        connection.ping::<()>().await.map_err(down)
+        let mut connection = connection(&self.client)?;
+        connection.ping::<()>().await.map_err(down)?;
+        *self.connection.lock() = connection;
+        Ok(())
     }
+
+    fn connection(&self) -> ConnectionManager {
+        self.connection.lock().clone()
+    }
+}
+
+/// Connects when it is first used, and again where a connection breaks. A login that failed it keeps for ever.
+fn connection(client: &Client) -> Result<ConnectionManager, StoreError> {
+    let config = ConnectionManagerConfig::new()
+        .set_response_timeout(Some(ANSWER_TIMEOUT))
+        .set_connection_timeout(Some(ANSWER_TIMEOUT))
+        .set_number_of_retries(0);
+    ConnectionManager::new_lazy_with_config(client.clone(), config)
+        .map_err(|_| address("cannot be used"))
+}
+
+/// Never the error itself: it may show the address, and with it a password.
+fn address(what: &str) -> StoreError {
+    StoreError::Address(format!("limits.store: {what}"))
 }
 
 fn give_time(call: &mut ScriptInvocation<'_>, clock: Clock, now_us: i64) {
