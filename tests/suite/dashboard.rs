@@ -3,6 +3,7 @@
 
 mod accounts;
 mod agents;
+mod edits;
 mod forms;
 mod openid;
 mod pages;
