@@ -1,7 +1,9 @@
-//! Forms that change something which exists: what somebody changed in the form is saved, and nothing else (decision 41).
+//! Forms that change something which exists: what somebody changed in the form is saved, and nothing else
+//! (decision 41).
 //!
-//! Such a form carries what it showed, a digest for each value. What comes back as it was shown is taken from the record
-//! as it is by now; where the form and somebody else have both changed a field, nothing is saved, and the page says so.
+//! Such a form carries what it showed, a digest for each value. What comes back as it was shown is taken from the
+//! record as it is by now; where the form and somebody else have both changed a field, nothing is saved, and the page
+//! says so.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -341,6 +341,8 @@ async fn what_cannot_be_undone_is_asked_for_twice(world: &World) {
     let organization = world.organization();
     let mut browser = Browser::owner(&world.gateway, &organization).await;
     let page = browser.get("/ui/keys").await;
+    let log = format!("<a href=\"/ui/audit?actor_id={}\">", organization.key_id);
+    assert!(page.text.contains(&log), "its id leads to what it did");
     let revoke = format!("/ui/keys/{}/revoke", organization.key_id);
     let (before, _) = page.text.split_once(&revoke).expect("a form");
     let (_, opened) = before.rsplit_once("<details").expect("something to open");

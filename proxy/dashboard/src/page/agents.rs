@@ -62,7 +62,7 @@ const LISTS: [(&str, &str); 3] = [
     ("tools", "no tool"),
 ];
 
-/// What stands in a list of the form that allows nothing: so it is another value than an empty one, which allows anything.
+/// What stands in a list of the form that allows nothing: another value than an empty one, which allows anything.
 const NOTHING: &str = "nothing at all";
 
 /// A form as browsers send it, with its boxes of `none` in the lists that they are about.
