@@ -123,7 +123,8 @@ test("a key is made, shown once, works, and is revoked", async () => {
   assert.equal(models.status, 200);
   await page.goto(`${GATEWAY}/ui/keys`);
   assert.equal(await page.locator("#new-key").count(), 0);
-  await page.getByRole("button", { name: "Revoke From the browser" }).click();
+  await page.locator("summary", { hasText: "Revoke From the browser" }).click();
+  await page.getByRole("button", { name: "Yes, revoke From the browser" }).click();
   await page.getByText("It is revoked.").waitFor();
 });
 
@@ -315,6 +316,7 @@ test("an application is registered, gets another secret, and is revoked for ever
   const second = (await page.locator("#client-secret").textContent()).trim();
   assert.notEqual(second, first);
   assert.deepEqual([await introspect(first), await introspect(second)], [200, 200], "both for a day");
+  await row.locator("summary").click();
   await row.getByRole("button", { name: /for ever/ }).click();
   await row.getByText("revoked").waitFor();
   assert.deepEqual([await introspect(first), await introspect(second)], [401, 401]);

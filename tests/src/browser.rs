@@ -62,13 +62,47 @@ impl Page {
 fn attribute(tag: &str, name: &str) -> String {
     let start = format!("{name}=\"");
     let (_, rest) = tag.split_once(&start).unwrap_or_default();
-    let value = rest.split_once('"').map_or("", |(value, _)| value);
-    value
-        .replace("&#38;", "&")
+    plain(rest.split_once('"').map_or("", |(value, _)| value))
+}
+
+/// A text of a page with the entities that ours have in them.
+fn plain(text: &str) -> String {
+    text.replace("&#38;", "&")
         .replace("&#60;", "<")
         .replace("&#62;", ">")
         .replace("&#34;", "\"")
         .replace("&#39;", "'")
+}
+
+/// What a browser would send of a form that nobody touched, beside its hidden fields.
+///
+/// # Panics
+/// When the page has no such form.
+pub fn shown(page: &Page, action: &str) -> Vec<(String, String)> {
+    let form = page.form(action);
+    let mut fields = Vec::new();
+    for input in form.split("<input ").skip(1) {
+        let (tag, _) = input.split_once('>').expect("the end of a tag");
+        let is_ticked = !tag.contains("type=\"checkbox\"") || tag.ends_with(" checked");
+        if is_ticked && !tag.contains("type=\"hidden\"") {
+            fields.push((attribute(tag, "name"), attribute(tag, "value")));
+        }
+    }
+    for area in form.split("<textarea ").skip(1) {
+        let (tag, rest) = area.split_once('>').expect("the end of a tag");
+        let (text, _) = rest.split_once("</textarea>").expect("the end of an area");
+        let text = text.strip_prefix('\n').unwrap_or(text);
+        fields.push((attribute(tag, "name"), plain(text).replace('\n', "\r\n")));
+    }
+    for select in form.split("<select ").skip(1) {
+        let (tag, rest) = select.split_once('>').expect("the end of a tag");
+        let (options, _) = rest.split_once("</select>").expect("the end of a choice");
+        let options: Vec<&str> = options.split("<option ").skip(1).collect();
+        let chosen = options.iter().find(|option| option.contains(" selected>"));
+        let chosen = chosen.or(options.first()).expect("an option");
+        fields.push((attribute(tag, "name"), attribute(chosen, "value")));
+    }
+    fields
 }
 
 impl<'g> Browser<'g> {

@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod at_once;
+mod edits;
 mod forms;
 mod openid;
 mod pages;

@@ -8,6 +8,7 @@ mod page;
 
 use svc_store::baa::{Acceptance, Template};
 
+pub use markdown::{Paragraph, paragraphs};
 use page::{Block, Typesetter};
 
 /// What the document is made of.
@@ -45,7 +46,8 @@ pub fn render(agreement: &Agreement<'_>) -> Result<Vec<u8>, RenderError> {
     } else {
         &agreement.acceptance.org_id
     };
-    let mut blocks = markdown::blocks(&agreement.template.body);
+    let text = markdown::paragraphs(&agreement.template.body);
+    let mut blocks: Vec<Block> = text.into_iter().map(Block::of).collect();
     blocks.extend(signature(agreement.acceptance, organization_name));
     blocks.extend(certificate(agreement, organization_name));
     let footer = format!("Acceptance {}", agreement.acceptance.id);

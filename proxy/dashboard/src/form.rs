@@ -47,9 +47,20 @@ impl Fields {
 
     /// The fields of a query.
     pub fn of_query(exchange: &Exchange) -> Self {
-        let query = exchange.head.query.as_deref().unwrap_or_default();
+        Self::of_text(exchange.head.query.as_deref().unwrap_or_default())
+    }
+
+    /// The fields of a text that is written as queries are.
+    pub(crate) fn of_text(query: &str) -> Self {
         let fields = form_urlencoded::parse(query.as_bytes()).into_owned();
         Self(fields.take(MAX_FIELDS).collect())
+    }
+
+    /// With these values of a field, in place of those before.
+    pub(crate) fn put<'a>(&mut self, name: &str, values: impl Iterator<Item = &'a str>) {
+        self.0.retain(|(key, _)| key != name);
+        let values = values.map(|value| (name.to_owned(), value.to_owned()));
+        self.0.extend(values);
     }
 
     /// The text of a field as it was sent; empty where there is none.
@@ -98,9 +109,23 @@ impl Fields {
         named.map(|(_, value)| value.as_str())
     }
 
+    /// The key under which a form is done once, however often it is sent: its page has many forms with one `once`.
+    pub(crate) fn once(&self, exchange: &Exchange) -> String {
+        match self.text("once") {
+            "" => String::new(),
+            once => format!("{once}:{}", exchange.head.path),
+        }
+    }
+
     fn find(&self, name: &str) -> Option<&str> {
         let mut named = self.0.iter().filter(|(key, _)| key == name);
         named.next().map(|(_, value)| value.as_str())
+    }
+}
+
+impl FromIterator<(String, String)> for Fields {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
+        Self(fields.into_iter().collect())
     }
 }
 

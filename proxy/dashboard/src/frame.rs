@@ -9,7 +9,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, RETRY_AFTER,
     X_FRAME_OPTIONS,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_pipeline::exchange::{Exchange, log_fault};
@@ -20,6 +20,7 @@ use svc_pipeline::service;
 use svc_store::tenant;
 
 use crate::form::Fields;
+use crate::page::nowhere::above;
 use crate::session::{self, Visitor};
 
 /// What a page comes to.
@@ -28,16 +29,26 @@ pub(crate) type Answering<'a> = BoxFuture<'a, Result<Response, Fault>>;
 /// A page that anybody may open.
 pub(crate) struct Open(pub(crate) for<'a> fn(&'a mut Exchange) -> Answering<'a>);
 
+/// An address that is no page of its own.
+pub(crate) struct NoPage(pub(crate) for<'a> fn(&'a mut Exchange) -> Answering<'a>);
+
+/// The name of its handler.
+pub(crate) const NO_PAGE: &str = "no page";
+
 /// A form that somebody sends who is not signed in. Whose form it is, is checked by the page.
 pub(crate) struct OpenForm(pub(crate) for<'a> fn(&'a mut Exchange, Fields) -> Answering<'a>);
 
 /// A page for somebody who is signed in.
 pub(crate) struct SignedIn(pub(crate) for<'a> fn(&'a mut Exchange, &'a Visitor) -> Answering<'a>);
 
-/// A form of somebody who is signed in, sent from one of our pages.
-pub(crate) struct Form(
-    pub(crate) for<'a> fn(&'a mut Exchange, &'a Visitor, Fields) -> Answering<'a>,
-);
+/// What answers a form of somebody who is signed in.
+type Submitted = for<'a> fn(&'a mut Exchange, &'a Visitor, Fields) -> Answering<'a>;
+
+/// A form of somebody who is signed in, sent from a page of ours that showed the mode that pages show now.
+pub(crate) struct Form(pub(crate) Submitted);
+
+/// As [`Form`], for what is the same in both modes.
+pub(crate) struct ModelessForm(pub(crate) Submitted);
 
 impl Handler for Open {
     fn name(&self) -> &'static str {
@@ -48,15 +59,35 @@ impl Handler for Open {
         &[]
     }
 
-    fn handle(&self, mut exchange: Exchange) -> BoxFuture<'static, Response> {
-        let answer = self.0;
-        Box::pin(async move {
-            match answer(&mut exchange).await {
-                Ok(response) => response,
-                Err(fault) => failure(&exchange, &fault),
-            }
-        })
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        opened(exchange, self.0)
     }
+}
+
+impl Handler for NoPage {
+    fn name(&self) -> &'static str {
+        NO_PAGE
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        opened(exchange, self.0)
+    }
+}
+
+fn opened(
+    mut exchange: Exchange,
+    answer: for<'a> fn(&'a mut Exchange) -> Answering<'a>,
+) -> BoxFuture<'static, Response> {
+    Box::pin(async move {
+        match answer(&mut exchange).await {
+            Ok(response) => response,
+            Err(fault) => failure(&exchange, &fault),
+        }
+    })
 }
 
 impl Handler for OpenForm {
@@ -116,25 +147,46 @@ impl Handler for Form {
     }
 
     fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
-        let answer = self.0;
-        undisturbed(exchange, move |mut exchange| {
-            Box::pin(async move {
-                let answered = submit(&mut exchange, answer).await;
-                answered.unwrap_or_else(|fault| failure(&exchange, &fault))
-            })
-        })
+        submitted(exchange, session::check_form, self.0)
     }
+}
+
+impl Handler for ModelessForm {
+    fn name(&self) -> &'static str {
+        "page"
+    }
+
+    fn needs(&self) -> &'static [Fact] {
+        &[]
+    }
+
+    fn handle(&self, exchange: Exchange) -> BoxFuture<'static, Response> {
+        submitted(exchange, session::check_modeless_form, self.0)
+    }
+}
+
+/// Whether a form is one that the visitor may have sent.
+type Check = fn(&Exchange, &Visitor, &Fields) -> Result<(), Fault>;
+
+fn submitted(exchange: Exchange, check: Check, answer: Submitted) -> BoxFuture<'static, Response> {
+    undisturbed(exchange, move |mut exchange| {
+        Box::pin(async move {
+            let answered = submit(&mut exchange, check, answer).await;
+            answered.unwrap_or_else(|fault| failure(&exchange, &fault))
+        })
+    })
 }
 
 async fn submit(
     exchange: &mut Exchange,
-    answer: for<'a> fn(&'a mut Exchange, &'a Visitor, Fields) -> Answering<'a>,
+    check: Check,
+    answer: Submitted,
 ) -> Result<Response, Fault> {
     let fields = Fields::read(exchange).await?;
     let Some(visitor) = session::visitor(exchange).await? else {
         return Ok(session::see_other(exchange, "/ui/login"));
     };
-    session::check_form(exchange, &visitor, &fields)?;
+    check(exchange, &visitor, &fields)?;
     tenant::within(&visitor.user.org_id, answer(exchange, &visitor, fields)).await
 }
 
@@ -284,6 +336,14 @@ impl Told {
         }
     }
 
+    /// A message, and what there is to say of some fields.
+    pub(crate) fn fields(text: impl Into<String>, fields: Vec<(String, String)>) -> Self {
+        Self {
+            message: Some(text.into()),
+            fields,
+        }
+    }
+
     /// With what is told of one path of the API told of a field of the form.
     pub(crate) fn moved(mut self, path: &str, field: &str) -> Self {
         for (name, _) in &mut self.fields {
@@ -308,6 +368,18 @@ impl Told {
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
+    /// What is said above a form with these fields, which are in the order of the page.
+    pub(crate) fn over<'a>(&'a self, fields: &[&'a str]) -> Notice<'a> {
+        Notice {
+            told: self,
+            first: fields
+                .iter()
+                .find(|field| self.at(field).is_some())
+                .copied(),
+            others: self.elsewhere(fields),
+        }
+    }
+
     /// What is wrong with something that is none of these fields.
     pub(crate) fn elsewhere(&self, fields: &[&str]) -> Vec<String> {
         let others = self
@@ -318,6 +390,16 @@ impl Told {
             .map(|(name, text)| format!("{name}: {text}"))
             .collect()
     }
+}
+
+/// What stands above a form that was refused.
+#[derive(Template)]
+#[template(path = "notice.html")]
+pub(crate) struct Notice<'a> {
+    told: &'a Told,
+    /// The first field that something is wrong with, which the message leads to.
+    first: Option<&'a str>,
+    others: Vec<String>,
 }
 
 /// `scopes[1]` is about `scopes`.
@@ -343,8 +425,11 @@ fn place(name: &str, field: &str) -> String {
 }
 
 /// Words of the API that mean something else to whoever fills a form in.
-const WORDS: [(&str, &str); 3] = [
+const WORDS: [(&str, &str); 6] = [
+    (", or null for the default", ""),
+    (", or null", ""),
     (" or null", ""),
+    ("an array of ", ""),
     ("an RFC 3339 time", "a date and a time"),
     ("must be true", "must be ticked"),
 ];
@@ -368,6 +453,8 @@ fn joined(messages: &Value) -> Option<String> {
 struct Failure<'a> {
     status: u16,
     told: Told,
+    /// The page that a refused form stands on.
+    back: Option<&'a str>,
     request_id: &'a str,
 }
 
@@ -378,6 +465,7 @@ pub fn failure(exchange: &Exchange, fault: &Fault) -> Response {
     let page = Failure {
         status,
         told: Told::of(fault),
+        back: (exchange.head.method == Method::POST).then(|| above(exchange, &exchange.head.path)),
         request_id: &exchange.request_id,
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -6,12 +6,14 @@
 
 mod asset;
 mod chart;
+mod edit;
 mod field;
 mod form;
 pub mod frame;
 mod journal;
 pub mod link;
 mod menu;
+mod once;
 pub mod openid;
 mod page;
 mod pager;
@@ -20,6 +22,7 @@ mod second_factor;
 mod sent;
 pub mod session;
 mod show;
+mod sure;
 
 use http::Method;
 use svc_control::oauth::AUTHORIZE;
@@ -27,7 +30,7 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::policy::pipelines::{Access, Endpoint};
 
 pub use form::Fields;
-use frame::{Form, Open, OpenForm, SignedIn};
+use frame::{Form, ModelessForm, NoPage, Open, OpenForm, SignedIn};
 
 /// Every page.
 #[rustfmt::skip]
@@ -40,7 +43,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/login/totp", &OpenForm(page::code::submit)),
     page(Method::GET, "/ui/login/openid", &Open(page::openid::begin)),
     page(Method::GET, openid::CALLBACK, &Open(page::openid::finish)),
-    page(Method::POST, "/ui/logout", &Form(page::login::leave)),
+    page(Method::POST, "/ui/logout", &ModelessForm(page::login::leave)),
     page(Method::GET, "/ui/invite/{token}", &Open(page::invitation::show)),
     page(Method::POST, "/ui/invite/{token}", &OpenForm(page::invitation::submit)),
     page(Method::GET, "/ui/reset/{token}", &Open(page::invitation::show)),
@@ -48,12 +51,12 @@ pub static ENDPOINTS: &[Endpoint] = &[
 
     page(Method::GET, AUTHORIZE, &Open(page::consent::authorize)),
     page(Method::GET, "/ui/consent/{request}", &SignedIn(page::consent::show)),
-    page(Method::POST, "/ui/consent", &Form(page::consent::submit)),
+    page(Method::POST, "/ui/consent", &ModelessForm(page::consent::submit)),
 
     page(Method::GET, "/ui", &SignedIn(page::overview::show)),
-    page(Method::GET, "/ui/", &Open(page::nowhere::without_slash)),
-    page(Method::GET, "/ui/{*rest}", &Open(page::nowhere::show)),
-    page(Method::POST, "/ui/mode", &Form(page::mode::switch)),
+    page(Method::GET, "/ui/", &NoPage(page::nowhere::without_slash)),
+    page(Method::GET, "/ui/{*rest}", &NoPage(page::nowhere::show)),
+    page(Method::POST, "/ui/mode", &ModelessForm(page::mode::switch)),
 
     page(Method::GET, "/ui/keys", &SignedIn(page::keys::show)),
     page(Method::POST, "/ui/keys", &Form(page::keys::create)),
@@ -137,12 +140,44 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/agents/{id}/credentials/{credential_id}/revoke", &Form(page::agents::revoke)),
 
     page(Method::GET, "/ui/account", &SignedIn(page::account::show)),
-    page(Method::POST, "/ui/account/password", &Form(page::account::change_password)),
-    page(Method::POST, "/ui/account/totp", &Form(page::account::begin_totp)),
+    page(Method::POST, "/ui/account/password", &ModelessForm(page::account::change_password)),
+    page(Method::POST, "/ui/account/totp", &ModelessForm(page::account::begin_totp)),
     page(Method::GET, "/ui/account/totp", &SignedIn(page::account::enrol_totp)),
-    page(Method::POST, "/ui/account/totp/confirm", &Form(page::account::confirm_totp)),
-    page(Method::POST, "/ui/account/totp/remove", &Form(page::account::remove_totp)),
-    page(Method::POST, "/ui/account/recovery-codes", &Form(page::account::renew_codes)),
+    page(Method::POST, "/ui/account/totp/confirm", &ModelessForm(page::account::confirm_totp)),
+    page(Method::POST, "/ui/account/totp/remove", &ModelessForm(page::account::remove_totp)),
+    page(Method::POST, "/ui/account/recovery-codes", &ModelessForm(page::account::renew_codes)),
+
+    // Where a browser stands whose form was refused: going there again leads to the page that has the form.
+    page(Method::GET, "/ui/logout", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/consent", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/mode", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/keys/{id}/revoke", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/usage/budget", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/integrations/{id}/secret", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/integrations/{id}/revoke", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/integrations/{id}/bindings", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/integrations/{id}/bindings/{binding_id}/remove", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/apps/{app}/inbound/{id}/token", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/apps/{app}/inbound/{id}/status", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/apps/{app}/inbound/{id}/remove", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/apps/{app}/records/{key}/{id}/remove", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/webhooks/{id}/rotate", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/webhooks/{id}/status", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/webhooks/{id}/remove", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/applications/{id}/rotate", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/applications/{id}/revoke", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/users/{id}/role", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/users/{id}/suspend", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/users/{id}/reinstate", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/users/{id}/link", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/agents/{id}/archive", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/agents/{id}/reactivate", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/agents/{id}/credentials", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/agents/{id}/credentials/{credential_id}/revoke", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/account/password", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/account/totp/confirm", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/account/totp/remove", &NoPage(page::nowhere::above_form)),
+    page(Method::GET, "/ui/account/recovery-codes", &NoPage(page::nowhere::above_form)),
 ];
 
 /// A page knows its visitors by their cookie.

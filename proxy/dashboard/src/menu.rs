@@ -12,7 +12,7 @@ use svc_store::user::Role;
 
 use crate::form::Fields;
 use crate::page::users;
-use crate::session::Visitor;
+use crate::session::{Visitor, token};
 
 /// A way to a page.
 struct Entry {
@@ -78,6 +78,8 @@ pub(crate) struct Layout {
     pub(crate) organization: String,
     pub(crate) is_test: bool,
     pub(crate) csrf: String,
+    /// What tells the forms of this page from those of the page as it is shown again ([`Fields::once`]).
+    pub(crate) once: String,
     /// This page.
     pub(crate) here: String,
     pub(crate) items: Vec<Item>,
@@ -105,6 +107,7 @@ impl Layout {
             organization: visitor.organization.settings.name.clone(),
             is_test: visitor.mode == Mode::Test,
             csrf: visitor.csrf.clone(),
+            once: token(),
             here: here.to_owned(),
             items: open
                 .map(|entry| Item {

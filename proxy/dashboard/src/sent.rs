@@ -50,6 +50,12 @@ impl Sent {
         })
     }
 
+    /// With these fields in the form where nothing was sent.
+    pub(crate) fn else_showing(mut self, stored: &Fields) -> Self {
+        self.fields.get_or_insert_with(|| stored.clone());
+        self
+    }
+
     /// As [`Told::moved`].
     pub(crate) fn moved(mut self, path: &str, field: &str) -> Self {
         self.told = self.told.moved(path, field);

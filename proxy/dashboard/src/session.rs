@@ -39,6 +39,8 @@ pub struct Visitor {
     pub session_id: String,
     /// What the hidden field `csrf` of their forms holds.
     pub csrf: String,
+    /// The same, of pages that show the other mode.
+    other_csrf: String,
     /// Of what the pages show.
     pub mode: Mode,
 }
@@ -104,6 +106,10 @@ pub async fn visitor(exchange: &Exchange) -> Result<Option<Visitor>, Fault> {
         organization,
         baa,
     } = found;
+    let other = match session.mode {
+        Mode::Live => Mode::Test,
+        Mode::Test => Mode::Live,
+    };
     let now = exchange.started_at;
     if session.seen_at.plus_ms(SEEN_STEP_MS) <= now {
         let touched = session::touch(&exchange.gateway.store, &session.id, now).await;
@@ -113,7 +119,8 @@ pub async fn visitor(exchange: &Exchange) -> Result<Option<Visitor>, Fault> {
         user,
         organization,
         baa,
-        csrf: proof(&cookie),
+        csrf: proof_in(&cookie, session.mode),
+        other_csrf: proof_in(&cookie, other),
         session_id: session.id,
         mode: session.mode,
     }))
@@ -202,12 +209,29 @@ pub(crate) fn local(next: Option<&str>) -> &str {
     next.filter(is_local).unwrap_or("/ui")
 }
 
-/// Checks that a form of a visitor is one of ours, sent from one of our pages.
+/// Checks that a form of a visitor is one of ours, sent from a page that showed the mode that pages show now.
 ///
 /// # Errors
 /// 403.
 pub fn check_form(exchange: &Exchange, visitor: &Visitor, fields: &Fields) -> Result<(), Fault> {
-    check(exchange, &visitor.csrf, fields)
+    match check(exchange, &visitor.csrf, fields) {
+        Err(_) if check(exchange, &visitor.other_csrf, fields).is_ok() => {
+            Err(other_mode(visitor.mode))
+        }
+        checked => checked,
+    }
+}
+
+/// As [`check_form`], whichever mode the page showed.
+///
+/// # Errors
+/// 403.
+pub(crate) fn check_modeless_form(
+    exchange: &Exchange,
+    visitor: &Visitor,
+    fields: &Fields,
+) -> Result<(), Fault> {
+    check(exchange, &visitor.csrf, fields).or_else(|_| check(exchange, &visitor.other_csrf, fields))
 }
 
 pub(crate) fn check(exchange: &Exchange, csrf: &str, fields: &Fields) -> Result<(), Fault> {
@@ -224,6 +248,22 @@ fn foreign() -> Fault {
         Code::MissingScope,
         "This form is out of date or was sent from another site. Go back, load the page again and repeat it.",
     )
+}
+
+/// The mode belongs to the session: another tab has switched it since this one was opened.
+fn other_mode(now: Mode) -> Fault {
+    let message = match now {
+        Mode::Live => {
+            "This page showed test data, and another one has switched to live data since."
+        }
+        Mode::Test => {
+            "This page showed live data, and another one has switched to test data since."
+        }
+    };
+    let message = format!(
+        "{message} Nothing was done. Load the page again, and look at which data it shows."
+    );
+    Fault::new(Code::MissingScope, message)
 }
 
 /// What browsers say of where a form was sent from. Pages that send no referrer have their forms' `Origin` be `null`, so
@@ -364,6 +404,11 @@ fn proof(cookie: &str) -> String {
     tag(cookie, &["svc form"])
 }
 
+/// As [`proof`], of pages that show this mode.
+fn proof_in(cookie: &str, mode: Mode) -> String {
+    tag(cookie, &["svc form", mode.word()])
+}
+
 /// The words under the key that a cookie is; which word ends where is part of it.
 fn tag(cookie: &str, words: &[&str]) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(cookie.as_bytes()) else {
@@ -482,6 +527,7 @@ mod tests {
     fn a_proof_belongs_to_one_cookie() {
         assert_eq!(proof("a"), proof("a"));
         assert_ne!(proof("a"), proof("b"));
+        assert_ne!(proof_in("a", Mode::Live), proof_in("a", Mode::Test));
         assert!(!is_equal("", ""));
     }
 }

@@ -25,6 +25,15 @@ pub(crate) fn plain<'a>(record: &'a Value, pointer: &str) -> &'a str {
         .unwrap_or_default()
 }
 
+/// A text or a number as somebody would type it; empty for anything else.
+pub(crate) fn typed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
 /// Counts by word: `NAME 2, SSN 1`.
 pub(crate) fn counts(record: &Value, pointer: &str) -> String {
     let counts = record.pointer(pointer).and_then(Value::as_object);
@@ -50,7 +59,8 @@ pub(crate) fn pretty(record: &Value, pointer: &str) -> String {
 /// Characters of a value that a list shows; its own page has the rest.
 const SHORT_CHARS: usize = 120;
 
-fn short(text: &str) -> String {
+/// The beginning of a long text.
+pub(crate) fn short(text: &str) -> String {
     match text.char_indices().nth(SHORT_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -1,7 +1,7 @@
 //! Saving an agent changes what its person changed, and nothing else.
 
 use serde_json::{Value, json};
-use svc_tests::browser::{Browser, Page};
+use svc_tests::browser::{Browser, Page, shown};
 use svc_tests::organization::Organization;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
@@ -31,46 +31,6 @@ async fn agent(
     let answer = world.gateway.answer(&request).await;
     assert!((200..=201).contains(&answer.status), "{}", answer.text());
     answer.json()["data"]["agent"][0].take()
-}
-
-fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
-    let start = format!("{name}=\"");
-    let (_, rest) = tag.split_once(&start).expect("an attribute");
-    rest.split_once('"').expect("its end").0
-}
-
-/// What a browser would send of a form that nobody touched, beside its hidden fields.
-fn shown(page: &Page, action: &str) -> Vec<(String, String)> {
-    let form = between(page, &format!("action=\"{action}\""), "</form>");
-    let mut fields = Vec::new();
-    for input in form.split("<input ").skip(1) {
-        let (tag, _) = input.split_once('>').expect("the end of a tag");
-        let is_ticked = !tag.contains("type=\"checkbox\"") || tag.ends_with(" checked");
-        if is_ticked && !tag.contains("type=\"hidden\"") {
-            fields.push((attribute(tag, "name"), attribute(tag, "value").to_owned()));
-        }
-    }
-    for area in form.split("<textarea ").skip(1) {
-        let (tag, rest) = area.split_once('>').expect("the end of a tag");
-        let (text, _) = rest.split_once("</textarea>").expect("the end of an area");
-        let text = text.strip_prefix('\n').unwrap_or(text);
-        fields.push((attribute(tag, "name"), text.replace('\n', "\r\n")));
-    }
-    for select in form.split("<select ").skip(1) {
-        let (tag, rest) = select.split_once('>').expect("the end of a tag");
-        let (options, _) = rest.split_once("</select>").expect("the end of a choice");
-        let options: Vec<&str> = options.split("<option ").skip(1).collect();
-        let chosen = options.iter().find(|option| option.contains(" selected>"));
-        let chosen = chosen.or(options.first()).expect("an option");
-        fields.push((
-            attribute(tag, "name"),
-            attribute(chosen, "value").to_owned(),
-        ));
-    }
-    let fields = fields.into_iter();
-    fields
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
 }
 
 /// Opens the agent's page, lets somebody change the form, and sends it.

@@ -461,6 +461,13 @@ async fn an_agreement_is_signed_and_downloaded(world: &World) {
     ];
     let refused = browser.submit(&page, "/ui/agreement", &who).await;
     assert_eq!(refused.status(), 422, "without a signature");
+    // It is set as on paper, and no mark of its text is left.
+    let document = between(&page, "<div class=\"document", "</div>");
+    assert!(document.contains("role=\"heading\"") && !document.contains("# "));
+    assert!(
+        document.contains("<strong>") || !document.contains("**"),
+        "{document}"
+    );
     let mut signed = who.to_vec();
     signed.push(("agree", "yes"));
     // Sent twice, it is signed once.
@@ -561,6 +568,7 @@ async fn usage_is_drawn_and_capped(world: &World) {
         .chat(&organization.key, json!({"message": mark()}))
         .await;
     assert_eq!(chat.status, 429, "{}", chat.text());
+    let page = browser.get("/ui/usage").await;
     let wrong = [
         ("monthly_credit_cap", "lots"),
         ("monthly_spend_cap_usd", ""),

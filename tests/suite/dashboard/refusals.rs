@@ -3,6 +3,7 @@
 use serde_json::json;
 use svc_tests::books;
 use svc_tests::browser::Browser;
+use svc_tests::program;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -219,6 +220,13 @@ async fn nobody_gets_a_link_while_suspended(world: &World) {
     browser.submit(&page, &suspend, &[]).await.leads_to();
     let page = browser.get("/ui/users").await;
     assert!(!page.text.contains(&link));
+    assert!(
+        page.text
+            .contains("<a href=\"/ui/keys\">API keys</a> go on")
+    );
+    let mut command = world.gateway.command();
+    command.args(["admin", "reset-password", "--email", &other.email]);
+    assert!(!program::run(&mut command).status.success());
     let refused = browser.post(&link, &csrf).await;
     assert_eq!(refused.status(), 422);
     assert!(!refused.text.contains("id=\"new-link\""));

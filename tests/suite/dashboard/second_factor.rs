@@ -164,4 +164,6 @@ async fn wrong_codes_close_the_second_step(world: &World) {
         .submit(&page, "/ui/login/totp", &[("code", &right)])
         .await;
     assert_eq!(closed.status(), 429);
+    let wait = closed.answer.header("retry-after").expect("how long");
+    assert!((1..=60).contains(&wait.parse().unwrap()), "{wait}");
 }

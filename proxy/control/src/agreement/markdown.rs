@@ -1,28 +1,56 @@
-//! Markdown as blocks to be set: headings, paragraphs, lists, bold words. What the typesetter has no form for (tables,
-//! images, HTML) stands there as its text: nothing of an agreement is ever left out.
+//! Markdown as paragraphs to be set: headings, lists, bold words. What there is no form for (tables, images, HTML)
+//! stands there as its text: nothing of an agreement is ever left out.
+
+use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::page::Block;
+/// One paragraph of an agreement, the same on paper and in pages.
+#[derive(Default)]
+pub struct Paragraph {
+    pub(super) text: String,
+    pub(super) bold: Vec<Range<usize>>,
+    /// 1 to 6, where it is a heading.
+    pub heading: Option<u8>,
+    /// Lists that it stands in.
+    pub depth: u8,
+    /// What stands before the first paragraph of an item.
+    pub marker: Option<String>,
+}
 
-/// Points that each level of a list is moved in.
-const INDENT_POINTS: f32 = 20.0;
+impl Paragraph {
+    /// Its text in pieces, of which the bold ones say so.
+    pub fn pieces(&self) -> Vec<(bool, &str)> {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        for range in &self.bold {
+            pieces.push((false, at..range.start));
+            pieces.push((true, range.clone()));
+            at = range.end;
+        }
+        pieces.push((false, at..self.text.len()));
+        let pieces = pieces.into_iter();
+        let texts = pieces.map(|(is_bold, range)| (is_bold, self.text.get(range).unwrap_or("")));
+        texts.filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
 
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+/// The paragraphs of a text, in order.
+pub fn paragraphs(text: &str) -> Vec<Paragraph> {
     let mut reader = Reader::default();
     for event in Parser::new(text) {
         reader.take(event);
     }
     reader.finish();
-    reader.blocks
+    reader.paragraphs
 }
 
 #[derive(Default)]
 struct Reader {
-    blocks: Vec<Block>,
-    /// The block that is being read.
+    paragraphs: Vec<Paragraph>,
+    /// The paragraph that is being read.
     text: String,
-    bold: Vec<std::ops::Range<usize>>,
+    bold: Vec<Range<usize>>,
     bold_from: Option<usize>,
     heading: Option<u8>,
     /// Open lists, outermost first: the next number, or none for bullets.
@@ -86,13 +114,13 @@ impl Reader {
         if text.trim().is_empty() {
             return;
         }
-        let block = match heading {
-            Some(level) => Block::heading(&text, level),
-            None => Block::paragraph(text),
-        };
-        let depth = u8::try_from(self.lists.len()).unwrap_or(u8::MAX);
-        let block = block.within(f32::from(depth) * INDENT_POINTS, self.marker.take());
-        self.blocks.push(block.with_bold(bold));
+        self.paragraphs.push(Paragraph {
+            text,
+            bold,
+            heading,
+            depth: u8::try_from(self.lists.len()).unwrap_or(u8::MAX),
+            marker: self.marker.take(),
+        });
     }
 }
 
@@ -104,14 +132,27 @@ mod tests {
     fn no_word_is_left_out() {
         let text = "# One\n\ntwo **three**\n\n1. four\n   five\n2. six\n   - seven\n\n> eight\n\n\
                     ```\nnine\n```\n\n<b>ten</b> [eleven](https://example.org) ![twelve](x.png)\n\n| thirteen |";
-        let all: String = blocks(text)
+        let all: String = paragraphs(text)
             .iter()
-            .map(|block| format!("{} ", block.text()))
+            .map(|paragraph| format!("{} ", paragraph.text))
             .collect();
         for word in
             "One two three four five six seven eight nine ten eleven twelve thirteen".split(' ')
         {
             assert!(all.contains(word), "{word} in {all}");
         }
+    }
+
+    #[test]
+    fn bold_words_are_pieces() {
+        let found = paragraphs("1. a **b** c\n\n## **d**");
+        assert_eq!(
+            found[0].pieces(),
+            [(false, "a "), (true, "b"), (false, " c")]
+        );
+        assert_eq!(found[0].marker.as_deref(), Some("1."));
+        assert_eq!(found[0].depth, 1);
+        assert_eq!(found[1].pieces(), [(true, "d")]);
+        assert_eq!(found[1].heading, Some(2));
     }
 }

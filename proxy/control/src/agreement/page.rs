@@ -20,6 +20,7 @@ use parley::{Alignment, FontContext, Layout, LayoutContext, Line};
 use svc_core::time::Timestamp;
 
 use super::RenderError;
+use super::markdown::Paragraph;
 
 /// US Letter, in points.
 const PAGE_WIDTH: f32 = 612.0;
@@ -27,6 +28,8 @@ const PAGE_HEIGHT: f32 = 792.0;
 const MARGIN: f32 = 64.0;
 /// Baseline of the footer, from the top.
 const FOOTER_Y: f32 = PAGE_HEIGHT - 36.0;
+/// Points that each level of a list is moved in.
+const INDENT_POINTS: f32 = 20.0;
 /// A list's marker stands this far left of its text.
 const MARKER_POINTS: f32 = 18.0;
 const BODY_SIZE: f32 = 10.5;
@@ -61,6 +64,27 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// A paragraph of the agreement itself.
+    pub(super) fn of(paragraph: Paragraph) -> Self {
+        let Paragraph {
+            text,
+            bold,
+            heading,
+            depth,
+            marker,
+        } = paragraph;
+        let block = match heading {
+            Some(level) => Self::heading(&text, level),
+            None => Self::paragraph(text),
+        };
+        Self {
+            bold,
+            indent: f32::from(depth) * INDENT_POINTS,
+            marker,
+            ..block
+        }
+    }
+
     pub(super) const fn paragraph(text: String) -> Self {
         Self {
             text,
@@ -109,22 +133,6 @@ impl Block {
     pub(super) const fn on_a_new_page(mut self) -> Self {
         self.starts_page = true;
         self
-    }
-
-    pub(super) fn within(mut self, indent: f32, marker: Option<String>) -> Self {
-        self.indent = indent;
-        self.marker = marker;
-        self
-    }
-
-    pub(super) fn with_bold(mut self, bold: Vec<Range<usize>>) -> Self {
-        self.bold = bold;
-        self
-    }
-
-    #[cfg(test)]
-    pub(super) fn text(&self) -> &str {
-        &self.text
     }
 }
 

@@ -20,6 +20,7 @@ use crate::field::Input;
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
+use crate::once::Once;
 use crate::session::{Fresh, Visitor, down, see_other};
 use crate::show;
 use crate::{journal, password, second_factor};
@@ -391,11 +392,21 @@ pub(crate) fn renew_codes<'a>(
             Ok(phc) => phc,
             Err(fault) => return refused(exchange, visitor, &fault).await,
         };
+        let once = Once::of(exchange, visitor, &fields).await?;
+        if let Some(codes) = once.answered(exchange).await? {
+            return show_codes(
+                exchange,
+                visitor,
+                codes.lines().map(str::to_owned).collect(),
+            );
+        }
         let (codes, digests) = second_factor::recovery_codes();
+        let kept = once.answer(&codes.join("\n"))?;
         let row = journal::done(exchange, &user, "user.recovery_codes_renewed", &user);
         let done = exchange.gateway.store.transaction(move |mut tx| {
             Box::pin(async move {
                 hold(&mut tx, &user, "renewing", &phc).await?;
+                kept.store(&mut tx).await?;
                 factors::put_codes(&mut tx, &user.org_id, &user.id, &digests).await?;
                 throttle::forgive(&mut tx, &counted(&user)).await?;
                 audit::record(&mut tx, &row).await?;

@@ -9,13 +9,14 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
+use crate::edit::Edit;
 use crate::field::{Area, Boxes, Choice, Input, Select};
 use crate::form::{Fields, unix};
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/agents";
@@ -31,7 +32,6 @@ struct Agents {
     agents: Vec<Value>,
     pager: Pager,
     may_change: bool,
-    once: String,
     form: Form,
 }
 
@@ -62,11 +62,37 @@ const LISTS: [(&str, &str); 3] = [
     ("tools", "no tool"),
 ];
 
-/// What the form shows before anybody typed.
-struct Start<'a> {
-    sent: &'a Sent,
-    agent: Option<&'a Value>,
+/// What stands in a list of the form that allows nothing: another value than an empty one, which allows anything.
+const NOTHING: &str = "nothing at all";
+
+/// A form as browsers send it, with its boxes of `none` in the lists that they are about.
+fn bound(mut fields: Fields) -> Fields {
+    for (list, _) in LISTS {
+        let is_empty = fields.all(list).all(|text| text.trim().is_empty());
+        if is_empty && fields.all("none").any(|ticked| ticked == list) {
+            fields.put(list, [NOTHING].into_iter());
+        }
+    }
+    fields
 }
+
+/// What the form shows of an agent. Lists are right as a whole only: two that take one model each out of a list of two
+/// would leave an empty one, which allows anything.
+const EDIT: Edit = Edit {
+    whole: &[
+        "name",
+        "description",
+        "allowed_models",
+        "default_model",
+        SPEAKS,
+        "surfaces",
+        "tools",
+        "max_tokens",
+        "max_active_credentials",
+        "default_expiry_hours",
+    ],
+    apart: &[],
+};
 
 /// Where the stored agent keeps what a field of the form shows.
 fn pointer(field: &str, agent: Option<&Value>) -> String {
@@ -92,137 +118,104 @@ fn chat_place(agent: &Value) -> Option<usize> {
     grants.iter().position(is_chat)
 }
 
-impl Start<'_> {
-    /// What was sent, else what is stored.
-    fn text(&self, field: &str) -> String {
-        if let Some(sent) = self.sent.sent(field) {
-            return sent.to_owned();
-        }
-        match self.stored(field) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            Some(Value::Array(items)) => {
-                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                words.join("\n")
-            }
-            _ => String::new(),
-        }
-    }
-
-    fn list(&self, field: &str) -> Vec<String> {
-        if self.is_sent() {
-            return self.sent.all(field).map(str::to_owned).collect();
-        }
-        let items = self.stored(field).and_then(Value::as_array);
+/// The form before anybody typed: what is stored, or nothing.
+fn start(agent: Option<&Value>) -> Fields {
+    let mut fields = Fields::default();
+    for field in EDIT.whole {
+        let stored = agent.and_then(|stored| stored.pointer(&pointer(field, agent)));
+        let items = stored.and_then(Value::as_array);
         let words = items.into_iter().flatten().filter_map(Value::as_str);
-        words.map(str::to_owned).collect()
-    }
-
-    /// The lists that allow nothing.
-    fn none(&self) -> Vec<String> {
-        if self.is_sent() {
-            return self.sent.all("none").map(str::to_owned).collect();
-        }
-        let is_empty = |field: &str| {
-            let items = self.stored(field).and_then(Value::as_array);
-            items.is_some_and(Vec::is_empty)
-        };
-        let names = LISTS.iter().map(|(field, _)| *field);
-        names
-            .filter(|field| is_empty(field))
-            .map(str::to_owned)
-            .collect()
-    }
-
-    fn speaks(&self) -> Option<&'static str> {
-        let speaks = if self.is_sent() {
-            self.sent.all(SPEAKS).next().is_some()
-        } else {
-            self.agent.and_then(chat_place).is_some()
-        };
-        speaks.then_some("models")
-    }
-
-    /// Whether the form was sent, and shows what was typed and ticked. Boxes that are not ticked are not sent.
-    fn is_sent(&self) -> bool {
-        self.sent.sent("name").is_some()
-    }
-
-    /// Models to choose from: those of the catalogue, and what the agent has beside them.
-    fn models(&self, exchange: &Exchange) -> Vec<String> {
-        let catalogue = &exchange.policy.catalogue;
-        let mut ids: Vec<String> = catalogue.models.iter().map(|one| one.id.clone()).collect();
-        let allowed = self.stored("allowed_models").and_then(Value::as_array);
-        let allowed = allowed.into_iter().flatten();
-        for model in allowed.chain(self.stored("default_model")) {
-            if let Some(model) = model.as_str()
-                && !ids.iter().any(|id| id == model)
-            {
-                ids.push(model.to_owned());
+        match *field {
+            SPEAKS => {
+                let speaks = agent.and_then(chat_place).map(|_| "models");
+                fields.put(field, speaks.into_iter());
+            }
+            _ if items.is_some_and(Vec::is_empty) => fields.put(field, [NOTHING].into_iter()),
+            "allowed_models" | "surfaces" => fields.put(field, words),
+            "tools" => {
+                let lines: Vec<&str> = words.collect();
+                fields.put(field, [lines.join("\n").as_str()].into_iter());
+            }
+            _ => {
+                let text = stored.map(show::typed).unwrap_or_default();
+                fields.put(field, [text.as_str()].into_iter());
             }
         }
-        ids
     }
-
-    fn stored(&self, field: &str) -> Option<&Value> {
-        let agent = self.agent?;
-        agent.pointer(&pointer(field, Some(agent)))
-    }
+    fields
 }
 
-fn form(exchange: &Exchange, start: &Start<'_>) -> Form {
-    let told = &start.sent.told;
-    let ids = start.models(exchange);
+/// Models to choose from: those of the catalogue, and what the agent has beside them.
+fn models(exchange: &Exchange, agent: Option<&Value>) -> Vec<String> {
+    let catalogue = &exchange.policy.catalogue;
+    let mut ids: Vec<String> = catalogue.models.iter().map(|one| one.id.clone()).collect();
+    let stored = start(agent);
+    let models = stored.all("allowed_models");
+    for model in models.chain(stored.filled("default_model")) {
+        if model != NOTHING && !ids.iter().any(|id| id == model) {
+            ids.push(model.to_owned());
+        }
+    }
+    ids
+}
+
+/// The form as it was sent, else as it starts. Boxes that are not ticked are not sent, the name always is.
+fn form(exchange: &Exchange, sent: &Sent, agent: Option<&Value>) -> Form {
+    let start = start(agent);
+    let typed = sent.fields.as_ref();
+    let fields = typed.filter(|fields| fields.sent("name").is_some());
+    let fields = fields.unwrap_or(&start);
+    let told = &sent.told;
+    let ids = models(exchange, agent);
     let ids = || Choice::words(ids.iter().map(String::as_str));
     let mut defaults = vec![Choice::new("", "none")];
     defaults.extend(ids());
     let surfaces = Surface::ALL.iter().map(|surface| surface.word());
-    let (models, chosen_surfaces) = (start.list("allowed_models"), start.list("surfaces"));
-    let (none, nothings) = (
-        start.none(),
-        LISTS.map(|(word, label)| Choice::new(word, label)),
-    );
+    let nothings = LISTS.map(|(word, label)| Choice::new(word, label));
+    let is_nothing = |list: &&str| fields.all(list).any(|text| text == NOTHING);
+    let none = LISTS.iter().map(|(list, _)| *list).filter(is_nothing);
+    let tools = Some(fields.text("tools")).filter(|text| *text != NOTHING);
     let number = |name: &'static str, label: &'static str| {
         Input::new("number", name, label)
-            .value(start.text(name))
+            .value(fields.text(name))
             .optional()
             .told(told)
     };
     Form {
         name: Input::text("name", "Name")
-            .value(start.text("name"))
+            .value(fields.text("name"))
             .told(told),
         description: Area::new("description", "Description", 2)
-            .value(start.text("description"))
+            .value(fields.text("description"))
             .told(told),
         models: Boxes::new("allowed_models", "Models", ids())
             .hint("None ticked means any model that the organization may use.")
-            .ticked(models.iter().map(String::as_str))
+            .ticked(fields.all("allowed_models"))
             .told(told),
         default_model: Select::new("default_model", "Default model", defaults)
-            .chosen(&start.text("default_model"))
+            .chosen(fields.text("default_model"))
             .told(told),
-        speaks: start.agent.map(|_| {
+        speaks: agent.map(|_| {
             Boxes::new(
                 SPEAKS,
                 "Conversations",
                 vec![Choice::new("models", "speaks with models")],
             )
             .hint("Without it, what stands below has no effect.")
-            .ticked(start.speaks())
+            .ticked(fields.all(SPEAKS))
             .told(told)
         }),
         surfaces: Boxes::new("surfaces", "Surfaces", Choice::words(surfaces))
             .hint("None ticked means all of them.")
-            .ticked(chosen_surfaces.iter().map(String::as_str))
+            .ticked(fields.all("surfaces"))
             .told(told),
         tools: Area::new("tools", "Tools", 3)
             .hint("One name a line. Empty means any tool.")
-            .value(start.text("tools"))
+            .value(tools.unwrap_or_default())
             .told(told),
         none: Boxes::new("none", "Nothing at all", nothings.into())
             .hint("A list above that is empty and ticked here allows nothing instead of anything.")
-            .ticked(none.iter().map(String::as_str))
+            .ticked(none)
             .told(told),
         max_tokens: number("max_tokens", "Tokens of a reply, at most"),
         max_active: number("max_active_credentials", "Credentials at once, at most"),
@@ -240,7 +233,7 @@ fn wanted(fields: &Fields, before: Option<&Value>) -> Map<String, Value> {
         body.insert(key.to_owned(), text.map_or(Value::Null, Value::from));
     }
     let models: Vec<&str> = fields.all("allowed_models").collect();
-    let models = listed(fields, "allowed_models", &models, before);
+    let models = listed("allowed_models", &models, before);
     body.insert("allowed_models".to_owned(), models);
     for key in ["max_active_credentials", "default_expiry_hours"] {
         if let Some(number) = fields.number(key) {
@@ -287,7 +280,7 @@ fn chat(fields: &Fields, before: Option<&Value>) -> Value {
             let stored = before.pointer(&pointer("tools", Some(before)));
             stored.cloned().unwrap_or_default()
         }
-        _ => listed(fields, "tools", &tools, before),
+        _ => listed("tools", &tools, before),
     };
     let mut constraints = Map::new();
     if let Some(limit) = fields.number("max_tokens") {
@@ -301,7 +294,7 @@ fn chat(fields: &Fields, before: Option<&Value>) -> Value {
         constraints.insert("models".to_owned(), models.clone());
     }
     let surfaces: Vec<&str> = fields.all("surfaces").collect();
-    let surfaces = listed(fields, "surfaces", &surfaces, before);
+    let surfaces = listed("surfaces", &surfaces, before);
     if !surfaces.is_null() {
         constraints.insert("surfaces".to_owned(), surfaces);
     }
@@ -309,20 +302,18 @@ fn chat(fields: &Fields, before: Option<&Value>) -> Value {
 }
 
 /// A list of the form: null for anything, empty for nothing, and as it is stored where only its order is another.
-fn listed(fields: &Fields, field: &str, words: &[&str], before: Option<&Value>) -> Value {
+fn listed(field: &str, words: &[&str], before: Option<&Value>) -> Value {
     let stored = before.and_then(|agent| agent.pointer(&pointer(field, Some(agent))));
     let items = stored.and_then(Value::as_array);
     let is_same = |items: &&Vec<Value>| {
         let mut all = items.iter().map(Value::as_str);
         items.len() == words.len() && all.all(|item| item.is_some_and(|item| words.contains(&item)))
     };
-    if words.is_empty() {
-        let is_nothing = fields.all("none").any(|ticked| ticked == field);
-        return if is_nothing { json!([]) } else { Value::Null };
-    }
-    match items.filter(is_same) {
-        Some(items) => Value::Array(items.clone()),
-        None => json!(words),
+    match (words, items.filter(is_same)) {
+        ([], _) => Value::Null,
+        ([NOTHING], _) => json!([]),
+        (_, Some(items)) => Value::Array(items.clone()),
+        (_, None) => json!(words),
     }
 }
 
@@ -331,21 +322,17 @@ fn is_as_shown(fields: &Fields, field: &str, before: &Value) -> bool {
     if !matches!(field, "name" | "description" | "default_model" | "tools") {
         return false;
     }
-    let sent = &Sent::nothing();
-    let agent = Some(before);
-    let shown = Start { sent, agent }.text(field);
     let sent = fields.sent(field);
-    sent.is_some_and(|sent| unix(sent) == unix(&shown))
+    sent.is_some_and(|sent| unix(sent) == unix(start(Some(before)).text(field)))
 }
 
-/// As [`Sent::refused`], with refusals of the grant beside the fields that it was made of.
-fn refused(fault: Fault, fields: Fields, before: Option<&Value>) -> Result<Sent, Fault> {
+/// With refusals of the grant beside the fields that it was made of.
+fn moved(sent: Sent, before: Option<&Value>) -> Sent {
     let at = before.and_then(chat_place).unwrap_or_default();
     let grant = format!("scope_grants[{at}]");
-    Ok(Sent::refused(fault, fields)?
-        .moved(&format!("{grant}.tools"), "tools")
+    sent.moved(&format!("{grant}.tools"), "tools")
         .moved(&format!("{grant}.constraints.surfaces"), "surfaces")
-        .moved(&format!("{grant}.constraints.max_tokens"), "max_tokens"))
+        .moved(&format!("{grant}.constraints.max_tokens"), "max_tokens")
 }
 
 pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
@@ -355,17 +342,12 @@ pub(crate) fn list<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
 async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Pager::turn(exchange, Ask::get(API));
     let answer = inside::ask(exchange, visitor.person(), ask).await?;
-    let start = Start {
-        sent: &sent,
-        agent: None,
-    };
     let page = Agents {
         layout: Layout::new(exchange, visitor, "Agents"),
         agents: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
-        form: form(exchange, &start),
+        form: form(exchange, &sent, None),
         told: sent.told,
     };
     html(exchange, sent.status, &page)
@@ -377,15 +359,19 @@ pub(crate) fn create<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
+        let fields = bound(fields);
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields, None))
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/agent/0/id");
                 Ok(see_other(exchange, &format!("{PAGE}/{id}?done=created")))
             }
-            Err(fault) => render(exchange, visitor, refused(fault, fields, None)?).await,
+            Err(fault) => {
+                let sent = moved(Sent::refused(fault, fields)?, None);
+                render(exchange, visitor, sent).await
+            }
         }
     })
 }
@@ -400,8 +386,8 @@ struct Agent {
     pager: Pager,
     new_credential: Option<String>,
     may_change: bool,
-    once: String,
     form: Form,
+    shown: String,
     label: Input,
     runtime_user: Input,
     hours: Input,
@@ -434,18 +420,14 @@ async fn one(
     let agent = stored(exchange, visitor).await?;
     let ask = Pager::turn(exchange, Ask::get(format!("{path}/credentials")));
     let credentials = inside::ask(exchange, visitor.person(), ask).await?;
-    let start = Start {
-        sent: &sent,
-        agent: Some(&agent),
-    };
     let page = Agent {
         layout: Layout::new(exchange, visitor, "Agent"),
         credentials: show::rows(credentials.data),
         pager: Pager::new(&exchange.head.path, &credentials.pagination),
         new_credential,
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
-        form: form(exchange, &start),
+        form: form(exchange, &sent, Some(&agent)),
+        shown: EDIT.shown(&start(Some(&agent))),
         label: Input::text("label", "Label")
             .hint("Where it is used: a device, a ward, a job.")
             .sent(&sent)
@@ -470,14 +452,13 @@ pub(crate) fn update<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let before = stored(exchange, visitor).await?;
-        let body = wanted(&fields, Some(&before));
-        let ask = Ask::new(Method::PATCH, path(exchange)).body(body);
-        match inside::ask(exchange, visitor.person(), ask).await {
-            Ok(_) => Ok(see_other(exchange, &back(exchange, "saved"))),
-            Err(fault) => {
-                let sent = refused(fault, fields, Some(&before))?;
-                one(exchange, visitor, sent, None).await
-            }
+        let path = path(exchange);
+        let wanted = |fields: &Fields| wanted(fields, Some(&before));
+        let now = start(Some(&before));
+        let saving = EDIT.save(exchange, visitor, &path, &now, bound(fields), wanted);
+        match saving.await? {
+            None => Ok(see_other(exchange, &back(exchange, "saved"))),
+            Some(sent) => one(exchange, visitor, moved(sent, Some(&before)), None).await,
         }
     })
 }
@@ -514,7 +495,7 @@ pub(crate) fn issue<'a>(
         let path = format!("{}/credentials", path(exchange));
         let ask = Ask::new(Method::POST, path)
             .body(body)
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let credential = Some(show::plain(&answer.data, "/credential").to_owned());

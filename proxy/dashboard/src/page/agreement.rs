@@ -4,6 +4,7 @@ use askama::Template;
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method};
 use serde_json::Value;
+use svc_control::agreement::{Paragraph, paragraphs};
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
@@ -15,7 +16,7 @@ use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const STATUS: &str = "/v1/compliance/baa";
@@ -28,10 +29,10 @@ struct Agreement {
     layout: Layout,
     told: Told,
     status: Value,
+    text: Vec<Paragraph>,
     acceptances: Vec<Value>,
     pager: Pager,
     may_sign: bool,
-    once: String,
     name: Input,
     title: Input,
     email: Input,
@@ -57,11 +58,11 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     );
     let page = Agreement {
         layout: Layout::new(exchange, visitor, "Business Associate Agreement"),
+        text: paragraphs(show::plain(&standing, "/template/body")),
         status: standing,
         acceptances: show::rows(acceptances.data),
         pager: Pager::new(PAGE, &acceptances.pagination),
         may_sign: visitor.may(exchange, &Method::POST, ACCEPTANCES),
-        once: token(),
         name: Input::text("signer_name", "Your name")
             .value(value("signer_name", &visitor.user.name))
             .autocomplete("name")
@@ -96,7 +97,7 @@ pub(crate) fn sign<'a>(
         body.insert("agree".to_owned(), agrees.into());
         let ask = Ask::new(Method::POST, ACCEPTANCES)
             .body(body)
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=signed"))),
             Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,

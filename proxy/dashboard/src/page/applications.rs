@@ -14,7 +14,7 @@ use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/oauth/applications";
@@ -30,7 +30,6 @@ struct Applications {
     applications: Vec<Value>,
     pager: Pager,
     may_change: bool,
-    once: String,
     /// `client_id` and, for confidential ones, the secret: shown once.
     made: Option<Value>,
     name: Input,
@@ -58,7 +57,6 @@ async fn render(
         applications: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
         made,
         name: Input::text("name", "Name")
             .hint("What people read on the consent page.")
@@ -83,7 +81,7 @@ pub(crate) fn create<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let ask = Ask::new(Method::POST, API).body(wanted(&fields));
-        let ask = ask.once(fields.text("once"));
+        let ask = ask.once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let sent = Sent::done(StatusCode::CREATED);
@@ -117,6 +115,7 @@ pub(crate) fn rotate<'a>(
         }
         let path = format!("{API}/{}/rotate-secret", exchange.parameter("id"));
         let ask = Ask::new(Method::POST, path).body(body);
+        let ask = ask.once(&fields.once(exchange));
         let answer = inside::ask(exchange, visitor.person(), ask).await?;
         render(exchange, visitor, Sent::nothing(), Some(answer.data)).await
     })

@@ -8,13 +8,14 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
+use crate::edit::{Edit, SHOWN};
 use crate::field::{Area, Input};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/apps";
@@ -28,7 +29,6 @@ struct Apps {
     apps: Vec<Value>,
     pager: Pager,
     may_change: bool,
-    once: String,
     name: Input,
 }
 
@@ -44,7 +44,6 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
         apps: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
         name: Input::text("name", "Name").sent(&sent),
         told: sent.told,
     };
@@ -61,7 +60,7 @@ pub(crate) fn create<'a>(
         body.insert("name".to_owned(), fields.text("name").trim().into());
         let ask = Ask::new(Method::POST, API)
             .body(body)
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/id");
@@ -81,6 +80,9 @@ struct App {
     entities: Vec<Value>,
     webhooks: Vec<Value>,
     may_change: bool,
+    /// The entity whose schema the form started from; none for a new one.
+    of: String,
+    shown: String,
     key: Input,
     schema: Area,
 }
@@ -110,14 +112,15 @@ async fn show_app(
     let webhooks = inside::ask(exchange, person, ask).await?.data;
     // Another schema starts from the one that there is.
     let query = Fields::of_query(exchange);
-    let named = query.filled("entity").unwrap_or_default();
-    let schema = if named.is_empty() {
-        EXAMPLE.to_owned()
-    } else {
-        let ask = Ask::get(format!("{path}/entities/{}", escaped(named)));
-        let entity = inside::ask(exchange, person, ask).await?;
-        show::pretty(&entity.data, "/fields")
+    let named = sent.filled("key").or(query.filled("entity"));
+    let named = named.unwrap_or_default().to_owned();
+    let schema = match named.as_str() {
+        "" => None,
+        named => stored(exchange, visitor, named).await?,
     };
+    let of = schema.as_ref().map_or("", |_| &named);
+    let shown = schema.as_ref().map(|schema| EDIT.shown(schema));
+    let schema = schema.unwrap_or_else(|| as_fields(EXAMPLE));
     let page = App {
         layout: Layout::new(exchange, visitor, "App"),
         app,
@@ -126,15 +129,48 @@ async fn show_app(
         may_change: visitor.may(exchange, &Method::POST, API),
         key: Input::text("key", "Key")
             .hint("A small letter, then small letters, digits and _.")
-            .value(sent.sent("key").unwrap_or(named))
+            .value(sent.sent("key").unwrap_or(&named))
             .told(&sent.told),
         schema: Area::new("fields", "Fields", 8)
             .hint("As the API takes them: a JSON array of {\"key\", \"type\", \"required\", \"phi\", …}.")
-            .value(sent.filled("fields").unwrap_or(&schema))
+            .value(sent.filled("fields").unwrap_or(schema.text("fields")))
             .told(&sent.told),
+        of: of.to_owned(),
+        shown: shown.unwrap_or_default(),
         told: sent.told,
     };
     html(exchange, sent.status, &page)
+}
+
+/// What the form shows of an entity.
+const EDIT: Edit = Edit {
+    whole: &["fields"],
+    apart: &[],
+};
+
+fn as_fields(schema: &str) -> Fields {
+    let pair = ("fields".to_owned(), schema.to_owned());
+    [pair].into_iter().collect()
+}
+
+/// The schema of an entity as the form shows it, where there is one.
+async fn stored(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    key: &str,
+) -> Result<Option<Fields>, Fault> {
+    let ask = Ask::get(entity_path(exchange, key));
+    match inside::ask(exchange, visitor.person(), ask).await {
+        Ok(entity) => Ok(Some(as_fields(&show::pretty(&entity.data, "/fields")))),
+        Err(fault) if fault.code.row().status == 404 => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The API's path of an entity. No path names an empty key; a space is refused as any other that is none.
+fn entity_path(exchange: &Exchange, key: &str) -> String {
+    let key = if key.is_empty() { " " } else { key };
+    format!("{}/entities/{}", app_path(exchange), escaped(key))
 }
 
 /// A key as the segment of a path.
@@ -151,7 +187,20 @@ pub(crate) fn put_entity<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let key = fields.text("key").trim();
+        let key = fields.text("key").trim().to_owned();
+        let path = entity_path(exchange, &key);
+        if visitor.may(exchange, &Method::PUT, &path)
+            && let Some(now) = stored(exchange, visitor, &key).await?
+        {
+            let mut sent = fields.clone();
+            if fields.text("of") != key {
+                // What the form showed was another entity's.
+                sent.put(SHOWN, std::iter::empty());
+            }
+            if let Err(stays) = EDIT.over(&now, sent) {
+                return show_app(exchange, visitor, stays).await;
+            }
+        }
         let (schema, problem) = match serde_json::from_str(fields.text("fields")) {
             Ok(schema) => (schema, None),
             Err(error) => {
@@ -164,7 +213,6 @@ pub(crate) fn put_entity<'a>(
         };
         let mut body = Map::new();
         body.insert("fields".to_owned(), schema);
-        let path = format!("{}/entities/{}", app_path(exchange), escaped(key));
         let ask = Ask::new(Method::PUT, path).body(body);
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(_) => {
@@ -179,7 +227,8 @@ pub(crate) fn put_entity<'a>(
                     Some(problem) if fault.code == Code::ValidationFailed => problem,
                     _ => fault,
                 };
-                show_app(exchange, visitor, Sent::refused(fault, fields)?).await
+                let sent = Sent::refused(fault, fields)?.moved("entity_key", "key");
+                show_app(exchange, visitor, sent).await
             }
         }
     })

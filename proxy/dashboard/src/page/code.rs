@@ -12,7 +12,7 @@ use svc_store::user::{self, User};
 use svc_store::{TransactionError, audit, session as sessions};
 
 use super::consent;
-use super::login::{self, waiting};
+use super::login;
 use crate::field::Input;
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html_for};
@@ -87,7 +87,7 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         let store = &exchange.gateway.store;
         let taken = throttle::take(store, &counted, exchange.started_at).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
-            let told = Told::message(waiting(wait_ms));
+            let told = login::told_to_wait(exchange, wait_ms);
             return render(exchange, StatusCode::TOO_MANY_REQUESTS, &half, next, told).await;
         }
         let shown = read(exchange, &half.user, fields.text("code")).await?;

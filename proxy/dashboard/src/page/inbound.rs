@@ -16,7 +16,7 @@ use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 #[derive(Template)]
@@ -25,7 +25,6 @@ struct Wizard {
     layout: Layout,
     told: Told,
     app: String,
-    once: String,
     name: Input,
     entity: Select,
     mapping: Area,
@@ -60,7 +59,6 @@ async fn render(
     let page = Wizard {
         layout: Layout::new(exchange, visitor, "New inbound webhook"),
         app: exchange.parameter("app").to_owned(),
-        once: token(),
         name: Input::text("name", "Name").hint("Who sends.").sent(&sent),
         entity: Select::new("entity_key", "Entity", Choice::words(keys)).sent(&sent),
         mapping: Area::new("field_mapping", "Mapping", 5)
@@ -174,7 +172,7 @@ async fn create(
         format!("{}/inbound-webhooks", app_path(exchange)),
     )
     .body(body)
-    .once(fields.text("once"));
+    .once(&fields.once(exchange));
     Ok(inside::ask(exchange, visitor.person(), ask).await?.data)
 }
 
@@ -232,10 +230,11 @@ pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> 
 pub(crate) fn rotate<'a>(
     exchange: &'a mut Exchange,
     visitor: &'a Visitor,
-    _: Fields,
+    fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let ask = Ask::new(Method::POST, format!("{}/rotate-token", path(exchange)));
+        let ask = Ask::new(Method::POST, format!("{}/rotate-token", path(exchange)))
+            .once(&fields.once(exchange));
         let webhook = inside::ask(exchange, visitor.person(), ask).await?.data;
         made(exchange, visitor, webhook)
     })

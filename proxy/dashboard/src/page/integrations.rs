@@ -14,7 +14,7 @@ use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/integrations";
@@ -34,7 +34,6 @@ struct Integrations {
     integrations: Vec<Value>,
     pager: Pager,
     may_change: bool,
-    once: String,
     name: Input,
     base_url: Input,
     scheme: Select,
@@ -55,7 +54,6 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
         integrations: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
         name: Input::text("name", "Name").sent(&sent),
         base_url: Input::new("url", "base_url", "Base address")
             .hint("https, and reachable from the internet unless the operator allows its network.")
@@ -82,7 +80,7 @@ pub(crate) fn create<'a>(
     Box::pin(async move {
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields))
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let id = show::plain(&answer.data, "/0/id");
@@ -190,7 +188,9 @@ pub(crate) fn rotate<'a>(
         let mut body = Map::new();
         body.insert("secret".to_owned(), fields.text("secret").into());
         let path = format!("{}/rotate-secret", path(exchange));
-        let ask = Ask::new(Method::POST, path).body(body);
+        let ask = Ask::new(Method::POST, path)
+            .body(body)
+            .once(&fields.once(exchange));
         change(exchange, visitor, fields, ask, "saved").await
     })
 }

@@ -1,5 +1,7 @@
 //! API keys: who may ask the API for what.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -9,13 +11,14 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
+use super::users;
 use crate::field::{Boxes, Choice, Input};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/api_keys";
@@ -27,11 +30,14 @@ struct Keys {
     layout: Layout,
     told: Told,
     keys: Vec<Value>,
+    /// By user id, where the visitor may see who is there.
+    people: HashMap<String, String>,
+    /// Whether the visitor may look for a key in the audit log.
+    may_look: bool,
     pager: Pager,
     /// Shown once, and never again.
     new_key: Option<String>,
     may_change: bool,
-    once: String,
     name: Input,
     scopes: Boxes,
     expires_at: Input,
@@ -54,10 +60,11 @@ async fn render(
     let page = Keys {
         layout: Layout::new(exchange, visitor, "API keys"),
         keys: show::rows(answer.data),
+        people: users::names(exchange, visitor).await?,
+        may_look: visitor.may(exchange, &Method::GET, "/v1/audit"),
         pager: Pager::new(PAGE, &answer.pagination),
         new_key,
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
         name: Input::text("name", "Name")
             .hint("What it is used for, or where.")
             .sent(&sent),
@@ -84,7 +91,7 @@ pub(crate) fn create<'a>(
     Box::pin(async move {
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields))
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let key = show::plain(&answer.data, "/key").to_owned();

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
+use http::header::RETRY_AFTER;
 use svc_core::fault::{Code, Fault};
 use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
@@ -87,6 +88,11 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
                 let told = Told::message(message);
                 render(exchange, status, guest, next, &email, told).await
             }
+            Err(Refusal::Wait(wait_ms)) => {
+                let told = told_to_wait(exchange, wait_ms);
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                render(exchange, status, guest, next, &email, told).await
+            }
         }
     })
 }
@@ -94,6 +100,8 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
 /// Why somebody is not let in.
 enum Refusal {
     Told(StatusCode, String),
+    /// They tried too often.
+    Wait(i64),
     Fault(Fault),
 }
 
@@ -192,17 +200,20 @@ async fn count(exchange: &Exchange, email: &str) -> Result<Buckets, Refusal> {
         None => Ok(counted),
         Some(wait_ms) => {
             strangers::refuse(exchange, "sign_in_throttled");
-            Err(too_many(wait_ms))
+            Err(Refusal::Wait(wait_ms))
         }
     }
 }
 
-fn too_many(wait_ms: i64) -> Refusal {
-    Refusal::Told(StatusCode::TOO_MANY_REQUESTS, waiting(wait_ms))
+/// What a page of 429 says, which is sent with `Retry-After`.
+pub(super) fn told_to_wait(exchange: &mut Exchange, wait_ms: i64) -> Told {
+    let seconds = wait_ms.max(1).unsigned_abs().div_ceil(1_000);
+    exchange.headers.insert(RETRY_AFTER, seconds.into());
+    Told::message(waiting(wait_ms))
 }
 
 /// How long somebody has to wait, in words.
-pub(crate) fn waiting(wait_ms: i64) -> String {
+fn waiting(wait_ms: i64) -> String {
     let minutes = wait_ms.max(1).unsigned_abs().div_ceil(60_000);
     let unit = if minutes == 1 { "minute" } else { "minutes" };
     format!("Too many attempts. Try again in {minutes} {unit}.")

@@ -9,6 +9,7 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::response::Response;
 
+use crate::edit::Edit;
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
@@ -38,6 +39,7 @@ struct Models {
     price_list: String,
     status: Value,
     providers: Vec<Value>,
+    shown: String,
     may_change: bool,
 }
 
@@ -49,10 +51,28 @@ fn api(visitor: &Visitor) -> String {
     format!("/v1/orgs/{}", visitor.organization.id)
 }
 
+/// What the form shows of the organization.
+const EDIT: Edit = Edit {
+    whole: &[],
+    apart: &["models"],
+};
+
+/// The form before anybody ticked: what is enabled of the catalogue's premium models.
+fn stored(exchange: &Exchange, visitor: &Visitor) -> Fields {
+    let enabled = &visitor.organization.settings.premium_models;
+    let models = exchange.policy.catalogue.models.iter();
+    let premium = models.filter(|model| model.access == Access::Premium);
+    let enabled = premium.filter(|model| enabled.contains(&model.id));
+    enabled
+        .map(|model| ("models".to_owned(), model.id.clone()))
+        .collect()
+}
+
 async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let ask = Ask::get("/v1/provider-status");
     let health = inside::ask(exchange, visitor.person(), ask).await?.data;
-    let enabled = &visitor.organization.settings.premium_models;
+    let stored = stored(exchange, visitor);
+    let sent = sent.else_showing(&stored);
     let catalogue = &exchange.policy.catalogue;
     let models = catalogue.models.iter().map(|model| {
         let providers: Vec<&str> = model
@@ -65,7 +85,8 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
             id: model.id.clone(),
             providers: providers.join(", then "),
             is_premium: model.access == Access::Premium,
-            is_enabled: model.access != Access::Premium || enabled.contains(&model.id),
+            is_enabled: model.access != Access::Premium
+                || sent.all("models").any(|enabled| enabled == model.id),
             context_window_tokens: model.context_window_tokens,
             max_output_tokens: model.max_output_tokens,
             retirement: retirement
@@ -74,12 +95,13 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     });
     let page = Models {
         layout: Layout::new(exchange, visitor, "Models and providers"),
-        told: sent.told,
         models: models.collect(),
         price_list: catalogue.price_list.clone(),
         providers: show::rows(health.get("providers").cloned().unwrap_or_default()),
         status: health,
+        shown: EDIT.shown(&stored),
         may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
+        told: sent.told,
     };
     html(exchange, sent.status, &page)
 }
@@ -90,13 +112,19 @@ pub(crate) fn save<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let models: Vec<&str> = fields.all("models").collect();
-        let mut body = Map::new();
-        body.insert("premium_models_enabled".to_owned(), json!(models));
-        let ask = Ask::new(Method::PATCH, api(visitor)).body(body);
-        match inside::ask(exchange, visitor.person(), ask).await {
-            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
-            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
+        let (path, now) = (api(visitor), stored(exchange, visitor));
+        let saving = EDIT.save(exchange, visitor, &path, &now, fields, wanted);
+        match saving.await? {
+            None => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Some(sent) => render(exchange, visitor, sent).await,
         }
     })
+}
+
+/// The form as the API takes it.
+fn wanted(fields: &Fields) -> Map<String, Value> {
+    let models: Vec<&str> = fields.all("models").collect();
+    let mut body = Map::new();
+    body.insert("premium_models_enabled".to_owned(), json!(models));
+    body
 }

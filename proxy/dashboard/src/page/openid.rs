@@ -18,7 +18,7 @@ use svc_store::throttle::{self, Bucket, Buckets};
 use svc_store::user::User;
 use svc_store::{identity, password};
 
-use super::login::{self, Proof as Judged, Shown, let_in, waiting};
+use super::login::{self, Proof as Judged, Shown, let_in};
 use crate::form::Fields;
 use crate::frame::{Answering, Told};
 use crate::journal;
@@ -84,10 +84,8 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
         let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {
             strangers::refuse(exchange, "sign_in_throttled");
-            let (status, told) = (
-                StatusCode::TOO_MANY_REQUESTS,
-                Told::message(waiting(wait_ms)),
-            );
+            let told = login::told_to_wait(exchange, wait_ms);
+            let status = StatusCode::TOO_MANY_REQUESTS;
             return login::render(exchange, status, guest, next, "", told).await;
         }
         let vouched = match openid.redeem(code.to_owned(), &proof).await {

@@ -9,12 +9,14 @@ use svc_pipeline::feature::{INTEGRATIONS, WEBHOOKS, is_on_at_first};
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
+use crate::edit::{Edit, differing};
 use crate::field::{Area, Boxes, Choice, Input, Select};
 use crate::form::{Fields, unix};
 use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::sent::Sent;
 use crate::session::{Visitor, see_other};
+use crate::show;
 
 const PAGE: &str = "/ui/settings";
 
@@ -28,6 +30,7 @@ struct Settings {
     told: Told,
     organization: Value,
     may_change: bool,
+    shown: String,
     name: Input,
     phi_mode: Select,
     switches: Boxes,
@@ -47,55 +50,67 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
     Box::pin(render(exchange, visitor, Sent::nothing()))
 }
 
+/// What the form shows of the organization.
+const EDIT: Edit = Edit {
+    whole: &[
+        "name",
+        "phi_mode",
+        "per_request_max_tokens",
+        "default_system_prompt",
+        "webhook_payload",
+        "conversation_days",
+        "audit_days",
+    ],
+    apart: &["switches", "features"],
+};
+
+/// The form before anybody typed.
+fn stored(organization: &Value) -> Fields {
+    let texts = EDIT.whole.iter().map(|name| {
+        let retention = format!("/retention/{name}");
+        let value = organization.get(name).or(organization.pointer(&retention));
+        (*name, value.map(show::typed).unwrap_or_default())
+    });
+    let on = |word: &&str| organization.get(word) == Some(&Value::Bool(true));
+    let switches = SWITCHES.iter().map(|(word, _)| *word).filter(on);
+    let features = feature_names(organization);
+    let features = features.iter().map(String::as_str);
+    let features = features.filter(|name| is_on(name, organization));
+    let switches = switches.map(|word| ("switches", word.to_owned()));
+    let features = features.map(|name| ("features", name.to_owned()));
+    let all = texts.chain(switches).chain(features);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
     let found = inside::ask(exchange, visitor.person(), Ask::get(api(visitor))).await?;
     let organization = found.data;
-    let text = |field: &str, pointer: &str| match (&sent.fields, organization.pointer(pointer)) {
-        (Some(fields), _) => fields.text(field).to_owned(),
-        (None, Some(Value::String(text))) => text.clone(),
-        (None, Some(Value::Number(number))) => number.to_string(),
-        (None, _) => String::new(),
-    };
-    let number = |name: &'static str, label: &'static str, pointer: &str| {
-        Input::new("number", name, label)
-            .value(text(name, pointer))
-            .told(&sent.told)
-    };
+    let stored = stored(&organization);
+    let sent = sent.else_showing(&stored);
+    let number = |name, label| Input::new("number", name, label).sent(&sent);
+    let switch_choices = SWITCHES.map(|(word, label)| Choice::new(word, label));
+    let feature_names = feature_names(&organization);
+    let feature_choices = Choice::words(feature_names.iter().map(String::as_str));
     let page = Settings {
         layout: Layout::new(exchange, visitor, "Organization"),
         may_change: visitor.may(exchange, &Method::PATCH, &api(visitor)),
-        name: Input::text("name", "Name")
-            .value(text("name", "/name"))
-            .told(&sent.told),
+        shown: EDIT.shown(&stored),
+        name: Input::text("name", "Name").sent(&sent),
         phi_mode: Select::new("phi_mode", "PHI in requests", phi_modes())
             .hint("Holds from the next request on.")
-            .chosen(&text("phi_mode", "/phi_mode"))
-            .told(&sent.told),
-        switches: switches(&sent, &organization),
-        features: features(&sent, &organization),
-        max_tokens: number(
-            "per_request_max_tokens",
-            "Tokens of a reply, at most",
-            "/per_request_max_tokens",
-        ),
+            .sent(&sent),
+        switches: Boxes::new("switches", "Switches", switch_choices.into()).sent(&sent),
+        features: Boxes::new("features", "Features", feature_choices)
+            .hint("What the plan includes works once it is switched on.")
+            .sent(&sent),
+        max_tokens: number("per_request_max_tokens", "Tokens of a reply, at most"),
         prompt: Area::new("default_system_prompt", "System prompt", 5)
             .hint("Set before every conversation that brings none. Kept encrypted; the audit log has its hash.")
-            .value(text("default_system_prompt", "/default_system_prompt"))
-            .told(&sent.told),
-        webhook_payload: Select::new("webhook_payload", "Webhooks carry", payloads())
-            .chosen(&text("webhook_payload", "/webhook_payload"))
-            .told(&sent.told),
-        conversation_days: number(
-            "conversation_days",
-            "Days that conversations are kept",
-            "/retention/conversation_days",
-        ),
-        audit_days: number(
-            "audit_days",
-            "Days that audit rows are kept",
-            "/retention/audit_days",
-        )
-        .hint("2190 at least: six years."),
+            .sent(&sent),
+        webhook_payload: Select::new("webhook_payload", "Webhooks carry", payloads()).sent(&sent),
+        conversation_days: number("conversation_days", "Days that conversations are kept"),
+        audit_days: number("audit_days", "Days that audit rows are kept")
+            .hint("2190 at least: six years."),
         organization,
         told: sent.told,
     };
@@ -121,38 +136,15 @@ const SWITCHES: [(&str, &str); 2] = [
     ("ai_paused", "Pause AI for the whole organization"),
 ];
 
-fn switches(sent: &Sent, organization: &Value) -> Boxes {
-    let choices = SWITCHES.map(|(word, label)| Choice::new(word, label));
-    let boxes = Boxes::new("switches", "Switches", choices.into());
-    match &sent.fields {
-        Some(fields) => boxes.ticked(fields.all("switches")),
-        None => boxes.ticked(
-            SWITCHES
-                .iter()
-                .map(|(word, _)| *word)
-                .filter(|word| organization.get(word) == Some(&Value::Bool(true))),
-        ),
-    }
-}
-
-fn features(sent: &Sent, organization: &Value) -> Boxes {
+/// Features that the page has boxes for: those to decide on, and those that are stored.
+fn feature_names(organization: &Value) -> Vec<String> {
     let stored = organization.get("features").and_then(Value::as_object);
     let mut names: Vec<String> = FEATURES.map(str::to_owned).into();
     let others = stored.into_iter().flatten().map(|(name, _)| name.clone());
     names.extend(others);
     names.sort();
     names.dedup();
-    let choices = Choice::words(names.iter().map(String::as_str));
-    let boxes = Boxes::new("features", "Features", choices)
-        .hint("What the plan includes works once it is switched on.")
-        .told(&sent.told);
-    match &sent.fields {
-        Some(fields) => boxes.ticked(fields.all("features")),
-        None => {
-            let on = names.iter().map(String::as_str);
-            boxes.ticked(on.filter(|name| is_on(name, organization)))
-        }
-    }
+    names
 }
 
 /// Whether the organization has a feature, as far as it decides.
@@ -167,12 +159,16 @@ pub(crate) fn save<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let before = inside::ask(exchange, visitor.person(), Ask::get(api(visitor))).await?;
-        let ask = Ask::new(Method::PATCH, api(visitor)).body(wanted(&fields, &before.data));
-        match inside::ask(exchange, visitor.person(), ask).await {
-            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
-            Err(fault) => {
-                let sent = Sent::refused(fault, fields)?
+        let path = api(visitor);
+        let before = inside::ask(exchange, visitor.person(), Ask::get(&path)).await?;
+        let before = before.data;
+        let wanted = |fields: &Fields| differing(wanted(fields, &before), &before);
+        let now = stored(&before);
+        let saving = EDIT.save(exchange, visitor, &path, &now, fields, wanted);
+        match saving.await? {
+            None => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Some(sent) => {
+                let sent = sent
                     .moved("retention.conversation_days", "conversation_days")
                     .moved("retention.audit_days", "audit_days");
                 render(exchange, visitor, sent).await
@@ -201,14 +197,12 @@ fn wanted(fields: &Fields, before: &Value) -> Map<String, Value> {
         "default_system_prompt".to_owned(),
         prompt.map(unix).map_or(Value::Null, Value::from),
     );
-    let known = before.get("features").and_then(Value::as_object);
-    let known = known.into_iter().flatten().map(|(name, _)| name.as_str());
     let mut features = Map::new();
-    for name in known.chain(FEATURES) {
+    for name in feature_names(before) {
         let is_ticked = fields.all("features").any(|ticked| ticked == name);
         // What was never switched stays so.
-        if is_ticked != is_on(name, before) {
-            features.insert(name.to_owned(), is_ticked.into());
+        if is_ticked != is_on(&name, before) {
+            features.insert(name, is_ticked.into());
         }
     }
     body.insert("features".to_owned(), Value::Object(features));

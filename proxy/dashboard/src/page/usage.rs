@@ -1,5 +1,7 @@
 //! What was used in this cycle, by day and by whatever one asks for, and the caps that the organization sets itself.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::Method;
 use serde_json::{Map, Number, Value, json};
@@ -9,6 +11,7 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
 use crate::chart::{self, Bar};
+use crate::edit::{Edit, differing};
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, Told, html};
@@ -43,6 +46,7 @@ struct Usage {
     lines: Vec<Value>,
     parts: String,
     budget: Value,
+    shown: String,
     may_change: bool,
     credit_cap: Input,
     spend_cap: Input,
@@ -51,6 +55,31 @@ struct Usage {
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(render(exchange, visitor, Sent::nothing()))
+}
+
+/// What the form shows of the budget.
+const EDIT: Edit = Edit {
+    whole: &[
+        "monthly_credit_cap",
+        "monthly_spend_cap_usd",
+        "alert_thresholds",
+    ],
+    apart: &[],
+};
+
+/// The form before anybody typed.
+fn stored(budget: &Value) -> Fields {
+    let texts = EDIT.whole.iter().map(|name| {
+        let text = match budget.get(name) {
+            Some(Value::Array(shares)) => {
+                let shares: Vec<String> = shares.iter().map(show::typed).collect();
+                shares.join(", ")
+            }
+            other => other.map(show::typed).unwrap_or_default(),
+        };
+        ((*name).to_owned(), text)
+    });
+    texts.collect()
 }
 
 async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<Response, Fault> {
@@ -65,11 +94,9 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     let grouped = inside::ask(exchange, person, grouped).await?.data;
     let budget = inside::ask(exchange, person, Ask::get(BUDGET)).await?.data;
     let lines = grouped.get("breakdown").cloned().map(show::rows);
-    let lines = lines.unwrap_or_default();
-    let value = |field: &str, pointer: &str| match &sent.fields {
-        Some(fields) => fields.text(field).to_owned(),
-        None => number(&budget, pointer),
-    };
+    let lines = named(exchange, visitor, group, lines.unwrap_or_default()).await?;
+    let stored = stored(&budget);
+    let sent = sent.else_showing(&stored);
     let choices = GROUPS.map(|(word, label)| Choice::new(word, label));
     let page = Usage {
         layout: Layout::new(exchange, visitor, "Usage and budget"),
@@ -83,42 +110,65 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
         may_change: visitor.may(exchange, &Method::PATCH, BUDGET),
         credit_cap: Input::new("text", "monthly_credit_cap", "Credits in a cycle, at most")
             .hint("Empty means no cap beside the plan's. 0 stops everything.")
-            .value(value("monthly_credit_cap", "/monthly_credit_cap"))
-            .optional()
-            .told(&sent.told),
+            .sent(&sent)
+            .optional(),
         spend_cap: Input::new(
             "text",
             "monthly_spend_cap_usd",
             "US dollars in a cycle, at most",
         )
-        .value(value("monthly_spend_cap_usd", "/monthly_spend_cap_usd"))
-        .optional()
-        .told(&sent.told),
+        .sent(&sent)
+        .optional(),
         thresholds: Input::text("alert_thresholds", "Alerts at these shares of a cap")
             .hint("Separated by commas, such as 0.5, 0.8, 1")
-            .value(match &sent.fields {
-                Some(fields) => fields.text("alert_thresholds").to_owned(),
-                None => shares(&budget),
-            })
-            .told(&sent.told),
+            .sent(&sent),
+        shown: EDIT.shown(&stored),
         budget,
         told: sent.told,
     };
     html(exchange, sent.status, &page)
 }
 
-/// A number as a form holds it.
-fn number(record: &Value, pointer: &str) -> String {
-    match record.pointer(pointer) {
-        Some(Value::Number(number)) => number.to_string(),
-        _ => String::new(),
-    }
-}
+/// Pages of names that are read: what is beyond them stands there by its id.
+const MAX_PAGES: usize = 5;
 
-fn shares(budget: &Value) -> String {
-    let shares = budget.get("alert_thresholds").and_then(Value::as_array);
-    let shares: Vec<String> = shares.into_iter().flatten().map(Value::to_string).collect();
-    shares.join(", ")
+/// The lines with the names of the keys or agents that they are of.
+async fn named(
+    exchange: &mut Exchange,
+    visitor: &Visitor,
+    group: &str,
+    mut lines: Vec<Value>,
+) -> Result<Vec<Value>, Fault> {
+    let path = match group {
+        "key" => "/v1/api_keys",
+        "agent" => "/v1/agents",
+        _ => return Ok(lines),
+    };
+    let mut names: HashMap<String, Value> = HashMap::new();
+    let mut cursor = String::new();
+    for _ in 0..MAX_PAGES {
+        let mut ask = Ask::get(path).with("limit", "100");
+        if !cursor.is_empty() {
+            ask = ask.with("cursor", &cursor);
+        }
+        let answer = inside::ask(exchange, visitor.person(), ask).await?;
+        for mut row in show::rows(answer.data) {
+            let name = row.get_mut("name").map(Value::take).unwrap_or_default();
+            names.insert(show::plain(&row, "/id").to_owned(), name);
+        }
+        show::plain(&answer.pagination, "/next_cursor").clone_into(&mut cursor);
+        if cursor.is_empty() {
+            break;
+        }
+    }
+    for line in &mut lines {
+        let name = line.get(group).and_then(Value::as_str);
+        let name = name.and_then(|id| names.get(id)).cloned();
+        if let (Some(line), Some(name)) = (line.as_object_mut(), name) {
+            line.insert("name".to_owned(), name);
+        }
+    }
+    Ok(lines)
 }
 
 fn bar(line: &Value, label: String) -> Bar {
@@ -153,7 +203,10 @@ fn parts(lines: &[Value], group: &str) -> Vec<Bar> {
     let pointer = format!("/{group}");
     let lines = lines.iter().take(MAX_PARTS);
     lines
-        .map(|line| bar(line, show::text(line, &pointer)))
+        .map(|line| match show::plain(line, "/name") {
+            "" => bar(line, show::text(line, &pointer)),
+            name => bar(line, name.to_owned()),
+        })
         .collect()
 }
 
@@ -163,10 +216,14 @@ pub(crate) fn save<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let ask = Ask::new(Method::PATCH, BUDGET).body(wanted(&fields));
-        match inside::ask(exchange, visitor.person(), ask).await {
-            Ok(_) => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
-            Err(fault) => render(exchange, visitor, Sent::refused(fault, fields)?).await,
+        let before = inside::ask(exchange, visitor.person(), Ask::get(BUDGET)).await?;
+        let before = before.data;
+        let wanted = |fields: &Fields| differing(wanted(fields), &before);
+        let now = stored(&before);
+        let saving = EDIT.save(exchange, visitor, BUDGET, &now, fields, wanted);
+        match saving.await? {
+            None => Ok(see_other(exchange, &format!("{PAGE}?done=saved"))),
+            Some(sent) => render(exchange, visitor, sent).await,
         }
     })
 }

@@ -1,6 +1,8 @@
 //! The people of the organization: who may sign in, and as what. They have no endpoint of the API (contract 8); the
 //! rules of their page are here.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::StatusCode;
 use svc_core::fault::{Code, Fault, Problems, invalid};
@@ -21,6 +23,7 @@ use crate::frame::{Answering, Told, html};
 use crate::journal;
 use crate::link::NewLink;
 use crate::menu::Layout;
+use crate::once::Once;
 use crate::sent::Sent;
 use crate::session::{Visitor, down, see_other};
 use crate::show;
@@ -92,18 +95,11 @@ async fn render(
     if !may_see(by.role) {
         return Err(not_allowed());
     }
-    let page = Page {
-        limit: MAX_SHOWN,
-        after: None,
-        created_after: None,
-        created_before: None,
-    };
-    let found = user::list(&exchange.gateway.store, &by.org_id, &page).await;
-    let found = found.map_err(|error| down(&error))?;
+    let found = people(exchange, by).await?;
     let roles: Vec<&'static str> = given(by.role).into_iter().map(Role::word).collect();
     let page = Users {
         layout: Layout::new(exchange, visitor, "Users"),
-        users: found.rows.iter().map(|user| line(user, by)).collect(),
+        users: found.iter().map(|user| line(user, by)).collect(),
         may_change: by.role.is_org_admin(),
         link,
         name: Input::text("name", "Name").sent(&sent),
@@ -115,6 +111,29 @@ async fn render(
         told: sent.told,
     };
     html(exchange, sent.status, &page)
+}
+
+async fn people(exchange: &Exchange, by: &User) -> Result<Vec<User>, Fault> {
+    let page = Page {
+        limit: MAX_SHOWN,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let found = user::list(&exchange.gateway.store, &by.org_id, &page).await;
+    Ok(found.map_err(|error| down(&error))?.rows)
+}
+
+/// Names by user id, for pages that show whose something is; none for who may not see who is there.
+pub(crate) async fn names(
+    exchange: &Exchange,
+    visitor: &Visitor,
+) -> Result<HashMap<String, String>, Fault> {
+    if !may_see(visitor.user.role) {
+        return Ok(HashMap::new());
+    }
+    let people = people(exchange, &visitor.user).await?.into_iter();
+    Ok(people.map(|user| (user.id, user.name)).collect())
 }
 
 fn line(user: &User, by: &User) -> Line {
@@ -245,11 +264,16 @@ fn new_link(exchange: &Exchange, user: &User, purpose: Purpose) -> NewLink {
 pub(crate) fn send_link<'a>(
     exchange: &'a mut Exchange,
     visitor: &'a Visitor,
-    _: Fields,
+    fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
         let found = find(exchange, visitor).await;
         let user = journal::kept(exchange, &visitor.user, found).await?;
+        let once = Once::of(exchange, visitor, &fields).await?;
+        if let Some(url) = once.answered(exchange).await? {
+            let shown = Some((user.email, url));
+            return render(exchange, visitor, Sent::done(StatusCode::CREATED), shown).await;
+        }
         let (purpose, event) = if user.last_login_at.is_none() {
             (Purpose::Invitation, "user.invited")
         } else {
@@ -257,6 +281,7 @@ pub(crate) fn send_link<'a>(
         };
         let link = new_link(exchange, &user, purpose);
         let shown = (user.email.clone(), link.url.clone());
+        let kept = once.answer(&link.url)?;
         let row = journal::done(exchange, &visitor.user, event, &user);
         let by = visitor.user.clone();
         let issued = exchange.gateway.store.transaction(move |mut tx| {
@@ -266,6 +291,7 @@ pub(crate) fn send_link<'a>(
                 if to.suspended {
                     return Err(TransactionError::Refused(suspended()));
                 }
+                kept.store(&mut tx).await?;
                 link.issue(&mut tx).await?;
                 audit::record(&mut tx, &row).await?;
                 Ok(())
@@ -320,7 +346,7 @@ async fn judge(
 /// What is to become of somebody.
 #[derive(Clone, Copy)]
 enum Change {
-    Role(Role),
+    Role { from: Option<Role>, to: Role },
     Suspended(bool),
 }
 
@@ -330,7 +356,11 @@ pub(crate) fn change_role<'a>(
     fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
-        let change = role(visitor, &fields).map(Change::Role);
+        let change = role(visitor, &fields).map(|to| Change::Role {
+            // As the form showed it.
+            from: Role::parse(fields.text("from")),
+            to,
+        });
         let change = change.map_err(|message| invalid("role", message));
         apply(exchange, visitor, change).await
     })
@@ -378,7 +408,7 @@ async fn put(
 ) -> Result<(), Fault> {
     let by = visitor.user.clone();
     let event = match change {
-        Change::Role(_) => "user.role_changed",
+        Change::Role { .. } => "user.role_changed",
         Change::Suspended(true) => "user.suspended",
         Change::Suspended(false) => "user.reinstated",
     };
@@ -388,10 +418,15 @@ async fn put(
             let before = user::lock_with_owners(&mut tx, &user.org_id, &user.id).await?;
             let (by, before) = judge(&mut tx, &by, before).await?;
             let (role, suspended) = match change {
-                Change::Role(role) if !given(by.role).contains(&role) => {
+                Change::Role { to, .. } if !given(by.role).contains(&to) => {
                     return Err(TransactionError::Refused(invalid("role", NOT_YOURS)));
                 }
-                Change::Role(role) => (role, before.suspended),
+                Change::Role { from, to } if from == Some(before.role) || to == before.role => {
+                    (to, before.suspended)
+                }
+                Change::Role { .. } => {
+                    return Err(TransactionError::Refused(changed_elsewhere(before.role)));
+                }
                 Change::Suspended(suspended) => (before.role, suspended),
             };
             user::put_standing(&mut tx, &user.org_id, &user.id, role, suspended).await?;
@@ -406,6 +441,15 @@ async fn put(
         })
     });
     done.await.map_err(failed)
+}
+
+/// As [`crate::edit::Edit::over`] has it.
+fn changed_elsewhere(role: Role) -> Fault {
+    let message = format!(
+        "Their role was changed elsewhere since the page was opened: it is {} by now. Nothing is saved.",
+        role.word()
+    );
+    Fault::new(Code::IdempotencyConflict, message)
 }
 
 fn last_owner() -> Fault {

@@ -15,7 +15,7 @@ use crate::frame::{Answering, Told, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other, token};
+use crate::session::{Visitor, see_other};
 use crate::show;
 
 const API: &str = "/v1/webhooks";
@@ -31,7 +31,6 @@ struct Webhooks {
     endpoints: Vec<Value>,
     pager: Pager,
     may_change: bool,
-    once: String,
     /// Shown once, and never again.
     secret: Option<String>,
     url: Input,
@@ -59,7 +58,6 @@ async fn render(
         endpoints: show::rows(answer.data),
         pager: Pager::new(PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
-        once: token(),
         secret,
         url: Input::new("url", "url", "Address")
             .hint("Where deliveries are posted to, over HTTPS.")
@@ -87,7 +85,7 @@ pub(crate) fn create<'a>(
     Box::pin(async move {
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields))
-            .once(fields.text("once"));
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let secret = show::plain(&answer.data, "/secret").to_owned();
@@ -177,7 +175,9 @@ pub(crate) fn rotate<'a>(
             body.insert("expire_previous_in_hours".to_owned(), hours);
         }
         let path = format!("{API}/{}/rotate-secret", exchange.parameter("id"));
-        let ask = Ask::new(Method::POST, path).body(body);
+        let ask = Ask::new(Method::POST, path)
+            .body(body)
+            .once(&fields.once(exchange));
         match inside::ask(exchange, visitor.person(), ask).await {
             Ok(answer) => {
                 let secret = show::plain(&answer.data, "/secret").to_owned();

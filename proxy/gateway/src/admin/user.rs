@@ -149,6 +149,9 @@ pub(super) async fn reset(
     let Some((user, _)) = found.context("reading the user")? else {
         bail!("nobody has this address");
     };
+    if user.suspended {
+        bail!("this user is suspended: nobody can use a link until they are reinstated");
+    }
     let now = moment::now();
     let link = NewLink::new(&configuration.base_url(), &user, Purpose::Reset, now);
     let (id, url, expires_at) = (user.id.clone(), link.url.clone(), link.expires_at());

@@ -218,7 +218,7 @@ async fn parallel_changes_of_caps_are_all_kept(db: TestDb) {
     let org = fixture::organization(&store).await.organization_id;
     let works = (0..40).map(|number| {
         let org = org.clone();
-        let change = store.transaction(move |mut tx| {
+        store.transaction(move |mut tx| {
             Box::pin(async move {
                 let mut caps = budget::lock_caps(&mut tx, &org, Mode::Live).await?;
                 let cap = if number % 2 == 0 {
@@ -230,8 +230,7 @@ async fn parallel_changes_of_caps_are_all_kept(db: TestDb) {
                 budget::put_caps(&mut tx, &org, Mode::Live, &caps, NOW).await?;
                 Ok::<_, TransactionError<()>>(())
             })
-        });
-        change
+        })
     });
     for done in join_all(works).await {
         done.unwrap();
