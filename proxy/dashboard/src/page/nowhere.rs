@@ -25,18 +25,20 @@ pub(crate) fn above_form(exchange: &mut Exchange) -> Answering<'_> {
     })
 }
 
-/// The nearest page above an address.
+/// The page at an address, or the nearest above it.
 pub(crate) fn above<'a>(exchange: &Exchange, mut path: &'a str) -> &'a str {
     let routes = &exchange.policy.routes;
-    while let Some((parent, _)) = path.rsplit_once('/') {
-        let is_page = match routes.find(&Method::GET, parent) {
+    loop {
+        let is_page = match routes.find(&Method::GET, path) {
             Matched::Route { route, .. } => route.handler.name() != NO_PAGE,
             Matched::OtherMethods { .. } | Matched::Nothing => false,
         };
         if is_page {
-            return parent;
+            return path;
         }
-        path = parent;
+        match path.rsplit_once('/') {
+            Some((parent, _)) => path = parent,
+            None => return "/ui",
+        }
     }
-    "/ui"
 }
