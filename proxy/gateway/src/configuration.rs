@@ -769,7 +769,7 @@ mod tests {
              [test_providers.gamma]\napi_key_file = '/nowhere'",
         )
         .unwrap();
-        configuration.apply_environment(|_| None);
+        configuration.apply_environment(&BTreeSet::new(), |_| None);
         let told = configuration.readable().unwrap_err().to_string();
         for key in [
             "providers.gamma.api_key_file: /dev/null is empty",
