@@ -149,7 +149,6 @@ pub static ENDPOINTS: &[Endpoint] = &[
 
     // Where a browser stands whose form was refused: going there again leads to the page that has the form.
     page(Method::GET, "/ui/logout", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/consent", &NoPage(page::nowhere::above_form)),
     page(Method::GET, "/ui/mode", &NoPage(page::nowhere::above_form)),
     page(Method::GET, "/ui/keys/{id}/revoke", &NoPage(page::nowhere::above_form)),
     page(Method::GET, "/ui/usage/budget", &NoPage(page::nowhere::above_form)),

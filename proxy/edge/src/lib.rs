@@ -38,3 +38,6 @@ pub use options::{EdgeOptions, Limits, Network, Start, TlsListener};
 pub use upstream::{
     AddressRule, ConnectorError, ConnectorOptions, PingoraConnector, check_authorities,
 };
+
+/// The target of log lines that show, as a warning, fields of a head as they came.
+pub const SHOWS_FIELDS: &str = "pingora_core::protocols";

@@ -77,7 +77,7 @@ fn silenced() -> Targets {
     Targets::new()
         .with_default(LevelFilter::INFO)
         // A warning of these shows the field that it warns of.
-        .with_target("pingora_core::protocols", LevelFilter::ERROR)
+        .with_target(svc_edge::SHOWS_FIELDS, LevelFilter::ERROR)
         .with_target("svc_", LevelFilter::TRACE)
 }
 
@@ -148,7 +148,7 @@ mod tests {
                 tracing::debug!(target: "h2::server", "malformed path 1111");
                 tracing::trace!(target: "hyper::proto", "2222");
                 tracing::warn!(target: "h2::server", "3333");
-                tracing::warn!(target: "pingora_core::protocols::http::v1::common", "5555");
+                tracing::warn!(target: svc_edge::SHOWS_FIELDS, "5555");
                 tracing::debug!(target: "svc_edge::connection", "4444");
             });
             let text = String::from_utf8(written.0.lock().clone()).unwrap();

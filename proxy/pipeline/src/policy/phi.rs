@@ -69,7 +69,9 @@ pub struct Rule {
 impl Rule {
     /// Whether it leaves what detectors find: by its action, or because hardly any finding is so sure.
     fn leaves(&self) -> bool {
-        self.action == Action::Allow || self.threshold > MAX_SAFE_THRESHOLD
+        // What is no threshold is told by itself.
+        let drops_all = self.threshold > MAX_SAFE_THRESHOLD && self.threshold <= MAX_THRESHOLD;
+        self.action == Action::Allow || drops_all
     }
 }
 
