@@ -259,11 +259,7 @@ fn canonical(
             .collect(),
         ..Objective::default()
     });
-    let count = i32::try_from(solution.len()).unwrap_or(i32::MAX);
-    proto.hint = Some(Hint {
-        vars: (0..count).collect(),
-        values: solution.clone(),
-    });
+    proto.hint = Some(Hint::all(&solution));
     let found = engine::search(
         library,
         &proto,
