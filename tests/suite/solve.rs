@@ -22,6 +22,7 @@ on_sqlite! {
     other_scopes_are_refused_without_a_solve,
     switches_of_the_organization_come_before_the_solver,
     a_body_beyond_its_limit_is_refused,
+    a_query_is_refused_and_the_spec_booked,
 }
 
 /// Three nurses, two shifts on one day.
@@ -55,6 +56,12 @@ async fn solve(world: &World, organization: &Organization, spec: &Value) -> Answ
         .await
 }
 
+/// What an audit row says of a spec.
+fn digest(spec: &Value) -> String {
+    let digest = svc_core::secret::digest(&spec.to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 async fn row(world: &World, answer: &Answer) -> (Value, Value) {
     let row = books::single(&world.gateway.database, answer.request_id()).await;
     assert_eq!(row["event"], "workflow.solve_completed");
@@ -86,9 +93,7 @@ async fn a_result_is_answered_and_booked_once(world: &World) {
     assert_eq!(row["result"], "success");
     assert_eq!(details["solver_status"], "optimal");
     assert_eq!(details["conflict_ids"], json!([]));
-    let digest = svc_core::secret::digest(&spec.to_string());
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(details["spec_sha256"], digest);
+    assert_eq!(details["spec_sha256"], digest(&spec));
 }
 
 async fn refusals_are_booked_as_rejected(world: &World) {
@@ -224,4 +229,19 @@ async fn a_body_beyond_its_limit_is_refused(world: &World) {
     );
     let (_, details) = row(world, &answer).await;
     assert_eq!(details["spec_sha256"], Value::Null);
+}
+
+async fn a_query_is_refused_and_the_spec_booked(world: &World) {
+    let organization = world.organization();
+    let spec = roster();
+    let request = Request::new("POST", "/v1/solve?z=1");
+    let request = request.bearer(&organization.key).json(&spec);
+    let answer = world.gateway.answer(&request).await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["code"]),
+        (422, &json!("VALIDATION_FAILED"))
+    );
+    let (_, details) = row(world, &answer).await;
+    assert_eq!(details["solver_status"], "rejected");
+    assert_eq!(details["spec_sha256"], digest(&spec));
 }

@@ -44,8 +44,8 @@ impl<'a> Relaxation<'a> {
         rules.iter().all(row)
     }
 
-    /// Some slots and rules of the spec.
-    pub(crate) fn counts(&self, covered: &[usize], rules: &[usize]) -> Counts {
+    /// Some slots and rules of the spec; with `only`, of each slot the requirement whose condition reads so.
+    pub(crate) fn counts(&self, covered: &[usize], rules: &[usize], only: Option<&str>) -> Counts {
         let mut open = covered.to_vec();
         for item in rules.iter().filter_map(|rule| self.spec.hard.get(*rule)) {
             open.extend_from_slice(item.rule.raises());
@@ -61,7 +61,7 @@ impl<'a> Relaxation<'a> {
         for slot in &open {
             let leeway = self.leeways.get(*slot).copied().unwrap_or_default();
             let is_covered = covered.binary_search(slot).is_ok();
-            builder.slot(self.spec, *slot, is_covered.then_some(leeway));
+            builder.slot(self.spec, *slot, is_covered.then_some(leeway), only);
         }
         for rule in rules {
             if let Some(Some(rows)) = self.rows.get(*rule) {
@@ -167,7 +167,7 @@ impl Builder<'_> {
     }
 
     /// Counts for a slot, and its coverage where it is asked for.
-    fn slot(&mut self, spec: &Spec, place: usize, leeway: Option<Leeway>) {
+    fn slot(&mut self, spec: &Spec, place: usize, leeway: Option<Leeway>, only: Option<&str>) {
         let Some(slot) = spec.slots.get(place) else {
             return;
         };
@@ -209,6 +209,9 @@ impl Builder<'_> {
         }
         if let Some(leeway) = leeway {
             for (requirement, seats) in slot.requirements.iter().zip(&seats) {
+                if only.is_some_and(|words| requirement.words != words) {
+                    continue;
+                }
                 let most = i64::try_from(spec.resources.len()).unwrap_or(i64::MAX);
                 let (low, high) = leeway.bounds(requirement.count, most);
                 self.linear(seats, low, high);
@@ -238,12 +241,24 @@ impl Builder<'_> {
                         most += weight * members;
                     }
                 }
-                let low = sum.min.map_or(0, |min| min * members);
-                let high = sum.max.map_or(most, |max| max * members);
+                // What one member does comes in whole steps: shifts of 480 minutes, say.
+                let weights = vars.iter().map(|(_, weight)| *weight);
+                let step = weights.fold(0, greatest_divisor).max(1);
+                let low = (sum.min).map_or(0, |min| (min + step - 1) / step * step * members);
+                let high = (sum.max).map_or(most, |max| max / step * step * members);
                 if low > 0 || high < most {
                     self.linear(&vars, low, high);
                 }
             }
         }
     }
+}
+
+/// The greatest number that divides both (Euclid).
+const fn greatest_divisor(one: i64, other: i64) -> i64 {
+    let (mut one, mut other) = (one, other);
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }

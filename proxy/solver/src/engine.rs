@@ -43,6 +43,8 @@ pub(crate) enum Search {
 pub(crate) struct Found {
     pub(crate) verdict: Verdict,
     pub(crate) spent: f64,
+    /// No solution costs less. Means something where one was found.
+    pub(crate) bound: f64,
 }
 
 pub(crate) enum Verdict {
@@ -83,7 +85,7 @@ pub(crate) fn search(
     }
     let response = CpResponse::decode(bytes.as_slice())?;
     let status = Status::try_from(response.status).map_err(|_| EngineError::Invalid)?;
-    let spent = response.deterministic_time;
+    let (spent, bound) = (response.deterministic_time, response.best_objective_bound);
     let verdict = match status {
         Status::Optimal => Verdict::Optimal {
             objective: response.objective_value,
@@ -97,7 +99,11 @@ pub(crate) fn search(
         Status::Unknown => Verdict::Unknown,
         Status::ModelInvalid => return Err(EngineError::Invalid),
     };
-    Ok(Found { verdict, spent })
+    Ok(Found {
+        verdict,
+        spent,
+        bound,
+    })
 }
 
 /// How the engine is asked to search a model.

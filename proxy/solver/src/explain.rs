@@ -1,6 +1,8 @@
 //! Why a spec cannot be: smallest sets of its own slots and rules that clash. Every set that is given was proved
 //! infeasible by itself. The work is bounded by a number of checks, each with a deterministic budget.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::classes::Relaxation;
@@ -33,13 +35,17 @@ const MODEL_BUDGET: f64 = 2.0;
 /// Deterministic seconds of a check of something smaller: there are many, and counting people one by one is what
 /// the engine is slow at.
 const SMALL_MODEL_BUDGET: f64 = 0.1;
-/// A clash by counting of more members than this is given as it is.
+/// A clash by counting of more members than this is made smaller by the model when all clashes are known.
 const MAX_RECOUNTED: usize = 12;
+/// Deterministic seconds for that.
+const RECOUNT_BUDGET: f64 = 1.5;
+/// Conditions that a description lists.
+const MAX_KINDS: usize = 6;
 
 /// Slots that ask for more people than are eligible: each is a clash by itself.
 pub(crate) fn short_slots(spec: &Spec) -> Option<Vec<Conflict>> {
     let leeways = coverage::leeways(spec);
-    let conflicts: Vec<Conflict> = spec
+    let clashes: Vec<Vec<Conflict>> = spec
         .slots
         .iter()
         .zip(leeways)
@@ -48,9 +54,26 @@ pub(crate) fn short_slots(spec: &Spec) -> Option<Vec<Conflict>> {
             let seated = coverage::seated(slot, &slot.candidates());
             !leeway.may_be_short() && seated < slot.need()
         })
-        .map(|(place, _)| slot_conflict(spec, place))
+        .map(|(place, _)| vec![slot_conflict(spec, place)])
         .collect();
-    (!conflicts.is_empty()).then_some(conflicts)
+    (!clashes.is_empty()).then(|| numbered(clashes))
+}
+
+/// One list of all members. Of several clashes each member says to which it belongs.
+fn numbered(clashes: Vec<Vec<Conflict>>) -> Vec<Conflict> {
+    let count = clashes.len();
+    let mut members = Vec::new();
+    for (place, clash) in clashes.into_iter().enumerate() {
+        members.extend(clash.into_iter().map(|mut member| {
+            if count > 1 {
+                let number = place + 1;
+                let description = member.description;
+                member.description = format!("conflict {number} of {count}: {description}");
+            }
+            member
+        }));
+    }
+    members
 }
 
 /// Disjoint clashes of a spec that has been proved infeasible.
@@ -66,22 +89,45 @@ pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>,
         relaxation: Relaxation::new(spec, &leeways),
         checks: 0,
         spent: 0.0,
+        limit: TOTAL_BUDGET,
         size: 0,
     };
     let mut left = search.everything();
     // The whole was proved already; where no smaller set can be, it stands for itself.
-    let mut clash = search.clash(&left)?.unwrap_or_else(|| left.clone());
-    let mut conflicts = Vec::new();
-    for _ in 0..MAX_SETS {
-        conflicts.extend(words(spec, &clash));
-        left.rules.retain(|rule| !clash.rules.contains(rule));
-        left.slots.retain(|slot| !clash.slots.contains(slot));
+    let first = search.clash(&left)?.unwrap_or_else(|| Clash {
+        set: left.clone(),
+        proof: Proof::Model,
+    });
+    let mut clashes = vec![first];
+    while let Some(Clash { set, .. }) = clashes.last() {
+        left.rules.retain(|rule| !set.rules.contains(rule));
+        left.slots.retain(|slot| !set.slots.contains(slot));
+        if clashes.len() == MAX_SETS {
+            break;
+        }
         match search.clash(&left)? {
-            Some(next) => clash = next,
+            Some(next) => clashes.push(next),
             None => break,
         }
     }
-    Ok(conflicts)
+    let recounted = search.spent + RECOUNT_BUDGET;
+    let mut told = Vec::with_capacity(clashes.len());
+    for Clash { mut set, proof } in clashes {
+        if proof == Proof::Counting {
+            search.limit = recounted.min(TOTAL_BUDGET);
+            set = search.shrink(set, Proof::Model)?;
+            search.limit = TOTAL_BUDGET;
+        }
+        let short = search.short(&set)?;
+        told.push(words(spec, &set, short));
+    }
+    Ok(numbered(told))
+}
+
+/// A clash and the last proof of it.
+struct Clash {
+    set: Set,
+    proof: Proof,
 }
 
 /// Some slots and rules, ascending.
@@ -100,17 +146,19 @@ enum Proof {
     Model,
 }
 
-struct Explanation<'a> {
+struct Explanation<'a, 's> {
     library: &'a Library,
-    spec: &'a Spec,
+    spec: &'s Spec,
     leeways: &'a [Leeway],
     relaxation: Relaxation<'a>,
     checks: usize,
     spent: f64,
+    /// What may be spent.
+    limit: f64,
     size: usize,
 }
 
-impl Explanation<'_> {
+impl<'s> Explanation<'_, 's> {
     fn everything(&self) -> Set {
         let slots = 0..self.spec.slots.len();
         let is_free = |slot: &usize| {
@@ -125,16 +173,17 @@ impl Explanation<'_> {
     }
 
     /// A smallest clash within a set, if it has one that can be proved.
-    fn clash(&mut self, set: &Set) -> Result<Option<Set>, EngineError> {
-        for proof in [Proof::Counting, Proof::Model] {
+    fn clash(&mut self, set: &Set) -> Result<Option<Clash>, EngineError> {
+        for mut proof in [Proof::Counting, Proof::Model] {
             if self.clashes(set, proof, MODEL_BUDGET)? {
                 let window = self.window(set, proof)?;
-                let mut clash = self.shrink(window, proof)?;
-                let members = clash.slots.len() + clash.rules.len();
+                let mut set = self.shrink(window, proof)?;
+                let members = set.slots.len() + set.rules.len();
                 if proof == Proof::Counting && members <= MAX_RECOUNTED {
-                    clash = self.shrink(clash, Proof::Model)?;
+                    proof = Proof::Model;
+                    set = self.shrink(set, proof)?;
                 }
-                return Ok(Some(clash));
+                return Ok(Some(Clash { set, proof }));
             }
         }
         Ok(None)
@@ -188,17 +237,32 @@ impl Explanation<'_> {
         Ok(set)
     }
 
+    /// The condition whose people alone are too few for a clash, where there is one among others and counting shows it.
+    fn short(&mut self, set: &Set) -> Result<Option<&'s str>, EngineError> {
+        let kinds = kinds(self.spec, set);
+        if kinds.len() < 2 {
+            return Ok(None);
+        }
+        for Kind { words, .. } in kinds.into_iter().take(MAX_KINDS) {
+            if self.is_over() {
+                break;
+            }
+            let counts = self.relaxation.counts(&set.slots, &set.rules, Some(words));
+            if self.is_infeasible(&counts.proto, COUNTING_BUDGET)? {
+                return Ok(Some(words));
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether a set is proved infeasible. Not proved within the budget counts as no.
     fn clashes(&mut self, set: &Set, proof: Proof, model_budget: f64) -> Result<bool, EngineError> {
-        let is_over =
-            self.checks >= MAX_CHECKS || self.spent >= TOTAL_BUDGET || self.size >= TOTAL_SIZE;
-        if is_over {
+        if self.is_over() {
             return Ok(false);
         }
-        self.checks += 1;
         let (proto, budget) = match proof {
             Proof::Counting => {
-                let counts = self.relaxation.counts(&set.slots, &set.rules);
+                let counts = self.relaxation.counts(&set.slots, &set.rules, None);
                 (counts.proto, COUNTING_BUDGET)
             }
             Proof::Model => match self.encode(set) {
@@ -206,8 +270,21 @@ impl Explanation<'_> {
                 None => return Ok(false),
             },
         };
+        self.is_infeasible(&proto, budget)
+    }
+
+    fn is_over(&self) -> bool {
+        self.checks >= MAX_CHECKS || self.spent >= self.limit || self.size >= TOTAL_SIZE
+    }
+
+    fn is_infeasible(
+        &mut self,
+        proto: &engine::proto::CpModel,
+        budget: f64,
+    ) -> Result<bool, EngineError> {
+        self.checks += 1;
         self.size += proto.variables.len() + proto.constraints.len();
-        let found = engine::search(self.library, &proto, Search::Any, budget)?;
+        let found = engine::search(self.library, proto, Search::Any, budget)?;
         self.spent += found.spent;
         Ok(matches!(found.verdict, Verdict::Infeasible))
     }
@@ -258,32 +335,91 @@ impl Members {
     }
 }
 
-/// The rules of a clash with its arithmetic, then its slots.
-fn words(spec: &Spec, clash: &Set) -> Vec<Conflict> {
-    let slots: Vec<_> = clash
-        .slots
-        .iter()
-        .filter_map(|slot| spec.slots.get(*slot))
-        .collect();
-    let need: i64 = slots.iter().map(|slot| slot.need()).sum();
-    let mut eligible: Vec<usize> = slots.iter().flat_map(|slot| slot.candidates()).collect();
-    eligible.sort_unstable();
-    eligible.dedup();
-    let sums = match slots.len() {
-        0 => String::new(),
-        1 => format!(
-            "; the slot of this conflict needs {need}, and {} resources are eligible for it",
-            eligible.len()
-        ),
-        many => format!(
-            "; the {many} slots of this conflict need {need} in all, and {} resources are eligible for them",
-            eligible.len()
-        ),
+/// What the slots of a clash need of the people of one condition.
+struct Kind<'s> {
+    /// The condition.
+    words: &'s str,
+    need: i64,
+    /// The same in minutes, where all of its slots have times.
+    minutes: Option<i64>,
+    eligible: BTreeSet<usize>,
+}
+
+/// Of each condition, in the order of the slots.
+fn kinds<'s>(spec: &'s Spec, clash: &Set) -> Vec<Kind<'s>> {
+    let mut kinds: Vec<Kind<'s>> = Vec::new();
+    for slot in clash.slots.iter().filter_map(|slot| spec.slots.get(*slot)) {
+        for requirement in &slot.requirements {
+            let words = requirement.words.as_str();
+            let known = kinds.iter().position(|kind| kind.words == words);
+            let place = known.unwrap_or_else(|| {
+                kinds.push(Kind {
+                    words,
+                    need: 0,
+                    minutes: Some(0),
+                    eligible: BTreeSet::new(),
+                });
+                kinds.len() - 1
+            });
+            if let Some(kind) = kinds.get_mut(place) {
+                kind.need += requirement.count;
+                let minutes = slot.times.map(|times| times.minutes() * requirement.count);
+                kind.minutes = kind.minutes.zip(minutes).map(|(one, other)| one + other);
+                kind.eligible.extend(&requirement.eligible);
+            }
+        }
+    }
+    kinds.retain(|kind| kind.need > 0);
+    kinds
+}
+
+/// What the slots of a clash need: of the people of whom there are too few, where that is known, else of all.
+fn needs(spec: &Spec, clash: &Set, short: Option<&str>, in_minutes: bool) -> String {
+    let mut kinds = kinds(spec, clash);
+    if let Some(short) = short {
+        kinds.retain(|kind| kind.words == short);
+    }
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let rest = kinds.len().saturating_sub(MAX_KINDS);
+    let listed = kinds.iter().take(MAX_KINDS).map(|kind| {
+        let with = match kind.words {
+            "" => String::new(),
+            words => format!(" with {words}"),
+        };
+        let minutes = match kind.minutes.filter(|_| in_minutes) {
+            Some(minutes) => format!("{minutes} minutes, "),
+            None => String::new(),
+        };
+        format!(
+            "{}{with} ({minutes}{} eligible)",
+            kind.need,
+            kind.eligible.len()
+        )
+    });
+    let listed: Vec<String> = listed.collect();
+    let slots = match clash.slots.len() {
+        1 => "the slot of this conflict needs".to_owned(),
+        many => format!("the {many} slots of this conflict need"),
     };
+    let end = match (short, rest) {
+        (Some(_), _) => ", who are too few".to_owned(),
+        (None, 0) => String::new(),
+        (None, rest) => format!(" and those of {rest} more conditions"),
+    };
+    format!("; {slots} {}{end}", listed.join(", "))
+}
+
+/// The rules of a clash with its arithmetic, then its slots.
+fn words(spec: &Spec, clash: &Set, short: Option<&str>) -> Vec<Conflict> {
     let rules = clash.rules.iter().filter_map(|rule| spec.hard.get(*rule));
-    let rules = rules.map(|item| Conflict {
-        id: item.label.clone(),
-        description: format!("{}{sums}", item.rule.words(spec)),
+    let rules = rules.map(|item| {
+        let needs = needs(spec, clash, short, item.rule.counts_minutes());
+        Conflict {
+            id: item.label.clone(),
+            description: format!("{}{needs}", item.rule.words(spec)),
+        }
     });
     let slots = clash.slots.iter().map(|slot| slot_conflict(spec, *slot));
     rules.chain(slots).collect()

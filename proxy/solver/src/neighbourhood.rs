@@ -52,115 +52,149 @@ const KINDS: [(Kind, f64); 4] = [
     (Kind::Two, 3.0),
 ];
 
-/// Makes a solution better until the budget, in deterministic seconds, is spent or nothing better can be. `tell` gets
-/// each better objective.
-///
-/// # Errors
-/// A library that fails, or [`Library::stop`].
-pub(crate) fn improve(
-    library: &Library,
-    spec: &Spec,
-    model: &Model,
-    solution: Vec<i64>,
-    budget: f64,
-    tell: impl Fn(i64),
-) -> Result<Found, EngineError> {
-    let whole = Whole::new(spec, model);
-    let mut chance = Chance(engine::SEED.unsigned_abs());
-    let mut sizes = [
-        KINDS.map(|(_, size)| size),
-        KINDS.map(|(_, size)| size * STRICT_SIZE),
-    ];
-    let mut best = Best {
-        value: whole.value(&solution),
-        solution,
-    };
-    let (mut spent, mut piece_budget) = (0.0, FIRST_BUDGET);
-    let (mut searches, mut without_gain) = (0_u32, 0_u32);
-    let least = whole.least();
-    let mut is_best = best.value <= least;
-    while spent < budget && !is_best {
-        let is_stalled = without_gain >= PATIENCE;
-        let turn = if is_stalled { searches / 2 } else { searches };
-        let at = turn as usize % KINDS.len();
-        let is_strict =
-            is_stalled && searches % 2 == 1 && whole.short(&best.solution).next().is_some();
-        let limit = if is_strict {
-            best.value - whole.heaviest / 2
-        } else {
-            best.value
-        };
-        let Some(size) = sizes
-            .get_mut(usize::from(is_strict))
-            .and_then(|sizes| sizes.get_mut(at))
-        else {
-            break;
-        };
-        let kind = KINDS.get(at).map_or(Kind::Days, |(kind, _)| *kind);
-        let free = whole.around(
-            kind,
-            chance.round(*size).max(2),
-            &best.solution,
-            &mut chance,
-        );
-        let part = whole.part(&best.solution, &free, limit);
-        let seed = engine::SEED
-            .saturating_mul(1_000)
-            .saturating_add(i64::from(searches));
-        let found = engine::search(
+/// The search by neighbourhoods, which goes on where it stopped.
+pub(crate) struct Neighbourhoods<'a> {
+    library: &'a Library,
+    whole: Whole,
+    chance: Chance,
+    /// For each of the kinds; then for those that must do better.
+    sizes: [[f64; KINDS.len()]; 2],
+    piece_budget: f64,
+    searches: u32,
+    without_gain: u32,
+}
+
+impl<'a> Neighbourhoods<'a> {
+    pub(crate) fn new(library: &'a Library, spec: &Spec, model: &Model) -> Self {
+        Self {
             library,
-            &part.model,
-            Search::Piece { seed },
-            piece_budget.min(budget - spent),
-        )?;
-        spent += CHARGE * found.spent + CHARGE_EACH;
-        searches += 1;
-        let is_done = matches!(found.verdict, Verdict::Optimal { .. } | Verdict::Infeasible);
-        let is_everything = free.len() == whole.pairs.len();
-        let mut is_better = false;
-        if let Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } =
-            found.verdict
-        {
-            let solution = part.filled(&solution);
-            let value = whole.value(&solution);
-            is_better = value < best.value;
-            // One that is as good is another place to go on from.
-            if value <= best.value {
-                best = Best { value, solution };
-            }
+            whole: Whole::new(spec, model),
+            chance: Chance(engine::SEED.unsigned_abs()),
+            sizes: [
+                KINDS.map(|(_, size)| size),
+                KINDS.map(|(_, size)| size * STRICT_SIZE),
+            ],
+            piece_budget: FIRST_BUDGET,
+            searches: 0,
+            without_gain: 0,
         }
-        is_best = best.value <= least || (is_done && is_everything && !is_strict);
-        if is_better {
-            tell(best.value);
-            without_gain = 0;
-        } else {
-            without_gain += 1;
-            piece_budget = (piece_budget * BUDGET_GROWTH).min(MOST_BUDGET);
-        }
-        let most = match kind {
-            Kind::Days | Kind::Two => whole.days,
-            Kind::People | Kind::Wide => whole.people,
-        };
-        *size = if is_done {
-            (*size * GROW).min(most as f64)
-        } else {
-            (*size * SHRINK).max(2.0)
-        };
     }
-    // Below 2^53.
-    let (solution, objective) = (best.solution, best.value as f64);
-    let verdict = if is_best {
-        Verdict::Optimal {
+
+    /// What a solution costs.
+    pub(crate) fn value(&self, solution: &[i64]) -> i64 {
+        self.whole.value(solution)
+    }
+
+    /// Makes a solution better until the budget, in deterministic seconds, is spent or nothing better can be: no
+    /// solution is below `bound`. `tell` gets each better objective.
+    ///
+    /// # Errors
+    /// A library that fails, or [`Library::stop`].
+    pub(crate) fn improve(
+        &mut self,
+        solution: Vec<i64>,
+        bound: f64,
+        budget: f64,
+        tell: impl Fn(i64),
+    ) -> Result<Found, EngineError> {
+        let whole = &self.whole;
+        let mut best = Best {
+            value: whole.value(&solution),
             solution,
-            objective,
+        };
+        let mut spent = 0.0;
+        let least = bound.max(whole.least() as f64);
+        let mut is_best = best.value as f64 <= least;
+        while spent < budget && !is_best {
+            let is_stalled = self.without_gain >= PATIENCE;
+            let turn = if is_stalled {
+                self.searches / 2
+            } else {
+                self.searches
+            };
+            let at = turn as usize % KINDS.len();
+            let is_strict = is_stalled
+                && self.searches % 2 == 1
+                && whole.short(&best.solution).next().is_some();
+            let limit = if is_strict {
+                best.value - whole.heaviest / 2
+            } else {
+                best.value
+            };
+            let sizes = self.sizes.get_mut(usize::from(is_strict));
+            let Some(size) = sizes.and_then(|sizes| sizes.get_mut(at)) else {
+                break;
+            };
+            let kind = KINDS.get(at).map_or(Kind::Days, |(kind, _)| *kind);
+            let free = whole.around(
+                kind,
+                self.chance.round(*size).max(2),
+                &best.solution,
+                &mut self.chance,
+            );
+            let part = whole.part(&best.solution, &free, limit);
+            let seed = engine::SEED
+                .saturating_mul(1_000)
+                .saturating_add(i64::from(self.searches));
+            let found = engine::search(
+                self.library,
+                &part.model,
+                Search::Piece { seed },
+                self.piece_budget.min(budget - spent),
+            )?;
+            spent += CHARGE * found.spent + CHARGE_EACH;
+            self.searches += 1;
+            let is_done = matches!(found.verdict, Verdict::Optimal { .. } | Verdict::Infeasible);
+            let is_everything = free.len() == whole.pairs.len();
+            let mut is_better = false;
+            if let Verdict::Optimal { solution, .. } | Verdict::Feasible { solution, .. } =
+                found.verdict
+            {
+                let solution = part.filled(&solution);
+                let value = whole.value(&solution);
+                is_better = value < best.value;
+                // One that is as good is another place to go on from.
+                if value <= best.value {
+                    best = Best { value, solution };
+                }
+            }
+            is_best = best.value as f64 <= least || (is_done && is_everything && !is_strict);
+            if is_better {
+                tell(best.value);
+                self.without_gain = 0;
+            } else {
+                self.without_gain += 1;
+                self.piece_budget = (self.piece_budget * BUDGET_GROWTH).min(MOST_BUDGET);
+            }
+            let most = match kind {
+                Kind::Days | Kind::Two => whole.days,
+                Kind::People | Kind::Wide => whole.people,
+            };
+            *size = if is_done {
+                (*size * GROW).min(most as f64)
+            } else {
+                (*size * SHRINK).max(2.0)
+            };
         }
-    } else {
-        Verdict::Feasible {
-            solution,
-            objective,
-        }
-    };
-    Ok(Found { verdict, spent })
+        // Below 2^53.
+        let (solution, objective) = (best.solution, best.value as f64);
+        let verdict = if is_best {
+            Verdict::Optimal {
+                solution,
+                objective,
+            }
+        } else {
+            Verdict::Feasible {
+                solution,
+                objective,
+            }
+        };
+        Ok(Found {
+            verdict,
+            spent,
+            bound: least,
+        })
+    }
 }
 
 struct Best {

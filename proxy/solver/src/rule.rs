@@ -28,6 +28,11 @@ pub(crate) trait Rule: Send + Sync {
         None
     }
 
+    /// Whether it counts minutes: then a need is counted in them, too.
+    fn counts_minutes(&self) -> bool {
+        false
+    }
+
     /// Its coverage wish, where it is one: coverage is the model's own.
     fn soft_coverage(&self) -> Option<&crate::preference::SoftCoverage> {
         None

@@ -130,7 +130,7 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
     if !relaxation.knows(&rules) {
         return Ok(None);
     }
-    let counts = relaxation.counts(&slots, &rules);
+    let counts = relaxation.counts(&slots, &rules, None);
     let budget = budget(spec, counts.proto.variables.len());
     match engine::search(library, &counts.proto, Search::Any, budget)?.verdict {
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {
@@ -259,11 +259,7 @@ fn canonical(
             .collect(),
         ..Objective::default()
     });
-    let count = i32::try_from(solution.len()).unwrap_or(i32::MAX);
-    proto.hint = Some(Hint {
-        vars: (0..count).collect(),
-        values: solution.clone(),
-    });
+    proto.hint = Some(Hint::all(&solution));
     let found = engine::search(
         library,
         &proto,

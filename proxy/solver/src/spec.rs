@@ -54,6 +54,8 @@ pub struct Spec {
 pub(crate) struct Resource {
     pub(crate) id: String,
     pub(crate) attributes: Attributes,
+    /// Where the caller listed it.
+    pub(crate) place: usize,
 }
 
 pub(crate) struct Slot {

@@ -14,6 +14,7 @@ mod explanation;
 mod neighbourhood;
 mod random_spec;
 mod refusal;
+mod rounds;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock};

@@ -90,12 +90,17 @@ struct Accepted {
 
 /// Steps 9 to 14 of the order of checks, then the solver.
 async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome, Fault> {
-    check_query(exchange.head.query.as_deref())?;
+    let query = check_query(exchange.head.query.as_deref());
     let limit_bytes = exchange.gateway.settings.solve_body_bytes;
-    let bytes = exchange.body.read(limit_bytes).await?;
+    let bytes = match exchange.body.read(limit_bytes).await {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(query.err().unwrap_or_else(|| error.into())),
+    };
     let has_key = idempotency::is_asked(exchange);
     let accepted = accept(&exchange.gateway, bytes, has_key).await?;
+    // Whatever is refused below: the row says which spec it was (contract 14.2).
     minutes.spec_sha256 = Some(accepted.digest);
+    query?;
     json_media_type(&exchange.head.headers)?;
     if has_key {
         let canonical = match accepted.canonical {

@@ -11,7 +11,7 @@ pub(crate) static APART: Form = Form {
     word: "apart",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "At most one of the resources is in any one slot, or with `\"per\": \"day\"` takes slots on any one day.",
+    summary: "At most one of the resources is in any one slot, or with `\"per\": \"day\"` takes slots on any one day. `resource_ids` or `resource_where` is required (`missing_field`) and names two or more (`out_of_range`).",
     unit: "one of them too many, in one slot or on one day",
     example: r#"{"type": "apart", "resource_ids": ["a", "b"], "per": "slot"}"#,
     read: |reader| Box::new(Apart::read(reader)),

@@ -49,11 +49,26 @@ impl Rule for Fixed {
     }
 
     fn words(&self, spec: &Spec) -> String {
-        format!(
-            "{} takes {}",
-            words::resources(spec, &self.0.resources),
-            words::slots(spec, &self.0.slots)
-        )
+        let resources = words::resources(spec, &self.0.resources);
+        let slots = words::slots(spec, &self.0.slots);
+        let pairs = self.0.resources.iter().flat_map(|resource| {
+            let slots = self.0.slots.iter();
+            slots.map(move |slot| (resource, slot))
+        });
+        let is_ineligible = |(resource, slot): &(&usize, &usize)| {
+            let slot = spec.slots.get(**slot);
+            slot.is_some_and(|slot| slot.candidates().binary_search(resource).is_err())
+        };
+        let mut never = pairs.filter(is_ineligible);
+        match (never.next(), self.0.resources.len() + self.0.slots.len()) {
+            (None, _) => format!("{resources} takes {slots}"),
+            (Some(_), 2) => format!("{resources} takes {slots}, for which it is not eligible"),
+            (Some((resource, slot)), _) => {
+                let resource = words::resources(spec, &[*resource]);
+                let slot = words::slots(spec, &[*slot]);
+                format!("{resources} takes {slots}, but {resource} is not eligible for {slot}")
+            }
+        }
     }
 
     fn raises(&self) -> &[usize] {

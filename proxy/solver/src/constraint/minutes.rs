@@ -90,6 +90,10 @@ impl Rule for Minutes {
         }
     }
 
+    fn counts_minutes(&self) -> bool {
+        true
+    }
+
     fn rows(&self, spec: &Spec) -> Option<Rows<'_>> {
         let calendar = spec.calendar;
         let periods = calendar.periods(self.period, &self.scope.slots, &spec.slots);

@@ -129,6 +129,10 @@ impl Rule for Rolling {
         }
     }
 
+    fn counts_minutes(&self) -> bool {
+        self.unit == Unit::Minutes
+    }
+
     fn rows(&self, spec: &Spec) -> Option<Rows<'_>> {
         if self.unit == Unit::Days {
             return None;

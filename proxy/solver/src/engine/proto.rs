@@ -61,6 +61,17 @@ pub(crate) struct Hint {
     pub(crate) values: Vec<i64>,
 }
 
+impl Hint {
+    /// A value for every variable.
+    pub(crate) fn all(values: &[i64]) -> Self {
+        let count = i32::try_from(values.len()).unwrap_or(i32::MAX);
+        Self {
+            vars: (0..count).collect(),
+            values: values.to_vec(),
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct CpModel {
     #[prost(message, repeated, tag = "2")]
@@ -92,6 +103,9 @@ pub(crate) struct CpResponse {
     /// Means something for `Feasible` and `Optimal` only.
     #[prost(double, tag = "3")]
     pub(crate) objective_value: f64,
+    /// As the objective.
+    #[prost(double, tag = "4")]
+    pub(crate) best_objective_bound: f64,
     #[prost(double, tag = "17")]
     pub(crate) deterministic_time: f64,
 }

@@ -312,22 +312,20 @@ impl ItemReader<'_> {
         };
         let mut rates = Vec::with_capacity(resources.len());
         for place in resources {
-            let attributes = self
-                .frame
-                .resources
-                .get(*place)
-                .map(|found| &found.attributes);
-            let text = attributes.and_then(|attributes| attributes.get(key));
+            let Some(resource) = self.frame.resources.get(*place) else {
+                continue;
+            };
+            let text = resource.attributes.get(key);
             let rate = text.map_or(Some(0), |text| text.parse().ok());
-            match rate.filter(|rate| (0..=MAX_WEIGHT).contains(rate)) {
-                Some(rate) => rates.push(rate),
-                None => {
-                    let message = format!("is not an integer from 0 to {MAX_WEIGHT} everywhere");
-                    self.problems
-                        .add(self.fields.at(name), ProblemCode::WrongType, message);
-                    return Vec::new();
-                }
+            let rate = rate.filter(|rate| (0..=MAX_WEIGHT).contains(rate));
+            if rate.is_none() {
+                let pointer = format!("/resources/{}/attributes", resource.place);
+                let message = format!(
+                    "must have an integer from 0 to {MAX_WEIGHT} where a preference reads a cost"
+                );
+                self.problems.add(pointer, ProblemCode::WrongType, message);
             }
+            rates.push(rate.unwrap_or(0));
         }
         rates
     }

@@ -194,6 +194,7 @@ fn read_resources(values: &[Value], problems: &mut Problems) -> Vec<Resource> {
             resources.push(Resource {
                 id: id.to_owned(),
                 attributes,
+                place,
             });
         }
     }

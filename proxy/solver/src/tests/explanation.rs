@@ -22,6 +22,13 @@ fn people(count: usize) -> Vec<Value> {
         .collect()
 }
 
+/// The same with somebody else.
+fn with(count: usize, other: Value) -> Vec<Value> {
+    let mut people = people(count);
+    people.push(other);
+    people
+}
+
 fn slot(id: &str, day: &str, count: usize) -> Value {
     json!({"id": id, "day": day, "requirements": [{"count": count, "where": [{"key": "role", "equals": "rn"}]}]})
 }
@@ -150,4 +157,106 @@ fn conflicts_clash_by_themselves_and_each_is_needed() {
             }
         }
     }
+}
+
+fn conflicts(value: &Value) -> Vec<(String, String)> {
+    let Outcome::Infeasible { conflicts } = outcome(value) else {
+        panic!("feasible: {value}")
+    };
+    let members = conflicts.into_iter();
+    members
+        .map(|member| (member.id, member.description))
+        .collect()
+}
+
+/// A shift of eight hours on each day, for one person of each of these roles.
+fn days(count: usize, roles: &[&str]) -> Vec<Value> {
+    let requirements: Vec<Value> = roles
+        .iter()
+        .map(|role| json!({"count": 1, "where": [{"key": "role", "equals": role}]}))
+        .collect();
+    let days = (1..=count).map(|day| {
+        json!({
+            "id": format!("s{day:02}"), "day": format!("2026-11-{day:02}"), "start": "07:00", "end": "15:00",
+            "requirements": requirements,
+        })
+    });
+    days.collect()
+}
+
+#[test]
+fn a_clash_of_many_slots_has_none_too_many() {
+    // Two people of 10 shifts and one of 6, as hours come in shifts: the 27th is one too many.
+    let value = json!({
+        "resources": people(3),
+        "slots": days(30, &["rn"]),
+        "constraints": [
+            {"type": "minutes", "id": "full", "resource_ids": ["r00", "r01"], "max": 10 * 480 + 300},
+            {"type": "minutes", "id": "part", "resource_ids": ["r02"], "max": 6 * 480 + 400},
+        ],
+    });
+    let ids = conflict_ids(&value).unwrap();
+    assert_eq!(ids.len(), 2 + 27, "{ids:?}");
+}
+
+#[test]
+fn who_is_short_is_named_with_the_minutes_of_the_need() {
+    let mut value = json!({
+        "resources": with(3, resource("aide", json!({"role": "aide"}))),
+        "slots": days(8, &["rn", "aide"]),
+        "constraints": [{"type": "minutes", "max": 6 * 480}],
+    });
+    let minutes = "each of 4 resources works at most 2880 minutes per horizon; the 7 slots of this conflict need \
+        7 with role = \"aide\" (3360 minutes, 1 eligible), who are too few";
+    assert_eq!(
+        conflicts(&value)[0],
+        ("minutes:0".to_owned(), minutes.to_owned())
+    );
+    value["constraints"] = json!([{"type": "count", "max": 6}]);
+    let slots = "each of 4 resources takes at most 6 of 8 slots per horizon; the 7 slots of this conflict need \
+        7 with role = \"aide\" (1 eligible), who are too few";
+    assert_eq!(conflicts(&value)[0].1, slots);
+}
+
+#[test]
+fn members_of_several_clashes_say_to_which_they_belong() {
+    let value = json!({
+        "resources": people(2),
+        "slots": [slot("a", "2026-11-02", 1), slot("b", "2026-11-03", 1)],
+        "constraints": [
+            {"type": "fixed", "resource_ids": ["r00"], "slot_ids": ["a"]},
+            {"type": "unavailable", "resource_ids": ["r00"], "slot_ids": ["a"]},
+            {"type": "fixed", "resource_ids": ["r01"], "slot_ids": ["b"]},
+            {"type": "unavailable", "resource_ids": ["r01"], "slot_ids": ["b"]},
+        ],
+    });
+    let members = conflicts(&value);
+    let sets = members.iter().map(|(_, words)| words.split(": ").next());
+    let sets: Vec<&str> = sets.flatten().collect();
+    let (first, second) = ("conflict 1 of 2", "conflict 2 of 2");
+    assert_eq!(sets, [first, first, second, second]);
+    // Slots that are short by themselves are sets, too.
+    let value = json!({
+        "resources": people(1),
+        "slots": [slot("a", "2026-11-02", 2), slot("b", "2026-11-03", 3)],
+    });
+    let members = conflicts(&value);
+    assert!(
+        members[1].1.starts_with("conflict 2 of 2: needs 3"),
+        "{members:?}"
+    );
+}
+
+#[test]
+fn what_is_fixed_for_nobody_who_may_take_it_says_so() {
+    let value = json!({
+        "resources": with(1, resource("md", json!({"role": "md"}))),
+        "slots": [slot("a", "2026-11-02", 1)],
+        "constraints": [{"type": "fixed", "resource_ids": ["md"], "slot_ids": ["a"]}],
+    });
+    let expected = "resource md takes slot a, for which it is not eligible";
+    assert_eq!(
+        conflicts(&value),
+        [("fixed:0".to_owned(), expected.to_owned())]
+    );
 }

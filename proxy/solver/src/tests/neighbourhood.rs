@@ -9,7 +9,7 @@ use super::{library, outcome, resource, spec};
 use crate::engine::proto::CpModel;
 use crate::engine::{self, Found, Search, Verdict};
 use crate::model::Model;
-use crate::neighbourhood::improve;
+use crate::neighbourhood::Neighbourhoods;
 use crate::solve::{Outcome, encode};
 use crate::verify;
 
@@ -76,7 +76,11 @@ fn a_roster_without_cost_is_the_best_and_ends_the_search() {
     let spec = spec(&lenient);
     let model = encode(&spec).unwrap();
     let solution = vec![0; model.proto.variables.len()];
-    let found = improve(&library(), &spec, &model, solution, 60.0, |_| ()).unwrap();
+    let library = library();
+    let mut pieces = Neighbourhoods::new(&library, &spec, &model);
+    let found = pieces
+        .improve(solution, f64::NEG_INFINITY, 60.0, |_| ())
+        .unwrap();
     assert!(matches!(found.verdict, Verdict::Optimal { objective, .. } if objective == 0.0));
     assert!(found.spent < 1.0, "{}", found.spent);
 }
@@ -90,7 +94,11 @@ fn a_roster_gets_better_piece_by_piece_the_same_way_each_time() {
     let run = || {
         let told = RefCell::new(Vec::new());
         let tell = |objective| told.borrow_mut().push(objective);
-        let found = improve(&library(), &spec, &model, solution.clone(), 1.5, tell).unwrap();
+        let library = library();
+        let mut pieces = Neighbourhoods::new(&library, &spec, &model);
+        let found = pieces
+            .improve(solution.clone(), f64::NEG_INFINITY, 1.5, tell)
+            .unwrap();
         let (solution, objective, is_proved) = match found.verdict {
             Verdict::Optimal {
                 solution,

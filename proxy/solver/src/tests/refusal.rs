@@ -132,6 +132,17 @@ fn rules_that_measure_time_need_times() {
     }
 }
 
+#[test]
+fn a_cost_that_is_no_number_is_named_with_its_resource() {
+    let mut value = base();
+    value["preferences"] = json!([{"type": "cost", "attribute": "rate", "weight": 1}]);
+    assert!(parse(value.to_string().as_bytes()).is_ok());
+    for wrong in [json!("3"), json!(1.5), json!(-1), json!(1_000_001)] {
+        value["resources"][1]["attributes"]["rate"] = wrong;
+        assert_eq!(refused(&value).1, ["/resources/1/attributes wrong_type"]);
+    }
+}
+
 /// A spec of two resources with nothing but these slots and constraints.
 fn small(slots: Value, constraints: Value) -> Value {
     json!({"resources": [{"id": "a"}, {"id": "b"}], "slots": slots, "constraints": constraints})
