@@ -543,10 +543,8 @@ async fn a_replay_starts_anew_with_the_same_body(db: TestDb) {
     assert_eq!(refused.skipped[0].reason, Reason::EndpointDisabled);
 }
 
-/// SQLite has one writer: there no two wait for each other.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn replays_on_postgres_lock_deliveries_in_one_order() {
-    let db = TestDb::postgres().await;
+/// An endpoint with two deliveries that were given up, and their ids.
+async fn two_given_up(db: &TestDb) -> (Store, Endpoint, Vec<String>) {
     let store = db.open().await;
     let endpoint = one_endpoint(&store).await;
     publish_many(&store, &endpoint, 2).await;
@@ -556,7 +554,15 @@ async fn replays_on_postgres_lock_deliveries_in_one_order() {
         .map(|due| done(&due.lease, NOW, Next::Exhausted))
         .collect();
     turn(&store, "r1", NOW, over, &[]).await;
-    let mut ids: Vec<String> = due.into_iter().map(|due| due.lease.delivery_id).collect();
+    let ids = due.into_iter().map(|due| due.lease.delivery_id).collect();
+    (store, endpoint, ids)
+}
+
+/// SQLite has one writer: there no two wait for each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replays_on_postgres_lock_deliveries_in_one_order() {
+    let db = TestDb::postgres().await;
+    let (store, endpoint, mut ids) = two_given_up(&db).await;
     ids.sort_unstable_by(|one, other| other.cmp(one));
     let lock = |id: &str| {
         format!("UPDATE webhook_deliveries SET settled_at = settled_at WHERE id = '{id}'")
@@ -576,16 +582,8 @@ async fn replays_on_postgres_lock_deliveries_in_one_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_somebody_replays_on_postgres_is_not_waited_for_to_be_removed() {
     let db = TestDb::postgres().await;
-    let store = db.open().await;
-    let endpoint = one_endpoint(&store).await;
-    publish_many(&store, &endpoint, 2).await;
-    let due = take(&store, &endpoint, 2, NOW).await;
-    let over = due
-        .iter()
-        .map(|due| done(&due.lease, NOW, Next::Exhausted))
-        .collect();
-    turn(&store, "r1", NOW, over, &[]).await;
-    let id = &due[0].lease.delivery_id;
+    let (store, endpoint, ids) = two_given_up(&db).await;
+    let id = &ids[0];
     let again = format!(
         "UPDATE webhook_deliveries SET status = 'pending', settled_at = NULL, due_at = 0 WHERE id = '{id}'"
     );
