@@ -7,28 +7,35 @@ use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, signal};
+use svc_tests::organization::Organization;
 use svc_tests::patience::eventually;
-use svc_tests::sse;
+use svc_tests::sse::{self, Events};
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 use crate::load::under_load;
 
-/// A stream takes its time; the gateway waits for it, and takes nobody else in.
-#[tokio::test]
-async fn a_draining_gateway_finishes_what_it_has_begun() {
-    let world = World::start(None).await;
-    let organization = world.organization();
+/// A stream of ten events, so many milliseconds apart, that has said something.
+async fn begun(world: &World, organization: &Organization, apart_ms: u64) -> Events {
     let mark = mark();
     world
         .fake
-        .expect(json!({"contains": mark, "event_count": 10, "delay_between_events_ms": 200}))
+        .expect(json!({"contains": mark, "event_count": 10, "delay_between_events_ms": apart_ms}))
         .await;
     let mut stream = world
         .gateway
         .stream(&organization.key, json!({"message": mark}))
         .await;
     stream.until("message.delta").await;
+    stream
+}
+
+/// A stream takes its time; the gateway waits for it, and takes nobody else in.
+#[tokio::test]
+async fn a_draining_gateway_finishes_what_it_has_begun() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    let stream = begun(&world, &organization, 200).await;
     world.gateway.signal("TERM");
     let events = stream.rest().await;
     assert_eq!(events.last().unwrap().name, "run.completed");
@@ -46,16 +53,7 @@ async fn a_draining_gateway_finishes_what_it_has_begun() {
 async fn signals_of_others_end_nothing() {
     let world = World::start(None).await;
     let organization = world.organization();
-    let mark = mark();
-    world
-        .fake
-        .expect(json!({"contains": mark, "event_count": 10, "delay_between_events_ms": 50}))
-        .await;
-    let mut stream = world
-        .gateway
-        .stream(&organization.key, json!({"message": mark}))
-        .await;
-    stream.until("message.delta").await;
+    let stream = begun(&world, &organization, 50).await;
     for name in ["HUP", "USR1", "USR2", "ALRM"] {
         world.gateway.signal(name);
     }
