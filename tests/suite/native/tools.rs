@@ -174,13 +174,12 @@ async fn results_that_come_twice_at_once_leave_a_conversation_that_goes_on(world
     let organization = world.organization();
     let key = &organization.key;
     let (conversation, call) = with_open_call(world, key).await;
-    let slow = mark();
-    let order =
-        json!({"contains": slow, "times": 2, "delay_before_head_ms": 300, "text": "Sunny."});
+    let both = mark();
+    let order = json!({"contains": both, "times": 2, "together": true, "text": "Sunny."});
     world.fake.expect(order).await;
     let body = json!({
         "conversation_id": conversation, "tools": weather(),
-        "tool_results": [{"tool_call_id": call, "content": slow}],
+        "tool_results": [{"tool_call_id": call, "content": both}],
     });
     let (first, second) = tokio::join!(
         world.gateway.chat(key, body.clone()),

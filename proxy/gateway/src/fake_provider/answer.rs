@@ -188,6 +188,9 @@ async fn carry_out(
     ticket: Ticket,
     connection: Arc<Connection>,
 ) -> Response {
+    if let Some(meeting) = plan.meeting {
+        meeting.wait().await;
+    }
     let mut body = plan.body;
     for step in plan.before_head {
         match step {

@@ -2,9 +2,11 @@
 //!
 //! Pure: the steps are carried out in [`crate::fake_provider::answer`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::Barrier;
 
 use crate::fake_provider::format::{Event, Format, Refusal};
 use crate::fake_provider::frame::{self, Place};
@@ -29,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) retry_after: Option<String>,
     /// Length of the body where it is sent in one piece.
     pub(crate) content_length: Option<usize>,
+    /// Where it waits for other answers before anything else.
+    pub(crate) meeting: Option<Arc<Barrier>>,
     pub(crate) before_head: Vec<Step>,
     pub(crate) body: Vec<Step>,
 }
@@ -216,6 +220,7 @@ fn plan(
         content_type: ordered.unwrap_or_else(|| content_type.to_owned()),
         retry_after: behaviour.retry_after.clone(),
         content_length,
+        meeting: behaviour.meeting.clone(),
         before_head,
         body,
     }

@@ -3,9 +3,12 @@
 //! A test puts the list (`PUT /_control/script`); each request takes the first behaviour that matches it.
 //! Every field has a neutral default, so a behaviour names only what it wants.
 
+use std::sync::Arc;
+
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::Barrier;
 
 use crate::fake_provider::listener::Close;
 
@@ -61,6 +64,11 @@ pub(crate) struct Behaviour {
 
     // Time.
     pub(crate) delay_before_head_ms: u64,
+    /// None of the requests that it is for is answered before all have come.
+    pub(crate) together: bool,
+    /// Where they wait for each other.
+    #[serde(skip)]
+    pub(crate) meeting: Option<Arc<Barrier>>,
     /// Before each event of a stream; unset: the option of the command line.
     pub(crate) delay_between_events_ms: Option<u64>,
     /// Writes this many bytes at a time, head included …
@@ -170,6 +178,16 @@ impl Script {
     }
 }
 
+impl Behaviour {
+    fn with_its_meeting(mut self) -> Self {
+        if self.together {
+            let all = usize::try_from(self.times).unwrap_or(usize::MAX);
+            self.meeting = Some(Arc::new(Barrier::new(all)));
+        }
+        self
+    }
+}
+
 impl Default for Behaviour {
     fn default() -> Self {
         Self {
@@ -191,6 +209,8 @@ impl Default for Behaviour {
             raw_body: None,
             content_type: None,
             delay_before_head_ms: 0,
+            together: false,
+            meeting: None,
             delay_between_events_ms: None,
             drip_bytes: 0,
             drip_interval_ms: 0,
@@ -215,7 +235,7 @@ fn extend(waiting: &mut Vec<Behaviour>, behaviours: Vec<Behaviour>) -> Result<us
     if waiting.len() + behaviours.len() > MAX_BEHAVIOURS {
         return Err(TooMany);
     }
-    waiting.extend(behaviours);
+    waiting.extend(behaviours.into_iter().map(Behaviour::with_its_meeting));
     Ok(waiting.len())
 }
 

@@ -246,3 +246,18 @@ async fn ordered_pieces_come_one_event_each() {
     );
     assert_eq!(count(ask_stream("x")).await, 3);
 }
+
+#[tokio::test]
+async fn answers_that_come_together_wait_for_each_other() {
+    let fake = start().await;
+    fake.order(json!([{"contains": "both", "times": 2, "together": true}]))
+        .await;
+    let mut first = fake.connect(&ask("both")).await;
+    assert_eq!(fake.requests("await_received=1").await.len(), 1);
+    fake.send_text(&ask("alone")).await;
+    assert_eq!(fake.requests("").await[0]["finished"], false);
+    let mut second = fake.connect(&ask("both")).await;
+    for stream in [&mut first, &mut second] {
+        read_until(stream, "end_turn").await;
+    }
+}
