@@ -439,7 +439,7 @@ async fn limits_of_a_credential_hold(world: &World) {
     )
     .await;
     let slow = mark();
-    let behaviour = json!({"contains": slow, "event_count": 4, "delay_between_events_ms": 100});
+    let behaviour = json!({"contains": slow, "event_count": 4, "delay_between_events_ms": 500});
     world.fake.expect(behaviour).await;
     let mut running = world
         .gateway
