@@ -279,6 +279,7 @@ async fn build(
         hashing: Semaphore::new(HASHED_AT_ONCE),
         owed: Owed::new(metrics.unsettled.clone()),
         metrics,
+        join_trace: (!configuration.telemetry.otlp_endpoint.is_empty()).then_some(telemetry::join),
         settings: Settings {
             default_version: configuration.default_version()?,
             base_url: configuration.base_url(),

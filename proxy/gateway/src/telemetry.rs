@@ -3,13 +3,18 @@
 use std::io::IsTerminal;
 use std::sync::mpsc;
 
+use http::HeaderMap;
+use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::runtime::Tokio;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use svc_pipeline::service::TRACES;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -69,6 +74,32 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
         .with(traces)
         .try_init()?;
     Ok(Exporter(provider))
+}
+
+/// Makes `span` a child of the one that `traceparent` names (W3C Trace Context); without that header, or with one that
+/// is none, it begins a trace of its own.
+pub(crate) fn join(span: &Span, headers: &HeaderMap) {
+    if headers.contains_key(TRACE_PARENT) {
+        let parent = TraceContextPropagator::new().extract(&TraceParent(headers));
+        // Refused by a span that no subscriber wants.
+        let _ = span.set_parent(parent);
+    }
+}
+
+const TRACE_PARENT: &str = "traceparent";
+
+/// Headers as the propagator may see them: ids alone. `tracestate` has room for words of the caller's.
+struct TraceParent<'h>(&'h HeaderMap);
+
+impl Extractor for TraceParent<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        let value = (key == TRACE_PARENT).then(|| self.0.get(key))??;
+        value.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec![TRACE_PARENT]
+    }
 }
 
 /// What libraries say of their work is content, at the levels below: malformed paths and fields of callers, statements,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderMap;
 use svc_core::address::AddressRules;
 use svc_core::version::ApiVersion;
 use svc_plugin::PluginHost;
@@ -10,6 +11,7 @@ use svc_solver::Pool;
 use svc_store::Store;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tracing::Span;
 
 use crate::applications::Applications;
 use crate::budget::Rooms;
@@ -87,6 +89,8 @@ pub struct Gateway {
     /// Where people may sign in beside the sign-in page's own form.
     pub openid: Option<Arc<dyn OpenId>>,
     pub metrics: Arc<Metrics>,
+    /// Makes the span of a request part of the trace that its caller began; `None` where no traces are sent.
+    pub join_trace: Option<fn(&Span, &HeaderMap)>,
     /// What has to be written before the process may end.
     pub owed: Arc<Owed>,
     pub settings: Settings,

@@ -67,6 +67,9 @@ pub async fn serve(gateway: Arc<Gateway>, head: RequestHead, body: BodyReader) -
                 otel.kind = "server",
                 request_id = exchange.request_id,
             );
+            if let Some(join_trace) = exchange.gateway.join_trace {
+                join_trace(&span, &exchange.head.headers);
+            }
             let response = run(exchange, &route).instrument(span).await;
             counted(&gateway, &route.path, response)
         }

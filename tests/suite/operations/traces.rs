@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use svc_tests::fake::mark;
 use svc_tests::patience::in_time;
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -31,6 +32,28 @@ async fn collect(listener: &TcpListener) -> (String, Vec<u8>) {
             return (path, bytes.split_off(end + 4));
         }
     }
+}
+
+/// What is exported up to the span of this request.
+async fn spans_of(listener: &TcpListener, request_id: &str) -> Vec<Vec<u8>> {
+    let mut exports = Vec::new();
+    in_time("a span of the request", async {
+        loop {
+            let (path, body) = collect(listener).await;
+            assert_eq!(path, "/v1/traces");
+            let is_last = holds(&body, request_id.as_bytes());
+            exports.push(body);
+            if is_last {
+                return;
+            }
+        }
+    })
+    .await;
+    exports
+}
+
+fn holds(bytes: &[u8], needle: &[u8]) -> bool {
+    bytes.windows(needle.len()).any(|window| window == needle)
 }
 
 /// A collector that takes connections and never answers delays no stop, and no lease is renewed meanwhile.
@@ -64,26 +87,17 @@ async fn spans_reach_the_collector_without_content() {
     let body = json!({"message": format!("{mark} {secret} 536-22-8714"), "system": secret});
     let answer = world.gateway.chat(&organization.key, body).await;
     assert_eq!(answer.status, 200);
-    let request_id = answer.request_id().to_owned();
-    in_time("a span of the request", async {
-        loop {
-            let (path, body) = collect(&listener).await;
-            assert_eq!(path, "/v1/traces");
-            let text = String::from_utf8_lossy(&body).into_owned();
-            for needle in [
-                secret,
-                "536-22-8714",
-                mark.as_str(),
-                organization.key.as_str(),
-            ] {
-                assert!(!text.contains(needle), "{needle} in a span");
-            }
-            if text.contains(&request_id) {
-                return;
-            }
+    for span in spans_of(&listener, answer.request_id()).await {
+        let text = String::from_utf8_lossy(&span);
+        for needle in [
+            secret,
+            "536-22-8714",
+            mark.as_str(),
+            organization.key.as_str(),
+        ] {
+            assert!(!text.contains(needle), "{needle} in a span");
         }
-    })
-    .await;
+    }
     // A collector that does not answer holds nothing up.
     drop(listener);
     let start = std::time::Instant::now();
@@ -96,4 +110,44 @@ async fn spans_reach_the_collector_without_content() {
         200
     );
     assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// W3C Trace Context. Words that may travel beside the ids go nowhere.
+#[tokio::test]
+async fn a_callers_trace_is_continued() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let world =
+        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    let organization = world.organization();
+    let (trace, parent) = ([0x4b_u8; 16], [0xa7_u8; 8]);
+    let ids = format!("{}-{}", hex::encode(trace), hex::encode(parent));
+    let mark = mark();
+    let ask = |trace_parent: String| {
+        let body = json!({"message": mark, "stream": false});
+        let request = Request::new("POST", "/v1/ai/chat").bearer(&organization.key);
+        let request = request
+            .header("tracestate", "clinic=zanzibarwombat")
+            .header("baggage", "patient=zanzibarwombat");
+        request.header("traceparent", &trace_parent).json(&body)
+    };
+    // A trace that is not sampled has no spans here either.
+    let unsampled = world.gateway.answer(&ask(format!("00-{ids}-00"))).await;
+    assert_eq!(unsampled.status, 200, "{}", unsampled.text());
+    // A header that is none is as good as absent.
+    for (header, is_joined) in [(format!("00-{ids}-01"), true), (format!("zz-{ids}"), false)] {
+        let answer = world.gateway.answer(&ask(header)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let exports = spans_of(&listener, answer.request_id()).await;
+        let last = exports.last().unwrap();
+        assert_eq!(holds(last, &trace) && holds(last, &parent), is_joined);
+        for never in [b"zanzibar".as_slice(), unsampled.request_id().as_bytes()] {
+            assert!(!exports.iter().any(|export| holds(export, never)));
+        }
+    }
+    let sent = world.fake.received(&mark).await["headers"].to_string();
+    assert!(
+        !sent.contains("zanzibar") && !sent.contains("traceparent"),
+        "{sent}"
+    );
 }
