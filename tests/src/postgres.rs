@@ -70,6 +70,29 @@ impl Server {
         guardian::forget(child.id());
     }
 
+    /// Has it stand still: connections stay open and nobody answers, as if its machine had lost its network.
+    pub fn freeze(&self) {
+        self.signal("STOP");
+    }
+
+    pub fn thaw(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, name: &str) {
+        let process = self.process.lock().expect("the server");
+        let postmaster = process.as_ref().expect("a running server").id();
+        let signal = |pid: &str| Command::new("kill").args(["-s", name, pid]).output();
+        // First of all, so that it starts nobody meanwhile.
+        signal(&postmaster.to_string()).expect("a signal");
+        let sessions = format!("/proc/{postmaster}/task/{postmaster}/children");
+        let sessions = std::fs::read_to_string(sessions).expect("its sessions");
+        for pid in sessions.split_whitespace() {
+            // One that has ended meanwhile needs none.
+            signal(pid).expect("a signal");
+        }
+    }
+
     /// Where it keeps what it is given.
     pub fn files(&self) -> &Path {
         &self.folder

@@ -2,6 +2,7 @@
 //! recorded, nothing is served without a limit, and nobody has to restart anything.
 
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -110,6 +111,45 @@ async fn postgres_stops_and_comes_back() {
     .await;
     served_again(&world, &organization).await;
     assert_eq!(world.gateway.pid(), pid);
+}
+
+/// Once it is known that the database is gone, nobody waits to be told so: not while it refuses connections, nor while it
+/// keeps them and says nothing.
+#[tokio::test]
+async fn nobody_waits_for_a_database_that_is_gone() {
+    let server = tokio::task::spawn_blocking(|| Server::start(Durability::None))
+        .await
+        .unwrap();
+    let world = World::start(Some(server.database())).await;
+    let organization = world.organization();
+    for is_silent in [false, true] {
+        served_again(&world, &organization).await;
+        if is_silent {
+            server.freeze();
+        } else {
+            server.stop();
+        }
+        // Every wait for a connection, and every statement without an answer, is 5 s or more.
+        eventually("a refusal at once", async || {
+            let start = Instant::now();
+            fails_closed(&world, &organization).await;
+            let page = world.gateway.admin_page("/readyz").await;
+            assert_eq!(page.status, 503, "{}", page.text());
+            (start.elapsed() < Duration::from_secs(3)).then_some(())
+        })
+        .await;
+        if is_silent {
+            server.thaw();
+        } else {
+            server.start_again();
+        }
+    }
+    served_again(&world, &organization).await;
+    world.gateway.ready().await;
+    let log = world.gateway.log();
+    for told in ["the database is gone", "the database is back"] {
+        assert_eq!(log.matches(told).count(), 2, "{log}");
+    }
 }
 
 /// A disk that is full: no file may grow. The process is told so in place of the disk, which tests cannot fill.

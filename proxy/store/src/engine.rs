@@ -103,11 +103,12 @@ impl Db {
             size,
             closing: AtomicBool::new(false),
         });
+        let inside = runtime.clone();
         let opening = runtime.spawn(async move {
             if url.starts_with("sqlite:") {
-                open_sqlite(&url, options).await
+                open_sqlite(&url, options, &inside).await
             } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-                open_postgres(&url, options).await
+                open_postgres(&url, options, &inside).await
             } else {
                 Err(StoreError::Address(
                     "must start with sqlite:// or postgres://".to_owned(),
@@ -224,6 +225,10 @@ impl Db {
             let result = bounded(work(&mut cx)).await;
             match &result {
                 Ok(_) => engine.keep(cx, ticket),
+                Err(StoreError::TimedOut) => {
+                    engine.doubt();
+                    cx.close_on_drop();
+                }
                 Err(error) if error.is_outage() => cx.close_on_drop(),
                 Err(_) => {}
             }
@@ -286,6 +291,7 @@ impl Db {
                 engine.keep(cx, ticket);
             } else if matches!(result, Err(StoreError::TimedOut)) {
                 // Whoever did not answer is asked nothing more: an answer that comes late belongs to nobody.
+                engine.doubt();
                 cx.close_on_drop();
             } else {
                 cx.close_unless_idle().await;
@@ -353,6 +359,14 @@ impl Engine {
                 (Connection::Postgres(connection), ticket)
             }
         })
+    }
+
+    /// A connection did not answer: whether another can be made is found out.
+    fn doubt(&self) {
+        match self {
+            Self::Sqlite { readers, .. } => readers.doubt(),
+            Self::Postgres(pool) => pool.doubt(),
+        }
     }
 
     /// Keeps a connection on which everything went well for the next piece of work.
@@ -439,7 +453,11 @@ fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, StoreError> {
     Ok(connect)
 }
 
-async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {
+async fn open_sqlite(
+    url: &str,
+    options: StoreOptions,
+    runtime: &Handle,
+) -> Result<Engine, StoreError> {
     let address = |error: &dyn std::fmt::Display| StoreError::Address(error.to_string());
     let connect = sqlite_file(url)?
         .create_if_missing(true)
@@ -469,10 +487,10 @@ async fn open_sqlite(url: &str, options: StoreOptions) -> Result<Engine, StoreEr
     let migrating = pool(1).connect_with(connect.clone()).await?;
     migrate::run(&mut Connection::Sqlite(migrating.acquire().await?)).await?;
     migrating.close().await;
-    let readers = pool(connections)
+    let readers = pool(connections + 1)
         .connect_with(connect.pragma("query_only", "ON"))
         .await?;
-    let readers = Kept::new(readers, connections);
+    let readers = Kept::new(readers, connections, runtime.clone());
     let (orders, queue) = mpsc::channel(options.queue_jobs.max(1));
     std::thread::Builder::new()
         .name("sqlite-writer".to_owned())
@@ -498,7 +516,11 @@ fn create_private(path: &std::path::Path) -> std::io::Result<()> {
     }
 }
 
-async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, StoreError> {
+async fn open_postgres(
+    url: &str,
+    options: StoreOptions,
+    runtime: &Handle,
+) -> Result<Engine, StoreError> {
     let wait_ms = WAIT_TIMEOUT.as_millis().to_string();
     let idle_ms = JOB_TIMEOUT.as_millis().to_string();
     let connect = PgConnectOptions::from_str(url)
@@ -511,7 +533,7 @@ async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, Store
         ]);
     let connections = options.connections.max(1);
     let pool = PgPoolOptions::new()
-        .max_connections(connections)
+        .max_connections(connections + 1)
         .acquire_timeout(WAIT_TIMEOUT)
         .connect_with(connect)
         .await?;
@@ -523,5 +545,6 @@ async fn open_postgres(url: &str, options: StoreOptions) -> Result<Engine, Store
         );
     }
     drop(cx);
-    Ok(Engine::Postgres(Kept::new(pool, connections)))
+    let kept = Kept::new(pool, connections, runtime.clone());
+    Ok(Engine::Postgres(kept))
 }

@@ -1,13 +1,17 @@
 //! Connections that are kept between pieces of work. sqlx's pool asks every connection that comes back whether it still
 //! answers, which is a trip to the server (or to the reader's thread) for each piece of work; here a connection is
 //! asked only after it has rested, or when its work went wrong.
+//!
+//! A database that is gone is waited for once, by one task; whoever wants a connection meanwhile hears so at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection, Database, Pool};
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::WAIT_TIMEOUT;
@@ -17,12 +21,27 @@ use crate::error::StoreError;
 const PROBE_AFTER: Duration = Duration::from_secs(5);
 /// 30 min, as sqlx has it: a connection that is older is made anew, so that what the server has changed comes to hold.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// 1 s: a server that makes no connection in this time, after one of its connections fell silent, is gone.
+const DOUBT: Duration = Duration::from_secs(1);
+/// 500 ms: between attempts at a database that refuses connections without waiting.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(500);
 
 /// A pool and those of its connections that rest.
 pub(super) struct Kept<DB: Database> {
     pool: Pool<DB>,
     resting: Arc<Shelf<DB>>,
     turns: Arc<Semaphore>,
+    health: Arc<Health>,
+    runtime: Handle,
+}
+
+/// What is known of the database.
+#[derive(Default)]
+struct Health {
+    /// No connection could be made lately.
+    is_gone: AtomicBool,
+    /// A task tries whether one can be made.
+    is_tried: AtomicBool,
 }
 
 struct Shelf<DB: Database>(Mutex<Vec<Resting<DB>>>);
@@ -45,22 +64,31 @@ impl<DB: Database> Clone for Kept<DB> {
             pool: self.pool.clone(),
             resting: Arc::clone(&self.resting),
             turns: Arc::clone(&self.turns),
+            health: Arc::clone(&self.health),
+            runtime: self.runtime.clone(),
         }
     }
 }
 
 impl<DB: Database> Kept<DB> {
-    /// `connections`: what the pool has at most.
-    pub(super) fn new(pool: Pool<DB>, connections: u32) -> Self {
+    /// `connections`: what there is room for at once. The pool has room for one more, with which it is found out whether
+    /// the database is there.
+    pub(super) fn new(pool: Pool<DB>, connections: u32, runtime: Handle) -> Self {
         Self {
             pool,
             resting: Arc::new(Shelf(Mutex::default())),
             turns: Arc::new(Semaphore::new(connections as usize)),
+            health: Arc::default(),
+            runtime,
         }
     }
 
     /// A connection that answers. Whoever drops it gives it to the pool, which asks it; see [`Self::keep`].
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]: at once while the database is known to be gone.
     pub(super) async fn take(&self) -> Result<(PoolConnection<DB>, Ticket), StoreError> {
+        self.unless_gone()?;
         let turn = tokio::time::timeout(WAIT_TIMEOUT, Arc::clone(&self.turns).acquire_owned());
         let turn = turn
             .await
@@ -75,23 +103,91 @@ impl<DB: Database> Kept<DB> {
                 made,
                 since,
             } = rested;
-            if since.elapsed() > PROBE_AFTER {
-                let asked = tokio::time::timeout(WAIT_TIMEOUT, connection.ping()).await;
+            let is_gone = self.is_gone();
+            if is_gone || since.elapsed() > PROBE_AFTER {
+                let patience = if is_gone { DOUBT } else { WAIT_TIMEOUT };
+                let asked = tokio::time::timeout(patience, connection.ping()).await;
                 if !matches!(asked, Ok(Ok(()))) {
                     connection.close_on_drop();
                     // Nobody there: nobody waits as long again for each of the others.
                     if asked.is_err() {
                         self.close_resting();
+                        self.doubt();
                     }
                     continue;
                 }
             }
             return Ok((connection, Ticket { made, _turn: turn }));
         }
+        self.unless_gone()?;
         // Rare, and its future is large: on the heap, so that no other piece of work carries room for it.
-        let connection = Box::pin(self.pool.acquire()).await?;
+        let acquired = Box::pin(self.pool.acquire()).await;
+        let connection = acquired.inspect_err(|error| {
+            if !matches!(error, sqlx::Error::PoolClosed) {
+                self.lost(error);
+                self.doubt();
+            }
+        })?;
         let made = Instant::now();
         Ok((connection, Ticket { made, _turn: turn }))
+    }
+
+    fn is_gone(&self) -> bool {
+        self.health.is_gone.load(Ordering::Acquire)
+    }
+
+    /// A connection that rests may still be good, whatever becomes of new ones.
+    fn unless_gone(&self) -> Result<(), StoreError> {
+        if self.is_gone() && self.resting.0.lock().is_empty() {
+            let reason = "no connection can be made";
+            return Err(StoreError::Unavailable(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn lost(&self, error: &dyn std::fmt::Display) {
+        if !self.health.is_gone.swap(true, Ordering::AcqRel) {
+            tracing::error!(%error, "the database is gone; what needs it is refused until it is back");
+        }
+    }
+
+    /// Has one task find out whether a connection can be made, and where none can, wait until then.
+    pub(super) fn doubt(&self) {
+        if !self.health.is_tried.swap(true, Ordering::AcqRel) {
+            let kept = self.clone();
+            self.runtime.spawn(async move {
+                loop {
+                    kept.try_until_back().await;
+                    kept.health.is_tried.store(false, Ordering::Release);
+                    // Lost again meanwhile, by somebody who saw that it was being tried.
+                    let again = kept.is_gone() && !kept.pool.is_closed();
+                    if !again || kept.health.is_tried.swap(true, Ordering::AcqRel) {
+                        break;
+                    }
+                }
+            });
+        }
+    }
+
+    async fn try_until_back(&self) {
+        let mut tried = tokio::time::timeout(DOUBT, self.pool.acquire()).await;
+        loop {
+            match tried {
+                Ok(Ok(mut connection)) => {
+                    // The room in the pool is kept for the next doubt.
+                    connection.close_on_drop();
+                    if self.health.is_gone.swap(false, Ordering::AcqRel) {
+                        tracing::info!("the database is back");
+                    }
+                    return;
+                }
+                Ok(Err(sqlx::Error::PoolClosed)) => return,
+                Ok(Err(error)) => self.lost(&error),
+                Err(silence) => self.lost(&silence),
+            }
+            tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+            tried = Ok(self.pool.acquire().await);
+        }
     }
 
     /// Has the pool replace every connection that rests.
