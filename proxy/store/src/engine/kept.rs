@@ -122,12 +122,8 @@ impl<DB: Database> Kept<DB> {
         self.unless_gone()?;
         // Rare, and its future is large: on the heap, so that no other piece of work carries room for it.
         let acquired = Box::pin(self.pool.acquire()).await;
-        let connection = acquired.inspect_err(|error| {
-            if !matches!(error, sqlx::Error::PoolClosed) {
-                self.lost(error);
-                self.doubt();
-            }
-        })?;
+        // Perhaps it is back by now.
+        let connection = acquired.inspect_err(|_| self.doubt())?;
         let made = Instant::now();
         Ok((connection, Ticket { made, _turn: turn }))
     }
