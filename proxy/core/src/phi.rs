@@ -34,7 +34,7 @@ pub use narrow::{NARROWER_KINDS, narrower};
 pub use normal::is_unseen;
 pub use redact::{Shifted, redact};
 pub use redactor::{ReplyRedactor, Step};
-pub use refusal::leave_in_fixed_text;
+pub use refusal::{leave_in_fixed_text, leave_in_reply};
 pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};
 pub use scan::{Segment, TextScan};

@@ -173,6 +173,22 @@ impl Readers {
         Ok(self.detect(scan, policy, None).await?.findings)
     }
 
+    /// As [`Self::find`], but for what a model may state by itself.
+    async fn find_in_reply(
+        &mut self,
+        scan: &TextScan,
+        policy: &PhiPolicy,
+    ) -> Result<Vec<Finding>, Fault> {
+        let Detected {
+            mut findings,
+            allowed: _,
+            denied,
+        } = self.detect(scan, policy, None).await?;
+        let may_hold = |kind: &Kind| policy.replies_may_hold(kind.as_str());
+        phi::leave_in_reply(scan, &mut findings, may_hold, &denied);
+        Ok(findings)
+    }
+
     async fn detect(
         &mut self,
         scan: &TextScan,

@@ -89,9 +89,6 @@ impl Provider {
                 percent_encode(secret, path);
                 Ok(())
             }
-            AuthPlacement::HostSigned { .. } => {
-                Err(unusable("the driver asks for a signing scheme of the host"))
-            }
         }
     }
 }

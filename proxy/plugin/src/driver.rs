@@ -16,7 +16,7 @@ use svc_core::chat::ChatRequest;
 use crate::bindings::provider::exports::gateway::provider::{driver as wit, token_count};
 use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, Failed, PluginError};
-use crate::manifest::Auth;
+use crate::manifest::{Auth, NO_SIGNING};
 use crate::metrics::Function;
 use crate::metrics::Outcome;
 use crate::version::{Version, refuse_unknown, uninformed};
@@ -115,10 +115,6 @@ pub enum AuthPlacement {
     },
     Query {
         name: String,
-    },
-    /// A signing scheme of the host, by name.
-    HostSigned {
-        scheme: String,
     },
 }
 
@@ -309,7 +305,7 @@ fn auth_placement(auth: wit_types::AuthScheme) -> Result<AuthPlacement, Admissio
             template,
         },
         wit_types::AuthScheme::Query(name) => AuthPlacement::Query { name },
-        wit_types::AuthScheme::HostSigned(scheme) => AuthPlacement::HostSigned { scheme },
+        wit_types::AuthScheme::HostSigned(scheme) => return Err(unsigned(&scheme)),
     })
 }
 
@@ -321,10 +317,12 @@ fn manifest_auth(auth: &Auth) -> Result<AuthPlacement, AdmissionError> {
             template: template.clone(),
         },
         Auth::Query { name } => AuthPlacement::Query { name: name.clone() },
-        Auth::HostSigned { scheme } => AuthPlacement::HostSigned {
-            scheme: scheme.clone(),
-        },
+        Auth::HostSigned { scheme } => return Err(unsigned(scheme)),
     })
+}
+
+fn unsigned(scheme: &str) -> AdmissionError {
+    AdmissionError::new("info", format!("{NO_SIGNING}: {scheme:?}"))
 }
 
 fn wanted_headers(names: &[String]) -> Result<Arc<[HeaderName]>, AdmissionError> {

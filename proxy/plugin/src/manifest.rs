@@ -209,10 +209,14 @@ impl Manifest {
                 }
                 Ok(())
             }
-            Some(Auth::None | Auth::Query { .. } | Auth::HostSigned { .. }) => Ok(()),
+            Some(Auth::HostSigned { scheme }) => Err(format!("{NO_SIGNING}: {scheme:?}")),
+            Some(Auth::None | Auth::Query { .. }) => Ok(()),
         }
     }
 }
+
+/// A driver that could never be used is better refused than admitted.
+pub(crate) const NO_SIGNING: &str = "the host offers no signing scheme yet";
 
 /// The text that the error would quote stands in the file; its line is enough.
 fn unreadable(text: &str, error: &toml::de::Error) -> AdmissionError {
@@ -309,6 +313,45 @@ output-kib = 512
             let broken = GOOD.replacen(from, to, 1);
             let error = Manifest::parse(broken.as_bytes()).unwrap_err();
             assert!(error.reason.contains(says), "{says}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_driver_says_where_its_secret_goes() {
+        let driver = GOOD
+            .replace("phi-detector\"\n", "provider-driver\"\n")
+            .replace(
+                "gateway:phi/phi-detector",
+                "gateway:provider/provider-driver",
+            )
+            .replace("[entity-kinds]\nnames = [\"MRN\"]", "[auth]\nAUTH");
+        let judged = |auth: &str| {
+            let manifest = driver.replace("AUTH", auth);
+            Manifest::parse(manifest.as_bytes()).map_err(|error| error.reason)
+        };
+        for auth in [
+            "kind = \"none\"",
+            "kind = \"query\"\nname = \"key\"",
+            "kind = \"header\"\nname = \"authorization\"\ntemplate = \"Bearer {secret}\"",
+        ] {
+            judged(auth).unwrap();
+        }
+        for (auth, says) in [
+            (
+                "kind = \"header\"\nname = \"a b\"\ntemplate = \"{secret}\"",
+                "auth.name",
+            ),
+            (
+                "kind = \"header\"\nname = \"x-key\"\ntemplate = \"\"",
+                "auth.template",
+            ),
+            (
+                "kind = \"host-signed\"\nscheme = \"aws-sigv4\"",
+                "aws-sigv4",
+            ),
+        ] {
+            let reason = judged(auth).unwrap_err();
+            assert!(reason.contains(says), "{reason}");
         }
     }
 }

@@ -71,6 +71,10 @@ pub async fn read(store: &Store, span: &Span) -> Result<Activity, StoreError> {
     let mut seen = 0;
     loop {
         let rows = batch(store, span, &after).await?;
+        if seen >= MAX_ROWS && !rows.is_empty() {
+            activity.is_cut = true;
+            return Ok(activity);
+        }
         let is_last = rows.len() < BATCH_ROWS as usize;
         for row in rows {
             seen += 1;
@@ -78,10 +82,6 @@ pub async fn read(store: &Store, span: &Span) -> Result<Activity, StoreError> {
             count(&mut activity, &row);
         }
         if is_last {
-            return Ok(activity);
-        }
-        if seen >= MAX_ROWS {
-            activity.is_cut = true;
             return Ok(activity);
         }
     }

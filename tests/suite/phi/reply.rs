@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_tests::fake::mark;
+use svc_tests::policies::Policies;
 use svc_tests::sse;
 use svc_tests::world::World;
 
@@ -88,6 +89,38 @@ async fn tool_arguments_lose_new_values(world: &World) {
         arguments,
         &json!({"note": "ssn [SSN_1]", "again": ["[SSN_1]"], "count": 12})
     );
+}
+
+/// An assistant that books appointments: with `replies_may_hold`, a tool gets the date that the model chose. What somebody
+/// has said before, birthdays, and other kinds still go.
+#[tokio::test]
+async fn a_model_may_state_dates_where_the_operator_lets_it() {
+    let policies = Policies::copy();
+    policies.edit("phi.toml", "# replies_may_hold", "replies_may_hold");
+    let world = World::with(|setup| setup.policies(policies.path())).await;
+    let organization = world.organization();
+    let mark = mark();
+    let (_, ssn) = PLANTED[0];
+    let arguments = json!({"on": "2031-05-14", "date_of_birth": "1962-08-09", "ssn": ssn});
+    let order = json!({
+        "contains": mark, "times": 2, "tools": [{"name": "book", "input": arguments}],
+        "text": "Booked for May 14, 2031. The patient was born on August 9, 1962.\n",
+    });
+    world.fake.expect(order).await;
+    let tool = json!({"name": "book", "description": "books", "input_schema": {"type": "object"}});
+    let body = json!({"message": format!("{mark} next Wednesday, please"), "tools": [tool]});
+    let kept = "Booked for May 14, 2031. The patient was born on [DATE_1].\n";
+    let answer = world.gateway.chat(&organization.key, body.clone()).await;
+    let message = answer.json()["data"]["message"].clone();
+    assert_eq!(message["content"], kept);
+    let arguments = &message["tool_calls"][0]["arguments"];
+    assert_eq!(arguments["on"], "2031-05-14");
+    let birth = arguments["date_of_birth"].to_string();
+    let number = arguments["ssn"].to_string();
+    assert!(birth.contains("[DATE_"), "{birth}");
+    assert!(number.contains("[SSN_"), "{number}");
+    let events = world.gateway.stream(&organization.key, body).await;
+    assert_eq!(sse::text_of(&events.rest().await), kept);
 }
 
 /// The provider stalls behind its first words; the caller has them.

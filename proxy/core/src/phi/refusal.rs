@@ -63,25 +63,43 @@ pub fn leave_in_fixed_text(
     denied: &[Range<usize>],
 ) {
     let tools = scan.tools();
+    leave(scan, findings, denied, |finding| {
+        let is_fixed = tools.contains(&finding.segment) || is_in_address(scan, finding);
+        is_fixed && may_hold(&finding.kind)
+    });
+}
+
+/// As [`leave_in_fixed_text`], of what a model states by itself.
+pub fn leave_in_reply(
+    scan: &TextScan,
+    findings: &mut Vec<Finding>,
+    may_hold: impl Fn(&Kind) -> bool,
+    denied: &[Range<usize>],
+) {
+    leave(scan, findings, denied, |finding| may_hold(&finding.kind));
+}
+
+/// Takes out of `findings` what `may` stay, unless it is denied or about a birth.
+fn leave(
+    scan: &TextScan,
+    findings: &mut Vec<Finding>,
+    denied: &[Range<usize>],
+    may: impl Fn(&Finding) -> bool,
+) {
     let denied = denied.iter().flat_map(|reads| scan.pieces(reads.clone()));
     let denied: Vec<Range<usize>> = denied.map(|piece| piece.source).collect();
     let is_denied = |finding: &Finding| {
         let mut on_it = denied.iter();
         on_it.any(|denied| denied.start < finding.end && finding.start < denied.end)
     };
-    findings.retain(|finding| {
-        let is_fixed = tools.contains(&finding.segment) || is_in_address(scan, finding);
-        !is_fixed
-            || !may_hold(&finding.kind)
-            || is_denied(finding)
-            || is_behind_birth(scan, finding)
-    });
+    findings
+        .retain(|finding| !may(finding) || is_denied(finding) || is_behind_birth(scan, finding));
 }
 
 /// Bytes that a word about birth may stand before what it is about.
 const NEAR_BYTES: usize = 24;
 
-/// `born 03/04/1961` is about somebody, whatever kinds fixed text may hold.
+/// `born 03/04/1961` is about somebody, whatever kinds may stay.
 fn is_behind_birth(scan: &TextScan, finding: &Finding) -> bool {
     let Some(segment) = scan.segments().get(finding.segment) else {
         return false;

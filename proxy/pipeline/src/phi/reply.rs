@@ -155,7 +155,7 @@ impl ReplyGuard {
             match step {
                 Step::Send(event) => self.send(event, first, outlet).await?,
                 Step::Scan(text) => {
-                    let findings = scan.readers.find(&text, policy).await?;
+                    let findings = scan.readers.find_in_reply(&text, policy).await?;
                     self.redactor
                         .found(&text, findings, &mut scan.placeholders)
                         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;

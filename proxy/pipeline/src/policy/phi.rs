@@ -21,7 +21,7 @@ const MAX_SAFE_THRESHOLD: u16 = 900;
 
 /// What may stay in text that cannot be rewritten, of the kinds that are ours: places, organizations and dates, of which
 /// an example identifies nobody. A tool's definition that holds another is always refused (spec, PHI Guard modes).
-const FIXED_TEXT_KINDS: [&str; 3] = ["LOCATION", "ORGANIZATION", "DATE"];
+const IMPERSONAL_KINDS: [&str; 3] = ["LOCATION", "ORGANIZATION", "DATE"];
 
 /// The profile of a file that names none: every kind is dealt with as the base rules say.
 pub const SAFE_HARBOR: &str = "safe-harbor";
@@ -36,6 +36,9 @@ pub(crate) struct File {
     /// Kinds that may stand in text that cannot be rewritten: definitions of tools, addresses of media.
     #[serde(default)]
     fixed_text_may_hold: Vec<Spanned<String>>,
+    /// Kinds that a model may state by itself.
+    #[serde(default)]
+    replies_may_hold: Vec<Spanned<String>>,
     /// The profile in force.
     profile: Option<Spanned<String>>,
     defaults: Rule,
@@ -101,6 +104,7 @@ pub struct PhiPolicy {
     /// Kinds beside ours that the file speaks of.
     pub further_kinds: Vec<String>,
     fixed_text_may_hold: Vec<String>,
+    replies_may_hold: Vec<String>,
     defaults: Rule,
     profiles: Vec<Profile>,
     in_force: ProfileId,
@@ -169,6 +173,11 @@ impl PhiPolicy {
         self.fixed_text_may_hold.iter().any(|held| held == kind)
     }
 
+    /// Whether a finding of this kind may stay in a reply, where nobody but the model has said it.
+    pub fn replies_may_hold(&self, kind: &str) -> bool {
+        self.replies_may_hold.iter().any(|held| held == kind)
+    }
+
     /// What is wrong with the name of a kind that findings are to have.
     pub(crate) fn unknown_kind(&self, name: &str) -> Option<String> {
         wrong_finding(name, &self.further_kinds)
@@ -183,6 +192,7 @@ impl PhiPolicy {
             detectors,
             further_kinds,
             fixed_text_may_hold,
+            replies_may_hold,
             profile,
             defaults,
             kinds,
@@ -207,7 +217,8 @@ impl PhiPolicy {
             further: own_kinds(further_kinds, source, findings),
             findings,
         };
-        let fixed_text_may_hold = builder.wide_kinds(fixed_text_may_hold);
+        let fixed_text_may_hold = builder.held("fixed_text_may_hold", fixed_text_may_hold);
+        let replies_may_hold = builder.held("replies_may_hold", replies_may_hold);
         let base = builder.rules(&kinds, &BTreeMap::new());
         let mut built: Vec<Profile> = profiles
             .iter()
@@ -231,6 +242,7 @@ impl PhiPolicy {
             detectors,
             further_kinds: builder.further,
             fixed_text_may_hold,
+            replies_may_hold,
             defaults,
             profiles: built,
             in_force: in_force.unwrap_or(ProfileId(0)),
@@ -272,16 +284,16 @@ fn wrong_finding(name: &str, further: &[String]) -> Option<String> {
     }
 }
 
-/// What is wrong with the name of a kind that may stay in text that cannot be rewritten.
-fn wrong_in_fixed_text(name: &str, further: &[String]) -> Option<String> {
+/// What is wrong with the name of a kind that may stay somewhere.
+fn wrong_to_hold(name: &str, further: &[String]) -> Option<String> {
     let is_named = |known: &str| known == name;
-    let may = FIXED_TEXT_KINDS.iter().copied().any(is_named)
+    let may = IMPERSONAL_KINDS.iter().copied().any(is_named)
         || further.iter().map(String::as_str).any(is_named);
     if may {
         return None;
     }
     wrong_finding(name, further).or_else(|| {
-        let ours = FIXED_TEXT_KINDS.join(", ");
+        let ours = IMPERSONAL_KINDS.join(", ");
         Some(format!(
             "{name} identifies a person; of our kinds it may name {ours}"
         ))
@@ -318,13 +330,13 @@ struct Builder<'b> {
 }
 
 impl Builder<'_> {
-    /// Kinds that findings have.
-    fn wide_kinds(&mut self, named: Vec<Spanned<String>>) -> Vec<String> {
+    /// Kinds that may stay somewhere, as `key` names them.
+    fn held(&mut self, key: &str, named: Vec<Spanned<String>>) -> Vec<String> {
         let mut kinds = Vec::with_capacity(named.len());
         for name in named {
             let (start, name) = (name.span().start, name.into_inner());
-            if let Some(message) = wrong_in_fixed_text(&name, &self.further) {
-                let message = format!("fixed_text_may_hold: {message}");
+            if let Some(message) = wrong_to_hold(&name, &self.further) {
+                let message = format!("{key}: {message}");
                 self.findings.add_at(self.source, start, message);
             }
             kinds.push(name);

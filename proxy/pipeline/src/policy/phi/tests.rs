@@ -146,6 +146,10 @@ fn names_that_nothing_has_are_refused_with_their_line() {
             "fixed_text_may_hold = [\"FACILITY\"]\n",
             "line 3: fixed_text_may_hold: findings of FACILITY are ORGANIZATION",
         ),
+        (
+            "replies_may_hold = [\"NAME\"]\n",
+            "line 3: replies_may_hold: NAME identifies a person; of our kinds it may name LOCATION, ORGANIZATION, DATE",
+        ),
     ] {
         let (_, problems) = with(rest);
         assert_eq!(problems.len(), 1, "{rest}: {problems:?}");
@@ -182,6 +186,9 @@ fn kinds_of_others_may_be_named_once_they_are_declared() {
         "further_kinds = [\"WARD\"]\nfixed_text_may_hold = [\"WARD\"]\n[kinds.WARD]\naction = \"block\"\n",
     );
     assert!(policy.fixed_text_may_hold("WARD") && !policy.fixed_text_may_hold("DATE"));
+    assert!(!policy.replies_may_hold("WARD"));
+    let policy = good("replies_may_hold = [\"DATE\"]\n");
+    assert!(policy.replies_may_hold("DATE") && !policy.fixed_text_may_hold("DATE"));
     assert_eq!(
         action(&policy, policy.profile_in_force(), "WARD", None),
         Action::Block
