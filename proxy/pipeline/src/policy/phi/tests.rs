@@ -187,8 +187,8 @@ fn kinds_of_others_may_be_named_once_they_are_declared() {
     );
     assert!(policy.fixed_text_may_hold("WARD") && !policy.fixed_text_may_hold("DATE"));
     assert!(!policy.replies_may_hold("WARD"));
-    let policy = good("replies_may_hold = [\"DATE\"]\n");
-    assert!(policy.replies_may_hold("DATE") && !policy.fixed_text_may_hold("DATE"));
+    let replies = good("replies_may_hold = [\"DATE\"]\n");
+    assert!(replies.replies_may_hold("DATE") && !replies.fixed_text_may_hold("DATE"));
     assert_eq!(
         action(&policy, policy.profile_in_force(), "WARD", None),
         Action::Block
