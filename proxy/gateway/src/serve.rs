@@ -160,8 +160,8 @@ fn lockable(configuration: &Configuration) -> anyhow::Result<Option<Lockable>> {
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// Starts the bundled fake provider for every provider of the catalogue that has no address, and for test
-/// mode. Says so, because nothing real answers then.
+/// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test mode.
+/// Says so, because nothing real answers then.
 async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
         .providers
@@ -193,7 +193,7 @@ async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> 
         ..Provider::default()
     };
     if live_missing {
-        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers every model");
+        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers for alpha and beta");
         for name in FAKED {
             configuration
                 .providers
