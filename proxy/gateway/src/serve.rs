@@ -543,7 +543,7 @@ async fn welcome(configuration: &Configuration, store: &Store, fakes: bool) -> a
         out,
         "\nA first chat; the number and the address are replaced before the provider sees them:\n\n\
          curl -N {url}/v1/ai/chat \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  \
-         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarise the visit.\"}}'\n",
+         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarize the visit.\"}}'\n",
         created.made.api_key
     )?;
     writeln!(
