@@ -160,8 +160,8 @@ fn lockable(configuration: &Configuration) -> anyhow::Result<Option<Lockable>> {
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test mode.
-/// Says so, because nothing real answers then.
+/// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test
+/// mode. Says so, because nothing real answers then.
 async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
         .providers
