@@ -365,7 +365,7 @@ fn merge_numbers(writable: &mut Writable, fields: &mut Fields, problems: &mut Pr
 
 fn unknown_model(model: &str, call: &Call) -> Option<String> {
     let is_unknown = call.policy.catalogue.find(model).is_none();
-    is_unknown.then(|| "is not a model of the catalogue".to_owned())
+    is_unknown.then(|| "is not a model of the catalog".to_owned())
 }
 
 /// One agent is an array of one (spec).

@@ -178,7 +178,7 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
 
 fn not_premium(model: &str, call: &Call) -> Option<String> {
     let problem = match call.policy.catalogue.find(model) {
-        None => "is not a model of the catalogue",
+        None => "is not a model of the catalog",
         Some(model) if model.access != Access::Premium => "is open to everybody",
         Some(_) => return None,
     };

@@ -119,7 +119,7 @@ macro_rules! catalogue {
 
 catalogue! {
     PhiInToolSchema "PHI_IN_TOOL_SCHEMA" 400 InvalidRequest final _ raised "A tool definition contains PHI.";
-    UnsupportedParameter "UNSUPPORTED_PARAMETER" 400 InvalidRequest final _ raised "A parameter cannot be honoured here.";
+    UnsupportedParameter "UNSUPPORTED_PARAMETER" 400 InvalidRequest final _ raised "A parameter cannot be honored here.";
     InvalidApiVersion "INVALID_API_VERSION" 400 InvalidRequest final _ raised "The Svc-Version header names an unsupported version.";
     InvalidApiKey "INVALID_API_KEY" 401 Authentication final _ raised "The API key is missing, malformed or revoked.";
     AgentCredentialNotFound "AGENT_CREDENTIAL_NOT_FOUND" 401 Authentication final _ raised "The agent credential does not exist.";

@@ -66,7 +66,7 @@ pub(crate) struct Bootstrap {
     /// Leave the organization without an agreement: inference answers BAA_REQUIRED.
     #[arg(long)]
     no_baa: bool,
-    /// Models that are enabled: the standard ones, or all of the catalogue.
+    /// Models that are enabled: the standard ones, or all of the catalog.
     #[arg(long, value_enum, default_value_t = Models::All)]
     models: Models,
     /// The plan's tier.

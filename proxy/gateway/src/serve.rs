@@ -160,7 +160,7 @@ fn lockable(configuration: &Configuration) -> anyhow::Result<Option<Lockable>> {
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// Starts the bundled fake provider for every provider of the catalogue that has no address, and for test
+/// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test
 /// mode. Says so, because nothing real answers then.
 async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
@@ -193,7 +193,7 @@ async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> 
         ..Provider::default()
     };
     if live_missing {
-        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers every model");
+        tracing::warn!(%address, "no provider is configured: the bundled fake provider answers for alpha and beta");
         for name in FAKED {
             configuration
                 .providers
@@ -543,7 +543,7 @@ async fn welcome(configuration: &Configuration, store: &Store, fakes: bool) -> a
         out,
         "\nA first chat; the number and the address are replaced before the provider sees them:\n\n\
          curl -N {url}/v1/ai/chat \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  \
-         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarise the visit.\"}}'\n",
+         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarize the visit.\"}}'\n",
         created.made.api_key
     )?;
     writeln!(

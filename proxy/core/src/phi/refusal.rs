@@ -65,7 +65,9 @@ pub fn leave_in_fixed_text(
     let tools = scan.tools();
     leave(scan, findings, denied, |finding| {
         let is_fixed = tools.contains(&finding.segment) || is_in_address(scan, finding);
-        is_fixed && may_hold(&finding.kind)
+        let segment = scan.segments().get(finding.segment);
+        let first = segment.map_or(0, |segment| segment.start);
+        is_fixed && may_hold(&finding.kind) && !speaks_of_birth(scan, first, finding)
     });
 }
 
@@ -76,10 +78,13 @@ pub fn leave_in_reply(
     may_hold: impl Fn(&Kind) -> bool,
     denied: &[Range<usize>],
 ) {
-    leave(scan, findings, denied, |finding| may_hold(&finding.kind));
+    leave(scan, findings, denied, |finding| {
+        // In arguments a value is behind its key, which is a text of its own.
+        may_hold(&finding.kind) && !speaks_of_birth(scan, 0, finding)
+    });
 }
 
-/// Takes out of `findings` what `may` stay, unless it is denied or about a birth.
+/// Takes out of `findings` what `may` stay, unless it is denied.
 fn leave(
     scan: &TextScan,
     findings: &mut Vec<Finding>,
@@ -92,19 +97,16 @@ fn leave(
         let mut on_it = denied.iter();
         on_it.any(|denied| denied.start < finding.end && finding.start < denied.end)
     };
-    findings
-        .retain(|finding| !may(finding) || is_denied(finding) || is_behind_birth(scan, finding));
+    findings.retain(|finding| !may(finding) || is_denied(finding));
 }
 
 /// Bytes that a word about birth may stand before what it is about.
 const NEAR_BYTES: usize = 24;
 
-/// `born 03/04/1961` is about somebody, whatever kinds may stay.
-fn is_behind_birth(scan: &TextScan, finding: &Finding) -> bool {
-    let Some(segment) = scan.segments().get(finding.segment) else {
-        return false;
-    };
-    let from = finding.start.saturating_sub(NEAR_BYTES).max(segment.start);
+/// `born 03/04/1961` is about somebody, whatever kinds may stay: whether such a word is right before a finding, and
+/// not before byte `first`.
+fn speaks_of_birth(scan: &TextScan, first: usize, finding: &Finding) -> bool {
+    let from = finding.start.saturating_sub(NEAR_BYTES).max(first);
     let near = scan.text().as_bytes().get(from..finding.start);
     let near = near.unwrap_or_default().to_ascii_lowercase();
     ["born", "dob", "birth"].iter().any(|word| {

@@ -194,7 +194,7 @@ impl Fields {
         if let Some(value) = self.take(key)
             && !means_nothing(&value)
         {
-            problems.add_foreign(join(&self.path, key), "cannot be honoured here");
+            problems.add_foreign(join(&self.path, key), "cannot be honored here");
         }
     }
 

@@ -11,8 +11,8 @@ pub(crate) static APART: Form = Form {
     word: "apart",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "At most one of the resources is in any one slot, or with `\"per\": \"day\"` takes slots on any one day. `resource_ids` or `resource_where` is required (`missing_field`) and names two or more (`out_of_range`).",
-    unit: "one of them too many, in one slot or on one day",
+    summary: "At most one of the resources takes any one slot or, with `\"per\": \"day\"`, takes slots on any one day. `resource_ids` or `resource_where` is required (`missing_field`) and must name at least two resources (`out_of_range`).",
+    unit: "one resource too many in one slot or on one day",
     example: r#"{"type": "apart", "resource_ids": ["a", "b"], "per": "slot"}"#,
     read: |reader| Box::new(Apart::read(reader)),
 };

@@ -12,8 +12,8 @@ pub(crate) static COMPLETE_WEEKENDS: Form = Form {
     word: "complete_weekends",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Each resource takes slots on both Saturday and Sunday of a weekend, or on neither. Weekends of which a day lies outside of the spec's days are free.",
-    unit: "one weekend with work on one day only",
+    summary: "Each resource takes slots on both Saturday and Sunday of a weekend, or on neither. Weekends with a day outside the spec's days are exempt.",
+    unit: "one weekend with work on only one day",
     example: r#"{"type": "complete_weekends"}"#,
     read: |reader| Box::new(CompleteWeekends(reader.scope())),
 };

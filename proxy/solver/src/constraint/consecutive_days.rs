@@ -1,4 +1,4 @@
-//! `consecutive_days`: how many days on end a resource works.
+//! `consecutive_days`: how many consecutive days a resource works.
 
 use super::runs::{Of, Runs};
 use crate::model::Encoder;
@@ -11,8 +11,8 @@ pub(crate) static CONSECUTIVE_DAYS: Form = Form {
     word: "consecutive_days",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Each resource works `min` to `max` days on end; a day counts with any of the slots. Runs that touch the first or the last day are never too short.",
-    unit: "one day above `max`, or below `min`, of one run",
+    summary: "Each resource works `min` to `max` consecutive days. A day counts as worked if the resource takes any of the slots on it. Runs that touch the first or the last day are never too short.",
+    unit: "one day above `max` or below `min` in one run",
     example: r#"{"type": "consecutive_days", "min": 2, "max": 5}"#,
     read: |reader| Box::new(ConsecutiveDays::read(reader)),
 };

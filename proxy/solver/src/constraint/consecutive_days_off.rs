@@ -11,8 +11,8 @@ pub(crate) static CONSECUTIVE_DAYS_OFF: Form = Form {
     word: "consecutive_days_off",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Each resource is off for `min` to `max` days on end; a day without any of the slots counts as off. Runs that touch the first or the last day are never too short.",
-    unit: "one day above `max`, or below `min`, of one run",
+    summary: "Each resource is off for `min` to `max` consecutive days. A day counts as off if the resource takes none of the slots on it. Runs that touch the first or the last day are never too short.",
+    unit: "one day above `max` or below `min` in one run",
     example: r#"{"type": "consecutive_days_off", "min": 2}"#,
     read: |reader| Box::new(ConsecutiveDaysOff::read(reader)),
 };

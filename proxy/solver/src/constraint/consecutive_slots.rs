@@ -11,8 +11,8 @@ pub(crate) static CONSECUTIVE_SLOTS: Form = Form {
     word: "consecutive_slots",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "On `min` to `max` days on end, each resource takes slots of one kind, which `slot_where` or `slot_ids` names: nights, say. Runs that touch the first or the last day are never too short.",
-    unit: "one day above `max`, or below `min`, of one run",
+    summary: "Each resource takes slots of one kind, such as nights, on `min` to `max` consecutive days. `slot_where` or `slot_ids` names the kind. Runs that touch the first or the last day are never too short.",
+    unit: "one day above `max` or below `min` in one run",
     example: r#"{"type": "consecutive_slots", "slot_where": [{"key": "shift", "equals": "night"}], "min": 2, "max": 4}"#,
     read: |reader| Box::new(ConsecutiveSlots::read(reader)),
 };

@@ -13,7 +13,7 @@ pub(crate) static COUNT: Form = Form {
     word: "count",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Each resource takes `min` to `max` of the slots per `period`: `horizon` (the default), `week` (from Monday) or `weekend` (Saturday and Sunday). Weeks and weekends without any of the slots do not count.",
+    summary: "Each resource takes `min` to `max` of the slots in each `period`: `horizon` (the default), `week` (from Monday) or `weekend` (Saturday and Sunday). Weeks and weekends without any of the slots are ignored.",
     unit: "one slot below `min` or above `max` in one period",
     example: r#"{"type": "count", "resource_ids": ["a"], "slot_where": [{"key": "shift", "equals": "night"}], "period": "week", "min": 0, "max": 3}"#,
     read: |reader| Box::new(Count::read(reader)),

@@ -13,7 +13,7 @@ pub(crate) static DIFFERENT_RESOURCES: Form = Form {
     word: "different_resources",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "No resource takes more than one of the slots. `slot_ids` or `slot_where` is required (`missing_field`), and two slots or more are in the scope (`out_of_range`).",
+    summary: "No resource takes more than one of the slots. `slot_ids` or `slot_where` is required (`missing_field`), and at least two slots must be in the scope (`out_of_range`).",
     unit: "one slot too many for one resource",
     example: r#"{"type": "different_resources", "slot_ids": ["s", "t"]}"#,
     read: |reader| Box::new(DifferentResources::read(reader)),

@@ -12,7 +12,7 @@ pub(crate) static FIXED: Form = Form {
     word: "fixed",
     strengths: HARD,
     weighs_itself: false,
-    summary: "The resources, named by `resource_ids`, take all of the slots, named by `slot_ids`. Past slots that are fixed give later rules their history. As a wish: `prefer`.",
+    summary: "The resources that `resource_ids` names take all of the slots that `slot_ids` names. Past slots that are fixed give later rules their history. The corresponding preference is `prefer`.",
     unit: "one slot not taken",
     example: r#"{"type": "fixed", "resource_ids": ["a"], "slot_ids": ["s"]}"#,
     read: |reader| Box::new(Fixed::read(reader)),

@@ -12,7 +12,7 @@ pub(crate) static FORBIDDEN_SEQUENCE: Form = Form {
     word: "forbidden_sequence",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "No resource takes slots of these kinds on successive days: one of the first condition of `pattern` on a day, one of the second on the next day, and so on (2 to 7 conditions).",
+    summary: "No resource takes slots of these kinds on consecutive days: one that meets the first condition of `pattern` on one day, one that meets the second on the next day, and so on (2 to 7 conditions).",
     unit: "one day on which such a sequence begins",
     example: r#"{"type": "forbidden_sequence", "pattern": [[{"key": "shift", "equals": "night"}], [{"key": "shift", "equals": "early"}]]}"#,
     read: |reader| Box::new(ForbiddenSequence::read(reader)),

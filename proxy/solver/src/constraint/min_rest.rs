@@ -12,8 +12,8 @@ pub(crate) static MIN_REST: Form = Form {
     word: "min_rest",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Between any two slots of a resource lie at least so many `minutes`. The slots need `start` and `end`.",
-    unit: "one pair of slots that are too close",
+    summary: "At least `minutes` minutes lie between any two slots of a resource. The slots need `start` and `end`.",
+    unit: "one pair of slots that are too close together",
     example: r#"{"type": "min_rest", "minutes": 660}"#,
     read: |reader| Box::new(MinRest::read(reader)),
 };

@@ -13,7 +13,7 @@ pub(crate) static MINUTES: Form = Form {
     word: "minutes",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "The slots that a resource takes last `min` to `max` minutes per `period` (as for `count`). The slots need `start` and `end`.",
+    summary: "The slots that a resource takes in each `period` (as for `count`) last `min` to `max` minutes in all. The slots need `start` and `end`.",
     unit: "one minute below `min` or above `max` in one period",
     example: r#"{"type": "minutes", "resource_ids": ["a"], "period": "week", "min": 0, "max": 2400}"#,
     read: |reader| Box::new(Minutes::read(reader)),

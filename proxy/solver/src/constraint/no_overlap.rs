@@ -12,7 +12,7 @@ pub(crate) static NO_OVERLAP: Form = Form {
     word: "no_overlap",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "No resource takes two slots that overlap in time; one may begin when the other ends. The slots need `start` and `end`.",
+    summary: "No resource takes two slots that overlap in time. A slot may begin at the time another one ends. The slots need `start` and `end`.",
     unit: "one pair of slots that overlap",
     example: r#"{"type": "no_overlap"}"#,
     read: |reader| Box::new(NoOverlap::read(reader)),

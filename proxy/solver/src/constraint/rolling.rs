@@ -14,7 +14,7 @@ pub(crate) static ROLLING: Form = Form {
     word: "rolling",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "In any `window_days` days on end, each resource takes `min` to `max`: `slots` (the default `unit`), `days` with a slot, or `minutes` (the slots need `start` and `end`). Windows lie wholly inside the spec's days; where these are fewer than a window, `max` holds for all of them and `min` is not asked.",
+    summary: "In any `window_days` consecutive days, each resource takes `min` to `max`: `slots` (the default `unit`), `days` with a slot, or `minutes` (the slots need `start` and `end`). Windows lie wholly inside the spec's days. If there are fewer days than a window has, `max` applies to all of them together and `min` is not enforced.",
     unit: "one slot, day or minute below `min` or above `max` in one window",
     example: r#"{"type": "rolling", "window_days": 14, "max": 8, "unit": "slots"}"#,
     read: |reader| Box::new(Rolling::read(reader)),

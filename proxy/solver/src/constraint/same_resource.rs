@@ -12,7 +12,7 @@ pub(crate) static SAME_RESOURCE: Form = Form {
     word: "same_resource",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Each resource takes all of the slots or none of them. `slot_ids` or `slot_where` is required (`missing_field`), and two slots or more are in the scope (`out_of_range`).",
+    summary: "Each resource takes either all of the slots or none of them. `slot_ids` or `slot_where` is required (`missing_field`), and at least two slots must be in the scope (`out_of_range`).",
     unit: "one resource with some of the slots but not all",
     example: r#"{"type": "same_resource", "slot_ids": ["s", "t"]}"#,
     read: |reader| Box::new(SameResource::read(reader)),

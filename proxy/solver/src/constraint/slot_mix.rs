@@ -11,7 +11,7 @@ pub(crate) static SLOT_MIX: Form = Form {
     word: "slot_mix",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "Of the people of each slot who are in the scope, `min` to `max` meet `where`. Slots that need nobody do not count.",
+    summary: "In each slot, `min` to `max` of the people who are in the scope meet `where`. Slots that need nobody are ignored.",
     unit: "one person below `min` or above `max` in one slot",
     example: r#"{"type": "slot_mix", "slot_where": [{"key": "shift", "equals": "night"}], "where": [{"key": "senior", "equals": true}], "min": 1}"#,
     read: |reader| Box::new(SlotMix::read(reader)),

@@ -13,8 +13,8 @@ pub(crate) static TOGETHER: Form = Form {
     word: "together",
     strengths: BOTH,
     weighs_itself: false,
-    summary: "All of the resources are in a slot or none is; with `\"per\": \"day\"`, all take slots on a day or none does. `resource_ids` or `resource_where` is required (`missing_field`) and names two or more (`out_of_range`).",
-    unit: "one slot or day with some of them but not all",
+    summary: "Either all of the resources take a slot or none of them does. With `\"per\": \"day\"`, either all of them take slots on a day or none of them does. `resource_ids` or `resource_where` is required (`missing_field`) and must name at least two resources (`out_of_range`).",
+    unit: "one slot or day with some of the resources but not all",
     example: r#"{"type": "together", "resource_ids": ["a", "b"], "per": "day"}"#,
     read: |reader| Box::new(Together::read(reader)),
 };

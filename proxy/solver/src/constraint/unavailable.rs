@@ -12,7 +12,7 @@ pub(crate) static UNAVAILABLE: Form = Form {
     word: "unavailable",
     strengths: HARD,
     weighs_itself: false,
-    summary: "The resources take none of the slots; with `days`, none of the slots on these days. As a wish: `avoid`.",
+    summary: "The resources take none of the slots. With `days`, they take none of the slots on these days. The corresponding preference is `avoid`.",
     unit: "one slot taken",
     example: r#"{"type": "unavailable", "resource_ids": ["a"], "days": ["2026-11-03"]}"#,
     read: |reader| Box::new(Unavailable::read(reader)),

@@ -12,8 +12,8 @@ pub(crate) static BALANCE: Form = Form {
     word: "balance",
     strengths: SOFT,
     weighs_itself: false,
-    summary: "The resources have the same load, in `slots` (the default `unit`), `minutes` (the slots need `start` and `end`) or `days` with a slot.",
-    unit: "one slot, minute or day between the largest load and the smallest",
+    summary: "All resources have the same load, measured in `slots` (the default `unit`), in `minutes` (the slots need `start` and `end`) or in `days` with a slot.",
+    unit: "one slot, minute or day of difference between the largest and the smallest load",
     example: r#"{"type": "balance", "unit": "slots"}"#,
     read: |reader| Box::new(Balance::read(reader)),
 };

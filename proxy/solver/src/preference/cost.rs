@@ -12,7 +12,7 @@ pub(crate) static COST: Form = Form {
     word: "cost",
     strengths: SOFT,
     weighs_itself: false,
-    summary: "Each slot costs what the attribute `attribute` of the resource that takes it says: an integer from 0 to 1,000,000; resources without it cost nothing.",
+    summary: "Each slot costs the value that the attribute named by `attribute` has at the resource that takes the slot: an integer from 0 to 1,000,000. Resources without the attribute cost nothing.",
     unit: "one unit of the attribute for one slot taken",
     example: r#"{"type": "cost", "attribute": "rate"}"#,
     read: |reader| Box::new(Cost::read(reader)),

@@ -13,7 +13,7 @@ pub(crate) static SOFT_COVERAGE: Form = Form {
     word: "soft_coverage",
     strengths: SOFT,
     weighs_itself: true,
-    summary: "The slots may have fewer people than they need at `under_weight` for each missing one, more at `over_weight` for each one too many. Without a weight, that side stays a constraint. It takes no `resource_ids` and no `resource_where`.",
+    summary: "The slots may have fewer people than they need, at a cost of `under_weight` for each person missing, or more people, at a cost of `over_weight` for each person too many. A side without a weight remains a constraint. This type takes neither `resource_ids` nor `resource_where`.",
     unit: "one person missing or too many",
     example: r#"{"type": "soft_coverage", "slot_where": [{"key": "shift", "equals": "night"}], "under_weight": 100, "over_weight": 1}"#,
     read: |reader| Box::new(SoftCoverage::read(reader)),

@@ -10,7 +10,7 @@ pub(crate) static STABILITY: Form = Form {
     word: "stability",
     strengths: SOFT,
     weighs_itself: false,
-    summary: "Keeps what `baseline` says within the scope, in the form of the `assignments` of an earlier result.",
+    summary: "The assignments in `baseline` that are within the scope are kept. `baseline` has the form of the `assignments` of an earlier result.",
     unit: "one resource of the baseline that no longer takes its slot",
     example: r#"{"type": "stability", "baseline": [{"slot_id": "s", "resource_ids": ["a"]}]}"#,
     read: |reader| Box::new(Stability::read(reader)),
