@@ -6,6 +6,7 @@ mod audit;
 mod audit_export;
 mod baa;
 mod end_users;
+mod erasure;
 mod idempotency;
 mod integrations;
 mod keys;

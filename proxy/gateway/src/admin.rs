@@ -2,7 +2,7 @@
 //! while the gateway runs.
 
 mod agreement;
-mod end_user;
+mod erasure;
 mod keys;
 mod phi_list;
 mod plan;
@@ -42,7 +42,8 @@ pub(crate) enum Command {
     /// Print the public key of the audit log, for `audit verify --key` and for witnesses.
     AuditKey,
     TerminateBaa(agreement::Terminate),
-    EraseEndUser(end_user::Erase),
+    EraseEndUser(erasure::EndUser),
+    EraseOrganization(erasure::Organization),
     SetPlan(plan::Set),
     /// Wrap every key that an older master key has wrapped with the newest one of the key file.
     RotateMasterKey,
@@ -190,7 +191,13 @@ pub(crate) async fn run(
         }
         Command::EraseEndUser(options) => {
             let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = end_user::erase(&store, options).await;
+            let done = erasure::end_user(&store, options).await;
+            store.close().await;
+            return done;
+        }
+        Command::EraseOrganization(options) => {
+            let store = wiring::store(configuration, &Handle::current()).await?;
+            let done = erasure::organization(&store, options).await;
             store.close().await;
             return done;
         }

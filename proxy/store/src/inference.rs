@@ -15,7 +15,7 @@ use crate::conversation::{self, SealedTurn, Turn};
 use crate::engine::{Connection, args};
 use crate::ledger::{self, Entry};
 use crate::recovery::ABANDONED;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, org_key};
 
 /// What [`open`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub enum Settled {
 pub enum TurnRefusal {
     /// Another turn has added placeholders since the conversation was loaded.
     Moved,
-    /// The conversation is gone, or its person was erased.
+    /// The conversation is gone, or its person or organization was erased.
     Gone,
 }
 
@@ -163,7 +163,12 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
     } = settlement;
     expect_phase(terminal, Phase::Terminal)?;
     let turn = match turn {
-        Some(turn) => Some(SealedTurn::new(store, org_id, *mode, request_id, turn, *now).await?),
+        Some(turn) => match SealedTurn::new(store, org_id, *mode, request_id, turn, *now).await {
+            Err(StoreError::Missing(org_key::ERASED)) => {
+                return Ok(Settled::TurnRefused(TurnRefusal::Gone));
+            }
+            sealed => Some(sealed?),
+        },
         None => None,
     };
     let end = End {

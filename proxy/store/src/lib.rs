@@ -22,6 +22,7 @@ pub mod conversation;
 pub mod end_user;
 mod engine;
 pub mod entity;
+pub mod erasure;
 mod error;
 pub mod idempotency;
 pub mod identity;

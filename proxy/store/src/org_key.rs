@@ -28,6 +28,8 @@ pub(crate) struct OrganizationKeys {
 const CACHED_ORGANIZATIONS: u64 = 10_000;
 /// 60 s: how long a replica may go on with keys after another one has rotated or destroyed them.
 const CACHE_TTL: Duration = Duration::from_secs(60);
+/// What is missing of an organization that was erased.
+pub(crate) const ERASED: &str = "organization key";
 /// The version of a new organization's key.
 pub(crate) const FIRST_VERSION: u32 = 1;
 
@@ -61,6 +63,11 @@ impl KeyRing {
             .expand(purpose.as_bytes(), &mut key)
             .map_err(|_| SealError::Malformed)?;
         Ok(key)
+    }
+
+    /// Forgets the keys of an organization, which are destroyed.
+    pub(crate) async fn forget(&self, org_id: &str) {
+        self.recent.invalidate(org_id).await;
     }
 
     fn wrap(&self, org_id: &str, version: u32, key: &SecretKey) -> Result<Vec<u8>, SealError> {
@@ -107,7 +114,7 @@ pub(crate) async fn load(store: &Store, org_id: &str) -> Result<Arc<Organization
     }
     let keys = Arc::new(read(store, org_id).await?);
     if keys.versions.is_empty() {
-        return Err(StoreError::Missing("organization key"));
+        return Err(StoreError::Missing(ERASED));
     }
     store
         .ring
@@ -126,7 +133,7 @@ pub(crate) async fn opening(
     if let Ok(key) = load(store, org_id).await?.of(sealed) {
         return Ok(key.clone());
     }
-    store.ring.recent.invalidate(org_id).await;
+    store.ring.forget(org_id).await;
     Ok(load(store, org_id).await?.of(sealed)?.clone())
 }
 
@@ -140,7 +147,7 @@ pub(crate) async fn within(
     let version = seal::key_version(sealed)?;
     let sql = "SELECT wrapped FROM org_keys WHERE org_id = $1 AND version = $2";
     let row = cx.row(sql, args![org_id, version]).await?;
-    let row = row.ok_or(StoreError::Missing("organization key"))?;
+    let row = row.ok_or(StoreError::Missing(ERASED))?;
     let wrapped: Vec<u8> = row.get("wrapped")?;
     Ok(ring.unwrap(org_id, version, &wrapped)?)
 }
@@ -215,7 +222,7 @@ pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, 
             Box::pin(async move { insert_version(cx, &id, version, wrapped, now).await })
         })
         .await?;
-    store.ring.recent.invalidate(org_id).await;
+    store.ring.forget(org_id).await;
     Ok(version)
 }
 

@@ -240,6 +240,18 @@ pub async fn find(store: &Store, org_id: &str) -> Result<Option<Organization>, S
     find_where(store, sql, org_id).await
 }
 
+/// The slug of an organization, also of one that was erased.
+///
+/// # Errors
+/// Those of the database.
+pub async fn slug(store: &Store, org_id: &str) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT slug FROM organizations WHERE id = $1";
+    store
+        .db
+        .find(sql, args![org_id], |row| row.get("slug"))
+        .await
+}
+
 /// Ids of all organizations behind `after`, in order; at most `limit`.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ on_both_engines! {
 }
 
 /// A credential of a new agent that speaks with this person.
-async fn credential(world: &World, organization: &Organization, user: &str) -> String {
+pub(super) async fn credential(world: &World, organization: &Organization, user: &str) -> String {
     let key = &organization.key;
     let body = json!({"name": "Intake", "scope_grants": [{"scope": "ai:chat"}]});
     let agent = data(world, key, "POST", "/v1/agents", body).await["agent"][0]["id"].clone();
@@ -28,7 +28,7 @@ async fn credential(world: &World, organization: &Organization, user: &str) -> S
 }
 
 /// Says something, and gives the id of the conversation.
-async fn says(world: &World, credential: &str, text: &str) -> Value {
+pub(super) async fn says(world: &World, credential: &str, text: &str) -> Value {
     let body = json!({"message": text, "stream": false});
     let answer = world.gateway.chat(credential, body).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -179,7 +179,7 @@ async fn a_destroyed_key_stands_in_no_file_of_sqlite() {
     assert!(!is_in_a_file(&world, &key));
 }
 
-fn is_in_a_file(world: &World, needle: &[u8]) -> bool {
+pub(super) fn is_in_a_file(world: &World, needle: &[u8]) -> bool {
     let mut files = std::fs::read_dir(world.gateway.data()).unwrap();
     files.any(|file| {
         // A folder among them has no bytes.
