@@ -77,10 +77,11 @@ pub(crate) fn export(mut call: Call) -> Answering {
     })
 }
 
-/// A parameter of the path as it was meant. `None` for what is no text.
+/// A parameter of the path as it was meant. `None` for what is no text, or no text that anything stored may hold.
 fn percent_decoded(text: &str) -> Option<String> {
     let decoded = percent_encoding::percent_decode_str(text).decode_utf8();
-    decoded.ok().map(std::borrow::Cow::into_owned)
+    let decoded = decoded.ok().filter(|text| !text.contains('\0'));
+    decoded.map(std::borrow::Cow::into_owned)
 }
 
 fn headers() -> HeaderMap {

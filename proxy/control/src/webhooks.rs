@@ -61,7 +61,7 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let found = found.map_err(|error| store_fault(&error))?;
         let last = found.last(|row| Position::new(row.created_at, &row.id));
         Ok(Reply::page(
-            found.rows.iter().map(record).collect(),
+            found.rows.iter().map(|row| record(row, call.now)).collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
     })
@@ -85,7 +85,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
         call.takes_nothing()?;
         let found = find(&call).await?;
         available(&call)?;
-        Ok(Reply::of(record(&found)))
+        Ok(Reply::of(record(&found, call.now)))
     })
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn create(mut call: Call) -> Deciding {
                     return Err(refused(invalid("$body", problem)));
                 }
                 webhook_endpoint::insert(&mut tx, &endpoint, sealed).await?;
-                let mut data = record(&endpoint);
+                let mut data = record(&endpoint, call.now);
                 if let Some(data) = data.as_object_mut() {
                     data.insert("secret".to_owned(), json!(secret.as_str()));
                 }
@@ -175,7 +175,7 @@ pub(crate) fn update(mut call: Call) -> Deciding {
                         next.health.consecutive_failures = 0;
                     }
                 }
-                let effect = Effect::new("updated", KIND, &next.id, record(&next));
+                let effect = Effect::new("updated", KIND, &next.id, record(&next, call.now));
                 Ok(effect.detail("changed", changed))
             })
         }))
@@ -459,7 +459,7 @@ fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String
 }
 
 /// The endpoint as contract 15.1 shows it.
-fn record(endpoint: &Endpoint) -> Value {
+fn record(endpoint: &Endpoint, now: Timestamp) -> Value {
     let Endpoint {
         id,
         org_id: _,
@@ -499,7 +499,7 @@ fn record(endpoint: &Endpoint) -> Value {
         "max_in_flight": max_in_flight,
         "secret_hint": secret_hint,
         "secret_created_at": secret_created_at.to_string(),
-        "previous_secret_expires_at": shown(*previous_secret_expires_at),
+        "previous_secret_expires_at": shown(previous_secret_expires_at.filter(|end| *end > now)),
         "health": {
             "last_success_at": shown(*last_success_at),
             "last_failure_at": shown(*last_failure_at),

@@ -112,7 +112,7 @@ impl Base {
             ("http", Schemes::HttpToo) => false,
             _ => return Err("must start with https://"),
         };
-        if !url.username().is_empty() || url.password().is_some() {
+        if names_a_user(text) {
             return Err("must not hold a user name or password");
         }
         let port = url
@@ -242,6 +242,14 @@ static GLOBAL_V6: &[Ipv6Net] = &[
     v6(0x2001, 0x20, 0, 0, 28),
     v6(0x2001, 0x30, 0, 0, 28),
 ];
+
+/// Whether an address has room for a user name, be it empty (RFC 3986, 3.2.1): what is in front of an `@` of its
+/// authority. A parser forgets an empty one.
+pub(crate) fn names_a_user(text: &str) -> bool {
+    let authority = text.split_once("://").map(|(_, rest)| rest);
+    let authority = authority.and_then(|rest| rest.split(['/', '?', '#']).next());
+    authority.is_some_and(|authority| authority.contains('@'))
+}
 
 #[cfg(test)]
 mod tests {
@@ -391,6 +399,8 @@ mod tests {
             "ftp://ehr.example.org",
             "https://",
             "https://u@ehr.example.org",
+            "https://@ehr.example.org",
+            "https://:@ehr.example.org/v1@2",
             "https://u:p@ehr.example.org",
             "https://ehr.example.org/?x",
             "https://ehr.example.org/#x",

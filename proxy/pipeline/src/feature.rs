@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 
 use crate::caller::Caller;
@@ -52,6 +53,8 @@ pub fn webhooks(caller: &Caller, plans: &Plans) -> Result<(), Fault> {
     if caller.has_switched_off(WEBHOOKS) {
         let message = "The organization has switched webhooks off.";
         let fault = Fault::new(Code::FeatureNotAvailable, message);
+        // No tier has what the organization does not want.
+        let fault = fault.detail("required_tier", Value::Null);
         return Err(fault.detail("reason", "switched_off"));
     }
     Ok(())

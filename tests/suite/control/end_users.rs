@@ -83,18 +83,13 @@ async fn an_export_holds_everything_of_one_person_and_nothing_of_others(world: &
     let row = books::single(&world.gateway.database, answer.request_id()).await;
     assert_eq!(row["event"], "end_user.exported");
     assert!(!books::document(&row).to_string().contains("smith"));
-    assert_eq!(
-        code(
-            world,
-            key,
-            "GET",
-            &path(&organization, "carl"),
-            Value::Null,
-            404
-        )
-        .await,
-        "RESOURCE_NOT_FOUND"
-    );
+    for nobody in ["carl", "%00", "bob%00", "%ff"] {
+        let path = path(&organization, nobody);
+        assert_eq!(
+            code(world, key, "GET", &path, Value::Null, 404).await,
+            "RESOURCE_NOT_FOUND"
+        );
+    }
     let other = world.organization();
     let refused = code(
         world,

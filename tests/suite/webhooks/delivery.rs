@@ -97,6 +97,17 @@ async fn rotated(hooks: &Hooks, endpoint: &Value) {
     let at = Timestamp(seconds.parse::<i64>().unwrap() * 1_000);
     let of_new = signature::header([new["secret"].as_str().unwrap()], &received.body, at);
     assert!(of_new.ends_with(first), "the new secret's comes first");
+    let shown = format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+    let during = hooks.data("GET", &shown, Value::Null).await;
+    assert_eq!(
+        during["previous_secret_expires_at"],
+        new["previous_secret_expires_at"]
+    );
+    let sql = "UPDATE webhook_endpoints SET previous_secret_expires_at = 1 WHERE org_id = $1";
+    let database = &hooks.world.gateway.database;
+    database.change(sql, &[&hooks.organization.id]).await;
+    let after = hooks.data("GET", &shown, Value::Null).await;
+    assert_eq!(after["previous_secret_expires_at"], Value::Null);
     let at_once = json!({"expire_previous_in_hours": 0});
     let newest = hooks.data("POST", &path, at_once).await;
     assert_eq!(newest["previous_secret_expires_at"], Value::Null);

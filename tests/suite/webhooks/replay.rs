@@ -104,7 +104,8 @@ async fn what_happens_while_webhooks_are_switched_off_is_held() {
         assert_eq!(refused.status, 403, "{}", refused.text());
         let error = &refused.json()["error"];
         assert_eq!(error["code"], "FEATURE_NOT_AVAILABLE");
-        assert_eq!(error["details"]["reason"], "switched_off");
+        let details = json!({"reason": "switched_off", "required_tier": null});
+        assert_eq!(error["details"], details);
         hooks.publish(1).await;
         let on = json!({"features": {"webhooks": null}});
         hooks.data("PATCH", &settings, on).await;

@@ -100,7 +100,7 @@ impl Mapping {
     }
 
     /// A payload in the entity's words. What is not mapped passes as it is; a mapped field comes before a key that
-    /// happens to have its name.
+    /// happens to have its name. A source that is null has no value, and comes before nothing.
     pub fn apply(&self, payload: Map<String, Value>) -> Map<String, Value> {
         if self.0.is_empty() {
             return payload;
@@ -108,8 +108,10 @@ impl Mapping {
         let mut mapped = payload.clone();
         mapped.retain(|key, _| self.0.iter().all(|(source, _)| source != key));
         for (source, field) in &self.0 {
-            if let Some(value) = find(&payload, source) {
-                mapped.insert(field.clone(), value.clone());
+            match find(&payload, source) {
+                Some(Value::Null) => drop(mapped.entry(field.clone()).or_insert(Value::Null)),
+                Some(value) => drop(mapped.insert(field.clone(), value.clone())),
+                None => {}
             }
         }
         mapped

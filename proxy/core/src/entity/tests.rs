@@ -350,6 +350,15 @@ fn a_mapping_reaches_into_objects_and_lets_the_rest_pass() {
     );
     assert_eq!(mapped.get("note"), Some(&json!("mapped")));
     assert_eq!(mapped.get("remark"), None);
+    let payload = json!({"patient.id": "flat", "id": null, "remark": null, "note": "own"});
+    let mapped = mapping.apply(object(payload));
+    assert_eq!(
+        (mapped.get("mrn"), mapped.get("note")),
+        (Some(&json!("flat")), Some(&json!("own"))),
+        "null is no value"
+    );
+    let mapped = mapping.apply(object(json!({"id": null})));
+    assert_eq!(mapped.get("mrn"), Some(&Value::Null));
     assert_eq!(
         Mapping::default().apply(object(json!({"a": 1}))),
         object(json!({"a": 1}))

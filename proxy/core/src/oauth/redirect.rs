@@ -4,6 +4,7 @@
 use url::{Host, Url};
 
 use super::ClientKind;
+use crate::address::names_a_user;
 
 /// Longest address that is registered.
 pub const MAX_CHARS: usize = 2_048;
@@ -33,7 +34,7 @@ pub fn check(text: &str, kind: ClientKind) -> Result<(), &'static str> {
         return Err("holds a character that an address cannot have");
     }
     let url = Url::parse(text).map_err(|_| "is not an absolute address")?;
-    if !url.username().is_empty() || url.password().is_some() {
+    if names_a_user(text) {
         return Err("must not hold a user name or password");
     }
     // The parser takes `https:host` and `https:///host` for `https://host`.
@@ -149,6 +150,7 @@ mod tests {
             ("https://carenav.example/cb#x", &[]),
             ("https://*.carenav.example/cb", &[]),
             ("https://user:pass@carenav.example/cb", &[]),
+            ("https://@carenav.example/cb", &[]),
             ("https:carenav.example", &[]),
             ("https:///carenav.example/cb", &[]),
             (" https://carenav.example/cb", &[]),
