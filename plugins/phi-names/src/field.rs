@@ -14,6 +14,8 @@ const SCORE: u16 = 900;
 const PERHAPS_SCORE: u16 = 750;
 /// Bytes of the longest name and of the longest address.
 const MAX_NAME_BYTES: usize = 80;
+/// Bytes of a longer name, all of whose words are written as those of names are.
+const MAX_LONG_NAME_BYTES: usize = 200;
 const MAX_ADDRESS_BYTES: usize = 200;
 
 /// Appends the findings in the fields of `text[from..to]`.
@@ -276,7 +278,7 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
         .nth(COMPONENTS - 1)
         .map_or(value.len(), |(at, _)| at);
     let value = value.get(..len).unwrap_or_default().trim_end_matches('^');
-    let is_name = value.len() <= MAX_NAME_BYTES
+    let is_name = (value.len() <= MAX_NAME_BYTES || is_long_name(value))
         && value
             .chars()
             .filter(|letter| letter.is_alphabetic())
@@ -290,6 +292,21 @@ fn name(value: &str, start: usize, score: u16, findings: &mut Vec<Finding>) {
         findings.push(Finding::new(NAME, start, start + value.len(), score));
     }
 }
+
+/// Words with capitals and the particles between them: no sentence has as many.
+fn is_long_name(value: &str) -> bool {
+    value.len() <= MAX_LONG_NAME_BYTES
+        && value.split([' ', ',', '^', '-']).all(|word| {
+            let is_capital = word.chars().next().is_none_or(char::is_uppercase);
+            is_capital || PARTICLES.contains(&word)
+        })
+}
+
+/// What stands in small letters between the words of a name.
+const PARTICLES: [&str; 24] = [
+    "de", "la", "las", "los", "del", "y", "e", "i", "da", "das", "do", "dos", "di", "della", "van",
+    "von", "der", "den", "el", "al", "bin", "bint", "ibn", "ben",
+];
 
 fn whole(value: &str, start: usize, most_bytes: usize, kind: usize, findings: &mut Vec<Finding>) {
     let value = value.trim_end_matches(['^', ' ']);
@@ -318,10 +335,10 @@ fn is_code(value: &str) -> bool {
     value.ends_with('(') || value.as_bytes().windows(2).any(is_path)
 }
 
-/// Two to four words written as names, one of which the lists know; or one that is a name nearly always.
+/// Two to four words written as names, one of which the lists know; more, all of which they know; or one that is a name nearly always.
 fn is_person(value: &str) -> bool {
     const MAX_WORDS: usize = 4;
-    let (mut words, mut known, mut sure) = (0, false, false);
+    let (mut words, mut known, mut sure, mut all) = (0, false, false, true);
     for word in value.split([' ', ',']).filter(|word| !word.is_empty()) {
         let is_capital = word.chars().next().is_some_and(char::is_uppercase);
         if !is_capital || word.contains(|sign: char| sign.is_ascii_digit()) {
@@ -330,9 +347,10 @@ fn is_person(value: &str) -> bool {
         let class = look_up(Hash::new().over(word.trim_matches('.')));
         known |= class.is_name() && !class.is_word() || class.is_sure();
         sure |= class.is_sure() && class.is_given();
+        all &= class.is_name();
         words += 1;
     }
-    known && (2..=MAX_WORDS).contains(&words) || sure && words == 1
+    known && (words > 1 && all || (2..=MAX_WORDS).contains(&words)) || sure && words == 1
 }
 
 /// `Castillo, R`, `Castillo R.`: a surname and an initial.

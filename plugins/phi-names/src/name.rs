@@ -22,8 +22,10 @@ use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
 use told::{before_facts, called_up, speaking, spoken_with};
 
-/// Words of the longest name.
-const MAX_WORDS: usize = 5;
+/// Words of the longest name: families of Spain and Brazil, of Arabia and India have eight and more.
+const MAX_WORDS: usize = 16;
+/// Words of the longest name that only its place and its capitals give away.
+const MAX_GUESSED_WORDS: usize = 5;
 
 /// Whether a further mention of somebody's name means a thing: `Blake drain`.
 pub fn is_thing(sentence: &Sentence<'_>, at: usize) -> bool {

@@ -1,6 +1,7 @@
 //! One text with its segments: tokens, rules, and then every further mention of the names that were found.
 
 use detector_kit::{Segment, SegmentOrigin, is_definition, part};
+use phi_text::fields;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::lexicon::Hash;
@@ -61,13 +62,22 @@ fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| (finding.start, finding.end));
 }
 
-/// Adds what a segment is under the key in the segment before it.
+/// Adds what a segment is under the key in the segment before it, or under what those before that say.
 fn keyed(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
-    for pair in segments.windows(2) {
-        let [key, value] = pair else { continue };
-        let key = part(text, key).as_bytes();
-        if is_structured(value.origin) && key.len() <= phi_text::fields::MAX_LABEL_BYTES {
-            let (start, end) = (value.start as usize, value.end as usize);
+    for (at, value) in segments.iter().enumerate().skip(1) {
+        if !is_structured(value.origin) {
+            continue;
+        }
+        let (start, end) = (value.start as usize, value.end as usize);
+        let earlier = segments.get(..at).unwrap_or_default().iter().rev();
+        let mut keys = earlier
+            .take(fields::MAX_KEYS)
+            .map(|key| part(text, key).as_bytes());
+        if let Some(label) = fields::keyed(keys.clone()) {
+            field::find_value(text, label, start, end, findings);
+        } else if let Some(key) = keys.next()
+            && key.len() <= fields::MAX_LABEL_BYTES
+        {
             field::find_value(text, key, start, end, findings);
         }
     }

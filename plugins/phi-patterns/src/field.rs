@@ -2,7 +2,8 @@
 
 use phi_text::fields;
 
-use crate::kind::{DATE, Finding, age, labelled};
+use crate::kind::labelled::{self, Strength};
+use crate::kind::{DATE, Finding, age};
 use crate::text::byte;
 use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
 
@@ -23,10 +24,11 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
     if is_of_a_day(label) {
         return day(text, start, end);
     }
-    let (kind, form) = match FIELDS.get(label) {
-        Some((kind, form)) => (*kind, *form),
+    let (kind, form, strength) = match FIELDS.get(label) {
+        Some((kind, form)) => (*kind, *form, strength(label)),
         None => match TRIGGERS.get(owned(label)?)? {
-            Trigger::Label(kind, form) | Trigger::Word(kind, form) => (*kind, *form),
+            Trigger::Label(kind, form) => (*kind, *form, Strength::Sure),
+            Trigger::Word(kind, form) => (*kind, *form, Strength::Everyday),
             Trigger::Month
             | Trigger::Holiday
             | Trigger::Slash
@@ -41,7 +43,7 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
         return age::find_field(text, start, end);
     }
     // What is short or a word of every day under these labels stays: `"user": "assistant"`.
-    let found = labelled::find_field(text, start, end, kind, form)
+    let found = labelled::find_field(text, start, end, kind, form, strength)
         .filter(|found| form != Form::Code || found.end > found.start + 3)?;
     let code = text.get(found.start..found.end)?;
     if labelled::is_range_of_values(label, code) {
@@ -56,6 +58,15 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
             .iter()
             .any(u8::is_ascii_digit);
     (!is_setting).then_some(found)
+}
+
+/// Numbered fields and those of two words have nothing but what they are for; `subject` and `PT` are other things too.
+fn strength(label: &[u8]) -> Strength {
+    if label.iter().any(|byte| matches!(byte, b'-' | b' ')) {
+        Strength::Sure
+    } else {
+        Strength::Everyday
+    }
 }
 
 /// What the label is about; nothing where it is any record's `id`.

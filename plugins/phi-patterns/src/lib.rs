@@ -13,6 +13,8 @@ pub mod trigger;
 
 pub use phi_text::text;
 
+use phi_text::fields;
+
 use detector_kit::{Detector, Finding, Kind, Segment, SegmentOrigin, SelfTest};
 use detector_kit::{is_definition, part};
 
@@ -50,9 +52,6 @@ impl Detector for Patterns {
     }
 }
 
-/// Segments back to the key of a value: `{"system": …, "value": …}` has its meaning three before.
-const MAX_KEY_DISTANCE: usize = 3;
-
 /// Keys and values are segments of their own, in the order in which they stand.
 const fn is_structured(origin: SegmentOrigin) -> bool {
     matches!(
@@ -69,10 +68,23 @@ fn keyed(text: &str, value: &[u8], earlier: &[Segment]) -> Option<Finding> {
     let mut keys = earlier
         .iter()
         .rev()
-        .take(MAX_KEY_DISTANCE)
+        .take(fields::MAX_KEYS)
         .map(|segment| part(text, segment).as_bytes())
-        .filter(|key| key.len() <= phi_text::fields::MAX_LABEL_BYTES);
+        .filter(|key| key.len() <= fields::MAX_LABEL_BYTES);
+    if let Some(label) = fields::keyed(keys.clone()) {
+        return field::find_value(value, label, 0, value.len());
+    }
     let key = keys.next()?;
+    if key == b"reference"
+        && let Some(id) = value.strip_prefix(b"Patient/")
+    {
+        return field::find_value(
+            value,
+            fields::PATIENT_ID,
+            value.len() - id.len(),
+            value.len(),
+        );
+    }
     if key == b"value" {
         let meaning = keys.next()?;
         let last = meaning.rsplit(|byte| matches!(byte, b'/' | b':')).next()?;

@@ -41,6 +41,7 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
         AGE_OVER_89 if value == text => true,
         DATE if is_first_day(value) => true,
         DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_so(text, finding, SAMPLE_WORDS),
+        PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
         PHONE | FAX => is_fictitious(value) && may_be_shown(text, finding),
         OTHER_ID => {
             says_so(text, finding, SAMPLE_WORDS)
@@ -49,7 +50,7 @@ pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
         }
         // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
         CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
-            let may_be_shown = is_shown(text, finding) || is_published_card(value);
+            let may_be_shown = is_shown(text, finding) || is_published(value, &PUBLISHED_CARDS);
             is_counted(value) || may_be_shown && !speaks_of_a_person(text)
         }
         _ => is_counted(value) && may_be_shown(text, finding),
@@ -103,9 +104,12 @@ const PUBLISHED_CARDS: [&[u8]; 12] = [
     b"3566002020360505",
 ];
 
-fn is_published_card(value: &[u8]) -> bool {
+/// Provider identifiers in the examples of those who assign and exchange them (CMS, X12); nobody has them.
+const PUBLISHED_PROVIDERS: [&[u8]; 2] = [b"1234567893", b"1993999998"];
+
+fn is_published(value: &[u8], published: &[&[u8]]) -> bool {
     let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
-    PUBLISHED_CARDS.contains(&digits.as_slice())
+    published.contains(&digits.as_slice())
 }
 
 fn speaks_of_a_person(text: &[u8]) -> bool {
@@ -203,6 +207,10 @@ fn is_fictitious(value: &[u8]) -> bool {
 /// `12345678`, `00123456`, `87654321`, `MRN-0001`, `ABC-111`: digits that count up or down, are all alike, or are zeros before the last.
 fn is_counted(value: &[u8]) -> bool {
     let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
+    // One digit among letters counts nothing.
+    if digits.len() < 3 && digits.len() + 3 < value.len() {
+        return false;
+    }
     // `00123456` is filled up.
     let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
     let counted = digits.get(zeros..).unwrap_or_default();
@@ -285,6 +293,21 @@ mod tests {
             "555-123-4567"
         ));
         let vin = "5YJ3E1EA7KF317000";
+        let provider = "1234567893";
+        for kind in [LICENSE_NUMBER, PHONE] {
+            assert!(is(
+                kind,
+                "the patient's NPI number, e.g. 1234567893",
+                provider
+            ));
+        }
+        assert!(is(
+            LICENSE_NUMBER,
+            "NPI number, e.g. 1497758544",
+            "1497758544"
+        ));
+        assert!(!is(LICENSE_NUMBER, "NPI number 1497758544", "1497758544"));
+        assert!(!is(crate::kind::MRN, "KQWZ7T2A", "KQWZ7T2A"));
         assert!(is(VEHICLE_ID, "a VIN, e.g. 5YJ3E1EA7KF317000", vin));
         assert!(!is(VEHICLE_ID, "e.g. the patient's 5YJ3E1EA7KF317000", vin));
         assert!(!is(VEHICLE_ID, "VIN 5YJ3E1EA7KF317000", vin));

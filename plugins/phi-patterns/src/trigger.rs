@@ -56,9 +56,11 @@ pub enum Form {
     Card,
     /// Words of digits, this many or more: in digits other finders find it.
     Said(usize),
+    /// Numbers with dots between: the unique identifiers of DICOM.
+    Uid,
 }
 
-use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said, Years};
+use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said, Uid, Years};
 use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
@@ -255,6 +257,10 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("sensor serial", Label(DEVICE_ID, Mixed)), ("lead serial", Label(DEVICE_ID, Mixed)),
     ("generator serial", Label(DEVICE_ID, Mixed)), ("ser no", Label(DEVICE_ID, Mixed)), ("ser#", Label(DEVICE_ID, Mixed)),
     ("transmitter id", Label(DEVICE_ID, Mixed)), ("sensor id", Label(DEVICE_ID, Mixed)), ("microchip", Word(DEVICE_ID, Distinct)), ("equipment serial", Label(DEVICE_ID, Mixed)),
+
+    ("study instance uid", Label(OTHER_ID, Uid)), ("series instance uid", Label(OTHER_ID, Uid)), ("study uid", Label(OTHER_ID, Uid)),
+    ("series uid", Label(OTHER_ID, Uid)), ("sop instance uid", Label(OTHER_ID, Uid)), ("instance uid", Label(OTHER_ID, Uid)),
+    ("referenced sop instance uid", Label(OTHER_ID, Uid)), ("frame of reference uid", Label(OTHER_ID, Uid)),
 
     ("accession", Word(OTHER_ID, Mixed)), ("accession number", Label(OTHER_ID, Mixed)),
     ("accession no", Label(OTHER_ID, Mixed)), ("accession#", Label(OTHER_ID, Mixed)), ("accession id", Label(OTHER_ID, Mixed)),

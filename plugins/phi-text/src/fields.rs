@@ -8,6 +8,7 @@ mod dicom;
 mod header;
 mod hl7;
 mod json;
+mod keyed;
 mod markup;
 mod pair;
 mod rows;
@@ -16,9 +17,14 @@ mod x12;
 
 use crate::chunk;
 
+pub use keyed::{MAX_KEYS, keyed};
+
 /// Called with the label and where its value stands, quotes excluded. Labels are as written, or `PID-5` and `NM1-3`
 /// where the format numbers its fields.
 pub type Visit<'v> = dyn FnMut(&[u8], usize, usize) + 'v;
+
+/// The label of what a patient's resource is called by (FHIR).
+pub const PATIENT_ID: &[u8] = b"patient id";
 
 /// Bytes of the longest label.
 pub const MAX_LABEL_BYTES: usize = 64;

@@ -5,7 +5,7 @@ use super::eponym::{is_eponym, is_of_a_thing};
 use super::pair::is_new_in_capitals;
 use super::thing::{is_double_thing, is_idiom, is_of_many_things};
 use super::told::{age_behind, ends_as_findings_do};
-use super::{MAX_WORDS, finding, is_blocked, is_name_word, name_end};
+use super::{MAX_GUESSED_WORDS, MAX_WORDS, finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
@@ -439,7 +439,7 @@ pub(super) fn with_degree(sentence: &Sentence<'_>, at: usize) -> Option<(Finding
         return None;
     }
     let mut last = at;
-    while last < at + MAX_WORDS && sentence.is_joined_to(last) {
+    while last < at + MAX_GUESSED_WORDS && sentence.is_joined_to(last) {
         let next = sentence.token(last + 1)?;
         if next.is(Role::Credential) || !(matches!(next.shape, Shape::Capital | Shape::Initial)) {
             break;
@@ -479,7 +479,7 @@ pub(super) fn described(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, 
         return None;
     }
     let mut last = at;
-    while last + 1 < at + MAX_WORDS
+    while last + 1 < at + MAX_GUESSED_WORDS
         && sentence.is_joined_to(last)
         && sentence
             .token(last + 1)

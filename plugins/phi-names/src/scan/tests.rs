@@ -228,6 +228,42 @@ fn the_parts_of_a_name_in_fields_of_their_own_are_found_one_by_one() {
 }
 
 #[test]
+fn names_have_as_many_parts_as_people_give_them() {
+    finds::<Names>(&[
+        (
+            "Patient name: Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez",
+            &["NAME:Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez"],
+        ),
+        (
+            "PATIENT NAME: ANNA MARIA JOSEFINA GUADALUPE CONCEPCION RODRIGUEZ HERNANDEZ",
+            &["NAME:ANNA MARIA JOSEFINA GUADALUPE CONCEPCION RODRIGUEZ HERNANDEZ"],
+        ),
+        (
+            "patient name: anna maria josefina guadalupe concepcion rodriguez hernandez",
+            &["NAME:anna maria josefina guadalupe concepcion rodriguez hernandez"],
+        ),
+        (
+            r#"{"patient_name":"Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez de la Cruz y Montenegro Villanueva"}"#,
+            &[
+                "NAME:Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez de la Cruz y Montenegro Villanueva",
+            ],
+        ),
+        (
+            r#"{"name":"Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez"}"#,
+            &["NAME:Anna Maria Josefina Guadalupe Concepcion Rodriguez Hernandez"],
+        ),
+        (
+            r#"{"00100010":{"vr":"PN","Value":[{"Alphabetic":"LINDQVIST^BEATRIZ"}]}}"#,
+            &["NAME:LINDQVIST^BEATRIZ"],
+        ),
+    ]);
+    leaves_alone::<Names>(&[
+        r#"{"patient_name":"The name of the patient as it is written on the card of the insurance, family name first"}"#,
+        r#"{"00080060":{"vr":"PN","Value":[{"Alphabetic":"MAGNETIC^RESONANCE"}]}}"#,
+    ]);
+}
+
+#[test]
 fn places() {
     finds::<Names>(&[
         (

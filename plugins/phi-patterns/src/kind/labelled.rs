@@ -2,6 +2,8 @@
 
 mod apart;
 mod code;
+mod dotted;
+mod woven;
 
 use super::account;
 use super::licence::is_npi;
@@ -12,7 +14,9 @@ use crate::text::{begins_with, byte, byte_before, has, is_word, starts};
 use crate::trigger::{Form, TRIGGERS, Trigger};
 
 pub(super) use code::code_end;
-use code::{digits_len, is_registration};
+use code::{digits_len, is_registration, whole_end};
+use woven::Lead;
+pub use woven::Strength;
 
 /// What may stand between a label and its code.
 const FILLERS: [&str; 31] = [
@@ -68,12 +72,21 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         return Some(Finding::new(kind, gap.end, end, LABEL_SCORE).contextual());
     }
     let is_counted = is_word_of_every_day && !gap.is_said;
+    let strength = if is_word_of_every_day {
+        Strength::Everyday
+    } else {
+        Strength::Sure
+    };
+    let lead = gap.lead(text, label_end);
     let end = apart::read_out(text, gap.end, form, is_counted)
+        .or_else(|| dotted_end(text, gap.end, form, lead, strength))
         .or_else(|| code_end(text, gap.end, form))
-        .or_else(|| apart::groups_end(text, gap.end, form));
+        .or_else(|| apart::groups_end(text, gap.end, form))
+        .or_else(|| woven_end(text, gap.end, (kind, form), lead, strength));
     let Some(end) = end else {
         return behind_somebody(text, label, gap.end, kind);
     };
+    let end = whole_end(text, gap.end, end);
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_plate = form == Form::Plate && is_registration(code);
@@ -105,6 +118,38 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// Where a number with dots ends, behind a label that nothing but a code follows or behind a sign.
+fn dotted_end(
+    text: &[u8],
+    start: usize,
+    form: Form,
+    lead: Lead,
+    strength: Strength,
+) -> Option<usize> {
+    let may_be = matches!(form, Form::Code | Form::Mixed)
+        && (strength == Strength::Sure || lead > Lead::Bare)
+        && byte(text, start).is_ascii_digit();
+    may_be.then(|| dotted::record_end(text, start))?
+}
+
+/// Where a code of letters with few digits ends, where numbers of the kind have letters.
+fn woven_end(
+    text: &[u8],
+    start: usize,
+    (kind, form): (usize, Form),
+    lead: Lead,
+    strength: Strength,
+) -> Option<usize> {
+    let may_be = match (kind, form, strength) {
+        (PHONE | FAX | SSN, ..) => false,
+        // Providers have numbers of digits, and what is under a license is a program too.
+        (LICENSE_NUMBER, Form::Code, _) | (LICENSE_NUMBER, _, Strength::Everyday) => false,
+        (_, Form::Code | Form::Mixed, _) => true,
+        _ => false,
+    };
+    may_be.then(|| woven::end(text, start, lead, strength))?
 }
 
 /// `Reference: 135-145`: what is usual for a value, from a lesser number to a greater one.
@@ -345,7 +390,9 @@ pub fn find_next(text: &[u8], last: &Finding, form: Form) -> Option<Finding> {
     let sign = [", and ", " and ", ", ", "; ", " & ", "/", ","];
     let sign = sign.iter().find(|sign| starts(rest, sign.as_bytes()))?;
     let start = last.end + sign.len();
-    let end = code_end(text, start, form)?;
+    let end = code_end(text, start, form)
+        .or_else(|| woven_end(text, start, (last.kind, form), Lead::Bare, Strength::Sure))?;
+    let end = whole_end(text, start, end);
     let is_alike = (end - start).abs_diff(last.end - last.start) <= 1
         && byte(text, start).is_ascii_digit() == byte(text, last.start).is_ascii_digit();
     is_alike.then_some(Finding::new(last.kind, start, end, last.score).contextual())
@@ -485,9 +532,19 @@ struct Gap {
 }
 
 impl Gap {
+    fn lead(&self, text: &[u8], label_end: usize) -> Lead {
+        let from = label_end.saturating_sub(1);
+        let between = text.get(from..self.end).unwrap_or_default();
+        if between.iter().any(|byte| b":=#".contains(byte)) {
+            Lead::Signed
+        } else {
+            Lead::Bare
+        }
+    }
+
     fn behind(text: &[u8], label_end: usize) -> Self {
         let mut gap = Self {
-            end: label_end,
+            end: code_start(text, label_end),
             // `MR#` ends with its sign.
             has_sign: byte_before(text, label_end) == b'#',
             is_said: byte_before(text, label_end) == b'#',
@@ -496,7 +553,7 @@ impl Gap {
         let mut closed_line = false;
         while gap.end < limit {
             let rest = text.get(gap.end..).unwrap_or_default();
-            let is_fresh = gap.end > label_end || !is_word(byte(rest, 0));
+            let is_fresh = gap.end != label_end || !is_word(byte(rest, 0));
             let word = FILLERS.iter().find(|word| {
                 is_fresh && starts(rest, word.as_bytes()) && !is_word(byte(rest, word.len()))
             });
@@ -524,6 +581,14 @@ impl Gap {
         }
         gap
     }
+}
+
+/// Where the code begins that the label runs into: the `S` of `MRN S978323` is none of `MRNs`.
+fn code_start(text: &[u8], label_end: usize) -> usize {
+    let head = text.get(..label_end).unwrap_or_default();
+    let is_glued = matches!(head, [.., b' ', last] if last.is_ascii_uppercase())
+        && byte(text, label_end).is_ascii_digit();
+    label_end - usize::from(is_glued)
 }
 
 /// The `@` of `Instagram @nkem.obiora`, which `user@host` has not, and the `$` of `Cash App $nkem`.
@@ -572,6 +637,7 @@ pub fn find_field(
     end: usize,
     kind: usize,
     form: Form,
+    strength: Strength,
 ) -> Option<Finding> {
     let value = text.get(start..end)?;
     if form == Form::Dial
@@ -593,7 +659,18 @@ pub fn find_field(
     } else {
         from + value.iter().position(|byte| is_word(*byte))?
     };
-    let found = code_end(text.get(..from + value.len())?, first, form)?;
+    // `order_id = order1`: behind a sign without quotes a program's own names stand.
+    let head = text.get(..start)?.trim_ascii_end();
+    let lead = if head.ends_with(b"=") {
+        Lead::Signed
+    } else {
+        Lead::Field
+    };
+    let inside = text.get(..from + value.len())?;
+    let found = dotted_end(inside, first, form, lead, strength)
+        .or_else(|| code_end(inside, first, form))
+        .or_else(|| woven_end(inside, first, (kind, form), lead, strength))?;
+    let found = whole_end(inside, first, found);
     let code = text.get(first..found)?;
     if form == Form::Handle
         && (account::is_nobody(code) || account::is_expression(code) || found < from + value.len())

@@ -1,6 +1,7 @@
 //! Telephone and fax numbers: North American by shape, others by `+` or by the words around.
 
-use super::{FAX, Finding, PHONE};
+use super::licence::is_npi;
+use super::{FAX, Finding, LICENSE_NUMBER, PHONE};
 use crate::number::{Gap, Numbers};
 use crate::text::{
     after, before, begins_with, byte, byte_before, ends_with, has, is_word, last_of,
@@ -98,6 +99,8 @@ const ABROAD_BEFORE: &[&str] = &[
     "ph.",
     "whatsapp",
 ];
+/// Words of telephones alone.
+const DIALLED: &[&str] = &["phone", "tel", "call", "cell", "mobile"];
 /// A ten-digit number that is said to be something else.
 const OTHER_WORDS: &[&str] = &[
     "npi", "mrn", "account", "acct", "order", "claim", "invoice", "lot", "ndc", "id", "upc", "nct",
@@ -622,5 +625,12 @@ fn kind(text: &[u8], start: usize, end: usize) -> usize {
     );
     let is_said_behind =
         is_lettered || begins_with(behind, &["(fax", "fax)", "[fax"]) && !has(near, FAX_WORDS);
-    if is_fax || is_said_behind { FAX } else { PHONE }
+    // `NPI number, e.g. 1497758544`: ten digits too.
+    let is_provider =
+        || text.get(start..end).is_some_and(is_npi) && has(near, &["npi"]) && !has(near, DIALLED);
+    match is_fax || is_said_behind {
+        true => FAX,
+        false if is_provider() => LICENSE_NUMBER,
+        false => PHONE,
+    }
 }

@@ -9,6 +9,7 @@ use crate::{Patterns, Plugin};
 
 mod abroad;
 mod charts;
+mod codes;
 mod dates;
 mod labels;
 mod places;

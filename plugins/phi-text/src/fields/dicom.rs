@@ -1,11 +1,13 @@
-//! Attributes of DICOM as tools print them: `(0010,0020) LO [440182]  # 6, 1 PatientID`,
-//! `(0010, 0020) Patient ID   LO: '440182'`. Those that identify somebody have the label that people give them.
+//! Attributes of DICOM: as tools print them, `(0010,0020) LO [440182]  # 6, 1 PatientID`,
+//! `(0010, 0020) Patient ID   LO: '440182'`, and as keys of JSON, `"00100020"` (DICOM PS3.18, F.2). Those that identify
+//! somebody have the label that people give them.
 
 use super::{MAX_VALUE_BYTES, Visit};
 use crate::text::byte;
 
 /// Attributes of patients, staff, institutions and devices (DICOM PS3.6, PS3.15 table E.1-1).
-const LABELS: [(&[u8; 8], &[u8]); 20] = [
+const LABELS: [(&[u8; 8], &[u8]); 26] = [
+    (b"00080018", b"sop instance uid"),
     (b"00080050", b"accession number"),
     (b"00080080", b"hospital name"),
     (b"00080081", b"address"),
@@ -14,6 +16,7 @@ const LABELS: [(&[u8; 8], &[u8]); 20] = [
     (b"00081050", b"physician name"),
     (b"00081060", b"physician name"),
     (b"00081070", b"physician name"),
+    (b"00081155", b"sop instance uid"),
     (b"00100010", b"patient name"),
     (b"00100020", b"patient id"),
     (b"00100030", b"dob"),
@@ -24,17 +27,32 @@ const LABELS: [(&[u8; 8], &[u8]); 20] = [
     (b"00101060", b"mothers maiden name"),
     (b"00102154", b"phone"),
     (b"00181000", b"serial number"),
+    (b"0020000d", b"study instance uid"),
+    (b"0020000e", b"series instance uid"),
     (b"00200010", b"study id"),
+    (b"00200052", b"frame of reference uid"),
+    (b"00321032", b"physician name"),
     (b"00380010", b"admission id"),
 ];
 
 /// Visits the value of the attribute whose bracket is at `open`; gives where it ends.
 pub(super) fn at_bracket(text: &[u8], open: usize, visit: &mut Visit<'_>) -> Option<usize> {
     let (tag, end) = tag(text, open)?;
-    let (_, label) = LABELS.iter().find(|(known, _)| **known == tag)?;
+    let label = label(&tag)?;
     let (start, end) = value(text, end)?;
     visit(label, start, end);
     Some(end)
+}
+
+/// The label of the attribute that a key of JSON numbers: eight hexadecimal digits.
+pub fn attribute(key: &[u8]) -> Option<&'static [u8]> {
+    let tag: [u8; 8] = key.try_into().ok()?;
+    label(&tag.map(|byte| byte.to_ascii_lowercase()))
+}
+
+fn label(tag: &[u8; 8]) -> Option<&'static [u8]> {
+    let found = LABELS.iter().find(|(known, _)| *known == tag);
+    found.map(|(_, label)| *label)
 }
 
 /// The digits of the tag at `open`, and where it ends.
@@ -55,13 +73,16 @@ fn tag(text: &[u8], open: usize) -> Option<([u8; 8], usize)> {
     is_tag.then_some((tag, second + 5))
 }
 
-/// What stands between brackets, or behind a colon between quotes, in the same line.
+/// What stands between brackets, or behind a colon between quotes or as a unique identifier, in the same line.
 fn value(text: &[u8], from: usize) -> Option<(usize, usize)> {
     let rest = text.get(from..text.len().min(from + MAX_VALUE_BYTES))?;
     let line = rest.split(|byte| *byte == b'\n').next()?;
-    let open = line
+    let Some(open) = line
         .iter()
-        .position(|byte| matches!(byte, b'[' | b'\'' | b'"'))?;
+        .position(|byte| matches!(byte, b'[' | b'\'' | b'"'))
+    else {
+        return unique(line).map(|(start, end)| (from + start, from + end));
+    };
     let close = match byte(line, open) {
         b'[' => b']',
         quote => quote,
@@ -69,5 +90,17 @@ fn value(text: &[u8], from: usize) -> Option<(usize, usize)> {
     let inside = line.get(open + 1..)?;
     let len = inside.iter().position(|byte| *byte == close)?;
     let start = from + open + 1;
+    (len > 0).then_some((start, start + len))
+}
+
+/// `UI: 1.2.840.…`, which has no quotes.
+fn unique(line: &[u8]) -> Option<(usize, usize)> {
+    const SIGN: &[u8] = b"UI: ";
+    let start = line.windows(SIGN.len()).position(|part| part == SIGN)? + SIGN.len();
+    let rest = line.get(start..)?;
+    let len = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || **byte == b'.')
+        .count();
     (len > 0).then_some((start, start + len))
 }

@@ -1,7 +1,7 @@
 //! JSON and what looks like it (also with single quotes, and with quotes escaped inside of another string):
 //! `"key": "value"`, numbers, and the strings of an array under its key.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, is_label, keyed};
 use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
@@ -18,6 +18,7 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
             && gap.contains(&b'}')
         {
             (hint.unsaid, hint.is_told, hint.is_patient) = (None, false, false);
+            hint.attribute = None;
             // `[{…}, {…}]`: the next object of a list is of the same.
             hint.list = hint.list.filter(|_| !gap.contains(&b']'));
             hint.parent = hint.list.filter(|_| gap.ends_with(b"{"));
@@ -29,9 +30,13 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
         let colon = skip_space(text, after);
         let key = text.get(start..end).unwrap_or_default();
         if byte(text, colon) != b':' || !is_label(key) {
+            if key.len() == TAG_BYTES {
+                hint.attribute = dicom::attribute(key);
+            }
             at = after;
             continue;
         }
+        let key = hint.attribute.filter(|_| key == b"Value").unwrap_or(key);
         at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
     }
 }
@@ -168,8 +173,11 @@ fn hinted<'t>(
         b"reference" => {
             let value = text.get(start..end).unwrap_or_default();
             if let Some(slash) = value.iter().rposition(|byte| *byte == b'/') {
-                let kind = value.get(..slash).unwrap_or_default();
-                visit(last_step(kind), start + slash + 1, end);
+                let kind = last_step(value.get(..slash).unwrap_or_default());
+                visit(kind, start + slash + 1, end);
+                if kind == b"Patient" {
+                    visit(PATIENT_ID, start + slash + 1, end);
+                }
             }
         }
         _ => {}
@@ -183,8 +191,8 @@ fn hinted<'t>(
     visit(key, start, end);
 }
 
-/// The label of what a patient's resource is called by.
-const PATIENT_ID: &[u8] = b"patient id";
+/// Digits of the tag of an attribute of DICOM.
+const TAG_BYTES: usize = 8;
 
 /// What was said lately of the value that may follow.
 #[derive(Default)]
@@ -199,6 +207,8 @@ struct Hint<'t> {
     parent: Option<&'t [u8]>,
     /// The key of the list of objects that this one is in.
     list: Option<&'t [u8]>,
+    /// What the attribute of DICOM is whose object this is: `{"00100020": {"vr": "LO", "Value": [...]}}`.
+    attribute: Option<&'static [u8]>,
     /// Whether this object is a patient (FHIR R4) whose `id` did not come yet.
     is_patient: bool,
     /// Whether the object that was opened last is a person's name or refers to a person.
@@ -214,7 +224,7 @@ fn within(
     visit: &mut Visit<'_>,
 ) {
     visit(&[parent, b" ", key].concat(), start, end);
-    if ALONE.contains(&key) && !is_told {
+    if (ALONE.contains(&key) || keyed::GROUPS.contains(&key)) && !is_told {
         visit(parent, start, end);
     }
 }

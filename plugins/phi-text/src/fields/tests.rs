@@ -51,6 +51,18 @@ fn json_in_all_its_spellings() {
     sees(r#"[{"field":"ssn","value":1},{"value":2}]"#, &["ssn=1"]);
     sees(r#"{"mrn":{"use":"x","value":"12"}}"#, &["mrn=12"]);
     sees(r#"{"account": {"no": 12}}"#, &["account no=12"]);
+    sees(
+        r#"{"00100020":{"vr":"LO","Value":["A1"]},"00100010":{"vr":"PN","Value":[{"Alphabetic":"DOE^ANN"}]}}"#,
+        &["patient id=A1", "patient name=DOE^ANN"],
+    );
+    sees(
+        r#"{"0020000D": {"Value": ["1.2.3"], "vr": "UI"}, "00080016": {"Value": ["1.2"]}}"#,
+        &["study instance uid=1.2.3", "Value=1.2"],
+    );
+    sees(
+        r#"{"subject":{"reference":"Patient/eX1"}}"#,
+        &["patient id=eX1", "Patient=eX1"],
+    );
     assert_eq!(
         fields(r#"[{"value":"12"},{"type":"MRN"},{"mrn":{"a":{}},"value":"13"}]"#),
         ["value=12", "type=MRN", "MRN=13", "value=13"]

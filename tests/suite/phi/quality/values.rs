@@ -25,6 +25,9 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
+const HEXADECIMAL: [&str; 16] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f",
+];
 const ORDINALS: [&str; 10] = [
     "first",
     "second",
@@ -101,6 +104,15 @@ impl Values {
                 self.between(10, 99),
                 self.between(1_000, 9_999)
             ),
+            (_, "woven") => self.woven(),
+            ("MRN", "dotted") => format!(
+                "{}.{}.{}",
+                self.between(10, 99),
+                self.digits(3),
+                self.digits(3)
+            ),
+            ("MRN", "digest") => (0..64).map(|_| self.pick(&HEXADECIMAL)).collect(),
+            ("MRN", "logical") => self.logical(),
             ("MRN", "digits") => self.between(100_000, 99_999_999).to_string(),
             ("HEALTH_PLAN_ID", "member") => format!("{}{}", self.letters(3), self.digits(9)),
             ("HEALTH_PLAN_ID", "group") => self.between(10_000, 999_999).to_string(),
@@ -146,6 +158,10 @@ impl Values {
                 format!("{}{}", self.name("lowerfirst"), self.between(10, 99))
             }
             ("OTHER_ID", "claim") => format!("{}CL{}", self.between(2_019, 2_025), self.digits(6)),
+            ("OTHER_ID", "uid") => {
+                let (series, image) = (self.digits(9), self.between(1, 999));
+                format!("1.2.840.113619.2.55.3.1{series}.{image}")
+            }
             ("OTHER_ID", "accession") => format!("S{}-{}", self.between(19, 25), self.digits(5)),
             (kind, form) => panic!("no value {kind}:{form}"),
         }
@@ -160,6 +176,11 @@ impl Values {
                 0 => format!("{given} {}. {surname}", self.letters(1).replace('I', "J")),
                 _ => format!("{given} {surname}"),
             },
+            "long" => {
+                let more: Vec<String> = (0..3).map(|_| self.one_of("given")).collect();
+                let last = self.one_of("surname");
+                format!("{given} {} {surname} {last}", more.join(" "))
+            }
             "reversed" => format!("{surname}, {given}"),
             "reversedupper" => format!("{surname}, {given}").to_uppercase(),
             "lowerfull" => format!("{given} {surname}").to_lowercase(),
@@ -279,6 +300,27 @@ impl Values {
             digit => b'0' + u8::try_from(digit).unwrap(),
         };
         String::from_utf8(code).unwrap()
+    }
+
+    /// Eight letters, one to three of them made digits.
+    fn woven(&mut self) -> String {
+        let mut code = self.letters(8).into_bytes();
+        for _ in 0..self.between(1, 3) {
+            let at = self.below(code.len());
+            code[at] = b'2' + u8::try_from(self.below(8)).unwrap();
+        }
+        String::from_utf8(code).unwrap()
+    }
+
+    /// As servers of FHIR call a resource: letters of both cases and a digit.
+    fn logical(&mut self) -> String {
+        let code = self.letters(20);
+        let small = |(at, letter): (usize, char)| match at % 3 {
+            0 => letter,
+            _ => letter.to_ascii_lowercase(),
+        };
+        let mixed: String = code.chars().enumerate().map(small).collect();
+        format!("e{mixed}{}", self.digits(1))
     }
 
     fn one_of(&mut self, list: &str) -> String {

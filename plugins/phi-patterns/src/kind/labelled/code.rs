@@ -1,10 +1,13 @@
 //! What a code looks like behind a label, and where it ends. Knows no label and no kind.
 
+use super::dotted;
 use crate::text::{byte, is_word};
 use crate::trigger::Form;
 
-/// Bytes of the longest code.
-const MAX_CODE_BYTES: usize = 48;
+/// Bytes of a code that are looked at; what goes on behind them belongs to it ([`whole_end`]).
+pub(super) const MAX_CODE_BYTES: usize = 128;
+/// Bytes of the longest telephone number.
+const MAX_DIAL_BYTES: usize = 48;
 
 pub(super) fn digits_len(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
@@ -13,9 +16,15 @@ pub(super) fn digits_len(text: &[u8], start: usize) -> usize {
 
 /// Where a code of the form ends that begins at `start`; nothing where none does.
 pub(in crate::kind) fn code_end(text: &[u8], start: usize, form: Form) -> Option<usize> {
-    let rest = text.get(start..text.len().min(start + MAX_CODE_BYTES))?;
+    let most = if form == Form::Dial {
+        MAX_DIAL_BYTES
+    } else {
+        MAX_CODE_BYTES
+    };
+    let rest = text.get(start..text.len().min(start + most))?;
     let is_code: fn(u8) -> bool = match form {
         Form::Said(_) | Form::Years => return None,
+        Form::Uid => return dotted::unique_end(text, start),
         Form::Code | Form::Mixed | Form::Distinct | Form::Plate => {
             |byte| byte.is_ascii_alphanumeric() || byte == b'-'
         }
@@ -52,6 +61,23 @@ pub(in crate::kind) fn code_end(text: &[u8], start: usize, form: Form) -> Option
         return None;
     }
     fits(code, form).then_some(start + len)
+}
+
+/// Where the code at `start..end` really ends: one that is longer than any number goes on as keys and digests do, up to
+/// what divides words.
+pub(super) fn whole_end(text: &[u8], start: usize, end: usize) -> usize {
+    /// Bytes of a code that is no number of a register.
+    const LONG: usize = 16;
+    if end - start < LONG {
+        return end;
+    }
+    let rest = text.get(end..).unwrap_or_default();
+    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+/=".contains(byte);
+    let mut len = rest.iter().take_while(|byte| goes_on(byte)).count();
+    while matches!(rest.get(..len), Some([.., b'-' | b'_' | b'/'])) {
+        len -= 1;
+    }
+    end + len
 }
 
 /// `1103:C00214R`: bytes of the colon at `at` and of the code's other half.
@@ -235,7 +261,7 @@ fn fits(code: &[u8], form: Form) -> bool {
         Form::Dial => (7..=15).contains(&digits),
         Form::Four => digits == 4 && letters == 0,
         Form::Card => matches!(digits, 4 | 13..=19),
-        Form::Said(_) | Form::Years => false,
+        Form::Said(_) | Form::Years | Form::Uid => false,
     }
 }
 
