@@ -5,13 +5,14 @@ use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::world::World;
 
-use super::{call, code, data, key_with};
+use super::{call, code, data, key_with, request};
 use crate::engines::on_both_engines;
 
 on_both_engines! {
     a_key_is_shown_once_used_and_revoked,
     lists_are_paged_and_filtered,
     every_problem_is_told_at_once,
+    a_coded_body_is_refused,
     nobody_hands_on_more_than_they_have,
     a_test_key_neither_sees_nor_ends_live_ones,
     every_write_has_its_row,
@@ -165,6 +166,34 @@ async fn every_problem_is_told_at_once(world: &World) {
         assert_eq!(refused.status, 422, "{query}");
         assert_eq!(refused.json()["error"]["param"], param);
     }
+}
+
+async fn a_coded_body_is_refused(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let body = json!({"name": "coded"});
+    let ask = async |method, path: &str, coding: &str| {
+        let request = request(key, method, path, &body).header("Content-Encoding", coding);
+        world.gateway.answer(&request).await
+    };
+    let organization = format!("/v1/orgs/{}", organization.id);
+    for (method, path) in [
+        ("POST", "/v1/agents"),
+        ("POST", "/v1/api_keys"),
+        ("PATCH", organization.as_str()),
+        ("POST", "/v1/webhooks"),
+        ("POST", "/v1/solve"),
+    ] {
+        for coding in ["gzip", "br", "identity, gzip"] {
+            let refused = ask(method, path, coding).await;
+            let details = &refused.json()["error"]["details"];
+            assert_eq!(refused.status, 422, "{path}: {}", refused.text());
+            let wanted = json!({"$header.Content-Encoding": ["must be identity"]});
+            assert_eq!(details, &wanted, "{path}");
+        }
+    }
+    let taken = ask("POST", "/v1/agents", "identity").await;
+    assert_eq!(taken.status, 201, "{}", taken.text());
 }
 
 async fn nobody_hands_on_more_than_they_have(world: &World) {

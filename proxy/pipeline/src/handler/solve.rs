@@ -23,7 +23,7 @@ use super::message::check_query;
 use crate::budget::{self, Reservation};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::filter::body::json_media_type;
+use crate::filter::json_media_type;
 use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
