@@ -12,6 +12,7 @@ on_both_engines! {
     a_key_is_shown_once_used_and_revoked,
     lists_are_paged_and_filtered,
     every_problem_is_told_at_once,
+    what_is_no_text_is_no_parameter,
     a_coded_body_is_refused,
     nobody_hands_on_more_than_they_have,
     a_test_key_neither_sees_nor_ends_live_ones,
@@ -166,6 +167,41 @@ async fn every_problem_is_told_at_once(world: &World) {
         assert_eq!(refused.status, 422, "{query}");
         assert_eq!(refused.json()["error"]["param"], param);
     }
+}
+
+async fn what_is_no_text_is_no_parameter(world: &World) {
+    let owner = world.organization().key;
+    for (path, wanted) in [
+        ("/v1/agents?name=%ff", "$query.name"),
+        ("/v1/agents?name=%c3%28", "$query.name"),
+        ("/v1/agents?name=%ed%a0%80", "$query.name"),
+        ("/v1/agents?name=%zz", "$query.name"),
+        ("/v1/agents?name=%", "$query.name"),
+        ("/v1/agents?limit=5&%ff=1", "$query.…"),
+        ("/v1/audit?actor_id=%ff", "$query.actor_id"),
+        ("/v1/audit?event=auth.*&model=a%2", "$query.model"),
+        ("/v1/api_keys?created_by=%e2%82", "$query.created_by"),
+        ("/v1/ai/messages/msg_x?z=%ff", "$query.z"),
+    ] {
+        let refused = call(world, &owner, "GET", path, Value::Null).await;
+        let error = refused.json()["error"].clone();
+        assert_eq!(
+            (refused.status, &error["code"], &error["param"]),
+            (422, &json!("VALIDATION_FAILED"), &json!(wanted)),
+            "{path}"
+        );
+        let told = &error["details"][wanted];
+        assert_eq!(told[0], "must be percent-encoded UTF-8", "{path}: {told}");
+    }
+    for name in ["caf%C3%A9", "100%25", "a+b"] {
+        let path = format!("/v1/agents?name={name}");
+        data(world, &owner, "GET", &path, Value::Null).await;
+    }
+    let path = "/v1/agents?cursor=%ff";
+    let refused = call(world, &owner, "GET", path, Value::Null).await;
+    let told = refused.json()["error"]["details"].clone();
+    let wanted = "does not belong to this list and these filters";
+    assert_eq!(told, json!({"$query.cursor": [wanted]}));
 }
 
 async fn a_coded_body_is_refused(world: &World) {
