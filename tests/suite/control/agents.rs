@@ -319,6 +319,17 @@ async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
         (refused.status, &refused.json()["error"]["code"]),
         (401, &json!("AGENT_CREDENTIAL_REVOKED"))
     );
+    // What would be refused is not issued.
+    let refused = call(world, key, "POST", &path, json!({})).await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["param"]),
+        (422, &json!("agentId")),
+        "{}",
+        refused.text()
+    );
+    let reactivate = format!("{parent_path}/reactivate");
+    data(world, key, "POST", &reactivate, json!({})).await;
+    data(world, key, "POST", &path, json!({})).await;
 }
 
 async fn a_credential_without_a_user_owns_no_conversation(world: &World) {
