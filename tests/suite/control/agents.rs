@@ -397,7 +397,12 @@ async fn bad_credentials_are_told_apart(world: &World) {
         )
     };
     let unknown = format!("svc_agt_{}", "0".repeat(40));
-    for bad in [unknown.as_str(), "svc_agt_short", &format!("{secret}x")] {
+    for bad in [
+        unknown.as_str(),
+        "svc_agt_short",
+        "svc_agt_ééé",
+        &format!("{secret}x"),
+    ] {
         assert_eq!(
             ask(bad).await,
             (401, "AGENT_CREDENTIAL_NOT_FOUND".to_owned(), Value::Null)
