@@ -61,6 +61,9 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
                 let found =
                     agent::lock(&mut tx, &caller.organization_id, caller.mode, &agent_id).await?;
                 let agent = found.ok_or_else(|| refused(missing()))?;
+                if agent::is_archived(&mut tx, &agent).await? {
+                    return Err(refused(archived(&agent)));
+                }
                 let grants = wanted.grants_within(&agent).map_err(refused)?;
                 // Under the lock of the agent, so that two issues at the cap cannot both pass.
                 let active = agent_credential::count_active(&mut tx, &agent_id, call.now).await?;
@@ -188,9 +191,6 @@ impl Wanted {
 
     /// The agent's grants where none are asked for; never more than those.
     fn grants_within(&self, agent: &Agent) -> Result<Value, Fault> {
-        if agent.archived_at.is_some() {
-            return Err(invalid("agentId", "the agent is archived"));
-        }
         let Some(wanted) = &self.grants else {
             return Ok(agent.writable.scope_grants.clone());
         };
@@ -202,6 +202,15 @@ impl Wanted {
             )),
         }
     }
+}
+
+/// No credential of such an agent would be good.
+fn archived(agent: &Agent) -> Fault {
+    let problem = match agent.archived_at {
+        Some(_) => "the agent is archived",
+        None => "an agent that it acts for is archived",
+    };
+    invalid("agentId", problem)
 }
 
 /// The credential as contract 10 shows it.

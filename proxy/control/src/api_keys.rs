@@ -7,7 +7,7 @@ use svc_core::id::IdKind;
 use svc_core::scope::Scope;
 use svc_core::secret::{self, Mode};
 use svc_core::surface::fields::Fields;
-use svc_core::time::{MS_PER_DAY, Timestamp};
+use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_pipeline::moment;
 use svc_store::api_key::{self, ApiKey, Filter, Listed, Status};
@@ -20,8 +20,8 @@ use crate::cursor::Binding;
 use crate::input::{self, MAX_NAME_CHARS};
 use crate::query::PAGE;
 
-/// Two years: the longest life of a key (contract 9).
-const MAX_LIFE_MS: i64 = 2 * 366 * MS_PER_DAY;
+/// The longest life of a key, in years of the calendar (contract 9).
+const MAX_LIFE_YEARS: i16 = 2;
 
 pub(crate) fn list(mut call: Call) -> Answering {
     Box::pin(async move {
@@ -218,15 +218,25 @@ fn scopes(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Scope>> {
 fn expiry(fields: &mut Fields, now: Timestamp, problems: &mut Problems) -> Option<Timestamp> {
     let text = fields.string("expires_at", problems)?;
     let at = Timestamp::parse(&text);
-    match at {
-        None => problems.add("expires_at", "must be an RFC 3339 time"),
-        Some(at) if at <= now => problems.add("expires_at", "must be in the future"),
-        Some(at) if at > now.plus_ms(MAX_LIFE_MS) => {
-            problems.add("expires_at", "must be within two years");
-        }
-        Some(_) => {}
+    let problem = match at {
+        None => Some("must be an RFC 3339 time"),
+        Some(at) => unfit(at, now),
+    };
+    if let Some(problem) = problem {
+        problems.add("expires_at", problem);
     }
     at
+}
+
+/// What is wrong with the end of a key's life. Two years from now are in.
+fn unfit(end: Timestamp, now: Timestamp) -> Option<&'static str> {
+    if end <= now {
+        Some("must be in the future")
+    } else if end > now.plus_years(MAX_LIFE_YEARS) {
+        Some("must be within two years")
+    } else {
+        None
+    }
 }
 
 fn per_minute(limits: Value, most: u32, problems: &mut Problems) -> Option<u32> {
@@ -262,4 +272,23 @@ fn record(listed: &Listed, call: &Call) -> Value {
         "last_used_at": shown(key.last_used_at),
         "revoked_at": shown(key.revoked_at),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_key_lives_for_two_years_of_the_calendar_at_most() {
+        let now = Timestamp::parse("2026-11-25T18:12:06.123Z").unwrap();
+        for (end, problem) in [
+            ("2026-11-25T18:12:06.123Z", Some("must be in the future")),
+            ("2026-11-25T18:12:06.124Z", None),
+            ("2028-11-25T18:12:06.123Z", None),
+            ("2028-11-25T18:12:06.124Z", Some("must be within two years")),
+        ] {
+            assert_eq!(unfit(Timestamp::parse(end).unwrap(), now), problem, "{end}");
+        }
+    }
 }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::header::USER_AGENT;
 use serde_json::{Map, Value, json};
-use svc_core::fault::{Fault, invalid};
+use svc_core::fault::Fault;
 use svc_core::json;
 use svc_core::secret::Mode;
 use svc_pipeline::exchange::{Exchange, given};
 use svc_pipeline::fact::Fact;
+use svc_pipeline::filter::json_media_type;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::idempotency::{self, Claim, Stored, Turn, replay};
 use svc_pipeline::moment;
@@ -188,16 +189,7 @@ async fn body(exchange: &mut Exchange) -> Result<(Map<String, Value>, Bytes), Fa
     if bytes.is_empty() {
         return Ok((Map::new(), bytes));
     }
-    let media_type = exchange.head.headers.get(CONTENT_TYPE);
-    let media_type = media_type.and_then(|value| value.to_str().ok());
-    let essence = media_type.unwrap_or_default().split(';').next();
-    if !essence
-        .unwrap_or_default()
-        .trim()
-        .eq_ignore_ascii_case("application/json")
-    {
-        return Err(invalid("$header.Content-Type", "must be application/json"));
-    }
+    json_media_type(&exchange.head.headers)?;
     Ok((json::object(&bytes)?, bytes))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems};
 use svc_core::secret;
-use svc_core::surface::fields::Fields;
+use svc_core::surface::fields::{Fields, join};
 use svc_pipeline::feature;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
@@ -196,8 +196,7 @@ fn merge_features(
         return;
     };
     let known = feature::known(&policy.catalogue);
-    // Names come from the body and may be anything: their place is told.
-    for (at, (name, value)) in features.into_iter().enumerate() {
+    for (name, value) in features {
         match value {
             Value::Null => {
                 settings.features.remove(&name);
@@ -207,12 +206,10 @@ fn merge_features(
             }
             Value::Bool(_) => {
                 let names: Vec<&str> = known.iter().copied().collect();
-                problems.add(
-                    "features",
-                    format!("item {at} is none of {}", names.join(", ")),
-                );
+                let problem = format!("is none of {}", names.join(", "));
+                problems.add(join("features", &name), problem);
             }
-            _ => problems.add("features", format!("item {at} must be a boolean or null")),
+            _ => problems.add(join("features", &name), "must be a boolean or null"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::fault::Problems;
-use svc_core::json::NUL;
+use svc_core::query::{self, path, shown};
 use svc_core::time::Timestamp;
 use svc_store::page::Page;
 
@@ -17,8 +17,8 @@ pub(crate) struct Query {
     rest: Vec<(String, String)>,
     /// The names as they stand in the address.
     names: Vec<String>,
-    /// Those of values that databases do not keep.
-    unkept: BTreeSet<String>,
+    /// Those of what is no text, or none that databases keep, and what is wrong with it.
+    unkept: BTreeSet<(String, &'static str)>,
     /// What a cursor is bound to: all parameters but where the page starts and how long it is.
     filters: [u8; 32],
 }
@@ -35,20 +35,29 @@ pub(crate) const PAGE: PageSize = PageSize {
     most: 100,
 };
 
-/// Longest parameter name that an error repeats.
-const MAX_NAME_BYTES: usize = 64;
+const CURSOR: &str = "cursor";
 /// Longest value that an audit row repeats.
 const MAX_SHOWN_BYTES: usize = 64;
 
 impl Query {
     pub(crate) fn parse(path: &str, query: Option<&str>) -> Self {
-        let rest: Vec<(String, String)> =
-            form_urlencoded::parse(query.unwrap_or_default().as_bytes())
-                .into_owned()
-                .collect();
+        let mut rest = Vec::new();
+        let mut unkept = BTreeSet::new();
+        for parameter in query::parameters(query.unwrap_or_default()) {
+            let query::Parameter {
+                name,
+                value,
+                problem,
+            } = parameter;
+            // A cursor that is no text is none of ours, as any other that is not.
+            if let Some(problem) = problem.filter(|_| name != CURSOR) {
+                unkept.insert((shown(&name).to_owned(), problem));
+            }
+            rest.push((name, value));
+        }
         let mut filters: Vec<&(String, String)> = rest
             .iter()
-            .filter(|(name, _)| !matches!(name.as_str(), "cursor" | "limit"))
+            .filter(|(name, _)| !matches!(name.as_str(), CURSOR | "limit"))
             .collect();
         filters.sort();
         let mut hasher = Sha256::new();
@@ -59,9 +68,8 @@ impl Query {
                 hasher.update(part.as_bytes());
             }
         }
-        let unkept = rest.iter().filter(|(_, value)| value.contains('\0'));
         Self {
-            unkept: unkept.map(|(name, _)| shown_name(name)).collect(),
+            unkept,
             names: rest.iter().map(|(name, _)| name.clone()).collect(),
             rest,
             filters: hasher.finalize().into(),
@@ -185,11 +193,11 @@ impl Query {
         });
         let created_after = self.time(from, problems);
         let created_before = self.time(to, problems);
-        let after = self.one("cursor", problems).and_then(|text| {
+        let after = self.one(CURSOR, problems).and_then(|text| {
             let position = cursor::read(&text, binding, &self.filters);
             if position.is_none() {
                 problems.add(
-                    path("cursor"),
+                    path(CURSOR),
                     "does not belong to this list and these filters",
                 );
             }
@@ -221,25 +229,14 @@ impl Query {
     pub(crate) fn end(&mut self, problems: &mut Problems) {
         let mut unknown = BTreeSet::new();
         for (name, _) in self.rest.drain(..) {
-            unknown.insert(shown_name(&name));
+            unknown.insert(shown(&name).to_owned());
         }
-        for name in &self.unkept {
-            problems.add(path(name), NUL);
+        for (name, problem) in &self.unkept {
+            problems.add(path(name), *problem);
         }
         for name in unknown {
             problems.add(path(&name), "is not a known parameter");
         }
         problems.order_query(&self.names);
     }
-}
-
-fn path(name: &str) -> String {
-    format!("$query.{name}")
-}
-
-/// A name of the address as an error repeats it.
-fn shown_name(name: &str) -> String {
-    const HIDDEN: &str = "…";
-    let is_name = name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_name { name } else { HIDDEN }.to_owned()
 }

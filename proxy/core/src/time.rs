@@ -28,6 +28,15 @@ impl Timestamp {
         Self(self.0.saturating_add(ms))
     }
 
+    /// The same day and time of the calendar so many years later, UTC; 28 February where that year has no 29.
+    #[must_use]
+    pub fn plus_years(self, years: i16) -> Self {
+        let later = self
+            .civil()
+            .map(|at| at.saturating_add(jiff::Span::new().years(years)));
+        later.map_or(self, Self::of_civil)
+    }
+
     /// First instant of the UTC day, and of the day after it.
     pub const fn day(self) -> (Self, Self) {
         let start = self.0 - self.0.rem_euclid(MS_PER_DAY);
@@ -63,8 +72,7 @@ impl Timestamp {
         let pieces = Pieces::parse(text).ok()?;
         let local = pieces.date().to_datetime(pieces.time()?);
         let ahead = i64::from(pieces.to_numeric_offset()?.seconds()) * MS_PER_SECOND;
-        let ms = local.duration_since(EPOCH).as_millis();
-        let at = Self(i64::try_from(ms).ok()?.checked_sub(ahead)?);
+        let at = Self(Self::of_civil(local).0.checked_sub(ahead)?);
         at.civil().map(|_| at)
     }
 
@@ -92,6 +100,11 @@ impl Timestamp {
     /// The day and time of UTC; nothing outside of the years -9999 to 9999.
     fn civil(self) -> Option<DateTime> {
         EPOCH.checked_add(SignedDuration::from_millis(self.0)).ok()
+    }
+
+    fn of_civil(at: DateTime) -> Self {
+        let ms = at.duration_since(EPOCH).as_millis();
+        Self(i64::try_from(ms).unwrap_or(i64::MAX))
     }
 
     fn zoned(self) -> jiff::Zoned {
@@ -132,7 +145,10 @@ fn is_rfc_3339(text: &[u8]) -> bool {
         },
         None => rest,
     };
+    // Nothing here counts leap seconds: the parser would make the second before it of one.
+    let is_leap_second = instant.get(17) == Some(&b'6');
     has_signs
+        && !is_leap_second
         && match offset {
             b"Z" | b"z" => true,
             [b'+' | b'-', hour @ .., b':', minute, _] if hour.len() == 2 => {
@@ -201,8 +217,25 @@ mod tests {
             "2026-11-20T20:09:00+02:60",
             "2026-11-20T20:09:00+02:00:30",
             "2026-11-20T20:09:00Zulu",
+            // Leap seconds.
+            "2027-01-01T00:00:60Z",
+            "2016-12-31T23:59:60Z",
+            "2016-12-31T23:59:60.5+00:00",
         ] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn years_are_those_of_the_calendar() {
+        for (from, to) in [
+            ("2026-11-25T18:12:06.123Z", "2028-11-25T18:12:06.123Z"),
+            ("2027-03-01T00:00:00Z", "2029-03-01T00:00:00.000Z"),
+            ("2028-02-29T23:59:59Z", "2030-02-28T23:59:59.000Z"),
+            ("9998-11-20T20:09:00Z", "9999-12-31T23:59:59.999Z"),
+        ] {
+            let later = Timestamp::parse(from).map(|at| at.plus_years(2).to_string());
+            assert_eq!(later.as_deref(), Some(to), "{from}");
         }
     }
 

@@ -3,7 +3,7 @@
 mod audit;
 mod auth;
 mod baa;
-pub(crate) mod body;
+mod body;
 mod conversation;
 mod decode_chat_completions;
 mod decode_count;
@@ -20,6 +20,7 @@ mod phi_guard;
 mod scope;
 mod version;
 pub use auth::{Callers, Refusal, Sent, network};
+pub use body::json_media_type;
 pub(crate) use metering::evaluation_open;
 
 use futures_util::future::BoxFuture;

@@ -190,6 +190,22 @@ pub async fn lock(
     tx.cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
+/// Whether an agent is archived, or one that it acts for: then none of its credentials are good.
+///
+/// # Errors
+/// Those of the database.
+pub async fn is_archived(tx: &mut Transaction<'_>, agent: &Agent) -> Result<bool, StoreError> {
+    if agent.archived_at.is_some() || agent.parent_agent_id.is_none() {
+        return Ok(agent.archived_at.is_some());
+    }
+    let sql = "WITH RECURSIVE line (id, parent_agent_id) AS \
+               (SELECT id, parent_agent_id FROM agents WHERE id = $1 UNION \
+               SELECT a.id, a.parent_agent_id FROM agents a JOIN line l ON a.id = l.parent_agent_id) \
+               SELECT COUNT(*) AS found FROM agents WHERE id IN (SELECT id FROM line) AND archived_at IS NOT NULL";
+    let archived: i64 = tx.cx.count(sql, args![&agent.id]).await?;
+    Ok(archived > 0)
+}
+
 /// The agent of this organization and mode with this id.
 ///
 /// # Errors

@@ -452,9 +452,14 @@ pub struct Filter {
     pub result: Option<String>,
     pub surface: Option<String>,
     pub model: Option<String>,
+    /// `Some(false)`: scanned, and nothing found. What was never scanned is neither.
     pub phi_detected: Option<bool>,
     pub order: Order,
 }
+
+/// What a row fulfils whose content was scanned: its document holds an object as `phi`, where others hold null. No other
+/// member has this name, and what stands in a text has its quotes escaped.
+const SCANNED: &str = r#"document LIKE '%"phi":{%'"#;
 
 /// A row as queries give it.
 #[derive(Clone, Debug)]
@@ -519,6 +524,9 @@ pub async fn list(
     }
     if let Some(detected) = phi_detected {
         listing.only("phi_detected = ?", detected);
+        if !detected {
+            listing.only_where(SCANNED);
+        }
     }
     let read = |row: &Stored| {
         Ok(Listed {

@@ -319,6 +319,17 @@ async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
         (refused.status, &refused.json()["error"]["code"]),
         (401, &json!("AGENT_CREDENTIAL_REVOKED"))
     );
+    // What would be refused is not issued.
+    let refused = call(world, key, "POST", &path, json!({})).await;
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["param"]),
+        (422, &json!("agentId")),
+        "{}",
+        refused.text()
+    );
+    let reactivate = format!("{parent_path}/reactivate");
+    data(world, key, "POST", &reactivate, json!({})).await;
+    data(world, key, "POST", &path, json!({})).await;
 }
 
 async fn a_credential_without_a_user_owns_no_conversation(world: &World) {
@@ -386,7 +397,12 @@ async fn bad_credentials_are_told_apart(world: &World) {
         )
     };
     let unknown = format!("svc_agt_{}", "0".repeat(40));
-    for bad in [unknown.as_str(), "svc_agt_short", &format!("{secret}x")] {
+    for bad in [
+        unknown.as_str(),
+        "svc_agt_short",
+        "svc_agt_ééé",
+        &format!("{secret}x"),
+    ] {
         assert_eq!(
             ask(bad).await,
             (401, "AGENT_CREDENTIAL_NOT_FOUND".to_owned(), Value::Null)

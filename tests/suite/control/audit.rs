@@ -12,6 +12,7 @@ use crate::engines::on_both_engines;
 
 on_both_engines! {
     rows_are_found_by_what_they_say,
+    what_was_never_scanned_is_not_without_a_finding,
     pages_go_on_where_they_ended,
     every_query_leaves_a_row,
 }
@@ -100,6 +101,30 @@ async fn rows_are_found_by_what_they_say(world: &World) {
             "{query}"
         );
     }
+}
+
+async fn what_was_never_scanned_is_not_without_a_finding(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let plain = world.gateway.chat(key, json!({"message": mark()})).await;
+    let message = "SSN 536-22-8714 ".to_owned() + &mark();
+    let phi = world.gateway.chat(key, json!({"message": message})).await;
+    // Neither a write of the control plane nor a model that nobody has is scanned.
+    key_with(world, &organization, &["ai:chat"]).await;
+    let unknown = json!({"message": mark(), "model": "nobody-1"});
+    assert_eq!(world.gateway.chat(key, unknown).await.status, 403);
+    let found = async |query: &str| {
+        let path = format!("/v1/audit?order=asc&{query}");
+        let rows = data(world, key, "GET", &path, Value::Null).await;
+        let rows = rows.as_array().unwrap().clone();
+        let of = |row: &Value| row["request"]["id"].as_str().unwrap().to_owned();
+        rows.iter().map(of).collect::<Vec<_>>()
+    };
+    let (plain, phi) = (plain.request_id(), phi.request_id());
+    assert_eq!(found("phi_detected=false").await, [plain, plain]);
+    assert_eq!(found("phi_detected=true").await, [phi, phi]);
+    let paged = "phi_detected=false&limit=1";
+    assert_eq!(found(paged).await, [plain]);
 }
 
 async fn pages_go_on_where_they_ended(world: &World) {

@@ -5,13 +5,15 @@ use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::world::World;
 
-use super::{call, code, data, key_with};
+use super::{call, code, data, key_with, request};
 use crate::engines::on_both_engines;
 
 on_both_engines! {
     a_key_is_shown_once_used_and_revoked,
     lists_are_paged_and_filtered,
     every_problem_is_told_at_once,
+    what_is_no_text_is_no_parameter,
+    a_coded_body_is_refused,
     nobody_hands_on_more_than_they_have,
     a_test_key_neither_sees_nor_ends_live_ones,
     every_write_has_its_row,
@@ -165,6 +167,69 @@ async fn every_problem_is_told_at_once(world: &World) {
         assert_eq!(refused.status, 422, "{query}");
         assert_eq!(refused.json()["error"]["param"], param);
     }
+}
+
+async fn what_is_no_text_is_no_parameter(world: &World) {
+    let owner = world.organization().key;
+    for (path, wanted) in [
+        ("/v1/agents?name=%ff", "$query.name"),
+        ("/v1/agents?name=%c3%28", "$query.name"),
+        ("/v1/agents?name=%ed%a0%80", "$query.name"),
+        ("/v1/agents?name=%zz", "$query.name"),
+        ("/v1/agents?name=%", "$query.name"),
+        ("/v1/agents?limit=5&%ff=1", "$query.…"),
+        ("/v1/audit?actor_id=%ff", "$query.actor_id"),
+        ("/v1/audit?event=auth.*&model=a%2", "$query.model"),
+        ("/v1/api_keys?created_by=%e2%82", "$query.created_by"),
+        ("/v1/ai/messages/msg_x?z=%ff", "$query.z"),
+    ] {
+        let refused = call(world, &owner, "GET", path, Value::Null).await;
+        let error = refused.json()["error"].clone();
+        assert_eq!(
+            (refused.status, &error["code"], &error["param"]),
+            (422, &json!("VALIDATION_FAILED"), &json!(wanted)),
+            "{path}"
+        );
+        let told = &error["details"][wanted];
+        assert_eq!(told[0], "must be percent-encoded UTF-8", "{path}: {told}");
+    }
+    for name in ["caf%C3%A9", "100%25", "a+b"] {
+        let path = format!("/v1/agents?name={name}");
+        data(world, &owner, "GET", &path, Value::Null).await;
+    }
+    let path = "/v1/agents?cursor=%ff";
+    let refused = call(world, &owner, "GET", path, Value::Null).await;
+    let told = refused.json()["error"]["details"].clone();
+    let wanted = "does not belong to this list and these filters";
+    assert_eq!(told, json!({"$query.cursor": [wanted]}));
+}
+
+async fn a_coded_body_is_refused(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let body = json!({"name": "coded"});
+    let ask = async |method, path: &str, coding: &str| {
+        let request = request(key, method, path, &body).header("Content-Encoding", coding);
+        world.gateway.answer(&request).await
+    };
+    let organization = format!("/v1/orgs/{}", organization.id);
+    for (method, path) in [
+        ("POST", "/v1/agents"),
+        ("POST", "/v1/api_keys"),
+        ("PATCH", organization.as_str()),
+        ("POST", "/v1/webhooks"),
+        ("POST", "/v1/solve"),
+    ] {
+        for coding in ["gzip", "br", "identity, gzip"] {
+            let refused = ask(method, path, coding).await;
+            let details = &refused.json()["error"]["details"];
+            assert_eq!(refused.status, 422, "{path}: {}", refused.text());
+            let wanted = json!({"$header.Content-Encoding": ["must be identity"]});
+            assert_eq!(details, &wanted, "{path}");
+        }
+    }
+    let taken = ask("POST", "/v1/agents", "identity").await;
+    assert_eq!(taken.status, 201, "{}", taken.text());
 }
 
 async fn nobody_hands_on_more_than_they_have(world: &World) {

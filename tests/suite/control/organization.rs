@@ -82,9 +82,15 @@ async fn settings_are_read_and_changed(world: &World) {
             "premium_models_enabled[1]",
         ),
         (json!({"slug": "mine"}), "slug"),
-        (json!({"features": {"Retrieval": true}}), "features"),
-        (json!({"features": {"integration": true}}), "features"),
-        (json!({"features": {"retrieval": 1}}), "features"),
+        (
+            json!({"features": {"Retrieval": true}}),
+            "features.Retrieval",
+        ),
+        (
+            json!({"features": {"integration": true}}),
+            "features.integration",
+        ),
+        (json!({"features": {"retrieval": 1}}), "features.retrieval"),
     ] {
         let refused = call(world, key, "PATCH", &path, body.clone()).await;
         assert_eq!(

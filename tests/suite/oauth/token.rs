@@ -7,13 +7,16 @@ use svc_tests::policies::Policies;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
-use super::{OTHER_VERIFIER, Scene, TOKEN, VERIFIER, basic, data, error, form, text};
+use super::{
+    OTHER_VERIFIER, Scene, TOKEN, VERIFIER, agent, basic, data, error, form, parameter, say, text,
+};
 use crate::engines::on_both_engines;
 
 on_both_engines! {
     a_code_becomes_a_credential_of_the_agent,
     every_bad_request_has_its_word,
     every_bad_code_is_an_invalid_grant,
+    nothing_is_given_while_the_agents_parent_is_archived,
     a_second_valid_use_ends_what_the_first_produced,
     three_wrong_verifiers_burn_a_code,
     a_client_shows_itself_in_one_way,
@@ -202,6 +205,31 @@ async fn every_bad_code_is_an_invalid_grant(world: &World) {
         .change(sql, &[&scene.organization.user_id])
         .await;
     // Neither used the code up.
+    assert_eq!(scene.redeem(world, &code).await.status, 200);
+}
+
+async fn nothing_is_given_while_the_agents_parent_is_archived(world: &World) {
+    let scene = Scene::new(world).await;
+    let mut browser = scene.owner(world).await;
+    let parent = json!({"parent_agent_id": scene.agent_id});
+    let child = agent(world, &scene.key, parent).await;
+    let of_child = [("agent_id", child.as_str())];
+    let code = scene.code_for(&mut browser, &of_child).await;
+    let page = browser.get(&scene.authorize(&of_child)).await;
+    let path = format!("/v1/agents/{}", scene.agent_id);
+    let archive = format!("{path}/archive");
+    data(world, &scene.key, "POST", &archive, json!({})).await;
+    assert_eq!(
+        error(&scene.redeem(world, &code).await, 400),
+        "invalid_grant"
+    );
+    let done = say(&mut browser, &page, "allow").await;
+    assert_eq!(
+        parameter(done.leads_to(), "error").as_deref(),
+        Some("access_denied")
+    );
+    let reactivate = format!("{path}/reactivate");
+    data(world, &scene.key, "POST", &reactivate, json!({})).await;
     assert_eq!(scene.redeem(world, &code).await.status, 200);
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use svc_core::time::Timestamp;
 use svc_tests::fake::mark;
 use svc_tests::gateway::whole;
 use svc_tests::organization::Organization;
@@ -165,6 +166,53 @@ async fn a_caller_who_leaves_frees_the_solver() {
         (booked.len() == 2 && booked.contains(&cancelled)).then_some(())
     })
     .await;
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with the times of audit rows"
+)]
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(since.unwrap().as_millis()).unwrap()
+}
+
+/// When the one solve of an organization happened, as the log says, and how long it took.
+async fn dated(world: &World, organization: &Organization) -> Option<(i64, i64)> {
+    let sql = "SELECT * FROM audit WHERE org_id = $1 AND event = 'workflow.solve_completed'";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    let row = svc_tests::books::document(rows.first()?);
+    let at = Timestamp::parse(row["occurred_at"].as_str()?)?;
+    Some((at.0, row["details"]["wall_time_ms"].as_i64()?))
+}
+
+/// Who pulls the log span by span has read past the start of a long solve before its row is there.
+#[tokio::test]
+async fn a_solve_is_dated_by_its_end() {
+    let world = World::start(None).await;
+    let mut spec = endless();
+    spec["options"]["time_limit_seconds"] = json!(1);
+    // First who leaves: later the worker has been busy before.
+    for stays in [false, true] {
+        let organization = world.organization();
+        let sent_ms = now_ms();
+        if stays {
+            // Whether the time suffices for an answer is not asked here.
+            solve(&world, &organization, &spec).await;
+        } else {
+            let mut connection = world.gateway.connect().await;
+            let request = request(&organization.key, &endless());
+            connection.send(&request.bytes()).await;
+            busy_worker(&world).await;
+        }
+        let dated = eventually("the row", async || dated(&world, &organization).await);
+        let (at_ms, took_ms) = dated.await;
+        assert!(took_ms > 100, "{took_ms}");
+        assert!(
+            at_ms >= sent_ms + took_ms,
+            "{stays}: {at_ms} {sent_ms} {took_ms}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -430,6 +430,9 @@ async fn allow(
     let Some(agent) = found else {
         return denied("the agent is archived");
     };
+    if agent::is_archived(tx, &agent).await? {
+        return denied("the agent is archived");
+    }
     let active = agent_credential::count_active(tx, &agent.id, now).await?;
     let grants = match grantable(application, &agent, parked, &user, active) {
         Ok(grants) => grants,

@@ -199,9 +199,12 @@ async fn issue(
 ) -> Result<Outcome, StoreError> {
     let refused = |description| Ok(Outcome::Refused(Refusal::invalid_grant(description)));
     let found = agent::lock(tx, &code.org_id, code.mode, &code.agent_id).await?;
-    let Some(agent) = found.filter(|agent| agent.archived_at.is_none()) else {
+    let Some(agent) = found else {
         return refused("The agent is archived.");
     };
+    if agent::is_archived(tx, &agent).await? {
+        return refused("The agent is archived.");
+    }
     let user = user::find_in(tx, &code.org_id, &code.user_id).await?;
     if user.is_none_or(|user| user.suspended || !user.role.may_delegate()) {
         return refused("The user who consented may not delegate any more.");

@@ -1,5 +1,6 @@
 //! `auth`: who is calling (contract 2, steps 3 and 4; contract 7).
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -142,33 +143,38 @@ fn kind(token: &str) -> Result<Kind, Refusal> {
 }
 
 /// The bearer token; where there is none, the key that SDKs of the messages format send (contract 7).
-fn token(headers: &HeaderMap, surface: Surface) -> Result<&str, Refusal> {
+fn token(headers: &HeaderMap, surface: Surface) -> Result<Cow<'_, str>, Refusal> {
     if surface != Surface::Messages || headers.contains_key(AUTHORIZATION) {
         return bearer(headers);
     }
     let mut sent = headers.get_all(X_API_KEY).iter();
     match (sent.next(), sent.next()) {
-        (Some(value), None) => value.to_str().map_err(|_| refused("malformed")),
+        (Some(value), None) => Ok(readable(value.as_bytes())),
         _ => Err(refused("missing")),
     }
 }
 
 /// The token of exactly one `Authorization: Bearer` header; the scheme's case does not matter.
-fn bearer(headers: &HeaderMap) -> Result<&str, Refusal> {
+fn bearer(headers: &HeaderMap) -> Result<Cow<'_, str>, Refusal> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (sent.next(), sent.next()) else {
         return Err(refused("missing"));
     };
-    let (scheme, token) = value
-        .to_str()
-        .ok()
-        .and_then(|text| text.split_once(' '))
+    let value = value.as_bytes();
+    let space = value.iter().position(|byte| *byte == b' ');
+    let (scheme, token) = space
+        .and_then(|at| value.split_at_checked(at))
         .ok_or(refused("malformed"))?;
-    if scheme.eq_ignore_ascii_case("bearer") {
-        Ok(token.trim())
+    if scheme.eq_ignore_ascii_case(b"bearer") {
+        Ok(readable(token.trim_ascii()))
     } else {
         Err(refused("malformed"))
     }
+}
+
+/// A token as text. What is none has marks in its place, so that its prefix still tells what it was meant to be.
+fn readable(token: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(token)
 }
 
 /// The address, or of IPv6 its /64: one customer has all of it, and counting its addresses singly would count nothing.
@@ -248,8 +254,8 @@ impl Callers {
         background: &Handle,
     ) -> Result<Arc<Caller>, Refusal> {
         let token = token(sent.headers, sent.surface)?;
-        let kind = kind(token)?;
-        let digest = secret::digest(token);
+        let kind = kind(&token)?;
+        let digest = secret::digest(&token);
         let found = self
             .0
             .get(&digest, || load(store, kind, digest, background))
@@ -354,7 +360,7 @@ mod tests {
         for value in values {
             headers.append(AUTHORIZATION, value.parse().unwrap());
         }
-        bearer(&headers).ok().map(str::to_owned)
+        bearer(&headers).ok().map(Cow::into_owned)
     }
 
     #[test]
@@ -374,10 +380,37 @@ mod tests {
     fn the_messages_sdks_key_counts_where_authorization_is_absent() {
         let mut headers = HeaderMap::new();
         headers.insert(X_API_KEY, HeaderValue::from_static("abc"));
-        assert_eq!(super::token(&headers, Surface::Messages).ok(), Some("abc"));
+        let token = |headers: &HeaderMap| {
+            let token = super::token(headers, Surface::Messages);
+            token.ok().map(Cow::into_owned)
+        };
+        assert_eq!(token(&headers).as_deref(), Some("abc"));
         assert!(super::token(&headers, Surface::ChatCompletions).is_err());
         headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer def"));
-        assert_eq!(super::token(&headers, Surface::Messages).ok(), Some("def"));
+        assert_eq!(token(&headers).as_deref(), Some("def"));
+    }
+
+    #[test]
+    fn a_prefix_tells_what_a_malformed_token_was_meant_to_be() {
+        let code = |sent: &[u8], name| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_bytes(sent).unwrap());
+            match super::token(&headers, Surface::Messages).and_then(|token| kind(&token)) {
+                Err(Refusal::Failed(failure)) => Some(failure.code),
+                _ => None,
+            }
+        };
+        for (token, wanted) in [
+            (&b"svc_agt_short"[..], Code::AgentCredentialNotFound),
+            ("svc_agt_ééé".as_bytes(), Code::AgentCredentialNotFound),
+            (b"svc_agt_\xff", Code::AgentCredentialNotFound),
+            ("svc_api_live_é".as_bytes(), Code::InvalidApiKey),
+            ("é".as_bytes(), Code::InvalidApiKey),
+        ] {
+            assert_eq!(code(token, X_API_KEY), Some(wanted), "{token:?}");
+            let bearer = [b"Bearer ", token].concat();
+            assert_eq!(code(&bearer, AUTHORIZATION), Some(wanted), "{token:?}");
+        }
     }
 
     #[test]

@@ -35,8 +35,11 @@ pub(super) async fn parsed<T: Send + 'static>(
 }
 
 /// Contract 1.2: a wrong media type is a validation failure. So is a coding: nothing here takes one off, and what is
-/// not coded as it says would be read as what it is not.
-pub(crate) fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
+/// not coded as it says would be read as what it is not. Whoever reads a JSON body asks this first.
+///
+/// # Errors
+/// 422 on the header.
+pub fn json_media_type(headers: &HeaderMap) -> Result<(), Fault> {
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
     let is_plain = |coding: &HeaderValue| {
         let coding = coding.as_bytes().trim_ascii();

@@ -60,7 +60,10 @@ impl Filter for PhiGuard {
                 Ok(scan) => scan,
                 Err(Refused { fault, counts }) => {
                     show(&counts, &mut exchange.headers);
-                    exchange.trail.found(mode, &counts, versions);
+                    // A guard that failed has not scanned: its row must not say that nothing was found.
+                    if counts.iter().next().is_some() {
+                        exchange.trail.found(mode, &counts, versions);
+                    }
                     if matches!(fault.code, Code::PhiBlocked | Code::PhiInToolSchema) {
                         metrics
                             .phi_entities

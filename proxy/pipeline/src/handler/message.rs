@@ -9,6 +9,7 @@ use svc_core::chat::{Part, Role};
 use svc_core::fault::{Code, Fault, Problems};
 use svc_core::id::IdKind;
 use svc_core::phi::{Channel, RestoreTable, restore};
+use svc_core::query;
 use svc_core::surface::native::{self, MessageRecord};
 use svc_store::message;
 
@@ -52,22 +53,15 @@ impl Handler for Message {
 /// This endpoint takes no query parameter; an unknown one is refused, never ignored (contract 1.2).
 pub(super) fn check_query(query: Option<&str>) -> Result<(), Fault> {
     let mut problems = Problems::default();
-    for pair in query
-        .unwrap_or_default()
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-    {
-        let name = pair.split('=').next().unwrap_or_default();
-        let known_form =
-            name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic());
-        let name = if known_form { name } else { "…" };
-        problems.add(format!("$query.{name}"), "is not a known parameter");
+    for parameter in query::parameters(query.unwrap_or_default()) {
+        let path = query::path(&parameter.name);
+        if let Some(problem) = parameter.problem {
+            problems.add(&path, problem);
+        }
+        problems.add(path, "is not a known parameter");
     }
     problems.into_result()
 }
-
-/// Longest parameter name that an error repeats.
-const MAX_NAME_BYTES: usize = 64;
 
 /// A message of another organization or mode does not exist (contract 7, tenancy), nor does what was said with one
 /// person exist for an agent's credential that names another or nobody.

@@ -23,12 +23,12 @@ use super::message::check_query;
 use crate::budget::{self, Reservation};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::filter::body::json_media_type;
+use crate::filter::json_media_type;
 use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
 use crate::response::Response;
-use crate::trail::{self, CLIENT_CLOSED_REQUEST, Entry, Operation};
+use crate::trail::{self, CLIENT_CLOSED_REQUEST, Entry, Operation, Scribe};
 
 pub(super) struct Solve;
 
@@ -177,8 +177,8 @@ async fn gates(exchange: &Exchange) -> Result<(), Fault> {
 /// of its idempotency key.
 struct Minutes {
     gateway: Arc<Gateway>,
-    /// As if all went well, until the end is known.
-    row: Option<Row>,
+    /// Makes the row once the end is known, and dates it then: whoever reads the log span by span has not read past it.
+    scribe: Option<Scribe>,
     claim: Option<Arc<Claim>>,
     spec_sha256: Option<String>,
     began: Instant,
@@ -188,12 +188,7 @@ impl Minutes {
     fn begin(exchange: &Exchange) -> Self {
         Self {
             gateway: Arc::clone(&exchange.gateway),
-            row: Some(exchange.trail.scribe().row(Entry {
-                event: "workflow.solve_completed".to_owned(),
-                target: None,
-                status: StatusCode::OK.as_u16(),
-                details: Map::new(),
-            })),
+            scribe: Some(exchange.trail.scribe()),
             claim: None,
             spec_sha256: None,
             began: exchange.head.received,
@@ -206,7 +201,7 @@ impl Minutes {
 
     /// Another call did what this one asks for; the row of the replay is all there is.
     fn replayed(mut self) {
-        self.row = None;
+        self.scribe = None;
     }
 
     /// The row, and with it the answer that the key gets again or the key given back. Gives the body of the response.
@@ -243,29 +238,30 @@ impl Minutes {
     }
 
     fn finished(&mut self, end: Result<&Solved, &Fault>) -> Option<Row> {
-        let mut row = self.row.take()?;
+        let scribe = self.scribe.take()?;
         let none: &[Conflict] = &[];
-        let (status, conflicts) = match end {
+        let (word, conflicts) = match end {
             Ok(solved) => (solved.status.word(), solved.conflicts.as_slice()),
             Err(fault) if fault.code.row().status >= 500 => ("unavailable", none),
             Err(_) => ("rejected", none),
         };
-        (row.outcome, row.status, row.code) = match end {
-            Ok(_) => (audit::Outcome::Success, Some(200), None),
+        let (outcome, status, code) = match end {
+            Ok(_) => (audit::Outcome::Success, StatusCode::OK.as_u16(), None),
             Err(fault) => {
                 let code = Some(fault.code.word().to_owned());
-                (
-                    trail::ending(fault).outcome(),
-                    Some(fault.code.row().status),
-                    code,
-                )
+                let outcome = trail::ending(fault).outcome();
+                (outcome, fault.code.row().status, code)
             }
         };
-        row.details = self.details(status, conflicts);
         let seconds = self.began.elapsed().as_secs_f64();
         let histogram = &self.gateway.metrics.solve_seconds;
-        histogram.with_label_values(&[status]).observe(seconds);
-        Some(row)
+        histogram.with_label_values(&[word]).observe(seconds);
+        let row = scribe.row(entry(status, self.details(word, conflicts)));
+        Some(Row {
+            outcome,
+            code,
+            ..row
+        })
     }
 
     fn details(&self, status: &str, conflicts: &[Conflict]) -> Map<String, Value> {
@@ -278,6 +274,15 @@ impl Minutes {
         details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
         details.insert("wall_time_ms".into(), self.wall_time_ms().into());
         details
+    }
+}
+
+fn entry(status: u16, details: Map<String, Value>) -> Entry {
+    Entry {
+        event: "workflow.solve_completed".to_owned(),
+        target: None,
+        status,
+        details,
     }
 }
 
@@ -320,12 +325,14 @@ async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(),
 
 impl Drop for Minutes {
     fn drop(&mut self) {
-        let Some(mut row) = self.row.take() else {
+        let Some(scribe) = self.scribe.take() else {
             return;
         };
-        row.outcome = audit::Outcome::Cancelled;
-        row.status = Some(CLIENT_CLOSED_REQUEST);
-        row.details = self.details("unavailable", &[]);
+        let details = self.details("unavailable", &[]);
+        let row = Row {
+            outcome: audit::Outcome::Cancelled,
+            ..scribe.row(entry(CLIENT_CLOSED_REQUEST, details))
+        };
         let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
         let debt = gateway.owed.rows();
         self.gateway.background.spawn(async move {
