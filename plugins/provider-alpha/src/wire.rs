@@ -182,7 +182,7 @@ pub struct OutputFormat {
 
 #[derive(Serialize)]
 pub struct Metadata<'a> {
-    pub user_id: &'a str,
+    pub user_id: Cow<'a, str>,
 }
 
 // ------------------------------------------------------------------ response

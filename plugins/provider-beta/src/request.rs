@@ -2,7 +2,7 @@
 
 use driver_kit::fault::{invalid, unsupported};
 use driver_kit::json::{Passed, raw};
-use driver_kit::{is_tool_name, post};
+use driver_kit::{is_tool_name, post, user_id};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Framing, PartBody, ResponseFormat, ResultBody, ToolChoice,
@@ -18,6 +18,8 @@ const PATH: &str = "/v1/chat/completions";
 const MAX_TOOLS: usize = 128;
 /// Most stop sequences (wire notes 2, mapping).
 const MAX_STOP_SEQUENCES: usize = 4;
+/// Longest user's name that kind B takes.
+const MAX_USER_CHARS: usize = 64;
 /// Highest temperature; lower than 0 is none (wire notes 2, point 22).
 const MAX_TEMPERATURE: f64 = 2.0;
 /// Kind B wants a name for every schema.
@@ -46,11 +48,7 @@ pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
         top_p: chat.top_p,
         stop: stop(chat)?,
         response_format: response_format(chat)?,
-        user: chat
-            .metadata
-            .iter()
-            .find(|(name, _)| name == "user_id")
-            .map(|(_, value)| value.as_str()),
+        user: user_id(&chat.metadata, MAX_USER_CHARS),
         stream: chat.streaming,
         // Without it a stream says nothing of usage (wire notes 2, point 32).
         stream_options: chat.streaming.then_some(wire::StreamOptions {
