@@ -2,6 +2,7 @@
 //! some endpoints write.
 
 use serde_json::{Value, json};
+use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::surfaces::{Form, MODELS, Surface};
 use svc_tests::wire::Answer;
@@ -11,6 +12,7 @@ use crate::engines::on_sqlite;
 
 on_sqlite! {
     a_users_name_is_sent_as_the_provider_takes_it,
+    cache_writes_for_an_hour_are_charged_as_such,
 }
 
 async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
@@ -52,4 +54,43 @@ async fn a_users_name_is_sent_as_the_provider_takes_it(world: &World) {
         let of_one = ask_as(model, &format!("{one} {long}")).await;
         assert_eq!(ask_as(model, &format!("{other} {long}")).await, of_one);
     }
+}
+
+async fn cache_writes_for_an_hour_are_charged_as_such(world: &World) {
+    let organization = world.organization();
+    let (_, model) = MODELS[0];
+    let minutes = json!({"type": "ephemeral", "ttl": "5m"});
+    let hour = json!({"type": "ephemeral", "ttl": "1h"});
+    let tool = |cache: &Value| json!([{"name": "look", "input_schema": {"type": "object"}, "cache_control": cache}]);
+    // In millionths of a dollar: 1,000 tokens at $1.25 and at $2 a million, and one of output.
+    let cases = [
+        (json!({"cache_control": minutes}), 1_255),
+        (json!({"tools": tool(&minutes)}), 1_255),
+        (json!({"cache_control": hour}), 2_005),
+        (json!({"tools": tool(&hour)}), 2_005),
+        // One price for the mixture.
+        (
+            json!({"tools": tool(&hour), "cache_control": minutes}),
+            2_005,
+        ),
+    ];
+    for (fields, cost) in cases {
+        let mark = mark();
+        let usage =
+            json!({"input_tokens": 0, "output_tokens": 1, "cache_creation_input_tokens": 1_000});
+        world
+            .fake
+            .expect(json!({"contains": mark, "usage": usage}))
+            .await;
+        let mut body = Surface::Messages.question(model, &mark, Form::Whole);
+        for (name, value) in fields.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let database = &world.gateway.database;
+        let (debit, _) = books::postings(database, answer.request_id()).await;
+        assert_eq!(debit["cost_usd_micro"], cost, "{fields}");
+    }
+    books::check(&world.gateway.database, &organization.id).await;
 }
