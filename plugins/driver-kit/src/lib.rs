@@ -45,6 +45,7 @@ pub mod json;
 mod lifecycle;
 mod request;
 mod run;
+pub mod stop;
 mod user;
 
 pub use ids::{Ids, hash};

@@ -3,6 +3,7 @@
 
 use driver_kit::Exchange;
 use driver_kit::fault::protocol;
+use driver_kit::stop::{self, failure};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
@@ -108,6 +109,7 @@ impl Exchange for Reply {
                     self.take_stop(raw, stop_sequence.as_deref());
                 }
                 events.push(self.usage());
+                self.fail_as_told(events);
             }
             "message_stop" => self.finish(events),
             "ping" => events.push(Event::KeepAlive),
@@ -145,6 +147,7 @@ impl Exchange for Reply {
             self.take_stop(raw, answer.stop_sequence.as_deref());
         }
         events.push(self.usage());
+        self.fail_as_told(events);
         self.finish(events);
     }
 
@@ -248,7 +251,17 @@ impl Reply {
         }
     }
 
+    /// Ends the reply badly where its provider says so in the place of a reason.
+    fn fail_as_told(&mut self, events: &mut Vec<Event>) {
+        if let Some(error) = self.stop.as_ref().and_then(|stop| failure(&stop.raw)) {
+            self.fail(error, events);
+        }
+    }
+
     fn finish(&mut self, events: &mut Vec<Event>) {
+        if self.done {
+            return;
+        }
         let Some(stop) = self
             .stop
             .take()
@@ -324,10 +337,8 @@ fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<E
 
 fn reason(raw: &str) -> FinishReason {
     match raw {
-        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::End,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::MaxTokens,
+        "pause_turn" => FinishReason::End,
         "tool_use" => FinishReason::ToolCalls,
-        "refusal" => FinishReason::Refusal,
-        _ => FinishReason::Other,
+        raw => stop::reason(raw),
     }
 }

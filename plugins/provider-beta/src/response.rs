@@ -3,6 +3,7 @@
 
 use driver_kit::Exchange;
 use driver_kit::fault::protocol;
+use driver_kit::stop::{self, failure};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
@@ -123,7 +124,9 @@ impl Reply {
     }
 
     fn stop(&mut self, reason: &str, events: &mut Vec<Event>) {
-        if self.calls.end(events) {
+        if let Some(error) = failure(reason) {
+            self.fail(error, events);
+        } else if self.calls.end(events) {
             self.stop = Some(reason.to_owned());
         } else {
             self.fail(protocol("incomplete_tool_call"), events);
@@ -147,15 +150,16 @@ impl Reply {
     }
 
     fn reason(&self, raw: &str) -> FinishReason {
-        match raw {
-            // A call that the request forced ends with the first word too, and some endpoints say one of the others
-            // where there is no call.
-            "stop" | "tool_calls" | "function_call" if self.calls.any() => FinishReason::ToolCalls,
-            "stop" | "tool_calls" | "function_call" if self.declined => FinishReason::Refusal,
-            "stop" | "tool_calls" | "function_call" => FinishReason::End,
-            "length" => FinishReason::MaxTokens,
-            "content_filter" => FinishReason::ContentFilter,
-            _ => FinishReason::Other,
+        let reason = match raw {
+            "tool_calls" | "function_call" => FinishReason::End,
+            raw => stop::reason(raw),
+        };
+        match reason {
+            // A call that the request forced ends with `stop` too, and some endpoints say one of the other words where
+            // there is no call.
+            FinishReason::End if self.calls.any() => FinishReason::ToolCalls,
+            FinishReason::End if self.declined => FinishReason::Refusal,
+            reason => reason,
         }
     }
 }

@@ -4,16 +4,20 @@
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
-use svc_tests::surfaces::{Form, MODELS, Surface};
+use svc_tests::surfaces::{End, FORMS, Form, MODELS, SURFACES, Surface};
 use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
-use crate::engines::on_sqlite;
+use crate::engines::{on_sqlite, on_worlds_of_their_own};
 
 on_sqlite! {
     a_users_name_is_sent_as_the_provider_takes_it,
     cache_writes_for_an_hour_are_charged_as_such,
+    a_reply_that_may_be_cut_never_looks_whole,
 }
+
+// Failures in a row would open the circuit for other tests.
+on_worlds_of_their_own! { a_failure_in_the_place_of_a_stop_reason_is_a_failure }
 
 async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
     world.gateway.answer(&surface.request(key, body)).await
@@ -91,6 +95,114 @@ async fn cache_writes_for_an_hour_are_charged_as_such(world: &World) {
         let database = &world.gateway.database;
         let (debit, _) = books::postings(database, answer.request_id()).await;
         assert_eq!(debit["cost_usd_micro"], cost, "{fields}");
+    }
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// What a reply with this stop reason is called, streamed and whole, with and without a call.
+async fn told(world: &World, key: &str, surface: Surface, model: &str, reason: &str) -> Value {
+    let mut told = Vec::new();
+    for form in FORMS {
+        for calls in [json!([]), json!([{"name": "look", "input": {"a": 1}}])] {
+            let mark = mark();
+            let order =
+                json!({"contains": mark, "text": "Well", "tools": calls, "stop_reason": reason});
+            world.fake.expect(order).await;
+            let mut body = surface.question(model, &mark, form);
+            body["tools"] = tools(surface);
+            let answer = ask(world, key, surface, &body).await;
+            let heard = match form {
+                Form::Streamed => surface.heard(&answer),
+                Form::Whole => surface.read(&answer),
+            };
+            assert_eq!(heard.end, Some(End::Well), "{reason}: {}", answer.text());
+            told.push(heard.finish);
+        }
+    }
+    told.dedup();
+    let [told] = &told[..] else {
+        panic!("{surface:?} {model} {reason}: {told:?}");
+    };
+    told.clone()
+}
+
+/// A tool of the surface.
+fn tools(surface: Surface) -> Value {
+    let schema = json!({"type": "object"});
+    match surface {
+        Surface::Native | Surface::Messages => json!([{"name": "look", "input_schema": schema}]),
+        Surface::ChatCompletions => {
+            json!([{"type": "function", "function": {"name": "look", "parameters": schema}}])
+        }
+    }
+}
+
+async fn a_reply_that_may_be_cut_never_looks_whole(world: &World) {
+    let organization = world.organization();
+    let length = ["length", "max_tokens", "length"];
+    for (_, model) in MODELS {
+        for (reason, expected) in [
+            ("max_tokens", length),
+            ("length", length),
+            ("model_length", length),
+            ("repetition_truncation", length),
+            ("sensitive", ["content_filter", "refusal", "content_filter"]),
+            ("something_new", ["other", "max_tokens", "length"]),
+        ] {
+            for (surface, expected) in SURFACES.into_iter().zip(expected) {
+                let told = told(world, &organization.key, surface, model, reason).await;
+                assert_eq!(told, expected, "{surface:?} {model} {reason}");
+            }
+        }
+    }
+}
+
+async fn a_failure_in_the_place_of_a_stop_reason_is_a_failure(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    for reason in [
+        "error",
+        "network_error",
+        "insufficient_system_resource",
+        "abort",
+    ] {
+        for (_, model) in MODELS {
+            for surface in SURFACES {
+                let case = format!("{reason} {surface:?} {model}");
+                // A good call: failures in a row would open the circuit.
+                let body = surface.question(model, &mark(), Form::Whole);
+                let answer = ask(world, key, surface, &body).await;
+                assert_eq!(answer.status, 200, "{case}: {}", answer.text());
+                for form in FORMS {
+                    let mark = mark();
+                    let order = json!({"contains": mark, "event_count": 4, "stop_reason": reason});
+                    world.fake.expect(order).await;
+                    let body = surface.question(model, &mark, form);
+                    let answer = ask(world, key, surface, &body).await;
+                    let error = match form {
+                        Form::Streamed => match surface.heard(&answer).end {
+                            Some(End::Badly(error)) => error,
+                            _ => panic!("{case}: {}", answer.text()),
+                        },
+                        Form::Whole => {
+                            assert!(answer.status >= 500, "{case}: {}", answer.text());
+                            answer.json()
+                        }
+                    };
+                    assert_eq!(surface.code(&error), "INFERENCE_UPSTREAM_FAILURE", "{case}");
+                    for success in ["[DONE]", "message_stop", "message_delta", "run.completed"] {
+                        assert!(
+                            !answer.text().contains(success),
+                            "{case}: {}",
+                            answer.text()
+                        );
+                    }
+                    let database = &world.gateway.database;
+                    let (_, terminal) = books::pair(database, answer.request_id()).await;
+                    assert_eq!(terminal["event"], "inference.failed", "{case}");
+                }
+            }
+        }
     }
     books::check(&world.gateway.database, &organization.id).await;
 }

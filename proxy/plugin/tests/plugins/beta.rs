@@ -559,7 +559,17 @@ async fn every_end_has_its_reason() {
             "content_filter",
             "finished content_filter content_filter None",
         ),
-        (&said, "eos", "finished other eos None"),
+        // Words that only some endpoints have.
+        (&said, "eos", "finished stop eos None"),
+        (&said, "max_tokens", "finished length max_tokens None"),
+        (&said, "model_length", "finished length model_length None"),
+        (
+            &said,
+            "repetition_truncation",
+            "finished length repetition_truncation None",
+        ),
+        (&said, "sensitive", "finished content_filter sensitive None"),
+        (&said, "new_word", "finished other new_word None"),
         // A forced call ends with the ordinary word.
         (&called, "stop", "finished tool_calls stop None"),
         (&declined, "stop", "finished refusal stop None"),
