@@ -14,6 +14,7 @@ on_sqlite! {
     a_users_name_is_sent_as_the_provider_takes_it,
     cache_writes_for_an_hour_are_charged_as_such,
     a_reply_that_may_be_cut_never_looks_whole,
+    a_jpeg_goes_by_its_own_name,
 }
 
 // Failures in a row would open the circuit for other tests.
@@ -205,4 +206,50 @@ async fn a_failure_in_the_place_of_a_stop_reason_is_a_failure(world: &World) {
         }
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// Whatever the caller calls it, and also where it is a tool's result.
+async fn a_jpeg_goes_by_its_own_name(world: &World) {
+    let organization = world.organization();
+    let source = json!({"type": "base64", "media_type": "image/jpg", "data": "AQID"});
+    let block = json!({"type": "image", "source": source});
+    let part = json!({"type": "image_url", "image_url": {"url": "data:image/jpg;base64,AQID"}});
+    for (kind, model) in MODELS {
+        for (surface, image) in [
+            (Surface::Messages, &block),
+            (Surface::ChatCompletions, &part),
+        ] {
+            let mark = mark();
+            let content = json!([image, {"type": "text", "text": mark}]);
+            let mut body = surface.question(model, &mark, Form::Whole);
+            body["messages"] = json!([{"role": "user", "content": content}]);
+            let answer = ask(world, &organization.key, surface, &body).await;
+            assert_eq!(answer.status, 200, "{kind} {surface:?}: {}", answer.text());
+            is_sent_as_jpeg(world, &mark).await;
+        }
+        let asked = mark();
+        let order =
+            json!({"contains": asked, "tools": [{"name": "look", "input": {}, "id": "call_1"}]});
+        world.fake.expect(order).await;
+        let mut body = Surface::Native.question(model, &asked, Form::Whole);
+        body["tools"] = tools(Surface::Native);
+        let answer = ask(world, &organization.key, Surface::Native, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let mark = mark();
+        let mut next = Surface::Native.question(model, &mark, Form::Whole);
+        next["tools"] = tools(Surface::Native);
+        next["conversation_id"] = answer.json()["data"]["conversation_id"].clone();
+        next["tool_results"] = json!([{"tool_call_id": "call_1", "content": [block]}]);
+        let answer = ask(world, &organization.key, Surface::Native, &next).await;
+        assert_eq!(answer.status, 200, "{kind}: {}", answer.text());
+        is_sent_as_jpeg(world, &mark).await;
+    }
+}
+
+async fn is_sent_as_jpeg(world: &World, mark: &str) {
+    let sent = sent(world, mark).await.to_string();
+    assert!(
+        sent.contains("image/jpeg") && !sent.contains("image/jpg"),
+        "{sent}"
+    );
 }

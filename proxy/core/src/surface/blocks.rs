@@ -159,14 +159,22 @@ pub fn decode_mark(fields: &mut Fields, problems: &mut Problems) -> Option<Value
 }
 
 /// What every provider kind takes as an image.
-const IMAGE_TYPES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
+const IMAGE_TYPES: &[&str] = &[JPEG, "image/png", "image/gif", "image/webp"];
+const JPEG: &str = "image/jpeg";
+/// What many clients call it, and only some providers take.
+const JPEG_AS_SAID: &str = "image/jpg";
 
 fn decode_image(source: Option<Value>, path: &str, problems: &mut Problems) -> Option<Part> {
     image(decode_media(source, path, problems)?, path, problems)
 }
 
 /// Media as an image.
-pub fn image(media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+pub fn image(mut media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+    if let Media::Inline { media_type, .. } = &mut media
+        && media_type == JPEG_AS_SAID
+    {
+        JPEG.clone_into(media_type);
+    }
     match &media {
         Media::Inline { media_type, .. } if !IMAGE_TYPES.contains(&media_type.as_str()) => {
             problems.add(path, format!("must be one of: {}", IMAGE_TYPES.join(", ")));
@@ -449,6 +457,31 @@ mod tests {
         ];
         let blocks: Vec<Value> = parts.iter().map(encode).collect();
         assert!(decode_stored(&blocks).is_some_and(|back| back == parts));
+    }
+
+    #[test]
+    fn an_image_has_the_name_that_every_provider_takes() {
+        for (said, named) in [
+            ("image/jpg", Some("image/jpeg")),
+            ("image/jpeg", Some("image/jpeg")),
+            ("image/png", Some("image/png")),
+            ("image/tiff", None),
+        ] {
+            let media = Media::Inline {
+                media_type: said.into(),
+                data: vec![1].into(),
+            };
+            let mut problems = Problems::default();
+            let part = image(media, "m", &mut problems);
+            let found = match &part {
+                Some(Part::Image(image)) => match &image.media {
+                    Media::Inline { media_type, .. } => Some(media_type.as_str()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            assert_eq!((found, problems.is_empty()), (named, named.is_some()));
+        }
     }
 
     #[test]
