@@ -19,6 +19,8 @@ const API_VERSION: &str = "anthropic-version";
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
 /// Kind A takes no more of them in one request.
 const MAX_CACHE_MARKS: usize = 4;
+/// Longest name of a tool that kind A takes.
+const MAX_TOOL_NAME_CHARS: usize = 128;
 /// Longest user's name that kind A takes.
 const MAX_USER_ID_CHARS: usize = 256;
 /// Kind A's smallest reasoning budget.
@@ -140,7 +142,7 @@ fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
 fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
-        if !is_tool_name(&tool.name) {
+        if !is_tool_name(&tool.name, MAX_TOOL_NAME_CHARS) {
             return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
         }
         tools.push(wire::Tool {
@@ -159,7 +161,7 @@ fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools: Vec<wire::Tool<'_>> = Vec::new();
     for part in chat.messages.iter().flat_map(|message| &message.content) {
         if let PartBody::ToolCall(call) = &part.body {
-            if !is_tool_name(&call.name) {
+            if !is_tool_name(&call.name, MAX_TOOL_NAME_CHARS) {
                 return Err(invalid("messages", "tool_name"));
             }
             if tools.iter().all(|tool| tool.name != call.name) {

@@ -15,6 +15,7 @@ on_sqlite! {
     cache_writes_for_an_hour_are_charged_as_such,
     a_reply_that_may_be_cut_never_looks_whole,
     a_jpeg_goes_by_its_own_name,
+    a_tools_name_is_as_long_as_its_provider_takes,
 }
 
 // Failures in a row would open the circuit for other tests.
@@ -252,4 +253,67 @@ async fn is_sent_as_jpeg(world: &World, mark: &str) {
         sent.contains("image/jpeg") && !sent.contains("image/jpg"),
         "{sent}"
     );
+}
+
+async fn a_tools_name_is_as_long_as_its_provider_takes(world: &World) {
+    let organization = world.organization();
+    for (kind, model) in MODELS {
+        for surface in SURFACES {
+            for length in [64, 65, 128, 129] {
+                let name = "n".repeat(length);
+                let mut body = surface.question(model, &mark(), Form::Whole);
+                body["tools"] = tools(surface);
+                let (tool, param) = match surface {
+                    Surface::ChatCompletions => {
+                        (&mut body["tools"][0]["function"], "tools[0].function.name")
+                    }
+                    _ => (&mut body["tools"][0], "tools[0].name"),
+                };
+                tool["name"] = json!(name);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let told = match answer.status {
+                    200 => None,
+                    _ => Some(surface.code(&answer.json())),
+                };
+                let longest = if surface == Surface::ChatCompletions {
+                    64
+                } else {
+                    128
+                };
+                let expected = if length > longest {
+                    // No model takes it on this surface.
+                    Some("VALIDATION_FAILED")
+                } else if kind == "B" && length > 64 {
+                    Some("UNSUPPORTED_PARAMETER")
+                } else {
+                    None
+                };
+                let case = format!("{kind} {surface:?} {length}: {}", answer.text());
+                assert_eq!(told.as_deref(), expected, "{case}");
+                if expected.is_some() {
+                    assert_eq!(answer.json()["error"]["param"], param, "{case}");
+                }
+            }
+        }
+        long_names_of_the_history(world, &organization.key, kind, model).await;
+    }
+}
+
+async fn long_names_of_the_history(world: &World, key: &str, kind: &str, model: &str) {
+    let name = "n".repeat(128);
+    let call = json!({"type": "tool_use", "id": "c1", "name": name, "input": {}});
+    let result = json!({"type": "tool_result", "tool_use_id": "c1", "content": "done"});
+    let body = json!({"model": model, "max_tokens": 64, "messages": [
+        {"role": "user", "content": "so"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Well"}, call]},
+        {"role": "user", "content": [result]},
+    ]});
+    let answer = ask(world, key, Surface::Messages, &body).await;
+    if kind == "A" {
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    } else {
+        let error = answer.json();
+        assert_eq!(Surface::Messages.code(&error), "UNSUPPORTED_PARAMETER");
+        assert_eq!(error["error"]["param"], "messages[1].content[1].name");
+    }
 }

@@ -11,8 +11,8 @@ use crate::fault::Problems;
 
 /// Bounds of one request: more tools or parts than any model takes.
 pub(super) const MAX_TOOLS: usize = 512;
-/// The strictest provider's rule for tool names (wire.md 2, point 8).
-const MAX_TOOL_NAME_CHARS: usize = 64;
+/// The wire format's limit for tool names. Kind B takes fewer: its driver refuses the others (wire.md 2, point 8).
+pub const MAX_TOOL_NAME_CHARS: usize = 128;
 
 /// One part as a content block.
 pub fn encode(part: &Part) -> Value {
@@ -323,9 +323,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     );
     fields.end(problems);
     let name = name?;
-    if !tool_name_is_valid(&name) {
-        problems.add(join(path, "name"), TOOL_NAME_RULE);
-    }
+    check_tool_name(&name, MAX_TOOL_NAME_CHARS, join(path, "name"), problems);
     Some(Tool {
         name,
         description,
@@ -342,12 +340,22 @@ pub(super) fn check_schema(schema: &Map<String, Value>, path: &str, problems: &m
     }
 }
 
-/// What [`tool_name_is_valid`] asks for, in words.
-pub const TOOL_NAME_RULE: &str = "must be 1 to 64 letters, digits, `_` or `-`";
+/// Notes a tool's name that no provider would take.
+pub(super) fn check_tool_name(
+    name: &str,
+    max_chars: usize,
+    path: impl Into<String>,
+    problems: &mut Problems,
+) {
+    if !tool_name_is_valid(name, max_chars) {
+        let rule = format!("must be 1 to {max_chars} letters, digits, `_` or `-`");
+        problems.add(path, rule);
+    }
+}
 
-/// What every provider kind accepts as a tool's name.
-pub fn tool_name_is_valid(name: &str) -> bool {
-    (1..=MAX_TOOL_NAME_CHARS).contains(&name.len())
+/// Whether every provider takes this as a tool's name, where it takes so many characters.
+pub fn tool_name_is_valid(name: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&name.len())
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
