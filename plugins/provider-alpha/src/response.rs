@@ -3,6 +3,7 @@
 
 use driver_kit::Exchange;
 use driver_kit::fault::protocol;
+use driver_kit::json::{Count, mended};
 use driver_kit::stop::{self, failure};
 
 use crate::bindings::gateway::provider::types::{
@@ -70,12 +71,12 @@ impl Exchange for Reply {
             return;
         }
         let Ok(event) = serde_json::from_slice::<WireEvent<'_>>(data) else {
-            // A heartbeat without data is legal; everything else is JSON.
-            match name {
-                "ping" => events.push(Event::KeepAlive),
-                _ => self.fail(protocol("bad_json"), events),
-            }
-            return;
+            return match mended(data) {
+                Some(mended) => self.frame(name, &mended, events),
+                // A heartbeat without data is legal; everything else is JSON.
+                None if name == "ping" => events.push(Event::KeepAlive),
+                None => self.fail(protocol("bad_json"), events),
+            };
         };
         let kind = if event.kind.is_empty() {
             name
@@ -141,7 +142,7 @@ impl Exchange for Reply {
             self.block_stop(index, events);
         }
         if let Some(usage) = &answer.usage {
-            self.usage.output = usage.output_tokens.unwrap_or(0);
+            self.usage.output = number(usage.output_tokens).unwrap_or(0);
         }
         if let Some(raw) = &answer.stop_reason {
             self.take_stop(raw, answer.stop_sequence.as_deref());
@@ -288,12 +289,11 @@ impl Reply {
     fn take_usage(&mut self, usage: Option<&crate::wire::Usage>) {
         let Some(usage) = usage else { return };
         let counts = &mut self.usage;
-        counts.input = usage.input_tokens.unwrap_or(counts.input);
-        counts.output = usage.output_tokens.unwrap_or(counts.output);
-        counts.cache_read = usage.cache_read_input_tokens.unwrap_or(counts.cache_read);
-        counts.cache_creation = usage
-            .cache_creation_input_tokens
-            .unwrap_or(counts.cache_creation);
+        counts.input = number(usage.input_tokens).unwrap_or(counts.input);
+        counts.output = number(usage.output_tokens).unwrap_or(counts.output);
+        counts.cache_read = number(usage.cache_read_input_tokens).unwrap_or(counts.cache_read);
+        counts.cache_creation =
+            number(usage.cache_creation_input_tokens).unwrap_or(counts.cache_creation);
     }
 
     fn usage(&self) -> Event {
@@ -327,6 +327,10 @@ fn input<'a>(block: &AnswerBlock<'a>) -> Option<&'a str> {
 fn is_empty(input: &str) -> bool {
     let inside = input.strip_prefix('{');
     inside.is_some_and(|inside| inside.trim_ascii_start() == "}")
+}
+
+fn number(count: Option<Count>) -> Option<u64> {
+    count.map(|Count(number)| number)
 }
 
 fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<Event>) {

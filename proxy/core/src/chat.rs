@@ -5,6 +5,7 @@
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
 mod fragments;
+mod surrogates;
 
 use std::collections::BTreeMap;
 

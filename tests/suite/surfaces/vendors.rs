@@ -16,6 +16,7 @@ on_sqlite! {
     a_reply_that_may_be_cut_never_looks_whole,
     a_jpeg_goes_by_its_own_name,
     a_tools_name_is_as_long_as_its_provider_takes,
+    half_a_character_does_not_end_a_reply,
 }
 
 // Failures in a row would open the circuit for other tests.
@@ -315,5 +316,102 @@ async fn long_names_of_the_history(world: &World, key: &str, kind: &str, model: 
         let error = answer.json();
         assert_eq!(Surface::Messages.code(&error), "UNSUPPORTED_PARAMETER");
         assert_eq!(error["error"]["param"], "messages[1].content[1].name");
+    }
+}
+
+/// A reply of kind A whose text and arguments have halves of characters, and whose counts have fractions.
+const HALVES_OF_A: [&str; 10] = [
+    r#"{"type":"message_start","message":{"type":"message","id":"m","role":"assistant","model":"x","content":[],"usage":{"input_tokens":3.0,"output_tokens":1}}}"#,
+    r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"So \ud83d"}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"\ude00."}}"#,
+    r#"{"type":"content_block_stop","index":0}"#,
+    r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"look","input":{}}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":\"\\ud83d"}}"#,
+    r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"\ud83d\",\"b\":\"\\ud83d\\ude00\"}"}}"#,
+    r#"{"type":"content_block_stop","index":1}"#,
+    r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7.0}}"#,
+];
+const WHOLE_HALVES_OF_A: &str = r#"{"type":"message","id":"m","role":"assistant","model":"x","content":[{"type":"text","text":"So \ud83d\u002e"},{"type":"tool_use","id":"toolu_1","name":"look","input":{"a":"\ud83d\u0021","b":"\ud83d\ude00"}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":3.0,"output_tokens":7.0}}"#;
+
+/// The same of kind B.
+const HALVES_OF_B: [&str; 6] = [
+    r#"{"id":"c","model":"x","choices":[{"index":0,"delta":{"role":"assistant","content":"So \ud83d"},"finish_reason":null}]}"#,
+    r#"{"id":"c","model":"x","choices":[{"index":0,"delta":{"content":"\ude00."},"finish_reason":null}]}"#,
+    r#"{"id":"c","model":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"toolu_1","type":"function","function":{"name":"look","arguments":"{\"a\":\"\\ud83d"}}]},"finish_reason":null}]}"#,
+    r#"{"id":"c","model":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\ud83d\",\"b\":\"\\ud83d\\ude00\"}"}}]},"finish_reason":null}]}"#,
+    r#"{"id":"c","model":"x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
+    r#"{"id":"c","model":"x","choices":[],"usage":{"prompt_tokens":3.0,"completion_tokens":7.0}}"#,
+];
+const WHOLE_HALVES_OF_B: &str = r#"{"id":"c","model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"So \ud83d\u002e","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"look","arguments":"{\"a\":\"\\ud83d\\u0021\",\"b\":\"\\ud83d\\ude00\"}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3.0,"completion_tokens":7.0}}"#;
+
+/// Events of one wire format, with the end that it has.
+fn stream_of(kind: &str, events: &[&str]) -> String {
+    let end = match kind {
+        "A" => r#"{"type":"message_stop"}"#,
+        _ => "[DONE]",
+    };
+    let mut stream = String::new();
+    for data in events.iter().chain([&end]) {
+        stream.push_str("data: ");
+        stream.push_str(data);
+        stream.push_str("\n\n");
+    }
+    stream
+}
+
+async fn half_a_character_does_not_end_a_reply(world: &World) {
+    let organization = world.organization();
+    for (kind, model) in MODELS {
+        let (stream, whole) = match kind {
+            "A" => (stream_of(kind, &HALVES_OF_A), WHOLE_HALVES_OF_A),
+            _ => (stream_of(kind, &HALVES_OF_B), WHOLE_HALVES_OF_B),
+        };
+        for surface in SURFACES {
+            for (form, sent, content_type, text, call) in [
+                (
+                    Form::Streamed,
+                    stream.as_str(),
+                    "text/event-stream",
+                    "So \u{fffd}\u{fffd}.",
+                    json!({"a": "\u{fffd}\u{fffd}", "b": "😀"}),
+                ),
+                (
+                    Form::Whole,
+                    whole,
+                    "application/json",
+                    "So \u{fffd}.",
+                    json!({"a": "\u{fffd}!", "b": "😀"}),
+                ),
+            ] {
+                let mark = mark();
+                let order =
+                    json!({"contains": mark, "raw_body": sent, "content_type": content_type});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, form);
+                body["tools"] = tools(surface);
+                let answer = ask(world, &organization.key, surface, &body).await;
+                let heard = match form {
+                    Form::Streamed => surface.heard(&answer),
+                    Form::Whole => surface.read(&answer),
+                };
+                let case = format!("{kind} {surface:?} {form:?}: {}", answer.text());
+                assert_eq!(heard.end, Some(End::Well), "{case}");
+                // Chat completions have no text beside calls in a whole answer.
+                if form == Form::Streamed || surface != Surface::ChatCompletions {
+                    assert_eq!(heard.text, text, "{case}");
+                }
+                let calls: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
+                assert_eq!(calls, [&call], "{case}");
+                let counts = match surface {
+                    Surface::ChatCompletions => [
+                        &heard.usage["prompt_tokens"],
+                        &heard.usage["completion_tokens"],
+                    ],
+                    _ => [&heard.usage[0], &heard.usage[1]],
+                };
+                assert_eq!(counts, [&json!(3), &json!(7)], "{case}");
+            }
+        }
     }
 }
