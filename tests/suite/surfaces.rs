@@ -6,3 +6,4 @@ mod faults;
 mod replies;
 mod requests;
 mod transcripts;
+mod vendors;

@@ -45,8 +45,11 @@ pub mod json;
 mod lifecycle;
 mod request;
 mod run;
+pub mod stop;
+mod user;
 
 pub use ids::{Ids, hash};
 pub use lifecycle::{describe, no_configuration, self_test};
 pub use request::{check_documents, is_tool_name, post};
 pub use run::{Exchange, Run, wanted_headers};
+pub use user::user_id;

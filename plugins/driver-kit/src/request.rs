@@ -72,13 +72,10 @@ pub fn check_documents(
     Ok(())
 }
 
-/// Whether every provider takes this as the name of a tool.
-pub fn is_tool_name(name: &str) -> bool {
-    (1..=MAX_TOOL_NAME_BYTES).contains(&name.len())
+/// Whether a provider that takes so many characters takes this as the name of a tool.
+pub fn is_tool_name(name: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&name.len())
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
-
-/// Longest tool name that every provider takes (wire notes 2, point 8).
-const MAX_TOOL_NAME_BYTES: usize = 64;

@@ -9,6 +9,7 @@ use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, ErrorKind, Event, Framing, Header, UpstreamRequest,
 };
 use crate::fault::{plain, protocol};
+use crate::json::mended;
 
 /// One exchange in a provider's wire format: the request, and what is known of its answer so far.
 ///
@@ -156,7 +157,10 @@ impl<E: Exchange> State<E> {
             Body::Stream => self.exchange.frame(name, data, events),
             Body::Whole => match serde_json::from_slice::<E::Body<'_>>(data) {
                 Ok(body) => self.exchange.whole(&body, events),
-                Err(_) => self.exchange.fail(protocol("bad_json"), events),
+                Err(_) => match mended(data) {
+                    Some(mended) => return self.push(name, &mended, events),
+                    None => self.exchange.fail(protocol("bad_json"), events),
+                },
             },
             Body::Error(status) => {
                 let body = serde_json::from_slice::<E::Body<'_>>(data).ok();

@@ -2,6 +2,7 @@
 
 use driver_kit::counting::exports::gateway::provider::token_count::{Guest, TokenAnswer};
 use driver_kit::fault::protocol;
+use driver_kit::json::Count;
 
 use crate::bindings::gateway::provider::types::{ChatRequest, DriverError};
 use crate::fault::from_answer;
@@ -21,6 +22,7 @@ impl Guest for Alpha {
         }
         answer
             .and_then(|answer| answer.input_tokens)
+            .map(|Count(tokens)| tokens)
             .ok_or_else(|| protocol("no_token_count"))
     }
 }

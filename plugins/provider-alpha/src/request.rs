@@ -2,7 +2,7 @@
 
 use driver_kit::fault::{invalid, unsupported};
 use driver_kit::json::{Passed, raw};
-use driver_kit::{is_tool_name, post};
+use driver_kit::{is_tool_name, post, user_id};
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
@@ -19,6 +19,10 @@ const API_VERSION: &str = "anthropic-version";
 const DEFAULT_MAX_TOKENS: u32 = 4_096;
 /// Kind A takes no more of them in one request.
 const MAX_CACHE_MARKS: usize = 4;
+/// Longest name of a tool that kind A takes.
+const MAX_TOOL_NAME_CHARS: usize = 128;
+/// Longest user's name that kind A takes.
+const MAX_USER_ID_CHARS: usize = 256;
 /// Kind A's smallest reasoning budget.
 const MIN_REASONING_TOKENS: u32 = 1_024;
 /// The smallest `top_p` that kind A takes beside thinking.
@@ -54,11 +58,8 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         top_p: chat.top_p,
         top_k: chat.top_k,
         stop_sequences: &chat.stop_sequences,
-        metadata: chat
-            .metadata
-            .iter()
-            .find(|(name, _)| name == "user_id")
-            .map(|(_, value)| wire::Metadata { user_id: value }),
+        metadata: user_id(&chat.metadata, MAX_USER_ID_CHARS)
+            .map(|user_id| wire::Metadata { user_id }),
         stream: Some(chat.streaming),
         passed: passed(chat)?,
         ..prompt(chat, max_tokens)?
@@ -141,7 +142,7 @@ fn system_field(chat: &ChatRequest) -> Result<wire::System<'_>, DriverError> {
 fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
-        if !is_tool_name(&tool.name) {
+        if !is_tool_name(&tool.name, MAX_TOOL_NAME_CHARS) {
             return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
         }
         tools.push(wire::Tool {
@@ -160,7 +161,7 @@ fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools: Vec<wire::Tool<'_>> = Vec::new();
     for part in chat.messages.iter().flat_map(|message| &message.content) {
         if let PartBody::ToolCall(call) = &part.body {
-            if !is_tool_name(&call.name) {
+            if !is_tool_name(&call.name, MAX_TOOL_NAME_CHARS) {
                 return Err(invalid("messages", "tool_name"));
             }
             if tools.iter().all(|tool| tool.name != call.name) {

@@ -3,6 +3,8 @@
 
 use driver_kit::Exchange;
 use driver_kit::fault::protocol;
+use driver_kit::json::{Count, mended};
+use driver_kit::stop::{self, failure};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
@@ -69,12 +71,12 @@ impl Exchange for Reply {
             return;
         }
         let Ok(event) = serde_json::from_slice::<WireEvent<'_>>(data) else {
-            // A heartbeat without data is legal; everything else is JSON.
-            match name {
-                "ping" => events.push(Event::KeepAlive),
-                _ => self.fail(protocol("bad_json"), events),
-            }
-            return;
+            return match mended(data) {
+                Some(mended) => self.frame(name, &mended, events),
+                // A heartbeat without data is legal; everything else is JSON.
+                None if name == "ping" => events.push(Event::KeepAlive),
+                None => self.fail(protocol("bad_json"), events),
+            };
         };
         let kind = if event.kind.is_empty() {
             name
@@ -108,6 +110,7 @@ impl Exchange for Reply {
                     self.take_stop(raw, stop_sequence.as_deref());
                 }
                 events.push(self.usage());
+                self.fail_as_told(events);
             }
             "message_stop" => self.finish(events),
             "ping" => events.push(Event::KeepAlive),
@@ -139,12 +142,13 @@ impl Exchange for Reply {
             self.block_stop(index, events);
         }
         if let Some(usage) = &answer.usage {
-            self.usage.output = usage.output_tokens.unwrap_or(0);
+            self.usage.output = number(usage.output_tokens).unwrap_or(0);
         }
         if let Some(raw) = &answer.stop_reason {
             self.take_stop(raw, answer.stop_sequence.as_deref());
         }
         events.push(self.usage());
+        self.fail_as_told(events);
         self.finish(events);
     }
 
@@ -248,7 +252,17 @@ impl Reply {
         }
     }
 
+    /// Ends the reply badly where its provider says so in the place of a reason.
+    fn fail_as_told(&mut self, events: &mut Vec<Event>) {
+        if let Some(error) = self.stop.as_ref().and_then(|stop| failure(&stop.raw)) {
+            self.fail(error, events);
+        }
+    }
+
     fn finish(&mut self, events: &mut Vec<Event>) {
+        if self.done {
+            return;
+        }
         let Some(stop) = self
             .stop
             .take()
@@ -275,12 +289,11 @@ impl Reply {
     fn take_usage(&mut self, usage: Option<&crate::wire::Usage>) {
         let Some(usage) = usage else { return };
         let counts = &mut self.usage;
-        counts.input = usage.input_tokens.unwrap_or(counts.input);
-        counts.output = usage.output_tokens.unwrap_or(counts.output);
-        counts.cache_read = usage.cache_read_input_tokens.unwrap_or(counts.cache_read);
-        counts.cache_creation = usage
-            .cache_creation_input_tokens
-            .unwrap_or(counts.cache_creation);
+        counts.input = number(usage.input_tokens).unwrap_or(counts.input);
+        counts.output = number(usage.output_tokens).unwrap_or(counts.output);
+        counts.cache_read = number(usage.cache_read_input_tokens).unwrap_or(counts.cache_read);
+        counts.cache_creation =
+            number(usage.cache_creation_input_tokens).unwrap_or(counts.cache_creation);
     }
 
     fn usage(&self) -> Event {
@@ -316,6 +329,10 @@ fn is_empty(input: &str) -> bool {
     inside.is_some_and(|inside| inside.trim_ascii_start() == "}")
 }
 
+fn number(count: Option<Count>) -> Option<u64> {
+    count.map(|Count(number)| number)
+}
+
 fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<Event>) {
     if !text.is_empty() {
         events.push(event(text.to_owned()));
@@ -324,10 +341,8 @@ fn push_text(text: &str, event: impl FnOnce(String) -> Event, events: &mut Vec<E
 
 fn reason(raw: &str) -> FinishReason {
     match raw {
-        "end_turn" | "stop_sequence" | "pause_turn" => FinishReason::End,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::MaxTokens,
+        "pause_turn" => FinishReason::End,
         "tool_use" => FinishReason::ToolCalls,
-        "refusal" => FinishReason::Refusal,
-        _ => FinishReason::Other,
+        raw => stop::reason(raw),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use driver_kit::json::Passed;
+use driver_kit::json::{Count, Passed};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -182,7 +182,7 @@ pub struct OutputFormat {
 
 #[derive(Serialize)]
 pub struct Metadata<'a> {
-    pub user_id: &'a str,
+    pub user_id: Cow<'a, str>,
 }
 
 // ------------------------------------------------------------------ response
@@ -267,16 +267,16 @@ pub struct Delta<'a> {
 /// Absent and null counters keep what an earlier event said.
 #[derive(Deserialize)]
 pub struct Usage {
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
-    pub cache_read_input_tokens: Option<u64>,
-    pub cache_creation_input_tokens: Option<u64>,
+    pub input_tokens: Option<Count>,
+    pub output_tokens: Option<Count>,
+    pub cache_read_input_tokens: Option<Count>,
+    pub cache_creation_input_tokens: Option<Count>,
 }
 
 /// The answer to counting: a number or an error.
 #[derive(Deserialize)]
 pub struct TokenCount<'a> {
-    pub input_tokens: Option<u64>,
+    pub input_tokens: Option<Count>,
     #[serde(borrow)]
     pub error: Option<ErrorBody<'a>>,
 }

@@ -2,7 +2,7 @@
 
 use driver_kit::fault::{invalid, unsupported};
 use driver_kit::json::{Passed, raw};
-use driver_kit::{is_tool_name, post};
+use driver_kit::{is_tool_name, post, user_id};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Framing, PartBody, ResponseFormat, ResultBody, ToolChoice,
@@ -18,6 +18,10 @@ const PATH: &str = "/v1/chat/completions";
 const MAX_TOOLS: usize = 128;
 /// Most stop sequences (wire notes 2, mapping).
 const MAX_STOP_SEQUENCES: usize = 4;
+/// Longest name of a tool or a schema (wire notes 2, point 8).
+const MAX_NAME_CHARS: usize = 64;
+/// Longest user's name that kind B takes.
+const MAX_USER_CHARS: usize = 64;
 /// Highest temperature; lower than 0 is none (wire notes 2, point 22).
 const MAX_TEMPERATURE: f64 = 2.0;
 /// Kind B wants a name for every schema.
@@ -31,6 +35,7 @@ const ORDINARY_TIER: [&[u8]; 2] = [br#""standard_only""#, br#""default""#];
 
 /// Builds the upstream request.
 pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
+    check_called(chat)?;
     let ids = ids(&chat.messages);
     let request = wire::Request {
         model: &chat.model,
@@ -46,11 +51,7 @@ pub fn build(chat: &ChatRequest) -> Result<UpstreamRequest, DriverError> {
         top_p: chat.top_p,
         stop: stop(chat)?,
         response_format: response_format(chat)?,
-        user: chat
-            .metadata
-            .iter()
-            .find(|(name, _)| name == "user_id")
-            .map(|(_, value)| value.as_str()),
+        user: user_id(&chat.metadata, MAX_USER_CHARS),
         stream: chat.streaming,
         // Without it a stream says nothing of usage (wire notes 2, point 32).
         stream_options: chat.streaming.then_some(wire::StreamOptions {
@@ -78,15 +79,39 @@ fn refuse_unknown(chat: &ChatRequest) -> Result<(), DriverError> {
     Ok(())
 }
 
+/// A name that only kind A takes is refused as such.
+fn check_name(name: &str, place: &str) -> Result<(), DriverError> {
+    if is_tool_name(name, MAX_NAME_CHARS) {
+        Ok(())
+    } else if is_tool_name(name, name.len()) {
+        Err(unsupported(place))
+    } else {
+        Err(invalid(place, "tool_name"))
+    }
+}
+
+/// Calls of the history may have been made by another kind.
+fn check_called(chat: &ChatRequest) -> Result<(), DriverError> {
+    for (turn, message) in chat.messages.iter().enumerate() {
+        let too_long = message.content.iter().position(|part| match &part.body {
+            PartBody::ToolCall(call) => call.name.chars().count() > MAX_NAME_CHARS,
+            _ => false,
+        });
+        if let Some(at) = too_long {
+            let place = format!("messages[{turn}].content[{at}].name");
+            return Err(unsupported(&place));
+        }
+    }
+    Ok(())
+}
+
 fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     if chat.tools.len() > MAX_TOOLS {
         return Err(unsupported("tools"));
     }
     let mut tools = Vec::with_capacity(chat.tools.len());
     for (index, tool) in chat.tools.iter().enumerate() {
-        if !is_tool_name(&tool.name) {
-            return Err(invalid(&format!("tools[{index}].name"), "tool_name"));
-        }
+        check_name(&tool.name, &format!("tools[{index}].name"))?;
         if tool.strict == Some(true) && !is_closed(&tool.input_schema) {
             return Err(unsupported(&format!("tools[{index}].strict")));
         }
@@ -142,7 +167,7 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
         Some(ResponseFormat::JsonSchema(format)) => {
             let name = format.name.as_deref().unwrap_or(SCHEMA_NAME);
             // A schema's name has the form of a tool's.
-            if !is_tool_name(name) {
+            if !is_tool_name(name, MAX_NAME_CHARS) {
                 return Err(invalid("response_format", "schema_name"));
             }
             if format.strict == Some(true) && !is_closed(&format.schema) {

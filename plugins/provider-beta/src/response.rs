@@ -3,6 +3,8 @@
 
 use driver_kit::Exchange;
 use driver_kit::fault::protocol;
+use driver_kit::json::{Count, mended};
+use driver_kit::stop::{self, failure};
 
 use crate::bindings::gateway::provider::types::{
     ChatRequest, DriverError, Event, Finish, FinishReason, UpstreamRequest, Usage,
@@ -45,7 +47,7 @@ impl Exchange for Reply {
     }
 
     /// Kind B names no events.
-    fn frame(&mut self, _name: &str, data: &[u8], events: &mut Vec<Event>) {
+    fn frame(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) {
         if self.done {
             return;
         }
@@ -54,7 +56,10 @@ impl Exchange for Reply {
         }
         match serde_json::from_slice::<Answer<'_>>(data) {
             Ok(answer) => self.take(&answer, events),
-            Err(_) => self.fail(protocol("bad_json"), events),
+            Err(_) => match mended(data) {
+                Some(mended) => self.frame(name, &mended, events),
+                None => self.fail(protocol("bad_json"), events),
+            },
         }
     }
 
@@ -123,7 +128,9 @@ impl Reply {
     }
 
     fn stop(&mut self, reason: &str, events: &mut Vec<Event>) {
-        if self.calls.end(events) {
+        if let Some(error) = failure(reason) {
+            self.fail(error, events);
+        } else if self.calls.end(events) {
             self.stop = Some(reason.to_owned());
         } else {
             self.fail(protocol("incomplete_tool_call"), events);
@@ -147,15 +154,16 @@ impl Reply {
     }
 
     fn reason(&self, raw: &str) -> FinishReason {
-        match raw {
-            // A call that the request forced ends with the first word too, and some endpoints say one of the others
-            // where there is no call.
-            "stop" | "tool_calls" | "function_call" if self.calls.any() => FinishReason::ToolCalls,
-            "stop" | "tool_calls" | "function_call" if self.declined => FinishReason::Refusal,
-            "stop" | "tool_calls" | "function_call" => FinishReason::End,
-            "length" => FinishReason::MaxTokens,
-            "content_filter" => FinishReason::ContentFilter,
-            _ => FinishReason::Other,
+        let reason = match raw {
+            "tool_calls" | "function_call" => FinishReason::End,
+            raw => stop::reason(raw),
+        };
+        match reason {
+            // A call that the request forced ends with `stop` too, and some endpoints say one of the other words where
+            // there is no call.
+            FinishReason::End if self.calls.any() => FinishReason::ToolCalls,
+            FinishReason::End if self.declined => FinishReason::Refusal,
+            reason => reason,
         }
     }
 }
@@ -166,15 +174,13 @@ fn is_first(choice: &Choice<'_>) -> bool {
 
 /// Kind B counts what it read from the cache as part of the prompt.
 fn usage(counts: &wire::Usage) -> Usage {
-    let prompt = counts.prompt_tokens.unwrap_or(0);
+    let number = |count: Option<Count>| count.map_or(0, |Count(number)| number);
+    let prompt = number(counts.prompt_tokens);
     let details = counts.prompt_tokens_details.as_ref();
-    let cached = details
-        .and_then(|details| details.cached_tokens)
-        .unwrap_or(0)
-        .min(prompt);
+    let cached = number(details.and_then(|details| details.cached_tokens)).min(prompt);
     Usage {
         input_tokens: prompt - cached,
-        output_tokens: counts.completion_tokens.unwrap_or(0),
+        output_tokens: number(counts.completion_tokens),
         cache_read_input_tokens: cached,
         cache_creation_input_tokens: 0,
         ext: Vec::new(),

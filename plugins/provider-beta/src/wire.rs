@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use driver_kit::json::Passed;
+use driver_kit::json::{Count, Passed};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -30,7 +30,7 @@ pub struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<&'a str>,
+    pub user: Option<Cow<'a, str>>,
     pub stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<StreamOptions>,
@@ -219,14 +219,14 @@ pub struct FunctionDelta<'a> {
 /// `prompt_tokens` includes what was read from the cache.
 #[derive(Deserialize)]
 pub struct Usage {
-    pub prompt_tokens: Option<u64>,
-    pub completion_tokens: Option<u64>,
+    pub prompt_tokens: Option<Count>,
+    pub completion_tokens: Option<Count>,
     pub prompt_tokens_details: Option<PromptDetails>,
 }
 
 #[derive(Deserialize)]
 pub struct PromptDetails {
-    pub cached_tokens: Option<u64>,
+    pub cached_tokens: Option<Count>,
 }
 
 #[derive(Deserialize)]

@@ -5,6 +5,7 @@
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
 mod fragments;
+mod surrogates;
 
 use std::collections::BTreeMap;
 
@@ -52,6 +53,17 @@ impl ChatRequest {
     pub fn text_bytes(&self) -> usize {
         let turns = self.messages.iter().flat_map(|message| &message.content);
         self.system.iter().chain(turns).map(Part::text_bytes).sum()
+    }
+
+    /// Whether the provider may be told to keep a cache entry for an hour: no driver sends a mark on blank text.
+    pub fn writes_for_an_hour(&self) -> bool {
+        let turns = self.messages.iter().flat_map(|message| &message.content);
+        let mut tools = self.tools.iter();
+        self.system
+            .iter()
+            .chain(turns)
+            .any(Part::writes_for_an_hour)
+            || tools.any(|tool| is_hour_long(tool.cache_mark.as_ref()))
     }
 
     /// One user message and nothing else.
@@ -183,6 +195,15 @@ impl Part {
         }
     }
 
+    fn writes_for_an_hour(&self) -> bool {
+        let inner: &[Self] = match self {
+            Self::Text { text, .. } if text.trim().is_empty() => return false,
+            Self::ToolResult(result) => &result.content,
+            _ => &[],
+        };
+        is_hour_long(self.cache_mark()) || inner.iter().any(Self::writes_for_an_hour)
+    }
+
     /// Where the mark of [`Self::cache_mark`] stands; reasoning takes none.
     pub fn cache_mark_mut(&mut self) -> Option<&mut Option<Value>> {
         match self {
@@ -194,6 +215,14 @@ impl Part {
             Self::Reasoning { .. } | Self::RedactedReasoning { .. } => None,
         }
     }
+}
+
+/// The word of a cache mark that asks for an hour, in place of five minutes.
+const HOUR: &str = "1h";
+
+fn is_hour_long(mark: Option<&Value>) -> bool {
+    mark.and_then(|mark| mark.get("ttl"))
+        .is_some_and(|ttl| ttl == HOUR)
 }
 
 /// A picture in a turn or in a tool's result.

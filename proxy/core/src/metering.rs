@@ -15,7 +15,10 @@ pub struct Price {
     pub usd_input: Micro,
     pub usd_output: Micro,
     pub usd_cache_read: Micro,
+    /// Of an entry that lives for five minutes.
     pub usd_cache_write: Micro,
+    /// Of an entry that lives for an hour.
+    pub usd_cache_write_1h: Micro,
 }
 
 /// The price of one run.
@@ -32,6 +35,15 @@ pub struct Charge {
 const TOKENS_PER_CREDIT: i128 = 1_000;
 
 impl Price {
+    /// The prices of a run that may write entries which live for an hour. Providers count all writes of a run together,
+    /// so all of them are priced as the dearest may be.
+    pub fn with_hour_long_writes(self) -> Self {
+        Self {
+            usd_cache_write: self.usd_cache_write.max(self.usd_cache_write_1h),
+            ..self
+        }
+    }
+
     /// Prices a run from its token counts.
     pub fn charge(&self, usage: Usage) -> Charge {
         let micro = i128::from(MICRO);
@@ -99,6 +111,7 @@ mod tests {
         usd_output: Micro(25_000_000),
         usd_cache_read: Micro(500_000),
         usd_cache_write: Micro(6_250_000),
+        usd_cache_write_1h: Micro(10_000_000),
     };
 
     #[test]
@@ -126,5 +139,17 @@ mod tests {
             (charge.sonnet_equivalent_tokens, charge.cost_usd),
             (0, Micro(27))
         ); // 1.5 + 25 = 26.5
+    }
+
+    #[test]
+    fn hour_long_writes_cost_more_and_are_held_for() {
+        let usage = Usage {
+            cache_creation_input_tokens: 4,
+            ..Usage::default()
+        };
+        let price = OPUS.with_hour_long_writes();
+        assert_eq!(price.charge(usage).cost_usd, Micro(40));
+        assert_eq!(price.worst_case(4, 0).cost_usd, Micro(40));
+        assert_eq!(OPUS.worst_case(4, 0).cost_usd, Micro(25));
     }
 }

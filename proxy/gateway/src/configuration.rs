@@ -263,7 +263,7 @@ impl Default for Limits {
             header_ms: 10_000,
             body_ms: 60_000,
             inference_body_bytes: 32 * 1024 * 1024, // contract 1.2
-            keepalive_ms: 60_000,
+            keepalive_ms: 75_000, // more than the 60 s of common load balancers, which must let go first
             write_ms: 30_000,
             connections_per_address: 1_000,
             connections: 20_000,

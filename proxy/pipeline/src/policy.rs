@@ -407,6 +407,31 @@ mod tests {
     }
 
     #[test]
+    fn an_hour_in_a_cache_has_a_price_of_its_own_or_twice_that_of_input() {
+        for (from, to, expected) in [
+            (
+                "cache_write_1h = \"6\"",
+                "cache_write_1h = \"5.5\"",
+                5_500_000,
+            ),
+            (", cache_write_1h = \"6\"", "", 6_000_000),
+            (
+                "cache_write = \"3.75\", cache_write_1h = \"6\"",
+                "cache_write = \"0\"",
+                0,
+            ),
+        ] {
+            let edited = with("models.toml", |text| {
+                assert!(text.contains(from), "{from}");
+                text.replacen(from, to, 1)
+            });
+            let set = edited.ok().unwrap();
+            let model = set.catalogue.find("alpha-sonnet-4-6").unwrap();
+            assert_eq!(model.price.usd_cache_write_1h.0, expected, "{to}");
+        }
+    }
+
+    #[test]
     fn a_retirement_needs_ninety_days_of_notice() {
         let announce = |retired: &str| {
             with("models.toml", |text| {

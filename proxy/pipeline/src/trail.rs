@@ -246,11 +246,11 @@ impl Trail {
         self.stage = Stage::Admitted;
     }
 
-    pub(crate) fn chose(&mut self, model: &Model, price_list: &str) {
+    pub(crate) fn chose(&mut self, model: &Model, price: Price, price_list: &str) {
         self.record.model = Some(ChosenModel {
             id: model.id.clone(),
             kind: model.kind,
-            price: model.price,
+            price,
             price_list: price_list.to_owned(),
         });
     }

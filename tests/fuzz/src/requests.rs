@@ -66,7 +66,8 @@ fn sound(chat: &ChatRequest) {
     }
     for tool in &chat.tools {
         assert!(tool.input_schema.is_object(), "a schema is an object");
-        assert!(blocks::tool_name_is_valid(&tool.name), "a tool's name");
+        let is_valid = blocks::tool_name_is_valid(&tool.name, blocks::MAX_TOOL_NAME_CHARS);
+        assert!(is_valid, "a tool's name");
     }
     let parts = chat.messages.iter().flat_map(|message| &message.content);
     for part in parts {

@@ -1,6 +1,8 @@
 //! The arguments of one tool call while they arrive. Reads no JSON: that is for [`super::arguments`], once they are
 //! whole.
 
+use super::surrogates::Surrogates;
+
 /// What a model may write where it has nothing to give; blanks say the same.
 const NOTHING: &str = "null";
 
@@ -10,13 +12,14 @@ pub struct Fragments {
     /// At most [`NOTHING`], without the blanks around it.
     held: String,
     has_said: bool,
+    surrogates: Surrogates,
 }
 
 impl Fragments {
     /// Takes the next fragment in, and gives what may be sent on. Blanks in front of the arguments are left out.
     pub fn take(&mut self, fragment: String) -> Option<String> {
         if self.has_said {
-            return Some(fragment);
+            return self.mended(fragment);
         }
         let mut text = std::mem::take(&mut self.held);
         text.push_str(&fragment);
@@ -27,14 +30,22 @@ impl Fragments {
             return None;
         }
         self.has_said = true;
-        Some(said.to_owned())
+        self.mended(said.to_owned())
+    }
+
+    fn mended(&mut self, fragment: String) -> Option<String> {
+        let mended = self.surrogates.take(fragment);
+        (!mended.is_empty()).then_some(mended)
     }
 
     /// The call is over: what is still to be sent on, `None` where the call has said nothing at all.
     pub fn end(&mut self) -> Option<String> {
+        if self.has_said {
+            return Some(self.surrogates.end());
+        }
         let held = std::mem::take(&mut self.held);
         let says_nothing = held.is_empty() || held == NOTHING;
-        (self.has_said || !says_nothing).then_some(held)
+        (!says_nothing).then_some(held)
     }
 }
 
@@ -71,12 +82,17 @@ mod tests {
 
     #[test]
     fn what_says_something_goes_on_as_it_came() {
-        let calls: [(&[&str], &[&str]); 5] = [
+        let calls: [(&[&str], &[&str]); 6] = [
             (&["{\"a\":", " null", "}"], &["{\"a\":", " null", "}"]),
             (&[" ", "\n{}", " "], &["{}", " "]),
             (&["nu", "x", "null"], &["nux", "null"]),
             (&["nu", " ", "ll"], &["nu ", "ll"]),
             (&["nul"], &["nul"]),
+            // Half a character is no text.
+            (
+                &["{\"a\":\"\\ud8", "3d", "\"}"],
+                &["{\"a\":\"", "\\ufffd\"}"],
+            ),
         ];
         for (pieces, expected) in calls {
             let (sent, has_said) = sent(pieces);

@@ -11,8 +11,8 @@ use crate::fault::Problems;
 
 /// Bounds of one request: more tools or parts than any model takes.
 pub(super) const MAX_TOOLS: usize = 512;
-/// The strictest provider's rule for tool names (wire.md 2, point 8).
-const MAX_TOOL_NAME_CHARS: usize = 64;
+/// The wire format's limit for tool names. Kind B takes fewer: its driver refuses the others (wire.md 2, point 8).
+pub const MAX_TOOL_NAME_CHARS: usize = 128;
 
 /// One part as a content block.
 pub fn encode(part: &Part) -> Value {
@@ -159,14 +159,22 @@ pub fn decode_mark(fields: &mut Fields, problems: &mut Problems) -> Option<Value
 }
 
 /// What every provider kind takes as an image.
-const IMAGE_TYPES: &[&str] = &["image/jpeg", "image/png", "image/gif", "image/webp"];
+const IMAGE_TYPES: &[&str] = &[JPEG, "image/png", "image/gif", "image/webp"];
+const JPEG: &str = "image/jpeg";
+/// What many clients call it, and only some providers take.
+const JPEG_AS_SAID: &str = "image/jpg";
 
 fn decode_image(source: Option<Value>, path: &str, problems: &mut Problems) -> Option<Part> {
     image(decode_media(source, path, problems)?, path, problems)
 }
 
 /// Media as an image.
-pub fn image(media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+pub fn image(mut media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+    if let Media::Inline { media_type, .. } = &mut media
+        && media_type == JPEG_AS_SAID
+    {
+        JPEG.clone_into(media_type);
+    }
     match &media {
         Media::Inline { media_type, .. } if !IMAGE_TYPES.contains(&media_type.as_str()) => {
             problems.add(path, format!("must be one of: {}", IMAGE_TYPES.join(", ")));
@@ -315,9 +323,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     );
     fields.end(problems);
     let name = name?;
-    if !tool_name_is_valid(&name) {
-        problems.add(join(path, "name"), TOOL_NAME_RULE);
-    }
+    check_tool_name(&name, MAX_TOOL_NAME_CHARS, join(path, "name"), problems);
     Some(Tool {
         name,
         description,
@@ -334,12 +340,22 @@ pub(super) fn check_schema(schema: &Map<String, Value>, path: &str, problems: &m
     }
 }
 
-/// What [`tool_name_is_valid`] asks for, in words.
-pub const TOOL_NAME_RULE: &str = "must be 1 to 64 letters, digits, `_` or `-`";
+/// Notes a tool's name that no provider would take.
+pub(super) fn check_tool_name(
+    name: &str,
+    max_chars: usize,
+    path: impl Into<String>,
+    problems: &mut Problems,
+) {
+    if !tool_name_is_valid(name, max_chars) {
+        let rule = format!("must be 1 to {max_chars} letters, digits, `_` or `-`");
+        problems.add(path, rule);
+    }
+}
 
-/// What every provider kind accepts as a tool's name.
-pub fn tool_name_is_valid(name: &str) -> bool {
-    (1..=MAX_TOOL_NAME_CHARS).contains(&name.len())
+/// Whether every provider takes this as a tool's name, where it takes so many characters.
+pub fn tool_name_is_valid(name: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&name.len())
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
@@ -449,6 +465,31 @@ mod tests {
         ];
         let blocks: Vec<Value> = parts.iter().map(encode).collect();
         assert!(decode_stored(&blocks).is_some_and(|back| back == parts));
+    }
+
+    #[test]
+    fn an_image_has_the_name_that_every_provider_takes() {
+        for (said, named) in [
+            ("image/jpg", Some("image/jpeg")),
+            ("image/jpeg", Some("image/jpeg")),
+            ("image/png", Some("image/png")),
+            ("image/tiff", None),
+        ] {
+            let media = Media::Inline {
+                media_type: said.into(),
+                data: vec![1].into(),
+            };
+            let mut problems = Problems::default();
+            let part = image(media, "m", &mut problems);
+            let found = match &part {
+                Some(Part::Image(image)) => match &image.media {
+                    Media::Inline { media_type, .. } => Some(media_type.as_str()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            assert_eq!((found, problems.is_empty()), (named, named.is_some()));
+        }
     }
 
     #[test]

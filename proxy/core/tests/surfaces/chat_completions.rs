@@ -175,7 +175,7 @@ fn finish_reasons_are_the_wire_formats() {
         (FinishReason::ToolCalls, "tool_calls"),
         (FinishReason::Refusal, "content_filter"),
         (FinishReason::ContentFilter, "content_filter"),
-        (FinishReason::Other, "stop"),
+        (FinishReason::Other, "length"),
     ] {
         let whole = write::<Encoder>(&[text("x")], &finish(reason)).whole;
         assert_eq!(whole["choices"][0]["finish_reason"], word);

@@ -248,7 +248,7 @@ fn stop_reasons_are_the_wire_formats() {
             None,
             "refusal",
         ),
-        (FinishReason::Other, "new", None, "end_turn"),
+        (FinishReason::Other, "new", None, "max_tokens"),
     ] {
         assert_eq!(
             stop(reason, raw, sequence),

@@ -434,6 +434,13 @@ mod tests {
         }
     }
 
+    /// 60 s: idle time of an AWS application load balancer and of nginx.
+    #[test]
+    fn by_default_a_load_balancer_gives_up_an_idle_connection_first() {
+        let limits = Configuration::default().limits;
+        assert!(limits.keepalive_ms > 60_000 + 10_000);
+    }
+
     #[test]
     fn the_defaults_are_sound() {
         assert_eq!(problems(""), [""; 0]);

@@ -40,7 +40,7 @@ impl Filter for Metering {
             let max_tokens = chat.max_tokens.map_or(0, u64::from);
             let prompt = estimate(chat);
             let most_tokens = prompt.at_most(model.context_window_tokens);
-            let charge = model.price.worst_case(most_tokens, max_tokens);
+            let charge = model.price_of(chat).worst_case(most_tokens, max_tokens);
             let plans = &exchange.policy.plans;
             let reservation = Reservation::new(caller, plans, Some(charge), exchange.started_at);
             let (request_id, now) = (&exchange.request_id, exchange.started_at);

@@ -62,9 +62,9 @@ impl Filter for ModelAccess {
             let max_tokens = capped(chat.max_tokens, caller.per_request_max_tokens, model);
             fit_reasoning(chat, max_tokens)?;
             chat.max_tokens = Some(max_tokens);
-            exchange
-                .trail
-                .chose(model, &exchange.policy.catalogue.price_list);
+            let price = model.price_of(chat);
+            let price_list = &exchange.policy.catalogue.price_list;
+            exchange.trail.chose(model, price, price_list);
             exchange.facts.model = Some(index);
             Ok(())
         })

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use svc_core::chat::ChatRequest;
 use svc_core::metering::Price;
 use svc_core::money::Micro;
 use svc_core::surface::native;
@@ -98,6 +99,8 @@ struct Prices {
     output: String,
     cache_read: String,
     cache_write: String,
+    /// Twice the price of input where it is absent, as vendors have it.
+    cache_write_1h: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -167,6 +170,17 @@ pub struct ModelRoute {
     pub driver: String,
     /// The provider's own name of the model.
     pub upstream_model: String,
+}
+
+impl Model {
+    /// What a run of this chat is charged at.
+    pub(crate) fn price_of(&self, chat: &ChatRequest) -> Price {
+        if chat.writes_for_an_hour() {
+            self.price.with_hour_long_writes()
+        } else {
+            self.price
+        }
+    }
 }
 
 impl ModelRoute {
@@ -312,20 +326,24 @@ fn model(entry: Entry, name: &str, findings: &mut Findings) -> Model {
                 Micro::ZERO
             })
     };
+    let usd = &entry.usd_per_million;
+    let usd_input = decimal("usd_per_million.input", &usd.input);
+    let usd_cache_write = decimal("usd_per_million.cache_write", &usd.cache_write);
+    let usd_cache_write_1h = match &usd.cache_write_1h {
+        Some(text) => decimal("usd_per_million.cache_write_1h", text),
+        // Where no write costs anything.
+        None if usd_cache_write == Micro::ZERO => Micro::ZERO,
+        None => Micro(usd_input.0.saturating_mul(2)),
+    };
     let price = Price {
         relative_cost: decimal("relative_cost", &entry.relative_cost),
         weight_read: decimal("weights.cache_read", &entry.weights.cache_read),
         weight_write: decimal("weights.cache_write", &entry.weights.cache_write),
-        usd_input: decimal("usd_per_million.input", &entry.usd_per_million.input),
-        usd_output: decimal("usd_per_million.output", &entry.usd_per_million.output),
-        usd_cache_read: decimal(
-            "usd_per_million.cache_read",
-            &entry.usd_per_million.cache_read,
-        ),
-        usd_cache_write: decimal(
-            "usd_per_million.cache_write",
-            &entry.usd_per_million.cache_write,
-        ),
+        usd_input,
+        usd_output: decimal("usd_per_million.output", &usd.output),
+        usd_cache_read: decimal("usd_per_million.cache_read", &usd.cache_read),
+        usd_cache_write,
+        usd_cache_write_1h,
     };
     let released_at = Timestamp::parse(&entry.released_at).unwrap_or_else(|| {
         findings.add(name, format!("model {id}: released_at must be RFC 3339"));

@@ -306,7 +306,17 @@ async fn what_kind_b_cannot_take_is_refused_by_name() {
     let unsupported = DriverFaultKind::UnsupportedParameter;
     let invalid = DriverFaultKind::InvalidRequest;
     type Spoil = fn(&mut ChatRequest);
-    let cases: [(DriverFaultKind, &str, Spoil); 16] = [
+    let cases: [(DriverFaultKind, &str, Spoil); 18] = [
+        (unsupported, "tools[1].name", |chat| {
+            chat.tools = vec![tool(&"x".repeat(64)), tool(&"x".repeat(65))];
+        }),
+        (unsupported, "messages[1].content[1].name", |chat| {
+            let calls = vec![Part::text("so"), call("c", &"x".repeat(65))];
+            chat.messages.extend([
+                turn(Role::Assistant, calls),
+                turn(Role::User, vec![result("c", "done")]),
+            ]);
+        }),
         (unsupported, "top_k", |chat| chat.sampling.top_k = Some(3)),
         (unsupported, "thinking", |chat| {
             chat.reasoning_tokens = Some(2_000)
@@ -559,7 +569,17 @@ async fn every_end_has_its_reason() {
             "content_filter",
             "finished content_filter content_filter None",
         ),
-        (&said, "eos", "finished other eos None"),
+        // Words that only some endpoints have.
+        (&said, "eos", "finished stop eos None"),
+        (&said, "max_tokens", "finished length max_tokens None"),
+        (&said, "model_length", "finished length model_length None"),
+        (
+            &said,
+            "repetition_truncation",
+            "finished length repetition_truncation None",
+        ),
+        (&said, "sensitive", "finished content_filter sensitive None"),
+        (&said, "new_word", "finished other new_word None"),
         // A forced call ends with the ordinary word.
         (&called, "stop", "finished tool_calls stop None"),
         (&declined, "stop", "finished refusal stop None"),

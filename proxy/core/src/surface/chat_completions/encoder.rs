@@ -174,12 +174,12 @@ fn tool_call(part: &Part) -> Option<Value> {
 }
 
 /// The wire format's words for the end of a reply (wire.md 3). Calls decide: kind B says `stop` after a forced
-/// one.
+/// one. An end that nobody knows may have cut the reply: it must not look whole.
 const fn finish_reason(finish: &Finish, has_calls: bool) -> &'static str {
     match finish.reason {
-        FinishReason::Stop | FinishReason::Other if has_calls => "tool_calls",
-        FinishReason::Stop | FinishReason::Other => "stop",
-        FinishReason::Length => "length",
+        FinishReason::Stop if has_calls => "tool_calls",
+        FinishReason::Stop => "stop",
+        FinishReason::Length | FinishReason::Other => "length",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::Refusal | FinishReason::ContentFilter => "content_filter",
     }

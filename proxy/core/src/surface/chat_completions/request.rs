@@ -24,6 +24,8 @@ const MAX_TEMPERATURE: f64 = 2.0;
 const MAX_STOPS: usize = 4;
 /// The wire format's own limit of replies to one request.
 const MAX_CHOICES: f64 = 128.0;
+/// The wire format's own limit for the names of tools and schemas (wire.md 2, point 8).
+pub(super) const MAX_NAME_CHARS: usize = 64;
 /// Names of this surface that differ from those of a chat.
 const WORDS: Words = Words {
     request: &[
@@ -242,9 +244,7 @@ fn tools(fields: &mut Fields, problems: &mut Problems) -> Vec<Tool> {
             continue;
         };
         let name_path = join(&path, "function.name");
-        if !blocks::tool_name_is_valid(&tool.name) {
-            problems.add(&name_path, blocks::TOOL_NAME_RULE);
-        }
+        blocks::check_tool_name(&tool.name, MAX_NAME_CHARS, &name_path, problems);
         if tools.iter().any(|other| other.name == tool.name) {
             problems.add(&name_path, "is used by another tool");
         }
@@ -360,14 +360,9 @@ fn json_schema(
     const PATH: &str = "response_format.json_schema";
     let mut fields = Fields::of(value, PATH, problems)?;
     let name = fields.required_string("name", problems);
-    if name
-        .as_deref()
-        .is_some_and(|name| !blocks::tool_name_is_valid(name))
-    {
-        problems.add(
-            join(PATH, "name"),
-            "must be 1 to 64 letters, digits, `_` or `-`",
-        );
+    // A schema's name has the form of a tool's.
+    if let Some(name) = &name {
+        blocks::check_tool_name(name, MAX_NAME_CHARS, join(PATH, "name"), problems);
     }
     let description = fields.string("description", problems);
     fields.require("schema", problems);

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::request::MAX_NAME_CHARS;
 use crate::chat::{self, Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
@@ -335,11 +336,8 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
     let text = function.required_string("arguments", problems);
     function.only("parsed_arguments", |_| true, problems);
     function.end(problems);
-    if name
-        .as_deref()
-        .is_some_and(|name| !blocks::tool_name_is_valid(name))
-    {
-        problems.add(join(&path, "name"), blocks::TOOL_NAME_RULE);
+    if let Some(name) = &name {
+        blocks::check_tool_name(name, MAX_NAME_CHARS, join(&path, "name"), problems);
     }
     Some(ToolCall {
         id: id?,

@@ -171,15 +171,16 @@ fn block(part: &Part) -> Option<Value> {
     }
 }
 
-/// The wire format's words for the end of a reply. Calls decide: kind B says `stop` after a forced one.
+/// The wire format's words for the end of a reply. Calls decide: kind B says `stop` after a forced one. An end that
+/// nobody knows may have cut the reply: it must not look whole.
 fn stop_reason(finish: &Finish, has_calls: bool) -> (&'static str, Option<&str>) {
     let stop = finish.stop_sequence.as_deref();
     match finish.reason {
-        FinishReason::Stop | FinishReason::Other if has_calls => ("tool_use", None),
+        FinishReason::Stop if has_calls => ("tool_use", None),
         FinishReason::Stop if stop.is_some() => ("stop_sequence", stop),
-        FinishReason::Stop | FinishReason::Other => ("end_turn", None),
+        FinishReason::Stop => ("end_turn", None),
         FinishReason::Length if finish.raw == CONTEXT_EXCEEDED => (CONTEXT_EXCEEDED, None),
-        FinishReason::Length => ("max_tokens", None),
+        FinishReason::Length | FinishReason::Other => ("max_tokens", None),
         FinishReason::ToolCalls => ("tool_use", None),
         FinishReason::Refusal | FinishReason::ContentFilter => ("refusal", None),
     }

@@ -300,10 +300,9 @@ fn check_places(
     problems: &mut Problems,
 ) {
     for (at, part) in content.iter().enumerate() {
-        if let Part::ToolCall(call) = part
-            && !blocks::tool_name_is_valid(&call.name)
-        {
-            problems.add(format!("{path}[{at}].name"), blocks::TOOL_NAME_RULE);
+        if let Part::ToolCall(call) = part {
+            let (longest, path) = (blocks::MAX_TOOL_NAME_CHARS, format!("{path}[{at}].name"));
+            blocks::check_tool_name(&call.name, longest, path, problems);
         }
         let wrong = match (part, role) {
             (Part::Text { .. }, _)

@@ -46,6 +46,8 @@ const MAX_STOP_SEQUENCES: usize = 4;
 /// Longest name of a tool, a schema or an author.
 const MAX_NAME_CHARS: usize = 64;
 const MAX_TOOLS: usize = 128;
+/// Longest `user`.
+const MAX_USER_CHARS: usize = 64;
 
 /// Refuses a body that the real one would refuse.
 pub(crate) fn check(body: &Value) -> Checked {
@@ -103,6 +105,13 @@ fn check_scalars(fields: &Fields) -> Checked {
         if let Some(value) = present(fields, name) {
             text(name, value)?;
         }
+    }
+    if let Some(user) = present(fields, "user")
+        && text("user", user)?.chars().count() > MAX_USER_CHARS
+    {
+        return Err(
+            "Invalid 'user': string too long. Expected a string with maximum length 64.".into(),
+        );
     }
     if let Some(tier) = present(fields, "service_tier")
         && !["auto", "default", "flex", "priority"]

@@ -63,6 +63,7 @@ const MAX_CACHE_MARKS: usize = 4;
 /// The smallest thinking budget the real one takes, in tokens.
 const MIN_THINKING_TOKENS: u64 = 1024;
 const MAX_TOOL_NAME_CHARS: usize = 128;
+const MAX_USER_ID_CHARS: usize = 256;
 
 /// Refuses a request that the real one would refuse.
 pub(crate) fn check(
@@ -150,7 +151,7 @@ fn check_scalars(version: &str, fields: &Fields) -> Checked {
         text("inference_geo", geo)?;
     }
     if let Some(metadata) = fields.get("metadata") {
-        only("metadata.", object("metadata", metadata)?, &["user_id"])?;
+        check_metadata(object("metadata", metadata)?)?;
     }
     if let Some(config) = fields.get("output_config") {
         only(
@@ -158,6 +159,16 @@ fn check_scalars(version: &str, fields: &Fields) -> Checked {
             object("output_config", config)?,
             &["format", "effort"],
         )?;
+    }
+    Ok(())
+}
+
+fn check_metadata(metadata: &Fields) -> Checked {
+    only("metadata.", metadata, &["user_id"])?;
+    let id = metadata.get("user_id").filter(|id| !id.is_null());
+    let id = id.map(|id| text("metadata.user_id", id)).transpose()?;
+    if id.is_some_and(|id| id.chars().count() > MAX_USER_ID_CHARS) {
+        return Err("metadata.user_id: String should have at most 256 characters".into());
     }
     Ok(())
 }

@@ -300,6 +300,7 @@ async fn what_the_format_allows_passes() {
         parts(json!({"type": "file", "file": file})),
         with(ask("x"), "temperature", json!(2)),
         with(ask("x"), "stop", json!(["a", "b", "c", "d"])),
+        with(ask("x"), "user", json!("é".repeat(64))),
         with(
             ask("as JSON"),
             "response_format",
@@ -389,6 +390,10 @@ async fn what_the_format_forbids_is_refused() {
             "stop",
         ),
         (with(ask("x"), "stream", json!("yes")), "boolean"),
+        (
+            with(ask("x"), "user", json!("é".repeat(65))),
+            "maximum length 64",
+        ),
         (with_usage(ask("x")), "stream_options"),
         (
             with(ask("x"), "response_format", json!({"type": "json_object"})),

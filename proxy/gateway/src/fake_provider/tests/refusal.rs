@@ -51,7 +51,7 @@ fn accepted() -> Vec<Value> {
         ),
         with(ask("x"), "temperature", json!(1)),
         with(ask("x"), "system", json!([text("be brief")])),
-        with(ask("x"), "metadata", json!({"user_id": "u"})),
+        with(ask("x"), "metadata", json!({"user_id": "é".repeat(256)})),
         with(ask("x"), "inference_geo", json!("us")),
         with(
             with(ask("x"), "tools", tools),
@@ -129,6 +129,10 @@ fn refused() -> Vec<(Value, &'static str)> {
         (turns(json!([user(json!([text("")]))])), "non-empty"),
         (turns(json!([user(json!([text(" \n")]))])), "non-whitespace"),
         (with(ask("x"), "system", json!([text("")])), "non-empty"),
+        (
+            with(ask("x"), "metadata", json!({"user_id": "é".repeat(257)})),
+            "at most 256",
+        ),
         // 22: sampling out of range.
         (with(ask("x"), "temperature", json!(1.2)), "temperature"),
         // 45, 47: tools that are not there.
