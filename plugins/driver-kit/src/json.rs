@@ -40,8 +40,8 @@ impl Serialize for Passed<'_> {
     }
 }
 
-/// JSON in which escapes of half a character (a UTF-16 surrogate without its other half, which models write and which is
-/// no text) stand for U+FFFD; none where there is no such escape. For what could not be read as it came.
+/// JSON in which escapes of half a character (a UTF-16 surrogate without its other half, which models write and which
+/// is no text) stand for U+FFFD; none where there is no such escape. For what could not be read as it came.
 pub fn mended(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended = None;
     let mut at = 0;

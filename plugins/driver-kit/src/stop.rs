@@ -1,5 +1,5 @@
-//! Words for the end of a reply that no wire format has and that endpoints say all the same. A driver looks here for what
-//! its own format does not explain.
+//! Words for the end of a reply that no wire format has and that endpoints say all the same. A driver looks here for
+//! what its own format does not explain.
 
 use crate::bindings::gateway::provider::types::{DriverError, ErrorKind, FinishReason};
 use crate::fault::plain;

@@ -47,7 +47,7 @@ impl Exchange for Reply {
     }
 
     /// Kind B names no events.
-    fn frame(&mut self, name: &str, data: &[u8], events: &mut Vec<Event>) {
+    fn frame(&mut self, _name: &str, data: &[u8], events: &mut Vec<Event>) {
         if self.done {
             return;
         }
@@ -57,7 +57,7 @@ impl Exchange for Reply {
         match serde_json::from_slice::<Answer<'_>>(data) {
             Ok(answer) => self.take(&answer, events),
             Err(_) => match mended(data) {
-                Some(mended) => self.frame(name, &mended, events),
+                Some(mended) => self.frame("", &mended, events),
                 None => self.fail(protocol("bad_json"), events),
             },
         }

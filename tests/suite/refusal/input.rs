@@ -281,7 +281,7 @@ async fn tools_are_checked_to_the_bottom(world: &World) {
             "tools[0].name",
         ),
         (
-            json!([{"name": "a".repeat(65), "input_schema": schema}]),
+            json!([{"name": "a".repeat(129), "input_schema": schema}]),
             "tools[0].name",
         ),
         (json!([{"name": "a"}]), "tools[0].input_schema"),

@@ -1,8 +1,8 @@
 //! Escapes of half a character (a UTF-16 surrogate without its other half) in JSON text that arrives in pieces. Models
 //! write them; they are no text, and a reader that takes no such thing would lose all that stands around them.
 
-/// Puts U+FFFD in the place of each. Holds an escape back until it is whole, and the first half of a character until it is
-/// known what follows.
+/// Puts U+FFFD in the place of each. Holds an escape back until it is whole, and the first half of a character until it
+/// is known what follows.
 #[derive(Default)]
 pub(super) struct Surrogates {
     /// At most two escapes.

@@ -301,7 +301,8 @@ pub(super) const POSITIONS: &[Position] = &[
     at("response_format.schema", Key, &[Chat], BOTH, |p| json_schema("a", "so", object(json!({p.text(): {"type": "string"}})))),
     // What else a request says.
     at("stop_sequences[]", Text, &[Messages], BOTH, |p| json!({"stop_sequences": ["so", p.text()]})),
-    at("metadata", Text, &[Messages], BOTH, |p| json!({"metadata": {"user_id": p.text()}})),
+    // As long as it is, a stand-in goes to kind B.
+    at("metadata", Text, &[Messages], BOTH, |p| { let mut fields = user(json!(p.tracer)); fields["metadata"] = json!({"user_id": p.text()}); fields }),
     at("ext.must-inference_geo", Text, &[Messages], [Sent, Unfit], |p| json!({"inference_geo": p.text()})),
     at("ext.must-seed", Number, &[Chat], [Unfit, Sent], |p| { let mut fields = user(json!(p.tracer)); fields["seed"] = json!(p.number()); fields }),
     // What the chat-completions surface checks and forgets.
