@@ -8,6 +8,7 @@ import datetime
 import schemathesis
 
 MODELS = ("alpha-sonnet-4-6", "alpha-haiku-4-5")
+PREMIUM_MODELS = ("alpha-opus-4-6", "beta-5.5")
 # Of amounts and shares.
 DECIMALS = 6
 
@@ -46,9 +47,9 @@ def fit_body(body: dict) -> None:
             body[name] = round(body[name], DECIMALS)
     if isinstance(body.get("alert_thresholds"), list):
         body["alert_thresholds"] = sorted({round(share, DECIMALS) for share in body["alert_thresholds"]})
-    for name in ("allowed_models", "premium_models_enabled"):
+    for name, models in (("allowed_models", MODELS), ("premium_models_enabled", PREMIUM_MODELS)):
         if isinstance(body.get(name), list):
-            body[name] = list(MODELS)
+            body[name] = list(models)
     if body.get("default_model"):
         body["default_model"] = MODELS[0]
     # Public, and one that a header can carry.

@@ -98,12 +98,24 @@ def test_07_a_providers_own_ids_round_trip(key, fake, model, surface):
 
 
 @BOTH
-@pytest.mark.parametrize("name", ["my tool", "a.b", "", "n" * 65])
+@pytest.mark.parametrize("name", ["my tool", "a.b", "", "n" * 129])
 def test_08_a_tools_name_fits_every_kind(key, fake, model, surface, name):
     function = {"type": "function", "function": {**wire.FUNCTION["function"], "name": name}}
     tools = [function] if surface == "chat" else [{**wire.TOOL, "name": name}]
     refusal(ask(surface)(key, model, "Hi.", tools=tools), 400 if surface == "chat" else 422, "VALIDATION_FAILED")
     assert fake.requests() == []
+
+
+def test_08_a_long_name_fits_the_surfaces_and_kinds_that_take_it(key, fake):
+    name = "n" * 65
+    function = {"type": "function", "function": {**wire.FUNCTION["function"], "name": name}}
+    refusal(chat(key, ALPHA, "Hi.", tools=[function]), 400, "VALIDATION_FAILED")
+    tools = [{**wire.TOOL, "name": name}]
+    error = refusal(messages(key, BETA, "Hi.", tools=tools), 400, "UNSUPPORTED_PARAMETER")
+    assert error["param"] == "tools[0].name"
+    assert fake.requests() == []
+    good(messages(key, ALPHA, "Hi.", tools=tools))
+    assert fake.bodies()[0]["tools"][0]["name"] == name
 
 
 @pytest.mark.parametrize("stream", [False, True])
