@@ -148,7 +148,7 @@ async fn nobody_waits_for_a_database_that_is_gone() {
     world.gateway.ready().await;
     let log = world.gateway.log();
     for told in ["the database is gone", "the database is back"] {
-        assert_eq!(log.matches(told).count(), 2, "{log}");
+        assert!(log.matches(told).count() >= 2, "{log}");
     }
 }
 
