@@ -152,15 +152,8 @@ impl<DB: Database> Kept<DB> {
         if !self.health.is_tried.swap(true, Ordering::AcqRel) {
             let kept = self.clone();
             self.runtime.spawn(async move {
-                loop {
-                    kept.try_until_back().await;
-                    kept.health.is_tried.store(false, Ordering::Release);
-                    // Lost again meanwhile, by somebody who saw that it was being tried.
-                    let again = kept.is_gone() && !kept.pool.is_closed();
-                    if !again || kept.health.is_tried.swap(true, Ordering::AcqRel) {
-                        break;
-                    }
-                }
+                kept.try_until_back().await;
+                kept.health.is_tried.store(false, Ordering::Release);
             });
         }
     }
