@@ -7,3 +7,12 @@ mod replies;
 mod requests;
 mod transcripts;
 mod vendors;
+
+use serde_json::Value;
+use svc_tests::surfaces::Surface;
+use svc_tests::wire::Answer;
+use svc_tests::world::World;
+
+async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
+    world.gateway.answer(&surface.request(key, body)).await
+}

@@ -34,6 +34,15 @@ async fn collect(listener: &TcpListener) -> (String, Vec<u8>) {
     }
 }
 
+/// A collector, and a gateway that sends its traces there.
+async fn traced() -> (TcpListener, World) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let world =
+        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    (listener, world)
+}
+
 /// What is exported up to the span of this request.
 async fn spans_of(listener: &TcpListener, request_id: &str) -> Vec<Vec<u8>> {
     let mut exports = Vec::new();
@@ -59,10 +68,7 @@ fn holds(bytes: &[u8], needle: &[u8]) -> bool {
 /// A collector that takes connections and never answers delays no stop, and no lease is renewed meanwhile.
 #[tokio::test]
 async fn a_silent_collector_delays_no_stop() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let world =
-        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    let (_listener, world) = traced().await;
     let organization = world.organization();
     let body = json!({"message": mark()});
     let answer = world.gateway.chat(&organization.key, body).await;
@@ -77,10 +83,7 @@ async fn a_silent_collector_delays_no_stop() {
 
 #[tokio::test]
 async fn spans_reach_the_collector_without_content() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let world =
-        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    let (listener, world) = traced().await;
     let organization = world.organization();
     let secret = "zanzibarwombat";
     let mark = mark();
@@ -115,10 +118,7 @@ async fn spans_reach_the_collector_without_content() {
 /// W3C Trace Context. Words that may travel beside the ids go nowhere.
 #[tokio::test]
 async fn a_callers_trace_is_continued() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let world =
-        World::with(|setup| setup.key("telemetry", "otlp_endpoint", endpoint.as_str())).await;
+    let (listener, world) = traced().await;
     let organization = world.organization();
     let (trace, parent) = ([0x4b_u8; 16], [0xa7_u8; 8]);
     let ids = format!("{}-{}", hex::encode(trace), hex::encode(parent));

@@ -8,6 +8,7 @@ use svc_tests::surfaces::{End, FORMS, Form, Heard, MODELS, SURFACES, Surface};
 use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
+use super::ask;
 use crate::engines::{on_sqlite, on_worlds_of_their_own};
 
 on_sqlite! {
@@ -33,10 +34,6 @@ on_sqlite! {
 
 // What the provider received is asked for by many tests: these bodies would be in each answer.
 on_worlds_of_their_own! { the_largest_body_goes_through }
-
-async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
-    world.gateway.answer(&surface.request(key, body)).await
-}
 
 fn hear(surface: Surface, form: Form, answer: &Answer) -> Heard {
     match form {

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
 use svc_tests::surfaces::{End, FORMS, Form, MODELS, SURFACES, Surface};
-use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
+use super::ask;
 use crate::engines::{on_sqlite, on_worlds_of_their_own};
 
 on_sqlite! {
@@ -21,10 +21,6 @@ on_sqlite! {
 
 // Failures in a row would open the circuit for other tests.
 on_worlds_of_their_own! { a_failure_in_the_place_of_a_stop_reason_is_a_failure }
-
-async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
-    world.gateway.answer(&surface.request(key, body)).await
-}
 
 /// The body that the provider was sent with `mark`.
 async fn sent(world: &World, mark: &str) -> Value {
