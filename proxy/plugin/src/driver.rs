@@ -17,9 +17,9 @@ use crate::bindings::provider::exports::gateway::provider::{driver as wit, token
 use crate::bindings::provider::gateway::provider::types as wit_types;
 use crate::error::{AdmissionError, Failed, PluginError};
 use crate::manifest::{Auth, NO_SIGNING};
-use crate::metrics::Function;
-use crate::metrics::Outcome;
+use crate::metrics::{Function, Outcome};
 use crate::version::{Version, refuse_unknown, uninformed};
+use events::Order;
 
 pub use count::TokenAnswer;
 pub use run::DriverRun;
@@ -229,7 +229,8 @@ impl Driver {
         let (resource, upstream) = answer.map_err(events::fault)?;
         let upstream = upstream::check(upstream, &self.auth)?;
         let (wanted, version) = (Arc::clone(&self.wanted), Arc::clone(&self.version));
-        let run = DriverRun::new(cell, guest, resource, wanted, version);
+        let order = Order::new(request.chat.stop_sequences.clone());
+        let run = DriverRun::new(cell, guest, resource, order, wanted, version);
         Ok((run, upstream))
     }
 

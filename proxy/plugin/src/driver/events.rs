@@ -26,6 +26,8 @@ pub(super) struct Order {
     /// The last call, where it has ended and said nothing. Whether it has no arguments, or the reply was cut off in
     /// front of them, is told by what follows.
     unsaid: Option<u32>,
+    /// Where the caller has asked to stop.
+    stop_sequences: Vec<String>,
 }
 
 /// A tool call that has started.
@@ -36,6 +38,14 @@ struct Call {
 }
 
 impl Order {
+    /// Of a reply that may end at each of `stop_sequences`.
+    pub(super) fn new(stop_sequences: Vec<String>) -> Self {
+        Self {
+            stop_sequences,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn finished(&self) -> bool {
         self.finished
     }
@@ -119,7 +129,7 @@ impl Order {
                     return Err(PluginError::Contract("the reply ends inside a tool call").into());
                 }
                 self.finished = true;
-                let finish = finish_from_wit(finish);
+                let finish = self.finish(finish);
                 if finish.reason == FinishReason::Length {
                     let cut = self.unsaid.take();
                     events.extend(cut.map(|index| ChatEvent::ToolCallEnd { index }));
@@ -160,6 +170,29 @@ impl Order {
         if let Some(index) = self.unsaid.take() {
             events.push(no_arguments(index));
             events.push(ChatEvent::ToolCallEnd { index });
+        }
+    }
+
+    /// A stop sequence is told to the caller as it is. One that nobody asked for could be anything that the provider was
+    /// told.
+    fn finish(&self, finish: wit::Finish) -> Finish {
+        let wit::Finish {
+            reason,
+            raw,
+            stop_sequence,
+            ext: _,
+        } = finish;
+        Finish {
+            reason: match reason {
+                wit::FinishReason::End => FinishReason::Stop,
+                wit::FinishReason::MaxTokens => FinishReason::Length,
+                wit::FinishReason::ToolCalls => FinishReason::ToolCalls,
+                wit::FinishReason::Refusal => FinishReason::Refusal,
+                wit::FinishReason::ContentFilter => FinishReason::ContentFilter,
+                wit::FinishReason::Other => FinishReason::Other,
+            },
+            raw: stop_word(raw),
+            stop_sequence: stop_sequence.filter(|stop| self.stop_sequences.contains(stop)),
         }
     }
 
@@ -282,27 +315,6 @@ fn usage_from_wit(usage: wit::Usage) -> Result<Usage, DriverFault> {
     })
 }
 
-fn finish_from_wit(finish: wit::Finish) -> Finish {
-    let wit::Finish {
-        reason,
-        raw,
-        stop_sequence,
-        ext: _,
-    } = finish;
-    Finish {
-        reason: match reason {
-            wit::FinishReason::End => FinishReason::Stop,
-            wit::FinishReason::MaxTokens => FinishReason::Length,
-            wit::FinishReason::ToolCalls => FinishReason::ToolCalls,
-            wit::FinishReason::Refusal => FinishReason::Refusal,
-            wit::FinishReason::ContentFilter => FinishReason::ContentFilter,
-            wit::FinishReason::Other => FinishReason::Other,
-        },
-        raw: stop_word(raw),
-        stop_sequence,
-    }
-}
-
 /// The provider's word for the end of a reply, which callers see. What is no word could be anything that the provider
 /// was told.
 fn stop_word(raw: String) -> String {
@@ -338,18 +350,38 @@ mod tests {
     #[test]
     fn an_end_is_told_in_a_word_or_not_at_all() {
         let told = |raw: &str| {
-            finish_from_wit(wit::Finish {
+            let finish = wit::Finish {
                 reason: wit::FinishReason::Other,
                 raw: raw.to_owned(),
                 stop_sequence: None,
                 ext: Vec::new(),
-            })
-            .raw
+            };
+            Order::default().finish(finish).raw
         };
         assert_eq!(told("end_turn"), "end_turn");
         assert_eq!(told("of Jane Doe"), "other");
         assert_eq!(told("536-22-8714"), "other");
         assert_eq!(told(&"a".repeat(MAX_WORD_BYTES + 1)), "other");
+    }
+
+    #[test]
+    fn a_stop_sequence_is_told_where_the_caller_asked_for_it() {
+        let order = Order::new(vec!["END".to_owned(), "[NAME_1]".to_owned()]);
+        let told = |stop: Option<&str>| {
+            let finish = wit::Finish {
+                reason: wit::FinishReason::End,
+                raw: "stop_sequence".to_owned(),
+                stop_sequence: stop.map(str::to_owned),
+                ext: Vec::new(),
+            };
+            order.finish(finish).stop_sequence
+        };
+        for asked in ["END", "[NAME_1]"] {
+            assert_eq!(told(Some(asked)).as_deref(), Some(asked));
+        }
+        for other in [Some("END of Jane Doe"), Some("536-22-8714"), Some(""), None] {
+            assert_eq!(told(other), None);
+        }
     }
 
     fn call(index: u32) -> wit::Event {

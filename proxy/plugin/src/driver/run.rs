@@ -36,6 +36,7 @@ impl DriverRun {
         cell: Cell,
         guest: wit::Guest,
         resource: ResourceAny,
+        order: Order,
         wanted: Arc<[HeaderName]>,
         version: Arc<Version>,
     ) -> Self {
@@ -45,7 +46,7 @@ impl DriverRun {
                 guest,
                 resource,
             })),
-            order: Order::default(),
+            order,
             wanted,
             version,
         }

@@ -460,7 +460,7 @@ async fn a_transcript_gives_the_same_events_in_batches_of_any_size() {
 
 #[tokio::test]
 async fn a_whole_answer_gives_the_events_of_a_stream() {
-    let answer = json!({
+    let mut answer = json!({
         "type": "message", "id": "msg_1", "model": "model-a-1", "role": "assistant",
         "content": [
             {"type": "thinking", "thinking": "hm", "signature": "sig"},
@@ -476,6 +476,10 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
     // That the last input is empty shows at once, not by what follows.
     expected[9..12].rotate_left(1);
     *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
+    assert_eq!(words_of(&answer).await, expected);
+    // Nobody asked to stop there.
+    answer["stop_sequence"] = json!("END of Jane Doe");
+    *expected.last_mut().unwrap() = "finished stop stop_sequence None";
     assert_eq!(words_of(&answer).await, expected);
 }
 
@@ -594,10 +598,12 @@ async fn a_call_that_is_cut_off_is_left_out() {
     assert_eq!(said("max_tokens", text).await, 1);
 }
 
-/// The events of an unstreamed answer.
+/// The events of an unstreamed answer to a request that may stop at `END`.
 async fn words_of(answer: &Value) -> Vec<String> {
     let driver = driver().await;
-    let mut run = run(&driver).await;
+    let mut request = chat(vec![user("a")]);
+    request.stop_sequences = vec!["END".to_owned()];
+    let (mut run, _) = start(&driver, &request).await.unwrap();
     assert_eq!(
         run.head(200, &content_type("application/json")).await,
         Ok(Framing::WholeBody)
