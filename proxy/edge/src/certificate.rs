@@ -88,6 +88,8 @@ pub(crate) struct Renewal {
     pub(crate) current: Arc<Current>,
     /// The files as they were when `current` was read.
     pub(crate) seen: Stamp,
+    /// What was wrong last with files that were not taken, and how they were then.
+    pub(crate) refused: Option<(Stamp, String)>,
     pub(crate) metrics: EdgeMetrics,
 }
 
@@ -112,8 +114,7 @@ impl Service for Renewal {
                 continue;
             };
             if now != self.seen {
-                self.seen = now;
-                self.renew().await;
+                self.renew(now).await;
             }
         }
     }
@@ -140,17 +141,25 @@ fn stamp(files: &TlsListener) -> Stamp {
 }
 
 impl Renewal {
-    async fn renew(&self) {
+    /// Tries the files as they are `now`. Those that are refused are tried again at the next look: that they can be read
+    /// by then need not show in their stamp.
+    async fn renew(&mut self, now: Stamp) {
         let (certificate, key) = (self.files.certificate.clone(), self.files.key.clone());
         let pair = tokio::task::spawn_blocking(move || read(&certificate, &key)).await;
         let result = match pair {
             Ok(Ok(pair)) => {
                 self.current.0.store(Arc::new(pair));
+                self.seen = now;
+                self.refused = None;
                 tracing::info!("certificate replaced");
                 "loaded"
             }
             Ok(Err(error)) => {
-                tracing::error!(%error, "certificate not replaced; the former one stays");
+                let refused = Some((now, error.to_string()));
+                if self.refused != refused {
+                    tracing::error!(%error, "certificate not replaced; the former one stays");
+                    self.refused = refused;
+                }
                 "rejected"
             }
             Err(_) => "rejected",

@@ -319,6 +319,7 @@ impl House {
                 files: tls.clone(),
                 current,
                 seen,
+                refused: None,
                 metrics: metrics.clone(),
             });
         }

@@ -130,6 +130,42 @@ async fn a_renewed_certificate_is_shown_and_a_broken_one_is_not() {
     assert_eq!(read_answer(&mut kept).await.status, 200);
 }
 
+/// As after `chmod`, or once files can be opened again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pair_that_did_not_load_is_tried_again_though_its_files_look_the_same() {
+    let (first, second) = (papers(), papers());
+    let dir = tempfile::tempdir().unwrap();
+    let (certificate, key) = place(&first, dir.path());
+    let plan = Plan {
+        tls: Some((certificate.clone(), key.clone())),
+        ..Plan::default()
+    };
+    let house = House::open(plan, |_, _| async { text(200, "ok") }).await;
+    let loads = || house.metric("svc_edge_certificate_loads_total");
+    let good = second.key.serialize_pem();
+    std::fs::write(&key, "-".repeat(good.len())).unwrap();
+    std::fs::write(&certificate, &second.certificate_pem).unwrap();
+    let modified = std::fs::metadata(&key).unwrap().modified().unwrap();
+    let before = loads();
+    until(|| loads() > before + 1.0).await;
+    let readable = dir.path().join("readable");
+    std::fs::write(&readable, good).unwrap();
+    let file = std::fs::File::options().write(true).open(&readable);
+    file.unwrap().set_modified(modified).unwrap();
+    std::fs::rename(&readable, &key).unwrap();
+    let both = [&first.authority, &second.authority];
+    let started = Instant::now();
+    loop {
+        let stream = tls_connect(house.address, &both, b"http/1.1")
+            .await
+            .unwrap();
+        if shown(&stream) == second.certificate {
+            break;
+        }
+        assert!(started.elapsed() < HANGS, "the new certificate is shown");
+    }
+}
+
 /// Reading a pipe waits for whoever writes to it, and would be the last look at the files.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pipe_in_place_of_the_certificate_is_told_and_stops_nothing() {
