@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -11,7 +11,7 @@ use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use pingora::protocols::http::ServerSession;
 use pingora::{Error, ErrorType};
 use svc_core::fault::{Fault, invalid};
-use svc_pipeline::request::{BodyDemands, RequestHead, body};
+use svc_pipeline::request::{BodyDemand, BodyDemands, RequestHead, body};
 use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
 use tokio::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use crate::framing::{BodyLength, Untrusted};
 use crate::head;
 use crate::intake::{Intake, Next};
 use crate::lifecycle::Phase;
+use crate::timer::LazyTimer;
 use crate::watched::Pace;
 
 /// What becomes of the connection.
@@ -165,6 +166,7 @@ async fn outcome(
     // The call itself is inside, so that a panic in it is caught like any later one.
     let service = async { (gate.serve)(head, reader).await };
     let mut service = pin!(AssertUnwindSafe(service).catch_unwind());
+    let mut ending = pin!(gate.lifecycle.reached(Phase::Ending));
     loop {
         tokio::select! {
             biased;
@@ -189,7 +191,7 @@ async fn outcome(
                 Err(_) => return Outcome::Gone("response_head"),
             },
             () = intake.overdue() => intake.time_out(),
-            () = gate.lifecycle.reached(Phase::Ending) => {
+            () = &mut ending => {
                 let fault = Fault::unavailable("the gateway is shutting down");
                 return Outcome::Refused("shutdown", fault);
             }
@@ -198,7 +200,7 @@ async fn outcome(
 }
 
 /// The next wish; a service that will have none leaves this pending.
-async fn next_demand(demands: &mut BodyDemands) -> svc_pipeline::request::BodyDemand {
+async fn next_demand(demands: &mut BodyDemands) -> BodyDemand {
     match demands.recv().await {
         Some(demand) => demand,
         None => std::future::pending().await,
@@ -259,16 +261,10 @@ async fn send_stream(
     downstream: &mut Downstream<'_>,
     mut stream: Box<dyn ByteStream>,
 ) -> Result<(), Gone> {
-    let heartbeat = stream.heartbeat();
-    let mut last_write = Instant::now();
+    let mut silence = Silence::new(stream.heartbeat());
+    let mut ending = pin!(gate.lifecycle.reached(Phase::Ending));
     loop {
-        let turn = turn(
-            gate,
-            downstream,
-            stream.as_mut(),
-            heartbeat.as_ref(),
-            &mut last_write,
-        );
+        let turn = turn(downstream, stream.as_mut(), &mut silence, ending.as_mut());
         match turn.await {
             Turn::Batch(batch) => {
                 let is_last = stream.is_over();
@@ -279,7 +275,7 @@ async fn send_stream(
                 if !is_last {
                     downstream.hold_back(false);
                 }
-                last_write = Instant::now();
+                silence.broken();
             }
             Turn::End => {
                 let ended = downstream.end().await;
@@ -295,11 +291,10 @@ async fn send_stream(
 
 /// Waits for the next batch, writing heartbeats into the silence.
 async fn turn(
-    gate: &Gate,
     downstream: &mut Downstream<'_>,
     stream: &mut dyn ByteStream,
-    heartbeat: Option<&Heartbeat>,
-    last_write: &mut Instant,
+    silence: &mut Silence,
+    mut ending: Pin<&mut impl Future<Output = ()>>,
 ) -> Turn {
     let mut next = pin!(AssertUnwindSafe(stream.next()).catch_unwind());
     // Only what is here already goes together.
@@ -310,26 +305,52 @@ async fn turn(
         }
     }
     loop {
-        let beat = async {
-            match heartbeat {
-                Some(heartbeat) => {
-                    tokio::time::sleep_until(*last_write + heartbeat.interval).await;
-                    heartbeat.bytes.clone()
-                }
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             batch = &mut next => return told(batch),
             () = downstream.gone() => return Turn::Gone,
-            () = gate.lifecycle.reached(Phase::Ending) => return Turn::Ending,
-            bytes = beat => {
+            () = ending.as_mut() => return Turn::Ending,
+            bytes = silence.heartbeat() => {
                 if downstream.write(bytes).await.is_err() {
                     return Turn::Gone;
                 }
-                *last_write = Instant::now();
+                silence.broken();
             }
+        }
+    }
+}
+
+/// How long the client has heard nothing, and what it hears then.
+struct Silence {
+    since: Instant,
+    heartbeat: Option<(Heartbeat, LazyTimer)>,
+}
+
+impl Silence {
+    fn new(heartbeat: Option<Heartbeat>) -> Self {
+        let since = Instant::now();
+        let timed = |heartbeat: Heartbeat| {
+            let timer = LazyTimer::new(since + heartbeat.interval);
+            (heartbeat, timer)
+        };
+        Self {
+            since,
+            heartbeat: heartbeat.map(timed),
+        }
+    }
+
+    fn broken(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// The next heartbeat, when it is due.
+    async fn heartbeat(&mut self) -> Bytes {
+        match &mut self.heartbeat {
+            Some((heartbeat, timer)) => {
+                timer.reached(self.since + heartbeat.interval).await;
+                heartbeat.bytes.clone()
+            }
+            None => std::future::pending().await,
         }
     }
 }

@@ -86,24 +86,23 @@ impl Framing {
     /// # Errors
     /// Chunks that are broken already, or whose beginning is not known.
     pub(crate) fn begin(&mut self, head: &[u8], body: BodyLength) -> Result<(), Untrusted> {
-        let mut seen = std::mem::take(&mut self.ahead);
+        let seen = std::mem::take(&mut self.ahead);
         self.line = Line::default();
         let was_followed = matches!(self.place, Place::Head) && !seen.is_empty();
-        if !was_followed || !seen.starts_with(head) {
+        let Some(rest) = seen.strip_prefix(head).filter(|_| was_followed) else {
             self.place = Place::Lost;
             return match body {
                 BodyLength::Bytes(_) => Ok(()),
                 BodyLength::Chunked if was_followed => Err(Untrusted::Rewritten),
                 BodyLength::Chunked => Err(Untrusted::Misframed),
             };
-        }
-        let rest = seen.split_off(head.len());
+        };
         self.place = match body {
             BodyLength::Bytes(0) => Place::Head,
             BodyLength::Bytes(bytes) => Place::Length(bytes),
             BodyLength::Chunked => Place::Chunks(Chunks::default()),
         };
-        Ok(self.feed(&rest)?)
+        Ok(self.feed(rest)?)
     }
 
     /// Whether it is not known any more where messages begin. No later one can be judged then.

@@ -132,8 +132,11 @@ impl Intake {
             return;
         }
         let ended = whole || bytes.is_none();
-        if let Some(bytes) = bytes {
-            self.received.extend_from_slice(&bytes);
+        match bytes {
+            // Most bodies come in one piece, which is kept as it is where nobody else has its memory.
+            Some(first) if self.received.is_empty() => self.received = first.into(),
+            Some(more) => self.received.extend_from_slice(&more),
+            None => {}
         }
         if let Some((demand, at)) = self.demand.take() {
             if self.received.len() > demand.limit_bytes {

@@ -24,6 +24,7 @@ mod metrics;
 mod options;
 mod socket;
 mod streams;
+mod timer;
 mod upstream;
 mod watched;
 

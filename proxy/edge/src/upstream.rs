@@ -6,6 +6,7 @@ mod exchange;
 mod resolver;
 mod trust;
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,6 @@ use pingora::connectors::http::Connector as Pool;
 use pingora::protocols::ALPN;
 use pingora::protocols::tls::CaType;
 use pingora::upstreams::peer::HttpPeer;
-use sha2::{Digest, Sha256};
 use svc_pipeline::upstream::{
     Connector, InboundResponse, OutboundRequest, Reached, Target, UpstreamError,
 };
@@ -71,11 +71,13 @@ pub struct PingoraConnector {
 }
 
 struct Inner {
-    pool: Arc<Pool>,
+    pool: Pool,
     resolver: Resolver,
     trust: TrustStore,
     rule: AddressRule,
     pool_idle: Duration,
+    /// Names the groups of targets, see [`group_key`].
+    groups: RandomState,
     /// The next odd number: each names a group of one connection.
     fresh_groups: AtomicU64,
     metrics: UpstreamMetrics,
@@ -100,11 +102,12 @@ impl PingoraConnector {
         )));
         Ok(Self {
             inner: Arc::new(Inner {
-                pool: Arc::new(pool),
+                pool,
                 resolver: Resolver::new(&options.name_servers).map_err(ConnectorError::Resolver)?,
                 trust: TrustStore::default(),
                 rule,
                 pool_idle: options.pool_idle,
+                groups: RandomState::new(),
                 fresh_groups: AtomicU64::new(1),
                 metrics,
             }),
@@ -141,7 +144,7 @@ impl Connector for PingoraConnector {
 
 impl Inner {
     async fn send(
-        &self,
+        self: &Arc<Self>,
         target: &Arc<Target>,
         request: &OutboundRequest,
         deadline: Instant,
@@ -171,7 +174,7 @@ impl Inner {
 
     /// A connection from the pool or a new one, to the first address that takes it.
     async fn connect(
-        &self,
+        self: &Arc<Self>,
         target: &Arc<Target>,
         reached: &Reached,
         deadline: Instant,
@@ -187,8 +190,8 @@ impl Inner {
             .map_err(|_| UpstreamError::ConnectTimeout)??;
         let mut failure = UpstreamError::Resolve;
         let count = addresses.len();
+        let usual_group = group_key(&self.groups, target, &trust);
         for (tried, address) in addresses.into_iter().enumerate() {
-            let usual_group = group_key(target, &trust);
             let group = match freshness {
                 Freshness::Any => usual_group,
                 // A group that nobody has used: a lookup in the pool finds nothing there.
@@ -212,16 +215,14 @@ impl Inner {
                     return Ok(Attempt {
                         session: exchange::Held::new(
                             session,
-                            Arc::clone(&self.pool),
+                            Arc::clone(self),
                             peer,
                             usual_group,
-                            self.pool_idle,
                             self.metrics.in_flight.with_label_values(&[target.label()]),
                         ),
                         target: Arc::clone(target),
                         reused,
                         deadline,
-                        metrics: self.metrics.clone(),
                     });
                 }
                 Ok(Err(error)) => failure = telling(failure, exchange::connect_error(&error)),
@@ -234,10 +235,10 @@ impl Inner {
     /// Where the target may be reached.
     async fn addresses(&self, target: &Target) -> Result<Vec<SocketAddr>, UpstreamError> {
         let found = match target.host.parse::<IpAddr>() {
-            Ok(literal) => vec![literal],
+            Ok(literal) => Arc::from([literal]),
             Err(_) => self.resolver.lookup(&target.host).await?,
         };
-        judged(&self.rule, target, found)
+        judged(&self.rule, target, &found)
     }
 }
 
@@ -245,15 +246,15 @@ impl Inner {
 fn judged(
     rule: &AddressRule,
     target: &Target,
-    found: Vec<IpAddr>,
+    found: &[IpAddr],
 ) -> Result<Vec<SocketAddr>, UpstreamError> {
     // One bad answer spoils them all: it may be the next one that is tried (contract 15.4).
     if !found.iter().all(|address| rule(target, *address)) {
         return Err(UpstreamError::Forbidden);
     }
-    let addresses = found.into_iter();
+    let addresses = found.iter();
     Ok(addresses
-        .map(|address| SocketAddr::new(address, target.port))
+        .map(|address| SocketAddr::new(*address, target.port))
         .collect())
 }
 
@@ -288,19 +289,11 @@ fn peer(target: &Target, address: SocketAddr, trust: &Trust, group: u64) -> Http
 }
 
 /// Pingora's pool key leaves authorities and protocol choice out: a connection verified under one target's
-/// authority would serve another target (measured).
-fn group_key(target: &Target, trust: &Trust) -> u64 {
-    let mut hash = Sha256::new();
-    hash.update(target.name.as_bytes());
-    hash.update([0, u8::from(target.tls)]);
-    hash.update(trust.fingerprint);
-    let digest = hash.finalize();
-    let mut head = [0_u8; 8];
-    for (byte, from) in head.iter_mut().zip(digest.iter()) {
-        *byte = *from;
-    }
+/// authority would serve another target (measured). Under a key of the process, no two can be made to share a group.
+fn group_key(groups: &RandomState, target: &Target, trust: &Trust) -> u64 {
+    let key = groups.hash_one((&target.name, target.tls, trust.fingerprint));
     // The last bit tells fresh groups from usual ones.
-    u64::from_be_bytes(head) & !1
+    key & !1
 }
 
 #[cfg(test)]
@@ -335,7 +328,8 @@ mod tests {
         let target = target("webhook");
         let asked = |answer: &[&str]| {
             let found = answer.iter().filter_map(|text| text.parse().ok());
-            judged(&rule, &target, found.collect())
+            let found: Vec<IpAddr> = found.collect();
+            judged(&rule, &target, &found)
         };
         let public = ["93.184.215.14", "2606:2800:21f::1"];
         let expected: Vec<SocketAddr> = ["93.184.215.14:443", "[2606:2800:21f::1]:443"]
@@ -373,9 +367,16 @@ mod tests {
             authorities: None,
             fingerprint: [7; 32],
         };
-        let key = group_key(&target("alpha"), &system);
-        assert_ne!(key, group_key(&target("beta"), &system));
-        assert_ne!(key, group_key(&target("alpha"), &other));
-        assert_eq!(key, group_key(&target("alpha"), &system));
+        let groups = RandomState::new();
+        let group = |name, trust| group_key(&groups, &target(name), trust);
+        let key = group("alpha", &system);
+        assert_ne!(key, group("beta", &system));
+        assert_ne!(key, group("alpha", &other));
+        assert_eq!(key, group("alpha", &system));
+        let clear = Target {
+            tls: false,
+            ..target("alpha")
+        };
+        assert_ne!(key, group_key(&groups, &clear, &system));
     }
 }

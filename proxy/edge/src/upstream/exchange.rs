@@ -2,7 +2,6 @@
 //! which failures leave no doubt that the upstream did nothing.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
@@ -12,7 +11,6 @@ use http::header::{
     UPGRADE,
 };
 use http::{HeaderMap, Method, StatusCode, Uri};
-use pingora::connectors::http::Connector as Pool;
 use pingora::http::RequestHeader;
 use pingora::protocols::http::client::HttpSession;
 use pingora::upstreams::peer::HttpPeer;
@@ -23,37 +21,35 @@ use svc_pipeline::upstream::{
 };
 use tokio::time::Instant;
 
-use crate::metrics::UpstreamMetrics;
+use super::Inner;
 use crate::socket::hold_back;
+use crate::timer::LazyTimer;
 
 type Session = HttpSession<()>;
 
 /// A connection in use. Dropped, it closes (HTTP/1) or resets its stream (HTTP/2).
 pub(super) struct Held {
     session: Option<Session>,
-    pool: Arc<Pool>,
+    connector: Arc<Inner>,
     peer: HttpPeer,
     usual_group: u64,
-    pool_idle: Duration,
     in_flight: IntGauge,
 }
 
 impl Held {
     pub(super) fn new(
         session: Session,
-        pool: Arc<Pool>,
+        connector: Arc<Inner>,
         peer: HttpPeer,
         usual_group: u64,
-        pool_idle: Duration,
         in_flight: IntGauge,
     ) -> Self {
         in_flight.inc();
         Self {
             session: Some(session),
-            pool,
+            connector,
             peer,
             usual_group,
-            pool_idle,
             in_flight,
         }
     }
@@ -66,10 +62,16 @@ impl Held {
             if matches!(session, HttpSession::H1(_)) {
                 self.peer.group_key = self.usual_group;
             }
-            self.pool
-                .release_http_session(session, &self.peer, Some(self.pool_idle))
-                .await;
+            self.give_back(session).await;
         }
+    }
+
+    async fn give_back(&self, session: Session) {
+        let Inner {
+            pool, pool_idle, ..
+        } = &*self.connector;
+        pool.release_http_session(session, &self.peer, Some(*pool_idle))
+            .await;
     }
 }
 
@@ -83,10 +85,7 @@ impl Drop for Held {
             // Neither waits for HTTP/2: a reset frame is queued, the shared connection goes back to the pool
             // and keeps its idle limit there.
             let _ = session.shutdown().now_or_never();
-            let _ = self
-                .pool
-                .release_http_session(session, &self.peer, Some(self.pool_idle))
-                .now_or_never();
+            let _ = self.give_back(session).now_or_never();
         }
     }
 }
@@ -110,7 +109,6 @@ pub(super) struct Attempt {
     pub(super) reused: bool,
     /// Of the whole exchange.
     pub(super) deadline: Instant,
-    pub(super) metrics: UpstreamMetrics,
 }
 
 impl Attempt {
@@ -153,10 +151,17 @@ impl Attempt {
                 body: Box::new(Inbound {
                     reusable: written.is_ok(),
                     state: State::Reading,
+                    patience: LazyTimer::new(self.patient_until()),
                     attempt: self,
                 }),
             }),
         }
+    }
+
+    /// When the body is given up that is waited for from now on.
+    fn patient_until(&self) -> Instant {
+        let idle = Instant::now() + self.target.deadlines.idle;
+        idle.min(self.deadline)
     }
 }
 
@@ -335,6 +340,7 @@ struct Inbound {
     state: State,
     /// Whether the request went out whole: else the connection ends with this exchange.
     reusable: bool,
+    patience: LazyTimer,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -373,21 +379,28 @@ impl InboundBody for Inbound {
 
 impl Inbound {
     async fn read(&mut self) -> Result<Option<Bytes>, UpstreamError> {
-        let idle = Instant::now() + self.attempt.target.deadlines.idle;
-        let deadline = self.attempt.deadline;
+        let until = self.attempt.patient_until();
+        let is_last = until == self.attempt.deadline;
         let Some(session) = self.attempt.session.session.as_mut() else {
             return Ok(None);
         };
-        loop {
-            let reading = session.read_response_body();
-            match tokio::time::timeout_at(idle.min(deadline), reading).await {
-                // HTTP/2 may send empty frames; they are no progress.
-                Ok(Ok(Some(bytes))) if bytes.is_empty() => {}
-                Ok(Ok(bytes)) => return Ok(bytes),
-                Ok(Err(error)) => return Err(body_error(&error)),
-                Err(_) if deadline <= idle => return Err(UpstreamError::TotalTimeout),
-                Err(_) => return Err(UpstreamError::IdleTimeout),
+        let reading = async {
+            loop {
+                match session.read_response_body().await {
+                    // HTTP/2 may send empty frames; they are no progress.
+                    Ok(Some(bytes)) if bytes.is_empty() => {}
+                    read => return read,
+                }
             }
+        };
+        tokio::select! {
+            biased;
+            read = reading => read.map_err(|error| body_error(&error)),
+            () = self.patience.reached(until) => Err(if is_last {
+                UpstreamError::TotalTimeout
+            } else {
+                UpstreamError::IdleTimeout
+            }),
         }
     }
 
@@ -439,12 +452,15 @@ impl Inbound {
 
     fn fail(&mut self, error: UpstreamError) {
         self.state = State::Failed(error);
+        let Attempt {
+            session, target, ..
+        } = &mut self.attempt;
         // Close now: the owner may keep this value for a while yet.
-        self.attempt.session.session = None;
-        self.attempt
-            .metrics
+        session.session = None;
+        let metrics = &session.connector.metrics;
+        metrics
             .errors
-            .with_label_values(&[self.attempt.target.label(), error.word()])
+            .with_label_values(&[target.label(), error.word()])
             .inc();
     }
 }
@@ -459,6 +475,8 @@ fn body_error(error: &Error) -> UpstreamError {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::time::Duration;
+
     use super::*;
     use svc_pipeline::upstream::{ChosenBy, Deadlines, Reached};
 

@@ -1,16 +1,30 @@
 //! Names to addresses: asynchronous, cached as long as the records say, with the system's name servers (or those that
 //! the operator names in their place) and hosts file. Never connects.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
 
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
     ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolverConfig,
 };
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use parking_lot::Mutex;
 use svc_pipeline::upstream::UpstreamError;
 
-pub(super) struct Resolver(TokioResolver);
+pub(super) struct Resolver {
+    records: TokioResolver,
+    /// What the records of a name came to, which each lookup in `records` would put together anew.
+    known: Mutex<HashMap<Box<str>, Known>>,
+}
+
+/// Addresses, and until when they are valid.
+type Known = (Arc<[IpAddr]>, Instant);
+
+/// 1 024 names: one per target of a large deployment; past that the cache starts over.
+const MOST_NAMES: usize = 1_024;
 
 impl Resolver {
     /// # Errors
@@ -25,14 +39,22 @@ impl Resolver {
         };
         // Both families, IPv4 first: a provider without IPv6 must not cost a round of failures.
         builder.options_mut().ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
-        let resolver = builder.build().map_err(|error| error.to_string())?;
-        Ok(Self(resolver))
+        let records = builder.build().map_err(|error| error.to_string())?;
+        Ok(Self {
+            records,
+            known: Mutex::default(),
+        })
     }
 
     /// The addresses of `host`, IPv4 first.
-    pub(super) async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, UpstreamError> {
+    pub(super) async fn lookup(&self, host: &str) -> Result<Arc<[IpAddr]>, UpstreamError> {
+        if let Some((addresses, until)) = self.known.lock().get(host)
+            && Instant::now() < *until
+        {
+            return Ok(Arc::clone(addresses));
+        }
         let found = self
-            .0
+            .records
             .lookup_ip(host)
             .await
             .map_err(|_| UpstreamError::Resolve)?;
@@ -41,6 +63,12 @@ impl Resolver {
             return Err(UpstreamError::Resolve);
         }
         addresses.sort_by_key(IpAddr::is_ipv6);
+        let addresses = Arc::from(addresses);
+        let mut known = self.known.lock();
+        if known.len() >= MOST_NAMES {
+            known.clear();
+        }
+        known.insert(host.into(), (Arc::clone(&addresses), found.valid_until()));
         Ok(addresses)
     }
 }
