@@ -56,14 +56,7 @@ impl<'a> Downstream<'a> {
             head: header.method == Method::HEAD,
             http1_1: header.version == Version::HTTP_11,
         };
-        Self {
-            session,
-            pace,
-            write_limit,
-            asked,
-            discarded: 0,
-            held: false,
-        }
+        Self::asked(session, pace, write_limit, asked)
     }
 
     /// For a session whose head could not be read: asking it for one would panic.
@@ -76,6 +69,15 @@ impl<'a> Downstream<'a> {
             head: false,
             http1_1: true,
         };
+        Self::asked(session, pace, write_limit, asked)
+    }
+
+    fn asked(
+        session: &'a mut ServerSession,
+        pace: &'a Pace,
+        write_limit: Duration,
+        asked: Asked,
+    ) -> Self {
         Self {
             session,
             pace,

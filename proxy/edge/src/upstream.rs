@@ -64,7 +64,7 @@ pub enum ConnectorError {
 }
 
 /// The connector of one user: inference, integrations and webhooks each have their own, with its own address
-/// rule. Its connections belong to the runtime that opened them, so each is used from one runtime alone.
+/// rule. Its connections are driven by the runtime that opened them: another one may use them for as long as that lives.
 #[derive(Clone)]
 pub struct PingoraConnector {
     inner: Arc<Inner>,
