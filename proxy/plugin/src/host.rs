@@ -104,7 +104,7 @@ impl PluginHost {
             now,
         } = options;
         fs::create_dir_all(&folder).map_err(failed(format!("make {}", folder.display())))?;
-        let cache = CodeCache::open(&cache_folder)
+        let cache = CodeCache::open(&cache_folder, now)
             .map_err(failed(format!("open {}", cache_folder.display())))?;
         let (engine, ticker) = engine::open(&ceilings).map_err(failed("make the engine"))?;
         let linker = sandbox::linker(&engine).map_err(failed("link the host's functions"))?;
