@@ -17,6 +17,7 @@ use svc_core::time::Timestamp;
 use crate::admission::{Admitted, Gate, Package};
 use crate::error::AdmissionError;
 use crate::manifest::Manifest;
+use crate::signature::SignaturePolicy;
 use crate::status::{PluginStatus, PluginVersion, State, StatusEvent};
 
 /// Plugin folders looked at; the rest is reported.
@@ -233,6 +234,9 @@ fn settle(shared: &Shared, seen: &BTreeMap<PathBuf, Seen>) {
             signed = admitted.signed,
             "plugin admitted"
         );
+        if !admitted.signed && shared.gate.signatures == SignaturePolicy::Warn {
+            tracing::warn!(plugin = id, version, "nobody has signed this plugin");
+        }
         note(shared, id, &version, "admitted".to_owned());
         let serving = PluginVersion {
             version,

@@ -19,18 +19,6 @@ pub enum SignaturePolicy {
     Off,
 }
 
-impl SignaturePolicy {
-    /// Reads the word of the configuration.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "require" => Some(Self::Require),
-            "warn" => Some(Self::Warn),
-            "off" => Some(Self::Off),
-            _ => None,
-        }
-    }
-}
-
 /// A public key whose signatures count.
 #[derive(Clone)]
 pub struct TrustRoot(VerifyingKey);

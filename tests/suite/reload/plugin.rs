@@ -146,6 +146,21 @@ async fn a_new_version_takes_over_without_a_failed_call() {
     svc_tests::books::check(&world.gateway.database, &organization.id).await;
 }
 
+#[tokio::test]
+async fn plugins_that_nobody_has_signed_are_warned_of_where_that_is_the_policy() {
+    for (policy, is_told) in [("warn", true), ("off", false)] {
+        let world = World::with(|setup| setup.key("plugins", "signatures", policy)).await;
+        // What is said of the first one stands in front of the second.
+        eventually("two plugins in the log", async || {
+            (world.gateway.log().matches("plugin admitted").count() >= 2).then_some(())
+        })
+        .await;
+        let log = world.gateway.log();
+        let told = log.contains("nobody has signed this plugin");
+        assert_eq!(told, is_told, "{policy}");
+    }
+}
+
 /// A plugin with an unknown key in its manifest, one for another world, a file that is no component.
 #[tokio::test]
 async fn a_broken_plugin_is_refused_and_the_good_one_serves() {
