@@ -67,42 +67,6 @@ pub enum StreamEnd {
     TimedOut,
     /// The connection failed in another way.
     Reset,
-    /// The gateway gave the call up.
-    Cancelled,
-}
-
-/// Which wire family a driver speaks: a `provider kind` of the specification's catalogue, or another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProviderKind {
-    A,
-    B,
-    Custom,
-}
-
-/// What a driver says it can honour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Features {
-    pub streaming: bool,
-    pub tools: bool,
-    pub parallel_tool_calls: bool,
-    pub tool_choice_named: bool,
-    pub strict_tools: bool,
-    pub images: bool,
-    pub image_urls: bool,
-    pub documents: bool,
-    pub document_urls: bool,
-    pub reasoning: bool,
-    pub reasoning_budget: bool,
-    pub prompt_cache: bool,
-    pub temperature: bool,
-    pub top_p: bool,
-    pub top_k: bool,
-    pub stop_sequences: bool,
-    pub json_object: bool,
-    pub json_schema: bool,
-    pub metadata: bool,
-    pub token_count: bool,
 }
 
 /// Where the host puts the secret; `template` holds one `{secret}`.
@@ -171,8 +135,6 @@ pub struct Driver {
     indices: wit::GuestIndices,
     /// None for a driver that cannot count.
     counting: Option<token_count::GuestIndices>,
-    kind: ProviderKind,
-    features: Features,
     auth: AuthPlacement,
     wanted: Arc<[HeaderName]>,
 }
@@ -186,16 +148,6 @@ impl Driver {
     /// The version in the manifest.
     pub fn version(&self) -> &str {
         self.version.number()
-    }
-
-    /// The wire family that it speaks.
-    pub fn kind(&self) -> ProviderKind {
-        self.kind
-    }
-
-    /// What it says that it can honour.
-    pub fn features(&self) -> Features {
-        self.features
     }
 
     /// Where the credential goes; from the manifest, never from the guest.
@@ -245,10 +197,11 @@ impl Driver {
         let (mut cell, guest) = version.blank(load).await?;
         let (store, allowance) = cell.admitting();
         let info = allowance.spend(guest.call_info(store)).await;
+        // The catalogue says what kind a provider is of, and a driver refuses what it cannot honour.
         let wit_types::DriverInfo {
-            kind,
+            kind: _,
             auth,
-            features,
+            features: _,
             wants_headers,
             ext,
         } = info.map_err(uninformed)?;
@@ -272,12 +225,6 @@ impl Driver {
             version: Arc::new(version),
             indices,
             counting,
-            kind: match kind {
-                wit_types::ProviderKind::A => ProviderKind::A,
-                wit_types::ProviderKind::B => ProviderKind::B,
-                wit_types::ProviderKind::Custom => ProviderKind::Custom,
-            },
-            features: features_from_wit(features),
             auth,
             wanted: wanted_headers(&wants_headers)?,
         })
@@ -343,32 +290,5 @@ fn wanted_headers(names: &[String]) -> Result<Arc<[HeaderName]>, AdmissionError>
             format!("{name} is never shown to a driver"),
         )),
         None => Ok(wanted.into()),
-    }
-}
-
-fn features_from_wit(features: wit_types::Features) -> Features {
-    use wit_types::Features as Flag;
-    let has = |flag: Flag| features.contains(flag);
-    Features {
-        streaming: has(Flag::STREAMING),
-        tools: has(Flag::TOOLS),
-        parallel_tool_calls: has(Flag::PARALLEL_TOOL_CALLS),
-        tool_choice_named: has(Flag::TOOL_CHOICE_NAMED),
-        strict_tools: has(Flag::STRICT_TOOLS),
-        images: has(Flag::IMAGES),
-        image_urls: has(Flag::IMAGE_URLS),
-        documents: has(Flag::DOCUMENTS),
-        document_urls: has(Flag::DOCUMENT_URLS),
-        reasoning: has(Flag::REASONING),
-        reasoning_budget: has(Flag::REASONING_BUDGET),
-        prompt_cache: has(Flag::PROMPT_CACHE),
-        temperature: has(Flag::TEMPERATURE),
-        top_p: has(Flag::TOP_P),
-        top_k: has(Flag::TOP_K),
-        stop_sequences: has(Flag::STOP_SEQUENCES),
-        json_object: has(Flag::JSON_OBJECT),
-        json_schema: has(Flag::JSON_SCHEMA),
-        metadata: has(Flag::METADATA),
-        token_count: has(Flag::TOKEN_COUNT),
     }
 }

@@ -28,7 +28,7 @@ mod windows;
 pub use detector::{Detector, Hints, Kind, Origin, Reader, Segment, Span};
 pub use driver::{
     AuthPlacement, Driver, DriverFailure, DriverFault, DriverFaultKind, DriverRequest, DriverRun,
-    Features, Framing, ProviderKind, StreamEnd, TokenAnswer, UpstreamRequest,
+    Framing, StreamEnd, TokenAnswer, UpstreamRequest,
 };
 pub use error::{AdmissionError, Failed, KillReason, PluginError, PluginKind};
 pub use host::{Ceilings, HostOptions, OpenError, PluginHost};

@@ -194,7 +194,6 @@ impl DriverRun {
             StreamEnd::Truncated => wit::End::Truncated,
             StreamEnd::TimedOut => wit::End::TimedOut,
             StreamEnd::Reset => wit::End::Reset,
-            StreamEnd::Cancelled => wit::End::Cancelled,
         };
         let Live {
             cell,

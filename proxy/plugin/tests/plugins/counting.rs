@@ -37,7 +37,7 @@ fn kind<T>(answer: Result<T, DriverFailure>) -> DriverFaultKind {
 #[tokio::test]
 async fn a_prompt_is_sent_to_be_counted_without_a_word_about_its_answer() {
     let driver = driver_of("provider-alpha", &ALPHA).await;
-    assert!(driver.counts_tokens() && driver.features().token_count);
+    assert!(driver.counts_tokens());
     let mut request = chat(vec![
         user("look"),
         turn(Role::Assistant, vec![call("toolu_1", "look")]),
@@ -112,7 +112,7 @@ async fn what_the_wire_format_cannot_say_is_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn a_driver_of_the_plain_world_does_not_count() {
     let driver = driver_of("provider-beta", &BETA).await;
-    assert!(!driver.counts_tokens() && !driver.features().token_count);
+    assert!(!driver.counts_tokens());
     let refused = asked(&driver, &chat(vec![user("a")])).await;
     assert!(matches!(
         refused,
