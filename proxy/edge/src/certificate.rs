@@ -141,8 +141,8 @@ fn stamp(files: &TlsListener) -> Stamp {
 }
 
 impl Renewal {
-    /// Tries the files as they are `now`. Those that are refused are tried again at the next look: that they can be read
-    /// by then need not show in their stamp.
+    /// Tries the files as they are `now`. Those that are refused are tried again at the next look: that they can be
+    /// read by then need not show in their stamp.
     async fn renew(&mut self, now: Stamp) {
         let (certificate, key) = (self.files.certificate.clone(), self.files.key.clone());
         let pair = tokio::task::spawn_blocking(move || read(&certificate, &key)).await;

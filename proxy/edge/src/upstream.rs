@@ -64,7 +64,7 @@ pub enum ConnectorError {
 }
 
 /// The connector of one user: inference, integrations and webhooks each have their own, with its own address
-/// rule. Its connections are driven by the runtime that opened them: another one may use them for as long as that lives.
+/// rule. Its connections are driven by the runtime that opened them; others may use them for as long as that lives.
 #[derive(Clone)]
 pub struct PingoraConnector {
     inner: Arc<Inner>,

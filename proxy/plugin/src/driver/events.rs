@@ -173,8 +173,8 @@ impl Order {
         }
     }
 
-    /// A stop sequence is told to the caller as it is. One that nobody asked for could be anything that the provider was
-    /// told.
+    /// A stop sequence is told to the caller as it is. One that nobody asked for could be anything that the provider
+    /// was told.
     fn finish(&self, finish: wit::Finish) -> Finish {
         let wit::Finish {
             reason,
