@@ -6,6 +6,8 @@
 
 use crate::text::byte;
 
+/// Bytes of the longest word of a label.
+const MAX_WORD_BYTES: usize = 64;
 /// Words of the longest label.
 const MAX_WORDS: usize = 5;
 /// The filter that most words of a text fail at: one bit for each beginning of three letters, five bits a letter.
@@ -213,9 +215,10 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     }
 }
 
-/// Where the letters end that go on at `end`, and the hash with them.
+/// Where the letters end that go on at `end`, and the hash with them; of a word that no label has, only a part.
 fn word(text: &[u8], mut end: usize, mut hash: u64) -> (usize, u64) {
-    while let Some(&byte) = text.get(end) {
+    let most = end + MAX_WORD_BYTES;
+    while let Some(&byte) = text.get(end).filter(|_| end < most) {
         let small = byte | 0x20;
         if small.is_ascii_lowercase() {
             hash = mix_small(hash, small);
@@ -298,5 +301,7 @@ mod tests {
         assert_eq!(TABLE.longest_at(b"MR# 12", 0).unwrap(), (3, &3));
         assert_eq!(TABLE.longest_at(b"Mr Smith", 0), None);
         assert_eq!(TABLE.longest_at(b"medical", 0), None);
+        // No label has such a word: it is not read to its end.
+        assert_eq!(word(&b"a".repeat(1_000), 0, EMPTY).0, MAX_WORD_BYTES);
     }
 }

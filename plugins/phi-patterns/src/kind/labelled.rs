@@ -86,6 +86,10 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let Some(end) = end else {
         return behind_somebody(text, label, gap.end, kind);
     };
+    // Before the rest of the code is read: a word of every text may stand in it again and again.
+    if is_weak(text, (at, label_end), (gap.end, end)) {
+        return None;
+    }
     let end = whole_end(text, gap.end, end);
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -97,7 +101,6 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         && !is_lettered(code)
         && !is_abbreviated(label, digits)
         && !is_woven(label, code)
-        || is_weak(text, (at, label_end), (gap.end, end))
     {
         return None;
     }

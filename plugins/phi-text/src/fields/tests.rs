@@ -26,6 +26,16 @@ fn sees(text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn an_element_without_an_end_is_not_read() {
+    let row = |style: usize| {
+        let style = "x".repeat(style);
+        format!("<tr><th>mrn</th><th>name</th></tr><tr><td {style}>12</td><td>Ann</td></tr>")
+    };
+    sees(&row(500), &["mrn=12", "name=Ann"]);
+    assert!(fields(&row(2_000)).iter().all(|field| field != "mrn=12"));
+}
+
+#[test]
 fn json_in_all_its_spellings() {
     sees(
         r#"{"mrn": "12", "age": 93, "given": ["Ann", "B"]}"#,
