@@ -10,6 +10,7 @@ mod particle;
 mod roster;
 mod spelt;
 mod thing;
+mod title;
 mod told;
 mod ward;
 
@@ -18,8 +19,9 @@ use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
 
-use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
+use led::{Strength, behind_greeting, behind_person, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
+use title::behind_title;
 use told::{before_facts, called_up, speaking, spoken_with};
 
 /// Words of the longest name: families of Spain and Brazil, of Arabia and India have eight and more.

@@ -422,10 +422,10 @@ fn any_text_is_survived() {
 
 #[test]
 fn what_goes_on_without_end_is_no_name_and_no_street() {
-    let mut street = found::<Names>(&format!("lives at 12 Main St{}", " N".repeat(100_000)));
+    let mut street = found::<Names>(&format!("lives at 12 Main St{}", " N".repeat(30_000)));
     street.truncate(1);
     assert_eq!(street, ["ADDRESS:12 Main St N N"]);
-    let name = found::<Names>(&format!("Dr. Maria{}", " \"Mia\" Lopez".repeat(20_000)));
+    let name = found::<Names>(&format!("Dr. Maria{}", " \"Mia\" Lopez".repeat(8_000)));
     assert!(name.len() > 1 && name.iter().all(|name| name.len() < 200));
 }
 
