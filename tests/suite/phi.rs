@@ -4,6 +4,7 @@ mod block;
 mod canary;
 mod detector;
 mod lists;
+mod long;
 mod profiles;
 mod quality;
 mod redact;

@@ -147,7 +147,9 @@ impl<D: Detector> detector::Guest for Guest<D> {
         }
         let mut findings = Vec::new();
         D::find(&text, &segments, &mut findings);
-        Ok(findings.iter().map(Finding::span).collect())
+        // The host refuses the whole text where a span cuts a character. Segments do not: the wider span is inside.
+        let spans = findings.iter().map(|finding| finding.within(&text).span());
+        Ok(spans.collect())
     }
 }
 

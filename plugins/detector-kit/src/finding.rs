@@ -54,6 +54,14 @@ impl Finding {
         self
     }
 
+    /// The same, with the characters of `text` whole that it cuts.
+    #[must_use]
+    pub(crate) fn within(mut self, text: &str) -> Self {
+        self.start = text.floor_char_boundary(self.start);
+        self.end = text.ceil_char_boundary(self.end);
+        self
+    }
+
     /// Offsets and kinds fit: texts are at most `Detector::MAX_TEXT_BYTES`, kinds are few.
     #[allow(clippy::cast_possible_truncation)]
     pub(crate) fn span(&self) -> Span {
@@ -75,6 +83,24 @@ impl Finding {
             score,
             hints,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_has_the_characters_whole_that_it_would_cut() {
+        let text = "a 患者 b";
+        assert_eq!(
+            Finding::new(0, 3, 6, 900).within(text),
+            Finding::new(0, 2, 8, 900)
+        );
+        assert_eq!(
+            Finding::new(0, 2, 5, 900).within(text),
+            Finding::new(0, 2, 5, 900)
+        );
     }
 }
 

@@ -9,6 +9,8 @@ use crate::bindings::gateway::provider::types::{Message, PartBody};
 pub struct Ids<'a> {
     names: BTreeMap<&'a str, String>,
     taken: BTreeSet<String>,
+    /// How many names of an id were tried: all of them are taken.
+    tries: BTreeMap<&'a str, u32>,
     /// Ids whose call has come.
     called: BTreeSet<&'a str>,
     rename: fn(&str, u32) -> String,
@@ -41,6 +43,7 @@ impl<'a> Ids<'a> {
         let mut ids = Self {
             names: BTreeMap::new(),
             taken: native.iter().map(|&id| id.to_owned()).collect(),
+            tries: BTreeMap::new(),
             called: BTreeSet::new(),
             rename,
         };
@@ -65,10 +68,14 @@ impl<'a> Ids<'a> {
     }
 
     fn name_anew(&mut self, id: &'a str) {
-        let free = (0..).map(|tries| (self.rename)(id, tries));
-        if let Some(name) = free.into_iter().find(|name| !self.taken.contains(name)) {
-            self.taken.insert(name.clone());
-            self.names.insert(id, name);
+        let tries = self.tries.entry(id).or_default();
+        loop {
+            let name = (self.rename)(id, *tries);
+            *tries += 1;
+            if self.taken.insert(name.clone()) {
+                self.names.insert(id, name);
+                return;
+            }
         }
     }
 }
@@ -107,5 +114,22 @@ mod tests {
         let calls = ["plain", "odd0", "plain", "plain"].map(|id| ids.call(id).to_owned());
         assert_eq!(calls, ["plain", "odd0", "odd1", "odd2"]);
         assert_eq!(ids.name("plain"), "odd2");
+    }
+
+    #[test]
+    fn a_name_that_was_tried_is_not_made_again() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let rename = |_: &str, tries: u32| {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            format!("odd{tries}")
+        };
+        let mut ids = Ids::new(["plain"].into_iter(), |_| true, rename);
+        for _ in 0..100 {
+            ids.call("plain");
+        }
+        assert_eq!(ids.name("plain"), "odd98");
+        assert_eq!(MADE.load(Ordering::Relaxed), 99);
     }
 }

@@ -50,7 +50,6 @@ static FACTS: Labels<Fact, 64> = Labels::new(&[
     ("dob", Fact::Sure),
     ("date of birth", Fact::Sure),
     ("birth date", Fact::Sure),
-    ("birthdate", Fact::Sure),
     ("born", Fact::Sure),
     ("mrn", Fact::Sure),
     ("medical record number", Fact::Sure),

@@ -10,6 +10,7 @@ mod particle;
 mod roster;
 mod spelt;
 mod thing;
+mod title;
 mod told;
 mod ward;
 
@@ -18,8 +19,9 @@ use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
 
-use led::{Strength, behind_greeting, behind_person, behind_title, introduced};
+use led::{Strength, behind_greeting, behind_person, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
+use title::behind_title;
 use told::{before_facts, called_up, speaking, spoken_with};
 
 /// Words of the longest name: families of Spain and Brazil, of Arabia and India have eight and more.
@@ -103,8 +105,27 @@ fn led(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, us
 
 /// The first token behind the name that begins at `at`.
 fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
+    let most = at + MAX_WORDS;
+    let mut end = words_end(sentence, at, most);
+    // `Maria "Mia" Lopez`, `Robert (Bob) Castellano`.
+    while let Some(behind) = behind_nickname(sentence, end).filter(|behind| *behind < most) {
+        end = words_end(sentence, behind, most);
+    }
+    // `Smith, Jr.`
+    if sentence.gap(end - 1) == b", "
+        && sentence
+            .token(end)
+            .is_some_and(|token| token.is(Role::Suffix))
+    {
+        end += 1;
+    }
+    end
+}
+
+/// The first token behind the words of a name in a row that begin at `at`, at most the token `most`.
+fn words_end(sentence: &Sentence<'_>, at: usize, most: usize) -> usize {
     let mut end = at + 1;
-    while end < at + MAX_WORDS && sentence.is_joined_to(end - 1) {
+    while end < most && sentence.is_joined_to(end - 1) {
         let Some(token) = sentence.token(end) else {
             break;
         };
@@ -141,18 +162,6 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
         if token.is(Role::Suffix) {
             break;
         }
-    }
-    // `Maria "Mia" Lopez`, `Robert (Bob) Castellano`.
-    if let Some(behind) = behind_nickname(sentence, end) {
-        return name_end(sentence, behind);
-    }
-    // `Smith, Jr.`
-    if sentence.gap(end - 1) == b", "
-        && sentence
-            .token(end)
-            .is_some_and(|token| token.is(Role::Suffix))
-    {
-        end += 1;
     }
     end
 }

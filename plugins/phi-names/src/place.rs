@@ -638,7 +638,18 @@ fn is_from(sentence: &Sentence<'_>, at: usize) -> bool {
 }
 
 /// The first token behind `Apt 4B` and `#12`, where one follows the street.
-fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
+fn unit_end(sentence: &Sentence<'_>, street: usize) -> usize {
+    /// Directions behind a street: `NW`, `N W`.
+    const MOST: usize = 2;
+    let is_direction = |at: usize| {
+        let token = sentence.token(at);
+        token.is_some_and(|next| {
+            next.is(Role::Direction) && next.shape != Shape::Lower && next.len() <= 2
+        }) && matches!(sentence.gap(at - 1), b", " | b" " | b". " | b"., ")
+            && !sentence.sign(at).is_ascii_digit()
+    };
+    let directions = (street + 1..=street + MOST).take_while(|at| is_direction(*at));
+    let last = street + directions.count();
     let is_near = matches!(
         sentence.gap(last),
         b", " | b" " | b". " | b"., " | b" #" | b", #"
@@ -648,13 +659,6 @@ fn unit_end(sentence: &Sentence<'_>, last: usize) -> usize {
     };
     if sentence.gap(last).contains(&b'#') {
         return last + 2;
-    }
-    let is_direction = next.is(Role::Direction)
-        && next.shape != Shape::Lower
-        && next.len() <= 2
-        && !sentence.sign(last + 1).is_ascii_digit();
-    if is_direction {
-        return unit_end(sentence, last + 1).max(last + 2);
     }
     let has_number = sentence.token(last + 2).is_some_and(|number| {
         number.len() <= 5 && matches!(number.shape, Shape::Number | Shape::Initial)

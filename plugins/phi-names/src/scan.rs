@@ -97,6 +97,8 @@ fn drop_samples(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         return;
     }
     let mut at = 0;
+    // The definition that was read last, and whether it speaks of a person.
+    let mut told = None;
     findings.retain(|finding| {
         while segments
             .get(at)
@@ -108,7 +110,12 @@ fn drop_samples(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
             .get(at)
             .filter(|segment| is_definition(segment.origin));
         definition.is_none_or(|segment| {
-            finding.score >= DEFINITION_SCORE && !is_sample(text, segment, finding)
+            let speaks_of_a_person = || match told {
+                Some((segment, speaks)) if segment == at => speaks,
+                _ => told.insert((at, speaks_of_a_person(part(text, segment)))).1,
+            };
+            finding.score >= DEFINITION_SCORE
+                && !is_sample(text, segment, finding, speaks_of_a_person)
         })
     });
 }
@@ -123,7 +130,12 @@ const ANYBODY: [&[&str]; 2] = [
 
 /// `e.g. Albert Einstein` shows what is meant. Where a definition speaks of patients, only names that stand for anybody
 /// are samples.
-fn is_sample(text: &str, segment: &Segment, finding: &Finding) -> bool {
+fn is_sample(
+    text: &str,
+    segment: &Segment,
+    finding: &Finding,
+    speaks_of_a_person: impl FnOnce() -> bool,
+) -> bool {
     let definition = part(text, segment);
     let Some(start) = finding.start.checked_sub(segment.start as usize) else {
         return false;
@@ -133,7 +145,7 @@ fn is_sample(text: &str, segment: &Segment, finding: &Finding) -> bool {
     // A value of a schema has nothing around it.
     let is_shown = phi_text::text::has(before, SAMPLE_MARKS) || name == definition;
     is_shown && is_anybody(name)
-        || phi_text::text::has(before, SAMPLE_MARKS) && !speaks_of_a_person(definition)
+        || phi_text::text::has(before, SAMPLE_MARKS) && !speaks_of_a_person()
 }
 
 fn is_anybody(name: &str) -> bool {

@@ -25,8 +25,6 @@ pub enum Role {
     Eponym,
     /// `Hospital`: names of facilities end with it.
     Facility,
-    /// `University`: names begin with it.
-    FacilityOf,
     /// `Outpatient`: says nothing about which facility.
     Generic,
     /// `American`: what follows is a body of guidelines.
@@ -48,8 +46,8 @@ pub enum Role {
 }
 
 use Role::{
-    Body, Credential, Day, Direction, Eponym, Facility, FacilityOf, Generic, Greeting, Kin,
-    Medical, Particle, Person, Place, State, Stop, Street, Suffix, Title, Unit,
+    Body, Credential, Day, Direction, Eponym, Facility, Generic, Greeting, Kin, Medical, Particle,
+    Person, Place, State, Stop, Street, Suffix, Title, Unit,
 };
 
 const SLOTS: usize = 4096;
@@ -58,7 +56,7 @@ const SLOTS: usize = 4096;
 #[rustfmt::skip]
 pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("dr", Title), ("mr", Title), ("mrs", Title), ("ms", Title), ("mx", Title), ("drs", Title), ("messrs", Title), ("prof", Title), ("professor", Title),
-    ("doctor", Title), ("miss", Title), ("rev", Title), ("reverend", Title), ("sr.", Title), ("sra", Title), ("señor", Title),
+    ("doctor", Title), ("miss", Title), ("rev", Title), ("reverend", Title), ("sra", Title), ("señor", Title),
     ("señora", Title), ("rabbi", Title), ("imam", Title), ("sgt", Title), ("lt", Title), ("capt", Title), ("judge", Title),
     ("officer", Title), ("detective", Title), ("pastor", Title), ("sheikh", Title), ("deputy", Title), ("sergeant", Title), ("lieutenant", Title),
     ("colonel", Title), ("dra", Title), ("alhaji", Title), ("alhaja", Title), ("smt", Title), ("shri", Title), ("sheikha", Title), ("atty", Title), ("cpl", Title), ("pfc", Title), ("ssgt", Title), ("msgt", Title), ("herr", Title), ("frau", Title), ("madame", Title), ("monsieur", Title),
@@ -191,7 +189,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("osler", Eponym), ("janeway", Eponym), ("cullen", Eponym), ("rovsing", Eponym), ("rovsings", Eponym), ("murphys", Eponym),
     ("chvostek", Eponym), ("trousseau", Eponym), ("cheyne", Eponym), ("stokes", Eponym), ("kussmaul", Eponym), ("pap", Eponym),
     ("papanicolaou", Eponym), ("bartholin", Eponym), ("bartholins", Eponym), ("skene", Eponym), ("braxton", Eponym), ("wilms", Eponym),
-    ("ewing", Eponym), ("ewings", Eponym), ("burkitt", Eponym), ("waldenstrom", Eponym), ("von willebrand", Eponym),
+    ("ewing", Eponym), ("ewings", Eponym), ("burkitt", Eponym), ("waldenstrom", Eponym),
     ("willebrand", Eponym), ("gehrig", Eponym), ("gehrigs", Eponym), ("creutzfeldt", Eponym), ("jakob", Eponym),
     ("willis", Eponym), ("oddi", Eponym), ("magenis", Eponym), ("dubin", Eponym), ("starling", Eponym), ("menten", Eponym),
     ("eaton", Eponym), ("mallory", Eponym), ("lewy", Eponym), ("brugada", Eponym), ("parkinsonian", Eponym), ("kirschner", Eponym), ("steri", Eponym), ("kerlix", Eponym),
@@ -244,7 +242,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("inc", Facility), ("llc", Facility), ("corp", Facility), ("corporation", Facility), ("ltd", Facility), ("company", Facility),
     ("health", Facility), ("medicine", Facility), ("dialysis", Facility), ("dental", Facility), ("group", Facility), ("practice", Facility),
     ("system", Facility), ("campus", Facility), ("pavilion", Facility), ("foundation", Facility), ("insurance", Facility),
-    ("university of", FacilityOf), ("bakery", Facility), ("construction", Facility), ("logistics", Facility), ("industries", Facility), ("farms", Facility), ("ambulance", Facility), ("veterinary", Facility),
+    ("bakery", Facility), ("construction", Facility), ("logistics", Facility), ("industries", Facility), ("farms", Facility), ("ambulance", Facility), ("veterinary", Facility),
 
     ("outpatient", Generic), ("chronic", Generic), ("maintenance", Generic), ("state", Generic), ("county", Generic),
     ("metropolitan", Generic), ("children", Generic), ("women", Generic), ("assisted", Generic), ("living", Generic),
@@ -252,7 +250,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("intensive", Generic), ("department", Generic), ("medical", Generic), ("surgical", Generic), ("surgery", Generic), ("family", Generic),
     ("internal", Generic), ("pain", Generic), ("orthopedic", Generic), ("orthopaedic", Generic), ("neurology", Generic),
     ("neurosurgery", Generic), ("cancer", Generic), ("heart", Generic), ("vascular", Generic), ("eye", Generic), ("sleep", Generic),
-    ("wound", Generic), ("infusion", Generic), ("women's", Generic), ("womens", Generic), ("children's", Generic), ("childrens", Generic),
+    ("wound", Generic), ("infusion", Generic), ("women's", Generic), ("children's", Generic),
     ("mental", Generic), ("behavioral", Generic), ("public", Generic), ("home", Generic), ("community", Generic), ("regional", Generic),
     ("general", Generic), ("local", Generic), ("specialty", Generic), ("retail", Generic), ("same", Generic), ("day", Generic),
     ("walk", Generic), ("acute", Generic), ("long", Generic), ("term", Generic), ("skilled", Generic), ("facility", Generic),
@@ -263,10 +261,10 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("urology", Generic), ("gastroenterology", Generic), ("rheumatology", Generic), ("psychiatry", Generic), ("physical", Generic),
     ("occupational", Generic), ("therapy", Generic), ("trauma", Generic), ("stroke", Generic), ("breast", Generic), ("spine", Generic),
     ("sports", Generic), ("travel", Generic), ("teaching", Generic), ("research", Generic), ("clinical", Generic), ("private", Generic),
-    ("group.", Generic), ("and", Generic), ("of", Generic), ("for", Generic), ("at", Place), ("call", Generic), ("fertility", Generic),
+    ("and", Generic), ("of", Generic), ("for", Generic), ("at", Place), ("call", Generic), ("fertility", Generic),
     ("hematology", Generic), ("nephrology", Generic), ("geriatrics", Generic), ("psychiatric", Generic), ("ambulatory", Generic),
     ("veterans", Generic), ("affairs", Generic), ("new", Generic), ("good", Generic), ("global", Generic), ("life", Generic),
-    ("weight", Generic), ("loss", Generic), ("birth", Generic), ("blood", Generic), ("call center", Generic), ("data", Generic),
+    ("weight", Generic), ("loss", Generic), ("birth", Generic), ("blood", Generic), ("data", Generic),
 
     ("american", Body), ("national", Body), ("world", Body), ("international", Body), ("european", Body), ("united", Body),
     ("federal", Body), ("british", Body), ("canadian", Body), ("preventive", Body), ("food", Body), ("society", Body),
@@ -275,7 +273,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("lane", Street), ("ln", Street), ("drive", Street), ("court", Street), ("ct", Street), ("place", Street), ("pl", Street),
     ("terrace", Street), ("circle", Street), ("cir", Street), ("parkway", Street), ("pkwy", Street), ("highway", Street), ("hwy", Street),
     ("trail", Street), ("trl", Street), ("way", Street), ("square", Street), ("sq", Street), ("plaza", Street), ("alley", Street),
-    ("cove", Street), ("cv", Street), ("xing", Street), ("crossing", Street), ("lndg", Street), ("trce", Street), ("aly", Street), ("hwy.", Street),
+    ("cove", Street), ("cv", Street), ("xing", Street), ("crossing", Street), ("lndg", Street), ("trce", Street), ("aly", Street),
     ("crescent", Street), ("loop", Street), ("turnpike", Street), ("row", Street), ("path", Street), ("pike", Street), ("str", Street),
 
     ("north", Direction), ("south", Direction), ("east", Direction), ("west", Direction), ("n", Direction), ("s", Direction),
@@ -327,7 +325,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("was", Stop), ("has", Stop), ("he", Stop), ("she", Stop), ("it", Stop), ("we", Stop), ("you", Stop), ("they", Stop), ("if", Stop),
     ("so", Stop), ("as", Stop), ("on", Stop), ("or", Stop), ("but", Stop), ("not", Stop), ("with", Stop), ("id", Stop), ("mrn", Stop),
     ("dob", Stop), ("ssn", Stop), ("history", Stop), ("exam", Stop), ("plan", Stop), ("assessment", Stop), ("hpi", Stop), ("ros", Stop),
-    ("mri", Stop), ("apgar", Stop), ("apgars", Stop), ("ct scan", Stop), ("ekg", Stop), ("ecg", Stop), ("covid", Stop), ("hiv", Stop), ("copd", Stop), ("gerd", Stop),
+    ("mri", Stop), ("apgars", Stop), ("ekg", Stop), ("ecg", Stop), ("covid", Stop), ("hiv", Stop), ("copd", Stop), ("gerd", Stop),
     ("cad", Stop), ("chf", Stop), ("christmas", Stop), ("easter", Stop), ("thanksgiving", Stop), ("english", Stop), ("spanish", Stop),
     ("french", Stop), ("medicare", Stop), ("medicaid", Stop), ("null", Stop), ("none", Stop), ("unknown", Stop), ("male", Stop),
     ("female", Stop), ("guest", Stop), ("god", Stop), ("lord", Stop), ("jesus", Stop), ("christ", Stop), ("virginia's", Stop),
@@ -335,7 +333,7 @@ pub static ROLES: Labels<Role, SLOTS> = Labels::new(&[
     ("said", Stop), ("well", Stop), ("okay", Stop), ("all", Stop), ("any", Stop), ("every", Stop), ("let", Stop), ("lets", Stop), ("can", Stop),
     ("could", Stop), ("would", Stop), ("should", Stop), ("have", Stop), ("had", Stop), ("are", Stop), ("be", Stop), ("been", Stop), ("than", Stop),
     ("sure", Stop), ("oh", Stop), ("okey", Stop), ("um", Stop), ("uhm", Stop), ("uh", Stop), ("lemme", Stop), ("yeah", Stop), ("hmm", Stop),
-    ("gonna", Stop), ("re", Stop), ("ve", Stop), ("ll", Stop), ("cuban", Stop), ("german", Stop), ("mr.", Stop), ("just", Stop), ("now", Stop), ("also", Stop), ("about", Stop), ("after", Stop), ("before", Stop), ("did", Stop), ("does", Stop),
+    ("gonna", Stop), ("re", Stop), ("ve", Stop), ("ll", Stop), ("cuban", Stop), ("german", Stop), ("just", Stop), ("now", Stop), ("also", Stop), ("about", Stop), ("after", Stop), ("before", Stop), ("did", Stop), ("does", Stop),
 
     ("mon", Day), ("tue", Day), ("tues", Day), ("wed", Day), ("weds", Day), ("thu", Day), ("thur", Day), ("thurs", Day), ("fri", Day),
 
@@ -414,7 +412,7 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("patient last name", Field::Name), ("patient first name", Field::Name), ("pt last name", Field::Name), ("pt first name", Field::Name),
     ("last first", Field::PerhapsName), ("patient last", Field::PartOfName), ("pat last", Field::PartOfName), ("pat first", Field::PartOfName), ("pat name", Field::Name), ("patient first", Field::PartOfName),
     ("pt last", Field::PartOfName), ("pt first", Field::PartOfName),
-    ("first name", Field::Name), ("last name", Field::Name), ("firstname", Field::Name), ("fname", Field::Name), ("lname", Field::Name),
+    ("first name", Field::Name), ("last name", Field::Name), ("fname", Field::Name), ("lname", Field::Name),
     ("middle name", Field::Name), ("surname", Field::Name), ("family name", Field::Name), ("given name", Field::Name),
     ("full name", Field::Name), ("patient name", Field::Name), ("pt name", Field::Name), ("patient", Field::Somebody),
     ("name", Field::PerhapsName), ("display name", Field::PerhapsName), ("display", Field::PerhapsName), ("maiden name", Field::Name),
@@ -444,12 +442,12 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("performer", Field::PerhapsName), ("user full name", Field::Name), ("responsible party", Field::Person),
 
     ("street", Field::Address), ("street address", Field::Address), ("address", Field::Address), ("address line", Field::Address),
-    ("address line 1", Field::Address), ("address 1", Field::Address), ("address1", Field::Address), ("addr", Field::Address),
+    ("address line 1", Field::Address), ("address 1", Field::Address), ("addr", Field::Address),
     ("home address", Field::Address), ("mailing address", Field::Address), ("patient address", Field::Address), ("line", Field::AddressLine),
     ("line1", Field::Address), ("addr line", Field::Address), ("street1", Field::Address), ("address2", Field::Address),
     ("city", Field::City), ("town", Field::City), ("hometown", Field::City), ("patient city", Field::City), ("birth place", Field::City),
-    ("birthplace", Field::City), ("county", Field::City), ("district", Field::City), ("zip", Field::Zip), ("zip code", Field::Zip),
-    ("zipcode", Field::Zip), ("postal code", Field::Zip), ("postcode", Field::Zip), ("postal", Field::Zip),
+    ("county", Field::City), ("district", Field::City), ("zip", Field::Zip), ("zip code", Field::Zip),
+    ("postal code", Field::Zip), ("postcode", Field::Zip), ("postal", Field::Zip),
     ("hospital", Field::Organization), ("hospital name", Field::Organization), ("facility", Field::Organization),
     ("facility name", Field::Organization), ("clinic", Field::Organization), ("clinic name", Field::Organization),
     ("organization", Field::Organization), ("organization name", Field::Organization), ("employer", Field::Organization),

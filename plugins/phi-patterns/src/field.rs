@@ -33,6 +33,7 @@ pub fn find_value(text: &[u8], label: &[u8], start: usize, end: usize) -> Option
             | Trigger::Holiday
             | Trigger::Slash
             | Trigger::Url
+            | Trigger::Season
             | Trigger::Ninety
             | Trigger::Mail
             | Trigger::Place

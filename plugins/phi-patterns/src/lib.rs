@@ -43,8 +43,9 @@ impl Detector for Patterns {
                 found.push(keyed);
                 found.sort_by_key(|finding| finding.start);
             }
-            if is_definition(segment.origin) {
-                found.retain(|finding| !sample::is_sample(value, finding));
+            if is_definition(segment.origin) && !found.is_empty() {
+                let definition = sample::Definition::of(value);
+                found.retain(|finding| !definition.is_sample(finding));
             }
             let start = segment.start as usize;
             findings.extend(found.iter().map(|finding| finding.behind(start)));

@@ -29,39 +29,55 @@ const SAMPLE_WORDS: &[&str] = &[
 /// Domains that are for examples only (RFC 2606, 3).
 const SAMPLE_DOMAINS: [&str; 4] = ["example.com", "example.org", "example.net", "example.edu"];
 
-/// Whether the finding is the sample of a definition.
-pub fn is_sample(text: &[u8], finding: &Finding) -> bool {
-    let value = text.get(finding.start..finding.end).unwrap_or_default();
-    let lower = value.to_ascii_lowercase();
-    let is_of_sample_domain = SAMPLE_DOMAINS.iter().any(|domain| has(&lower, &[domain]));
-    match finding.kind {
-        EMAIL => is_of_sample_domain || is_role(&lower, is_shown(text, finding)),
-        URL if is_of_sample_domain || is_page(value) => true,
-        // The value of a schema by itself: a limit, or what is taken where none is given.
-        AGE_OVER_89 if value == text => true,
-        DATE if is_first_day(value) => true,
-        DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_so(text, finding, SAMPLE_WORDS),
-        PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
-        PHONE | FAX => is_fictitious(value) && may_be_shown(text, finding),
-        OTHER_ID => {
-            says_so(text, finding, SAMPLE_WORDS)
-                || is_counted(value)
-                || is_uuid(value) && !speaks_of_a_person(text)
-        }
-        // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
-        CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
-            let may_be_shown = is_shown(text, finding) || is_published(value, &PUBLISHED_CARDS);
-            is_counted(value) || may_be_shown && !speaks_of_a_person(text)
-        }
-        _ => is_counted(value) && may_be_shown(text, finding),
-    }
+/// A text of a tool's definition.
+pub struct Definition<'t> {
+    text: &'t [u8],
+    speaks_of_a_person: bool,
 }
 
-/// Whether a value that looks made up is there to be shown: by itself, behind words that say so, or where nobody is spoken
-/// of. `the patient with SSN 123-45-6789` means somebody.
-fn may_be_shown(text: &[u8], finding: &Finding) -> bool {
-    let is_alone = finding.start == 0 && finding.end == text.len();
-    is_alone || says_so(text, finding, SAMPLE_WORDS) || !speaks_of_a_person(text)
+impl<'t> Definition<'t> {
+    pub fn of(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            speaks_of_a_person: speaks_of_a_person(text),
+        }
+    }
+
+    /// Whether the finding is the sample of the definition.
+    pub fn is_sample(&self, finding: &Finding) -> bool {
+        let text = self.text;
+        let value = text.get(finding.start..finding.end).unwrap_or_default();
+        let lower = value.to_ascii_lowercase();
+        let is_of_sample_domain = SAMPLE_DOMAINS.iter().any(|domain| has(&lower, &[domain]));
+        match finding.kind {
+            EMAIL => is_of_sample_domain || is_role(&lower, is_shown(text, finding)),
+            URL if is_of_sample_domain || is_page(value) => true,
+            // The value of a schema by itself: a limit, or what is taken where none is given.
+            AGE_OVER_89 if value == text => true,
+            DATE if is_first_day(value) => true,
+            DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_so(text, finding, SAMPLE_WORDS),
+            PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
+            PHONE | FAX => is_fictitious(value) && self.may_be_shown(finding),
+            OTHER_ID => {
+                says_so(text, finding, SAMPLE_WORDS)
+                    || is_counted(value)
+                    || is_uuid(value) && !self.speaks_of_a_person
+            }
+            // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
+            CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
+                let may_be_shown = is_shown(text, finding) || is_published(value, &PUBLISHED_CARDS);
+                is_counted(value) || may_be_shown && !self.speaks_of_a_person
+            }
+            _ => is_counted(value) && self.may_be_shown(finding),
+        }
+    }
+
+    /// Whether a value that looks made up is there to be shown: by itself, behind words that say so, or where nobody is
+    /// spoken of. `the patient with SSN 123-45-6789` means somebody.
+    fn may_be_shown(&self, finding: &Finding) -> bool {
+        let is_alone = finding.start == 0 && finding.end == self.text.len();
+        is_alone || says_so(self.text, finding, SAMPLE_WORDS) || !self.speaks_of_a_person
+    }
 }
 
 /// Whether one of `words` stands right before the value. `example.com` says nothing.
@@ -237,10 +253,8 @@ mod tests {
     fn samples_are_told_from_values() {
         let is = |kind: usize, text: &str, value: &str| {
             let start = text.find(value).unwrap_or_default();
-            is_sample(
-                text.as_bytes(),
-                &Finding::new(kind, start, start + value.len(), 900),
-            )
+            let finding = Finding::new(kind, start, start + value.len(), 900);
+            Definition::of(text.as_bytes()).is_sample(&finding)
         };
         assert!(is(DATE, "the date, e.g. 2024-01-15", "2024-01-15"));
         assert!(is(

@@ -211,6 +211,7 @@ fn triggered(
     match trigger {
         Trigger::Month => take(month(text, at, label_end == word_end, word_end), findings),
         Trigger::Holiday => take(kind::date::find_holiday(text, at, label_end), findings),
+        Trigger::Season => take(kind::date::find_season(text, at, label_end), findings),
         Trigger::Slash => take(kind::spoken::find_slashed(text, at, label_end), findings),
         Trigger::Url => take(kind::url::find(text, at, label_end), findings),
         Trigger::Mail => take(kind::email::find_said(text, at, label_end), findings),

@@ -18,6 +18,8 @@ pub enum Trigger {
     Month,
     /// A day that has a name of its own.
     Holiday,
+    /// A time of the year, which is a date with its year.
+    Season,
     /// The word between the numbers of a date that is said.
     Slash,
     Url,
@@ -61,7 +63,7 @@ pub enum Form {
 }
 
 use Form::{Card, Code, Dial, Distinct, Four, Handle, Mixed, Nine, Plate, Said, Uid, Years};
-use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Slash, Url, Word};
+use Trigger::{Holiday, Home, Label, Mail, Month, Ninety, Place, Season, Slash, Url, Word};
 
 /// Slots for twice as many labels as there are.
 const SLOTS: usize = 2048;
@@ -73,13 +75,13 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("july", Month), ("august", Month), ("september", Month), ("october", Month), ("november", Month),
     ("december", Month), ("jan", Month), ("feb", Month), ("mar", Month), ("apr", Month), ("jun", Month),
     ("jul", Month), ("aug", Month), ("sep", Month), ("sept", Month), ("oct", Month), ("nov", Month), ("dec", Month),
-    ("christmas", Holiday), ("christmas eve", Holiday), ("christmas day", Holiday), ("new year s eve", Holiday),
-    ("new years eve", Holiday), ("new year s day", Holiday), ("new years day", Holiday), ("thanksgiving", Holiday),
+    ("christmas", Holiday), ("christmas eve", Holiday), ("christmas day", Holiday),
+    ("new years eve", Holiday), ("new years day", Holiday), ("thanksgiving", Holiday),
     ("thanksgiving day", Holiday), ("easter", Holiday), ("easter sunday", Holiday), ("easter monday", Holiday),
-    ("good friday", Holiday), ("ash wednesday", Holiday), ("halloween", Holiday), ("valentine s day", Holiday),
+    ("good friday", Holiday), ("ash wednesday", Holiday), ("halloween", Holiday),
     ("valentines day", Holiday), ("labor day", Holiday), ("memorial day", Holiday), ("independence day", Holiday),
-    ("veterans day", Holiday), ("mother s day", Holiday), ("mothers day", Holiday), ("father s day", Holiday),
-    ("fathers day", Holiday), ("st patrick s day", Holiday), ("st patricks day", Holiday), ("juneteenth", Holiday),
+    ("veterans day", Holiday), ("mothers day", Holiday),
+    ("fathers day", Holiday), ("st patricks day", Holiday), ("juneteenth", Holiday),
     ("boxing day", Holiday), ("palm sunday", Holiday), ("shrove tuesday", Holiday), ("maundy thursday", Holiday), ("mlk day", Holiday), ("presidents day", Holiday), ("groundhog day", Holiday),
     ("mardi gras", Holiday), ("fat tuesday", Holiday), ("cinco de mayo", Holiday), ("columbus day", Holiday), ("canada day", Holiday),
     ("anzac day", Holiday), ("australia day", Holiday), ("bonfire night", Holiday), ("bank holiday", Holiday), ("lunar new year", Holiday),
@@ -87,19 +89,20 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("pentecost", Holiday), ("kwanzaa", Holiday), ("yom kippur", Holiday), ("rosh hashanah", Holiday), ("eid", Holiday), ("eid al fitr", Holiday),
     ("eid al adha", Holiday), ("hanukkah", Holiday), ("passover", Holiday), ("ramadan", Holiday), ("diwali", Holiday), ("slash", Slash),
     ("http", Url), ("https", Url), ("ftp", Url), ("sftp", Url), ("www", Url),
+    ("spring", Season), ("summer", Season), ("autumn", Season), ("fall", Season), ("winter", Season),
     ("ninety", Ninety), ("nineties", Ninety), ("nonagenarian", Ninety), ("centenarian", Ninety), ("hundred", Ninety),
     ("dot", Mail), ("at", Mail), ("gps", Place), ("coordinates", Place), ("coords", Place), ("lat", Place), ("latitude", Place),
     ("lat long", Place), ("lat lon", Place), ("gps coordinates", Place), ("users", Home), ("home", Home),
 
-    ("date of birth", Label(DATE, Said(3))), ("birth date", Label(DATE, Said(3))), ("birthdate", Label(DATE, Said(3))),
-    ("dob", Label(DATE, Said(3))), ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
+    ("date of birth", Label(DATE, Said(3))), ("birth date", Label(DATE, Said(3))),
+    ("birthday", Label(DATE, Said(3))), ("d o b", Label(DATE, Said(3))),
     ("phone", Label(PHONE, Said(7))), ("phone number", Label(PHONE, Said(7))), ("telephone", Label(PHONE, Said(7))), ("cell", Label(PHONE, Said(7))),
     ("cell phone", Label(PHONE, Said(7))), ("cell number", Label(PHONE, Said(7))), ("mobile", Label(PHONE, Said(7))), ("number", Label(PHONE, Said(7))),
     ("phone ends", Label(PHONE, Four)), ("phone ends in", Label(PHONE, Four)), ("phone ending", Label(PHONE, Four)), ("phone ending in", Label(PHONE, Four)),
     ("number ending in", Label(PHONE, Four)), ("cell ending in", Label(PHONE, Four)), ("mobile ending in", Label(PHONE, Four)),
     ("pager", Label(PHONE, Code)), ("pager number", Label(PHONE, Code)), ("pager no", Label(PHONE, Code)), ("beeper", Label(PHONE, Code)),
     ("pager id", Label(PHONE, Code)), ("pgr", Label(PHONE, Code)), ("spectralink", Label(PHONE, Code)), ("voalte", Label(PHONE, Code)),
-    ("callback", Label(PHONE, Said(7))), ("callback number", Label(PHONE, Said(7))), ("call back number", Label(PHONE, Said(7))),
+    ("callback", Label(PHONE, Said(7))), ("call back number", Label(PHONE, Said(7))),
     ("fax", Label(FAX, Said(7))), ("fax number", Label(FAX, Said(7))),
     ("ssn", Label(SSN, Said(4))), ("social", Label(SSN, Said(4))), ("social security", Label(SSN, Said(4))), ("social security number", Label(SSN, Said(4))),
     ("zip", Label(OTHER_ID, Said(5))), ("zip code", Label(OTHER_ID, Said(5))),
@@ -108,7 +111,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("medical record num", Label(MRN, Code)), ("medical record", Label(MRN, Code)), ("medical rec", Label(MRN, Code)),
     ("medical record id", Label(MRN, Code)), ("med rec", Label(MRN, Code)), ("med rec no", Label(MRN, Code)),
     ("medical records number", Label(MRN, Code)), ("med record", Label(MRN, Code)),
-    ("mrn", Label(MRN, Code)), ("mrns", Label(MRN, Code)), ("mrno", Label(MRN, Code)), ("mr#", Label(MRN, Code)),
+    ("mrn", Label(MRN, Code)), ("mrns", Label(MRN, Code)), ("mr#", Label(MRN, Code)),
     ("mr number", Label(MRN, Code)), ("mr no", Label(MRN, Code)), ("umrn", Label(MRN, Code)),
     ("patient identifier", Label(MRN, Code)), ("patient identification", Label(MRN, Code)),
     ("patient number", Label(MRN, Code)), ("patient id", Label(MRN, Code)), ("patient no", Label(MRN, Code)),
@@ -160,7 +163,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("health card number", Label(HEALTH_PLAN_ID, Mixed)), ("plan id", Label(HEALTH_PLAN_ID, Mixed)),
     ("plan number", Label(HEALTH_PLAN_ID, Mixed)), ("plan member id", Label(HEALTH_PLAN_ID, Mixed)),
     ("beneficiary", Word(HEALTH_PLAN_ID, Mixed)), ("beneficiary id", Label(HEALTH_PLAN_ID, Mixed)),
-    ("beneficiary number", Label(HEALTH_PLAN_ID, Mixed)), ("enrollee id", Label(HEALTH_PLAN_ID, Mixed)),
+    ("beneficiary number", Label(HEALTH_PLAN_ID, Mixed)), ("enrollee id", Label(HEALTH_PLAN_ID, Mixed)), ("enrollee number", Label(HEALTH_PLAN_ID, Mixed)),
     ("ins id", Label(HEALTH_PLAN_ID, Mixed)), ("ins no", Label(HEALTH_PLAN_ID, Mixed)), ("ins#", Label(HEALTH_PLAN_ID, Mixed)),
     ("aetna", Word(HEALTH_PLAN_ID, Mixed)), ("anthem", Word(HEALTH_PLAN_ID, Mixed)), ("bcbs", Word(HEALTH_PLAN_ID, Mixed)),
     ("blue cross", Word(HEALTH_PLAN_ID, Mixed)), ("blue shield", Word(HEALTH_PLAN_ID, Mixed)), ("cigna", Word(HEALTH_PLAN_ID, Mixed)),
@@ -244,7 +247,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("vehicle plate", Label(VEHICLE_ID, Plate)), ("car plate", Label(VEHICLE_ID, Plate)),
 
     ("serial", Word(DEVICE_ID, Mixed)), ("serial number", Label(DEVICE_ID, Mixed)), ("serial no", Label(DEVICE_ID, Mixed)),
-    ("serial num", Label(DEVICE_ID, Mixed)), ("serial#", Label(DEVICE_ID, Mixed)), ("sn", Word(DEVICE_ID, Mixed)),
+    ("serial num", Label(DEVICE_ID, Mixed)), ("serial#", Label(DEVICE_ID, Mixed)),
     ("sn#", Label(DEVICE_ID, Mixed)), ("s n", Word(DEVICE_ID, Mixed)), ("device serial", Label(DEVICE_ID, Mixed)),
     ("device serial number", Label(DEVICE_ID, Mixed)), ("device id", Label(DEVICE_ID, Mixed)),
     ("device identifier", Label(DEVICE_ID, Mixed)), ("device number", Label(DEVICE_ID, Mixed)),
@@ -326,9 +329,9 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("police report", Word(OTHER_ID, Distinct)), ("emp#", Label(OTHER_ID, Mixed)),
     ("employee#", Label(OTHER_ID, Mixed)), ("ein", Word(OTHER_ID, Distinct)), ("fein", Word(OTHER_ID, Distinct)), ("tin", Word(OTHER_ID, Distinct)),
     ("state id", Label(OTHER_ID, Mixed)), ("real id", Word(OTHER_ID, Distinct)), ("alien number", Label(OTHER_ID, Mixed)), ("id#", Label(OTHER_ID, Mixed)),
-    ("tracking number", Label(OTHER_ID, Mixed)), ("user id", Label(OTHER_ID, Handle)), ("username", Label(OTHER_ID, Handle)),
+    ("tracking number", Label(OTHER_ID, Mixed)), ("user id", Label(OTHER_ID, Handle)),
     ("user name", Label(OTHER_ID, Handle)), ("login", Word(OTHER_ID, Handle)), ("login id", Label(OTHER_ID, Handle)),
-    ("userid", Label(OTHER_ID, Handle)), ("user", Word(OTHER_ID, Handle)), ("screen name", Label(OTHER_ID, Handle)),
+    ("user", Word(OTHER_ID, Handle)), ("screen name", Label(OTHER_ID, Handle)),
     ("handle", Word(OTHER_ID, Handle)), ("twitter", Word(OTHER_ID, Handle)), ("instagram", Word(OTHER_ID, Handle)),
     ("skype", Word(OTHER_ID, Handle)), ("facebook", Word(OTHER_ID, Handle)), ("venmo", Word(OTHER_ID, Handle)), ("snapchat", Word(OTHER_ID, Handle)),
     ("tiktok", Word(OTHER_ID, Handle)), ("ig", Word(OTHER_ID, Handle)), ("cash app", Word(OTHER_ID, Handle)), ("portal login", Label(OTHER_ID, Handle)), ("portal username", Label(OTHER_ID, Handle)),
@@ -357,7 +360,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("aadhaar", Label(OTHER_ID, Mixed)), ("aadhaar number", Label(OTHER_ID, Mixed)), ("aadhaar no", Label(OTHER_ID, Mixed)),
     ("aadhar", Label(OTHER_ID, Mixed)), ("aadhar number", Label(OTHER_ID, Mixed)), ("green card", Word(OTHER_ID, Distinct)),
     ("uscis", Word(OTHER_ID, Distinct)), ("uscis number", Label(OTHER_ID, Mixed)), ("uscis#", Label(OTHER_ID, Mixed)),
-    ("national insurance number", Label(OTHER_ID, Mixed)), ("ni number", Label(OTHER_ID, Mixed)), ("curp", Word(OTHER_ID, Mixed)),
+    ("ni number", Label(OTHER_ID, Mixed)), ("curp", Word(OTHER_ID, Mixed)),
     ("rx id", Label(HEALTH_PLAN_ID, Mixed)), ("me#", Label(OTHER_ID, Mixed)), ("vent#", Label(DEVICE_ID, Mixed)), ("pump#", Label(DEVICE_ID, Mixed)),
     ("sample", Word(OTHER_ID, Distinct)), ("lead", Word(DEVICE_ID, Distinct)), ("leads", Word(DEVICE_ID, Distinct)),
     ("patient", Word(MRN, Distinct)), ("subj", Label(OTHER_ID, Mixed)),
@@ -375,7 +378,7 @@ pub static TRIGGERS: Labels<Trigger, SLOTS> = Labels::new(&[
     ("biometric", Word(BIOMETRIC_ID, Mixed)), ("biometric id", Label(BIOMETRIC_ID, Mixed)),
     ("biometric template", Label(BIOMETRIC_ID, Mixed)), ("biometric hash", Label(BIOMETRIC_ID, Mixed)),
     ("biometric identifier", Label(BIOMETRIC_ID, Mixed)), ("voiceprint", Word(BIOMETRIC_ID, Mixed)),
-    ("voiceprint id", Label(BIOMETRIC_ID, Mixed)), ("voice print id", Label(BIOMETRIC_ID, Mixed)), ("voice print", Word(BIOMETRIC_ID, Mixed)),
+    ("voiceprint id", Label(BIOMETRIC_ID, Mixed)),
     ("retinal scan", Word(BIOMETRIC_ID, Mixed)), ("retina scan", Word(BIOMETRIC_ID, Mixed)), ("iris scan", Word(BIOMETRIC_ID, Mixed)),
     ("retina scan id", Label(BIOMETRIC_ID, Mixed)), ("retinal scan id", Label(BIOMETRIC_ID, Mixed)),
     ("iris scan id", Label(BIOMETRIC_ID, Mixed)), ("iris id", Label(BIOMETRIC_ID, Mixed)),

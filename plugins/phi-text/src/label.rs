@@ -2,10 +2,12 @@
 //! they are built at compile time.
 //!
 //! Labels are equal when their letters are: `medicalRecordNumber`, `medical_record_number` and
-//! `Medical Record Number` are one label. A `#` at the end counts as a letter.
+//! `Medical Record Number` are one label. A `#` at the end counts as a letter, or as the word `number`.
 
 use crate::text::byte;
 
+/// Bytes of the longest word of a label.
+const MAX_WORD_BYTES: usize = 64;
 /// Words of the longest label.
 const MAX_WORDS: usize = 5;
 /// The filter that most words of a text fail at: one bit for each beginning of three letters, five bits a letter.
@@ -69,7 +71,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     /// Entries are written in small letters, words apart by a space.
     ///
     /// # Panics
-    /// At compile time, when the table is too small.
+    /// At compile time, when the table is too small, or when two entries are one label: the second would mean nothing.
     #[must_use]
     pub const fn new(entries: &'static [(&'static str, T)]) -> Self {
         assert!(SLOTS.is_power_of_two() && entries.len() * 2 <= SLOTS);
@@ -83,6 +85,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
             let whole = fold(hash(label));
             let mut slot = whole as usize % SLOTS;
             while slots[slot] != 0 {
+                assert!(hashes[slot] != whole);
                 slot = (slot + 1) % SLOTS;
             }
             // Fewer than 2^15 entries fit the table.
@@ -129,7 +132,17 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
         {
             return None;
         }
-        self.by_hash(hash(label))
+        match label.trim_ascii_end().strip_suffix(b"#") {
+            Some(words) => self.signed(hash(words)),
+            None => self.by_hash(hash(label)),
+        }
+    }
+
+    /// The label that ends with a `#` behind the letters that have the hash: `hospital #` is the hospital number.
+    fn signed(&self, hash: u64) -> Option<&'static T> {
+        let number = b"number".iter().fold(hash, |hash, byte| mix(hash, *byte));
+        self.by_hash(mix(hash, b'#'))
+            .or_else(|| self.by_hash(number))
     }
 
     /// The longest label whose first word begins at `at`, and where it ends. Words of a label are apart by one or
@@ -169,7 +182,7 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     fn ends_at(&self, text: &[u8], end: usize, hash: u64) -> Option<(usize, &'static T)> {
         let sign = end + usize::from(byte(text, end) == b' ');
         let with_sign = (byte(text, sign) == b'#')
-            .then(|| self.by_hash(mix(hash, b'#')))
+            .then(|| self.signed(hash))
             .flatten();
         match with_sign {
             Some(meaning) => Some((sign + 1, meaning)),
@@ -213,9 +226,10 @@ impl<T: 'static, const SLOTS: usize> Labels<T, SLOTS> {
     }
 }
 
-/// Where the letters end that go on at `end`, and the hash with them.
+/// Where the letters end that go on at `end`, and the hash with them; of a word that no label has, only a part.
 fn word(text: &[u8], mut end: usize, mut hash: u64) -> (usize, u64) {
-    while let Some(&byte) = text.get(end) {
+    let most = end + MAX_WORD_BYTES;
+    while let Some(&byte) = text.get(end).filter(|_| end < most) {
         let small = byte | 0x20;
         if small.is_ascii_lowercase() {
             hash = mix_small(hash, small);
@@ -296,7 +310,14 @@ mod tests {
             (14, &2)
         );
         assert_eq!(TABLE.longest_at(b"MR# 12", 0).unwrap(), (3, &3));
+        assert_eq!(
+            TABLE.longest_at(b"Medical record # 12", 0).unwrap(),
+            (16, &1)
+        );
+        assert_eq!(TABLE.get(b"Medical Record #"), Some(&1));
         assert_eq!(TABLE.longest_at(b"Mr Smith", 0), None);
         assert_eq!(TABLE.longest_at(b"medical", 0), None);
+        // No label has such a word: it is not read to its end.
+        assert_eq!(word(&b"a".repeat(1_000), 0, EMPTY).0, MAX_WORD_BYTES);
     }
 }

@@ -25,6 +25,30 @@ pub fn byte_before(text: &[u8], at: usize) -> u8 {
     at.checked_sub(1).map_or(0, |at| byte(text, at))
 }
 
+/// The character that begins at `at`.
+pub fn char_at(text: &[u8], at: usize) -> Option<char> {
+    let part = text.get(at..text.len().min(at + MAX_CHAR_BYTES))?;
+    part.utf8_chunks().next()?.valid().chars().next()
+}
+
+/// The character that ends at `end`.
+pub fn char_before(text: &[u8], end: usize) -> Option<char> {
+    let mut starts = (1..=MAX_CHAR_BYTES).filter_map(|len| end.checked_sub(len));
+    let start = starts.find(|at| is_border(text, *at))?;
+    std::str::from_utf8(text.get(start..end)?)
+        .ok()?
+        .chars()
+        .next()
+}
+
+/// Whether no character goes on at `at`.
+pub fn is_border(text: &[u8], at: usize) -> bool {
+    byte(text, at) & 0xc0 != 0x80
+}
+
+/// Bytes of the longest character in UTF-8.
+const MAX_CHAR_BYTES: usize = 4;
+
 /// Letters, digits and the bytes of non-ASCII characters.
 pub const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80

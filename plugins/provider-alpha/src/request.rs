@@ -1,5 +1,7 @@
 //! The canonical request as a Messages request.
 
+use std::collections::BTreeSet;
+
 use driver_kit::fault::{invalid, unsupported};
 use driver_kit::json::{Passed, raw};
 use driver_kit::{is_tool_name, post, user_id};
@@ -159,12 +161,13 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
 /// Definitions for the tools that the history calls, by first appearance.
 fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
     let mut tools: Vec<wire::Tool<'_>> = Vec::new();
+    let mut names = BTreeSet::new();
     for part in chat.messages.iter().flat_map(|message| &message.content) {
         if let PartBody::ToolCall(call) = &part.body {
             if !is_tool_name(&call.name, MAX_TOOL_NAME_CHARS) {
                 return Err(invalid("messages", "tool_name"));
             }
-            if tools.iter().all(|tool| tool.name != call.name) {
+            if names.insert(call.name.as_str()) {
                 let input_schema = raw(ANY_OBJECT, "tools")?;
                 tools.push(wire::Tool {
                     name: &call.name,

@@ -237,17 +237,14 @@ impl Detector {
         window: &Window,
         spans: &mut Vec<Span>,
     ) -> Result<(), PluginError> {
-        let Window {
-            start,
-            end,
-            segments,
-        } = window;
-        let Some(part) = text.get(*start..*end) else {
+        let Some(part) = window.read(text) else {
             return Err(PluginError::Sandbox);
         };
-        let sent: Vec<wit::Segment> = segments
+        let part = part.as_ref();
+        let sent: Vec<wit::Segment> = window
+            .segments
             .iter()
-            .map(|segment| to_wit(segment, *start))
+            .map(|segment| to_wit(segment.origin, window.stretch(segment)))
             .collect();
         let load = |store: &mut _, instance: &_| self.indices.load(store, instance);
         // Taken out, so that an instance whose call fails or is given up serves nothing more.
@@ -266,7 +263,10 @@ impl Detector {
         }
         let ranges: Vec<Range<u32>> = found.iter().map(|span| span.start..span.end).collect();
         for (span, range) in found.iter().zip(self.byte_ranges(part, &ranges)?) {
-            spans.push(self.check(text, span, range, window)?);
+            // The window has a heading that is there for its own text alone.
+            if let Some(place) = window.place(&range) {
+                spans.push(self.check(text, span, place, window)?);
+            }
         }
         Ok(())
     }
@@ -312,14 +312,13 @@ impl Detector {
             score,
             hints,
         } = *span;
-        let start = window.start + range.start;
-        let end = window.start + range.end;
+        let Range { start, end } = range;
         // Segments are in order: the last one that starts at or before the span is the only candidate.
         let at = window
             .segments
             .partition_point(|segment| segment.start <= start);
         let segment = at.checked_sub(1).and_then(|at| window.segments.get(at));
-        if range.is_empty() || segment.is_none_or(|segment| end > segment.end) {
+        if start >= end || segment.is_none_or(|segment| end > segment.end) {
             return Err(PluginError::Contract("a span is not inside one segment"));
         }
         if !(text.is_char_boundary(start) && text.is_char_boundary(end)) {
@@ -437,13 +436,13 @@ fn kind_from_wit(kind: wit_types::EntityKind) -> Kind {
     }
 }
 
-/// Offsets relative to the window; windows are at most `max-text` (32 bits) long.
-fn to_wit(segment: &Segment, window_start: usize) -> wit::Segment {
-    let offset = |at: usize| u32::try_from(at - window_start).unwrap_or(u32::MAX);
+/// Windows are at most `max-text` (32 bits) long.
+fn to_wit(origin: Origin, stretch: Range<usize>) -> wit::Segment {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     wit::Segment {
-        start: offset(segment.start),
-        end: offset(segment.end),
-        origin: match segment.origin {
+        start: offset(stretch.start),
+        end: offset(stretch.end),
+        origin: match origin {
             Origin::SystemPrompt => wit_types::SegmentOrigin::SystemPrompt,
             Origin::UserText => wit_types::SegmentOrigin::UserText,
             Origin::AssistantText => wit_types::SegmentOrigin::AssistantText,

@@ -1,13 +1,12 @@
-//! Names that something before them leads to: a title, what the person is, a greeting, an introduction.
+//! Names that something before them leads to: what the person is, a greeting, an introduction.
 
 use super::degree::{is_degree_before, is_told_of_staff};
 use super::eponym::is_eponym;
 use super::listed::{is_small_noun, listed, reversed};
 use super::pair::{
-    is_aid, is_given_of_pair, is_noun_for_name, is_pair_in_capitals, is_pair_of_somebody,
-    is_small_pair, is_sure_surname, is_word_name, uncased_end,
+    is_aid, is_given_of_pair, is_pair_in_capitals, is_pair_of_somebody, is_small_pair,
+    is_sure_surname, is_word_name, uncased_end,
 };
-use super::thing::is_titled_thing;
 use super::told::labelled;
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
@@ -15,7 +14,6 @@ use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
 
-const TITLE_SCORE: u16 = 900;
 const LED_SCORE: u16 = 800;
 /// `patient Hernandez`: nobody means anybody else, not even in the definition of a tool.
 const PATIENT_SCORE: u16 = 850;
@@ -24,94 +22,6 @@ const PATIENT_SCORE: u16 = 850;
 fn score(sentence: &Sentence<'_>, first: usize) -> u16 {
     let whole = listed(sentence, first).or_else(|| reversed(sentence, first));
     whole.map_or(LED_SCORE, |(finding, _)| finding.score.max(LED_SCORE))
-}
-
-/// `Dr. Kumar`, `mr . smith`: the word behind a title is a name unless it cannot be one.
-pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
-    let title = sentence.token(at)?;
-    if !sentence.is_next_to(at) || is_titled_thing(sentence, at) {
-        return None;
-    }
-    // `Dr. van der Merwe`.
-    let particles = particles(sentence, at + 1);
-    let first = sentence.token(at + 1 + particles)?;
-    // `Dr. Smith` and `doctor smith`, but `doctor will` and `the doctor said`.
-    let is_spelt = title.len() > 3;
-    let fits = if first.shape == Shape::Initial {
-        sentence
-            .token(at + particles + 2)
-            .is_some_and(|next| next.is_capital() && !next.class.is_common())
-            || !is_spelt
-    } else if first.is_capital() && sentence.writing == Writing::Cased {
-        (!is_blocked(first)
-            || !is_spelt
-                && (first.class.is_surname() || is_noun_for_name(sentence, at + 1 + particles)))
-            && !(is_spelt && first.class.is_common() && !first.class.is_sure())
-    } else {
-        // `mr` without a dot may be a scan.
-        let is_sure_title = !is_spelt
-            && (sentence.gap(at).contains(&b'.')
-                || !title.text(sentence.text).eq_ignore_ascii_case("mr"));
-        // `mrs abernethy fam`: of no other meaning.
-        let is_mrs = title.text(sentence.text).eq_ignore_ascii_case("mrs");
-        may_follow_uncased(sentence, first, is_sure_title, is_mrs)
-            || is_small_pair(sentence, at + 1 + particles)
-    };
-    if !fits {
-        return None;
-    }
-    let mut end = name_end(sentence, at + 1 + particles);
-    // `DR. BJORN AASGAARD`, `mr tunde alao`.
-    if sentence.writing == Writing::Uncased && end == at + 2 + particles {
-        end = uncased_end(sentence, at + 1 + particles, end);
-    }
-    // `doctor bill hathaway`, in a text with capitals.
-    if first.shape == Shape::Lower && is_small_pair(sentence, at + 1 + particles) {
-        end = end.max(at + 3 + particles);
-    }
-    Some((
-        finding(sentence, at + 1, end, TITLE_SCORE)?.contextual(),
-        end,
-    ))
-}
-
-/// How many particles in small letters stand from `at` on, before the rest of a name.
-fn particles(sentence: &Sentence<'_>, at: usize) -> usize {
-    /// Of `de la` and `van der`.
-    const MOST: usize = 2;
-    (at..at + MOST)
-        .take_while(|at| {
-            let is_one = |token: &Token| token.is(Role::Particle) && token.shape == Shape::Lower;
-            sentence.token(*at).is_some_and(is_one) && sentence.is_joined_to(*at)
-        })
-        .count()
-}
-
-/// Small letters, or all capitals: the lists decide.
-fn may_follow_uncased(
-    sentence: &Sentence<'_>,
-    token: &Token,
-    is_short_title: bool,
-    is_mrs: bool,
-) -> bool {
-    if is_blocked(token) || token.shape == Shape::Number || token.len() < 2 {
-        return false;
-    }
-    // Cased texts are asked here about words in small letters, whose class nobody looked up.
-    if sentence.writing == Writing::Cased && token.shape == Shape::Lower {
-        let class = token.class_of(sentence.text);
-        return is_short_title && class.is_name() && class.is_sure()
-            || is_short_title && class.is_surname() && !class.is_word()
-            || is_mrs
-                && (class.is_unknown() || class.is_surname() && !class.is_common())
-                && token.role.is_none()
-                && token.len() > 3;
-    }
-    token.class.is_sure()
-        || is_short_title
-            && (token.class.is_surname() || token.class.is_unknown())
-            && token.len() > 2
-        || token.class.is_name() && !token.class.is_word()
 }
 
 /// What stands between a label and its value: a sign with white space or emphasis around it, the border of a cell, a

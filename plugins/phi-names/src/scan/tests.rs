@@ -397,8 +397,10 @@ fn the_sample_of_every_kind_is_found() {
 fn any_text_is_survived() {
     let words = [
         "Jane", "Doe", "é", "—", "’s", ",", ".", " ", "\n", "12", "St", "Dr", "-", "'", "MD", "in",
-        "Boston", "MA", "ß", "日本", "|", "Hospital",
+        "Boston", "MA", "ß", "日本", "|", "Hospital", "_", ".pdf", "/", ":",
     ];
+    // Longer than a name or a file's name may be.
+    let run = "患者".repeat(100);
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     for _ in 0..5_000 {
         let mut text = String::new();
@@ -406,12 +408,25 @@ fn any_text_is_survived() {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            text.push_str(words[(state % words.len() as u64) as usize]);
+            if state.is_multiple_of(64) {
+                text.push_str(&run);
+            } else {
+                text.push_str(words[(state % words.len() as u64) as usize]);
+            }
         }
         let end = u32::try_from(text.len()).unwrap_or_default();
         // Borders of characters are asserted in there.
         across(&text, &[(0, end)]);
     }
+}
+
+#[test]
+fn what_goes_on_without_end_is_no_name_and_no_street() {
+    let mut street = found::<Names>(&format!("lives at 12 Main St{}", " N".repeat(30_000)));
+    street.truncate(1);
+    assert_eq!(street, ["ADDRESS:12 Main St N N"]);
+    let name = found::<Names>(&format!("Dr. Maria{}", " \"Mia\" Lopez".repeat(8_000)));
+    assert!(name.len() > 1 && name.iter().all(|name| name.len() < 200));
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 mod limit;
 mod named;
+mod told;
 
 use super::{AGE_OVER_89, Finding};
 use crate::number::Numbers;
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
 use limit::is_limit;
 use named::{is_alone, is_named};
+use told::{has_measure, is_passing, is_told};
 
 /// Ages that are told; nobody is older.
 const AGES: std::ops::RangeInclusive<u32> = 90..=125;
@@ -70,9 +72,6 @@ const AGE_BEFORE: &[&str] = &[
     "he's",
     "i am",
     "i'm",
-    "she was",
-    "he was",
-    "now",
     "patient is",
     "mother is",
     "father is",
@@ -230,6 +229,8 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         || is_years(text, start, behind)
         || is_decade(text, start, end)
         || is_coming(text, start, behind)
+        || is_told(text, start, behind)
+        || is_passing(text, start, behind)
         || is_asked(text, start) && !begins_with(behind, UNITS)
     {
         800
@@ -552,30 +553,6 @@ fn is_of_life(near: &[u8]) -> bool {
         "her", "his", "their", "my", "she", "he", "she's", "he's", "age", "aged", "woman", "man",
         "lady",
     ];
-    const MEASURES: &[&str] = &[
-        "bp",
-        "sbp",
-        "dbp",
-        "hr",
-        "sat",
-        "sats",
-        "spo2",
-        "o2",
-        "map",
-        "rate",
-        "pressure",
-        "pulse",
-        "systolic",
-        "sugars",
-        "glucose",
-        "temps",
-        "rates",
-        "satting",
-        "saturation",
-        "bs",
-        "fsbg",
-        "vitals",
-    ];
     if !ends_with(near, DECADE_BEFORE) {
         return false;
     }
@@ -585,7 +562,7 @@ fn is_of_life(near: &[u8]) -> bool {
             "in her", "in his", "in their", "in my", "into her", "into his",
         ],
     );
-    is_somebodys || has(near, WHOSE) && !has(near, MEASURES)
+    is_somebodys || has(near, WHOSE) && !has_measure(near)
 }
 
 const DECADE_BEFORE: &[&str] = &[

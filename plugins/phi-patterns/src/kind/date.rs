@@ -8,13 +8,13 @@ mod said;
 mod usual;
 
 pub use alone::{find_holiday, find_month};
-pub use named::find_named;
+pub use named::{find_named, find_season};
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
-use said::{DATE_WORDS, MEASURE_AFTER, is_said};
+use said::{DATE_WORDS, LEADS, MEASURE_AFTER, is_said};
 
 /// Years that a date in a record has.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
@@ -48,6 +48,9 @@ pub fn find_numeric(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         return Some(finding(at + 2, score));
     }
     if let Some(last) = days(numbers, at) {
+        return Some(finding(last, 850));
+    }
+    if let Some(last) = months(numbers, at) {
         return Some(finding(last, 850));
     }
     if let Some(last) = stay(numbers, at) {
@@ -166,6 +169,7 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
             && (is_month_and_day(a, b) || is_month_and_day(b, a))
             && !is_version(numbers, at))
         .then_some(950),
+        (1 | 2, 1 | 2, 2) if is_doses(numbers, at) => None,
         (1 | 2, 1 | 2, 2) if is_month_and_day(a, b) || is_month_and_day(b, a) => {
             match numbers.gap(at) {
                 Gap::Slash => Some(850),
@@ -178,7 +182,7 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
                         behind,
                         [b' ', b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', ..]
                     );
-                    (is_timed || has(near, DATE_WORDS)).then_some(600)
+                    (is_timed || has(near, DATE_WORDS) || has(near, LEADS)).then_some(600)
                 }
             }
         }
@@ -190,6 +194,20 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
         }
         _ => None,
     }
+}
+
+/// `8-8-10 units with meals`, `doses 10/20/40`: three doses, and no year.
+fn is_doses(numbers: &Numbers<'_>, at: usize) -> bool {
+    const UNITS: &[&str] = &[
+        "units", "unit", "u", "iu", "mg", "mcg", "ug", "ml", "cc", "g", "gm", "meq", "mmol", "tab",
+        "tabs", "tablet", "tablets", "cap", "caps", "capsule", "capsules", "puffs", "drops",
+    ];
+    let text = numbers.text;
+    begins_with(after(text, numbers.group(at + 2).end), UNITS)
+        || ends_with(
+            before(text, numbers.group(at).start),
+            &["dose", "doses", "doses of", "strengths", "strengths of"],
+        )
 }
 
 /// `Version 10.4.2026`.
@@ -302,6 +320,21 @@ fn days(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
         && is_day(numbers.value(at + 2)?)
         && numbers.group(at + 3).len() == 4
         && YEARS.contains(&numbers.value(at + 3)?);
+    (is_span && numbers.stands_alone(at, at + 3)).then_some(at + 3)
+}
+
+/// The last group of `06/2023-09/2023`.
+fn months(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
+    let is_one = |at: usize| {
+        numbers.gap(at) == Gap::Slash
+            && numbers.group(at).len() <= 2
+            && numbers.group(at + 1).len() == 4
+            && numbers.value(at).is_some_and(is_month)
+            && numbers
+                .value(at + 1)
+                .is_some_and(|year| YEARS.contains(&year))
+    };
+    let is_span = is_one(at) && numbers.gap(at + 1) == Gap::Dash && is_one(at + 2);
     (is_span && numbers.stands_alone(at, at + 3)).then_some(at + 3)
 }
 

@@ -1,7 +1,7 @@
 //! E-mail addresses: from the `@` outwards, and as they are said, from the `dot com` backwards.
 
 use super::{EMAIL, Finding};
-use crate::text::{byte, byte_before, is_word, starts};
+use crate::text::{byte, byte_before, char_at, char_before, is_word, starts};
 
 /// Longest local part and domain (RFC 5321, 4.5.3.1).
 const MAX_LOCAL_BYTES: usize = 64;
@@ -11,26 +11,20 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
     if byte_before(text, at) == b' ' && byte(text, at + 1) == b' ' {
         return spaced(text, at);
     }
-    let head = text.get(at.saturating_sub(MAX_LOCAL_BYTES)..at)?;
-    let local_len = head
-        .iter()
-        .rev()
-        .take_while(|byte| is_local(**byte))
-        .count();
-    let local = head.get(head.len() - local_len..)?;
+    let local_start = run_start(text, at, is_local);
+    let local = text.get(local_start..at)?;
     // Quotes, slashes and dots before the address belong to the sentence.
     let lead = local
         .iter()
         .take_while(|byte| !(byte.is_ascii_alphanumeric() || **byte >= 0x80))
         .count();
-    let start = at - local_len + lead;
+    let start = local_start + lead;
     let domain_start = at + 1;
-    let rest = text.get(domain_start..text.len().min(domain_start + MAX_DOMAIN_BYTES))?;
-    let mut domain_len = rest.iter().take_while(|byte| is_domain(**byte)).count();
-    while domain_len > 0 && b".-".contains(&byte(rest, domain_len - 1)) {
-        domain_len -= 1;
+    let mut domain_end = run_end(text, domain_start, is_domain);
+    while domain_end > domain_start && b".-".contains(&byte_before(text, domain_end)) {
+        domain_end -= 1;
     }
-    let domain = rest.get(..domain_len)?;
+    let domain = text.get(domain_start..domain_end)?;
     let last_dot = domain.iter().rposition(|byte| *byte == b'.')?;
     // Only labels below the first may have an underscore: behind it goes something else, `jane@lakeside.org_old`.
     let top = domain.get(last_dot + 1..)?;
@@ -49,23 +43,17 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
 
 /// `nkem.o @ gmail.com`: a name of an account on one side, a domain that mail goes to on the other.
 fn spaced(text: &[u8], at: usize) -> Option<Finding> {
-    let head = text.get(..at - 1)?;
-    let local = head
-        .iter()
-        .rev()
-        .take(MAX_LOCAL_BYTES)
-        .take_while(|byte| is_local(**byte))
-        .count();
-    let rest = text.get(at + 2..text.len().min(at + 2 + MAX_DOMAIN_BYTES))?;
-    let mut len = rest.iter().take_while(|byte| is_domain(**byte)).count();
+    let start = run_start(text, at - 1, is_local);
+    let domain_start = at + 2;
+    let mut end = run_end(text, domain_start, is_domain);
     // `example . com`.
-    while rest.get(len..).is_some_and(|rest| rest.starts_with(b" . "))
-        && let Some(part) = rest.get(len + 3..)
-        && byte(part, 0).is_ascii_lowercase()
+    while end - domain_start < MAX_DOMAIN_BYTES
+        && text.get(end..).is_some_and(|rest| rest.starts_with(b" . "))
+        && byte(text, end + 3).is_ascii_lowercase()
     {
-        len += 3 + part.iter().take_while(|byte| is_domain(**byte)).count();
+        end = run_end(text, end + 3, is_domain);
     }
-    let domain = rest.get(..len)?;
+    let domain = text.get(domain_start..end)?;
     let domain = domain.strip_suffix(b".").unwrap_or(domain);
     let top = domain.iter().rposition(|byte| *byte == b'.')?;
     let top = (top > 0).then(|| domain.get(top + 1..))??;
@@ -73,8 +61,8 @@ fn spaced(text: &[u8], at: usize) -> Option<Finding> {
     let ends = TOPS
         .iter()
         .any(|known| top.eq_ignore_ascii_case(known.as_bytes()));
-    let start = at - 1 - local;
-    (local > 1 && ends).then_some(Finding::new(EMAIL, start, at + 2 + domain.len(), 850))
+    let is_address = at - 1 - start > 1 && ends;
+    is_address.then_some(Finding::new(EMAIL, start, domain_start + domain.len(), 850))
 }
 
 /// Domains that are said in full. Others do not stand in speech.
@@ -118,9 +106,7 @@ const SIGNS: &[&str] = &["dot", "underscore", "dash", "hyphen", "period", "plus"
 
 /// `jane (at) gmail.com`; what is said behind the domain is found from its last `dot`.
 fn find_marked_at(text: &[u8], joint: &Joint) -> Option<Finding> {
-    let rest = text.get(joint.end..)?;
-    let len = rest.iter().take_while(|byte| is_domain(**byte)).count();
-    let domain = rest.get(..len)?;
+    let domain = text.get(joint.end..run_end(text, joint.end, is_domain))?;
     let domain = domain.strip_suffix(b".").unwrap_or(domain);
     // `items[at].name` is code.
     let dot = domain.iter().rposition(|byte| *byte == b'.')?;
@@ -142,7 +128,7 @@ fn address_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
     const MAX_WORDS: usize = 6;
     let mut end = end;
     for _ in 0..MAX_WORDS {
-        let (start, word_end) = part_before(text, end, is_domain_word)?;
+        let (start, word_end) = part_before(text, end, is_domain)?;
         if matches!(text.get(start..word_end)?, b"the" | b"a") {
             return None;
         }
@@ -170,9 +156,56 @@ fn local_before(text: &[u8], end: usize) -> Option<(usize, usize)> {
 
 /// The signs of one kind that end at `end`.
 fn part_before(text: &[u8], end: usize, is_part: fn(u8) -> bool) -> Option<(usize, usize)> {
-    let head = text.get(end.saturating_sub(MAX_LOCAL_BYTES)..end)?;
-    let len = head.iter().rev().take_while(|byte| is_part(**byte)).count();
-    (len > 0).then_some((end - len, end))
+    let start = run_start(text, end, is_part);
+    (start < end).then_some((start, end))
+}
+
+/// Where the run of `is_part` begins that ends at `end`, as far back as a local part may reach.
+fn run_start(text: &[u8], end: usize, is_part: fn(u8) -> bool) -> usize {
+    let mut start = end;
+    let mut is_unspaced = None;
+    while let Some(char) = char_before(text, start)
+        && goes_on(char, is_part, &mut is_unspaced)
+        && end - start + char.len_utf8() <= MAX_LOCAL_BYTES
+    {
+        start -= char.len_utf8();
+    }
+    start
+}
+
+/// Where the run of `is_part` ends that begins at `start`, as far as a domain may reach.
+fn run_end(text: &[u8], start: usize, is_part: fn(u8) -> bool) -> usize {
+    let mut end = start;
+    let mut is_unspaced = None;
+    while let Some(char) = char_at(text, end)
+        && goes_on(char, is_part, &mut is_unspaced)
+        && end - start + char.len_utf8() <= MAX_DOMAIN_BYTES
+    {
+        end += char.len_utf8();
+    }
+    end
+}
+
+/// Whether a run has `char` in it. A script without spaces is the sentence that an address stands in, but where the run
+/// begins with it: `用户@例子.公司`.
+fn goes_on(char: char, is_part: fn(u8) -> bool, is_unspaced: &mut Option<bool>) -> bool {
+    let is_foreign = is_unspaced_script(char);
+    let may_be_foreign = *is_unspaced.get_or_insert(is_foreign);
+    match u8::try_from(char) {
+        Ok(byte) if byte.is_ascii() => is_part(byte),
+        _ => (char.is_alphanumeric() || is_accent(char)) && (may_be_foreign || !is_foreign),
+    }
+}
+
+/// Scripts whose words are not apart, or that hang endings on words of others: Thai, Lao, Burmese, Khmer, and those of
+/// China, Japan and Korea.
+const fn is_unspaced_script(char: char) -> bool {
+    matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..)
+}
+
+/// Accents that are characters of their own.
+const fn is_accent(char: char) -> bool {
+    matches!(char, '\u{300}'..='\u{36f}')
 }
 
 /// A word in the place of a sign, with what sets it apart: ` dot `, `[dot]`, ` (at) `.
@@ -230,16 +263,10 @@ fn letters_len(text: &[u8], start: usize) -> usize {
         .count()
 }
 
-const fn is_domain_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'-' | b'_' | b'.')
-}
-
 const fn is_local(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || byte >= 0x80
-        || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-' | b'\'' | b'&' | b'~')
+    is_domain(byte) || matches!(byte, b'%' | b'+' | b'\'' | b'&' | b'~')
 }
 
 const fn is_domain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'.' | b'-' | b'_')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_')
 }

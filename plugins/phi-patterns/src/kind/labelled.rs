@@ -10,7 +10,7 @@ use super::licence::is_npi;
 use super::read_out;
 use super::{DEVICE_ID, FAX, Finding, HEALTH_PLAN_ID, LICENSE_NUMBER, OTHER_ID, PHONE, SSN};
 use crate::number::Numbers;
-use crate::text::{begins_with, byte, byte_before, has, is_word, starts};
+use crate::text::{begins_with, byte, byte_before, ends_with, has, is_word, starts};
 use crate::trigger::{Form, TRIGGERS, Trigger};
 
 pub(super) use code::code_end;
@@ -44,6 +44,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         | Trigger::Holiday
         | Trigger::Slash
         | Trigger::Url
+        | Trigger::Season
         | Trigger::Ninety
         | Trigger::Mail
         | Trigger::Place
@@ -86,6 +87,12 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     let Some(end) = end else {
         return behind_somebody(text, label, gap.end, kind);
     };
+    // Before the rest of the code is read: a word of every text may stand in it again and again.
+    if is_weak(text, (at, label_end), (gap.end, end))
+        || kind == OTHER_ID && is_of_code_system(text, label_end, (gap.end, end))
+    {
+        return None;
+    }
     let end = whole_end(text, gap.end, end);
     let code = text.get(gap.end..end)?;
     let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -97,7 +104,6 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         && !is_lettered(code)
         && !is_abbreviated(label, digits)
         && !is_woven(label, code)
-        || is_weak(text, (at, label_end), (gap.end, end))
     {
         return None;
     }
@@ -283,6 +289,26 @@ fn is_weak(text: &[u8], label: (usize, usize), code: (usize, usize)) -> bool {
     let is_number = (6..=8).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
     is_one_of(&["patient"])
         && (between != b" " || !is_number || is_day || !byte(word, 0).is_ascii_uppercase())
+}
+
+/// `auth for CPT 72148`, `authorization for J1745`, `order for 70553`: what is done, by the number that all have for it.
+fn is_of_code_system(text: &[u8], label_end: usize, (start, end): (usize, usize)) -> bool {
+    const SYSTEMS: &[&str] = &[
+        "cpt", "hcpcs", "icd", "icd10", "ndc", "loinc", "drg", "snomed", "rxnorm",
+    ];
+    let (between, code) = (text.get(label_end..start), text.get(start..end));
+    let (between, code) = (between.unwrap_or_default(), code.unwrap_or_default());
+    let is_procedure = match code {
+        [first, digits @ ..] => {
+            (first.is_ascii_uppercase() || first.is_ascii_digit())
+                && digits.len() == 4
+                && digits.iter().all(u8::is_ascii_digit)
+        }
+        [] => false,
+    };
+    begins_with(code, SYSTEMS)
+        || ends_with(between, SYSTEMS)
+        || is_procedure && has(between, &["for"])
 }
 
 /// Words before `ID` that say whose it is.

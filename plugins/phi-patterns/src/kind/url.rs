@@ -1,7 +1,7 @@
 //! Addresses of the web: `https://…`, `www.…`, and `facebook.com/…`. Those of public reference works are left alone.
 
 use super::{Finding, URL};
-use crate::text::{byte, byte_before, is_word, starts};
+use crate::text::{byte, byte_before, is_border, is_word, starts};
 
 const MAX_BYTES: usize = 2048;
 
@@ -119,6 +119,9 @@ fn end(text: &[u8], start: usize) -> Option<usize> {
     let ends = |byte: &u8| *byte <= b' ' || b"\"<>`|\\^{}".contains(byte);
     let mut len = rest.iter().position(ends).unwrap_or(rest.len());
     while len > 0 && b".,;:!?)]'*".contains(&byte(rest, len - 1)) {
+        len -= 1;
+    }
+    while !is_border(text, start + len) {
         len -= 1;
     }
     (len > 0).then_some(start + len)

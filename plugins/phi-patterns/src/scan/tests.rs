@@ -137,6 +137,7 @@ fn addresses() {
         ),
     ]);
     leaves_alone::<Patterns>(&[
+        "日本語@日本語",
         "meet @ noon",
         "user@host",
         "look at amazon dot com",
@@ -146,6 +147,48 @@ fn addresses() {
         "a@b..com",
         "5 mg @ 8.30",
     ]);
+}
+
+#[test]
+fn addresses_in_scripts_without_spaces() {
+    finds::<Patterns>(&[
+        (
+            "患者的女儿希望我们把化验单和出院小结一起发到zhang.wei@example.com",
+            &["EMAIL:zhang.wei@example.com"],
+        ),
+        (
+            "请发到zhang.wei@example.com，谢谢，并请在星期五之前把出院小结也寄给家属",
+            &["EMAIL:zhang.wei@example.com"],
+        ),
+        (
+            "กรุณาส่งผลตรวจไปที่somchai@example.co.thภายในวันศุกร์",
+            &["EMAIL:somchai@example.co.th"],
+        ),
+        ("kim@example.kr으로 보내 주세요", &["EMAIL:kim@example.kr"]),
+        ("см. «ivan@example.ru»", &["EMAIL:ivan@example.ru"]),
+        ("see—jane@example.org—or call", &["EMAIL:jane@example.org"]),
+        ("пишите на иван@почта.рф", &["EMAIL:иван@почта.рф"]),
+        ("用户@例子.公司", &["EMAIL:用户@例子.公司"]),
+        ("发到 wei @ gmail.com", &["EMAIL:wei @ gmail.com"]),
+        ("发到wei @ gmail.com。", &["EMAIL:wei @ gmail.com"]),
+        (
+            "电子邮件wei dot zhang at gmail dot com",
+            &["EMAIL:wei dot zhang at gmail dot com"],
+        ),
+        ("发到wei(at)gmail.com吧", &["EMAIL:wei(at)gmail.com"]),
+    ]);
+    let path = format!(
+        "https://portal.lakeside-clinic.com/患{}",
+        "者".repeat(1_000)
+    );
+    let mut findings = Vec::new();
+    scan(path.as_bytes(), &mut findings);
+    assert!(
+        findings
+            .iter()
+            .all(|found| path.is_char_boundary(found.end))
+    );
+    assert_eq!(findings.len(), 1);
 }
 
 #[test]
@@ -523,31 +566,36 @@ fn the_sample_of_every_kind_is_found() {
 }
 
 #[test]
-fn any_bytes_are_survived() {
+fn any_text_is_survived() {
     let words = "Mar May 5 9 ssn mrn | | # \n \n \t  \" ' [ ] { } < > = % ( ) , : . - -- / @ \\ at dot com id ID: \
                  Users home in since admitted between and slash two PID OBR <id extension <td> <tr> </tr> 12 440182 \
                  1981 0010,0020 M F é like gps 42.3601 Age 92F";
     let words: Vec<&str> = words.split(' ').collect();
-    let alphabet = b"0123456789-./ ()@+xM\xC3\xA9ayrn:,'#";
+    let signs: Vec<char> = "0123456789-./ ()@+xMéayrn:,'#患".chars().collect();
+    // Longer than what one finding may have.
+    let runs = ["患者", "é", "ผู้ป่วย"].map(|part| part.repeat(100));
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     for round in 0..40_000 {
-        let mut text = Vec::new();
+        let mut text = String::new();
         for _ in 0..40 {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            if round % 2 == 0 {
-                text.push(alphabet[(state % alphabet.len() as u64) as usize]);
-                continue;
+            if state.is_multiple_of(64) && round % 8 == 0 {
+                text.push_str(&runs[(state >> 32) as usize % runs.len()]);
+            } else if round % 2 == 0 {
+                text.push(signs[(state % signs.len() as u64) as usize]);
+            } else {
+                text.push_str(words[(state % words.len() as u64) as usize]);
+                text.push_str(&" ".repeat((state >> 32) as usize % 3));
             }
-            text.extend(words[(state % words.len() as u64) as usize].bytes());
-            text.extend([b' '].repeat((state >> 32) as usize % 3));
         }
         let mut findings = Vec::new();
-        scan(&text, &mut findings);
+        scan(text.as_bytes(), &mut findings);
         for finding in findings {
             assert!(
-                finding.start < finding.end && finding.end <= text.len(),
+                text.get(finding.start..finding.end)
+                    .is_some_and(|value| !value.is_empty()),
                 "{text:?}"
             );
         }

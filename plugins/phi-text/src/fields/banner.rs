@@ -1,7 +1,7 @@
 //! The line above a chart that says who it is of: `Smith, John | 02/03/1944 | M | 3384712`. Nothing labels it; a day of
 //! birth and a sex beside a number say what the number is.
 
-use super::hl7::segment_name;
+use super::hl7::{segment_name, wrap_len};
 use super::{Visit, trimmed};
 use crate::chunk;
 use crate::text::{byte, is_word};
@@ -30,7 +30,7 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             .map_or(from, |line| from + line + 1);
         let end = chunk::next_of(text, pipe, [b'\n', b'\r']).unwrap_or(text.len());
         at = end;
-        if end - start <= MAX_BYTES && segment_name(text, start).is_none() {
+        if end - start <= MAX_BYTES && segment_name(text, start + wrap_len(text, start)).is_none() {
             line(text, start, end, visit);
         }
     }

@@ -1,4 +1,5 @@
-//! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself.
+//! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself. A line may be
+//! indented or quoted, and a message may stand inside of one: `Parse this: PID|1||…`.
 
 use super::Visit;
 use crate::chunk;
@@ -11,12 +12,59 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut at = 0;
     while at < text.len() {
         let end = line_end(text, at);
-        if let Some(name) = segment_name(text, at) {
-            segment(text, name, at + 3, end, visit);
-        }
+        line(text, at + wrap_len(text, at), end, visit);
         at = end + 1;
     }
 }
+
+/// Visits the segments between `at` and `end`, the first of which may have any name.
+fn line(text: &[u8], mut at: usize, end: usize, visit: &mut Visit<'_>) {
+    while at < end {
+        let next = next_segment(text, at + NAME_BYTES + 1, end).unwrap_or(end);
+        if let Some(name) = segment_name(text, at) {
+            let own = text.get(..next).unwrap_or_default();
+            let own = own.trim_ascii_end();
+            let own = own.strip_suffix(b"\"").unwrap_or(own);
+            segment(text, name, at + NAME_BYTES, own.len(), visit);
+        }
+        at = next;
+    }
+}
+
+/// Bytes of what a line is wrapped in before a segment.
+pub(super) fn wrap_len(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter()
+        .take_while(|byte| b" \t>\"'`".contains(byte))
+        .count()
+}
+
+/// Where the next segment of a known name begins in `from..end`, behind a space or what else a message is wrapped in.
+fn next_segment(text: &[u8], from: usize, end: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(pipe) = chunk::next_of(text.get(..end)?, at, [b'|']) {
+        at = pipe + 1;
+        let start = pipe.checked_sub(NAME_BYTES).filter(|start| *start >= from);
+        let is_known = |start: &usize| {
+            wrap_len(text, start - 1) > 0
+                && segment_name(text, *start)
+                    .is_some_and(|name| SEGMENTS.iter().any(|known| name == *known))
+        };
+        if let Some(start) = start.filter(is_known) {
+            return Some(start);
+        }
+    }
+    None
+}
+
+/// Bytes of the name of a segment.
+const NAME_BYTES: usize = 3;
+/// Segments that say something of somebody, and those that messages begin with.
+const SEGMENTS: [&[u8; NAME_BYTES]; 28] = [
+    b"MSH", b"EVN", b"PID", b"PD1", b"NK1", b"PV1", b"PV2", b"GT1", b"IN1", b"IN2", b"IN3", b"MRG",
+    b"ORC", b"OBR", b"OBX", b"NTE", b"DG1", b"AL1", b"PR1", b"FT1", b"SPM", b"TXA", b"RXA", b"RXE",
+    b"RXO", b"SCH", b"ROL", b"STF",
+];
 
 fn line_end(text: &[u8], mut at: usize) -> usize {
     while let Some(end) = chunk::next_of(text, at, [b'\n', b'\r', b'\\']) {
@@ -30,7 +78,7 @@ fn line_end(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-/// `PID|`, perhaps behind the white space or quote that a message is wrapped in.
+/// `PID|`.
 pub(super) fn segment_name(text: &[u8], at: usize) -> Option<&[u8]> {
     let name = text.get(at..at + 3)?;
     let is_name = name.first()?.is_ascii_uppercase()

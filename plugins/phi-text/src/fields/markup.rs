@@ -7,6 +7,8 @@ use crate::text::{byte, starts};
 
 /// Elements that a cell has around its text.
 const MAX_INNER: usize = 4;
+/// Bytes of the longest element with its attributes; a longer one is not read, so that one without an end costs little.
+const MAX_ELEMENT_BYTES: usize = 1024;
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut row = Row::default();
@@ -81,7 +83,8 @@ fn is_element(text: &[u8], name: &[u8]) -> bool {
 fn cell(text: &[u8], at: usize) -> (usize, usize) {
     let mut start = at;
     for _ in 0..MAX_INNER {
-        let Some(close) = chunk::next_of(text, start, [b'>']) else {
+        let near = text.get(..text.len().min(start + MAX_ELEMENT_BYTES));
+        let Some(close) = near.and_then(|near| chunk::next_of(near, start, [b'>'])) else {
             return (0, 0);
         };
         start = close + 1;

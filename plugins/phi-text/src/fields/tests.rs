@@ -26,6 +26,45 @@ fn sees(text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn messages_that_are_indented_or_quoted_or_in_a_sentence() {
+    let pid = ["PID-3=00482913^^^MERCY^MR", "PID-5=DOE^JANE"];
+    for text in [
+        "  PID|1||00482913^^^MERCY^MR||DOE^JANE|\n",
+        "> PID|1||00482913^^^MERCY^MR||DOE^JANE",
+        "\"PID|1||00482913^^^MERCY^MR||DOE^JANE\"",
+        "Parse this: PID|1||00482913^^^MERCY^MR||DOE^JANE",
+        "MSH|^~\\&|ADT|X PID|1||00482913^^^MERCY^MR||DOE^JANE PV1|1|I",
+        "\t\"ZZZ|1 PID|1||00482913^^^MERCY^MR||DOE^JANE",
+    ] {
+        sees(text, &pid);
+    }
+    assert!(
+        fields("the grid PIT|1||12")
+            .iter()
+            .all(|field| !field.starts_with("PIT"))
+    );
+    let nm1 = ["NM1-3=DOE", "NM1-MI=XEA88"];
+    for text in [
+        "> NM1*IL*1*DOE*JANE****MI*XEA88~",
+        "Parse NM1*IL*1*DOE*JANE****MI*XEA88~N3*12 MAIN ST~",
+        "  NM1*IL*1*DOE*JANE****MI*XEA88",
+    ] {
+        sees(text, &nm1);
+    }
+    assert!(fields("so 12 AB*3*4 and **bold** N1").is_empty());
+}
+
+#[test]
+fn an_element_without_an_end_is_not_read() {
+    let row = |style: usize| {
+        let style = "x".repeat(style);
+        format!("<tr><th>mrn</th><th>name</th></tr><tr><td {style}>12</td><td>Ann</td></tr>")
+    };
+    sees(&row(500), &["mrn=12", "name=Ann"]);
+    assert!(fields(&row(2_000)).iter().all(|field| field != "mrn=12"));
+}
+
+#[test]
 fn json_in_all_its_spellings() {
     sees(
         r#"{"mrn": "12", "age": 93, "given": ["Ann", "B"]}"#,

@@ -1,8 +1,8 @@
 //! X12: segments that end with `~`, elements between `*`. What an element is often depends on the qualifier before it,
-//! which becomes part of the label: `REF-SY`, `NM1-MI`.
+//! which becomes part of the label: `REF-SY`, `NM1-MI`. Words may stand before the first segment: `Parse NM1*IL*1*…`.
 
 use super::Visit;
-use super::hl7::{numbered, until};
+use super::hl7::{numbered, until, wrap_len};
 use crate::chunk;
 
 /// Elements of one segment.
@@ -19,10 +19,15 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
 
 fn segment(text: &[u8], at: usize, end: usize, visit: &mut Visit<'_>) {
     // Two or three capitals and a `*`, as soon as anything else is seen it is prose.
+    let at = at + wrap_len(text, at);
     let head = text.get(at..end).unwrap_or_default().trim_ascii_start();
-    if !head.iter().take(4).any(|byte| *byte == b'*') {
+    let at = if head.iter().take(4).any(|byte| *byte == b'*') {
+        at
+    } else if let Some(inside) = first_inside(text, at, end) {
+        inside
+    } else {
         return;
-    }
+    };
     let mut elements = [(0, 0); MAX_ELEMENTS];
     let mut count = 0;
     let mut start = at;
@@ -71,6 +76,20 @@ fn segment(text: &[u8], at: usize, end: usize, visit: &mut Visit<'_>) {
         }
     }
 }
+
+/// Where the first segment begins that has words before it.
+fn first_inside(text: &[u8], at: usize, end: usize) -> Option<usize> {
+    let head = text.get(at..until(text, at, end, b'*'))?;
+    let name = SEGMENTS.iter().find(|name| head.ends_with(name))?;
+    let start = at + head.len() - name.len();
+    (start > at && wrap_len(text, start - 1) > 0).then_some(start)
+}
+
+/// Segments that a piece of a message begins with.
+const SEGMENTS: [&[u8]; 24] = [
+    b"ISA", b"GS", b"ST", b"BHT", b"HL", b"NM1", b"N1", b"N3", b"N4", b"DMG", b"REF", b"PER",
+    b"CLM", b"CLP", b"SBR", b"PAT", b"DTP", b"HI", b"SV1", b"SV2", b"INS", b"EB", b"TRN", b"SVC",
+];
 
 fn is_qualifier(element: &[u8]) -> bool {
     (1..=3).contains(&element.len()) && element.iter().all(u8::is_ascii_alphanumeric)

@@ -147,3 +147,40 @@ fn particles_begin_names() {
         "von Hippel-Lindau, von Recklinghausen and de Quervain",
     ]);
 }
+
+#[test]
+fn words_of_charts_that_titles_are_too() {
+    leaves_alone::<Names>(&[
+        "Takes MS Contin 15 mg twice a day",
+        "MS CONTIN 15 mg, last filled in town",
+        "Mild MR. Trace TR. Normal LV size.",
+        "Severe MR. LVEF 35% on echo",
+        "She has MS. Gait is stable with a cane.",
+        "she has ms. Gait is stable, she says.",
+        "MR Angiography of the head was normal",
+        "MR Enterography showed no stricture",
+        "The query runs on MS SQL and MS Excel",
+        "Severe DR. Macula flat in both eyes",
+        "Moderate MS. Valve area is small",
+        "Lt Kidney 9.8 cm, Rt Kidney 10.1 cm",
+        "Lt Femur fracture and Lt Knee pain",
+        "Lt. Shoulder films were fine",
+        "Sr. Creatinine 1.2, Sr. Potassium 4.4",
+        "Sr Sodium was low",
+        "Prior MR A 2+ and MR V 3+",
+    ]);
+    finds::<Names>(&[
+        ("Seen by MS Garcia today", &["NAME:Garcia"]),
+        ("spoke with MR OYELARAN about it", &["NAME:OYELARAN"]),
+        ("Attending is DR. SZYMBORSKA", &["NAME:SZYMBORSKA"]),
+        ("Attending is DR Okonkwo", &["NAME:Okonkwo"]),
+        ("Reported to Lt. Hernandez at the desk", &["NAME:Hernandez"]),
+        ("then mr. Oyelaran went home", &["NAME:Oyelaran"]),
+        ("then Mr. Trace went home", &["NAME:Trace"]),
+        ("Ms. Gait called back", &["NAME:Gait"]),
+        (
+            "Robert Jones Sr. Presented with CHF",
+            &["NAME:Robert Jones Sr"],
+        ),
+    ]);
+}

@@ -40,7 +40,7 @@ fn is_month(text: &[u8], at: usize, end: usize) -> bool {
 
 /// From the name of a holiday, which ends at `name_end`.
 pub fn find_holiday(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
-    if !byte(text, at).is_ascii_uppercase() && !is_of_small_letters(text) {
+    if !byte(text, at).is_ascii_uppercase() && !is_among_small_letters(text, at) {
         return None;
     }
     if let Some(end) = super::named::year_after(text, name_end) {
@@ -211,9 +211,14 @@ fn tells(clause: &[u8], behind: &[u8]) -> bool {
     !both.iter().any(|part| has(part, GENERAL)) && is_care()
 }
 
-/// A text without capitals has holidays without them.
-fn is_of_small_letters(text: &[u8]) -> bool {
-    !text.iter().any(u8::is_ascii_uppercase)
+/// Where nothing has a capital, holidays have none.
+fn is_among_small_letters(text: &[u8], at: usize) -> bool {
+    /// Bytes on either side that tell how somebody writes.
+    const AROUND_BYTES: usize = 512;
+    let around = at.saturating_sub(AROUND_BYTES)..text.len().min(at + AROUND_BYTES);
+    !text
+        .get(around)
+        .is_some_and(|around| around.iter().any(u8::is_ascii_uppercase))
 }
 
 /// What is done to a patient, right before a month or behind it.

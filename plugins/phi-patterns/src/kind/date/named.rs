@@ -48,6 +48,26 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     }
 }
 
+/// From the name of a season: `fall of 2007`, `spring 2023`.
+pub fn find_season(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
+    let behind = text.get(name_end..)?;
+    let is_led = [&b" "[..], b", "].iter().any(|gap| {
+        behind.strip_prefix(*gap).is_some_and(|rest| {
+            byte(rest, 0).is_ascii_digit() || byte(rest, 0) == b'\'' || starts(rest, b"of ")
+        })
+    });
+    let end = year_after(text, name_end).filter(|_| is_led)?;
+    // `Spring 2023.0.1` is a program, `fall 2000 feet` a measure.
+    let is_version = byte(text, end) == b'.' && is_word(byte(text, end + 1));
+    let is_measure = is_version || begins_with(after(text, end), SEASON_MEASURES);
+    (!is_measure && !is_word(byte_before(text, at))).then_some(Finding::new(DATE, at, end, 750))
+}
+
+/// What is counted behind `fall` and `spring`.
+const SEASON_MEASURES: &[&str] = &[
+    "feet", "ft", "meters", "m", "km", "miles", "units", "people", "patients",
+];
+
 /// Where or when something was done on a day, and no inches: `died on May 9 in our hospice`.
 const PLACES_AFTER: &[&str] = &[
     "in our",
@@ -74,9 +94,7 @@ pub(super) fn month_end(text: &[u8], at: usize) -> Option<usize> {
         .count();
     let word = rest.get(..len)?;
     let is_name = MONTHS.iter().any(|(name, short)| {
-        len >= *short
-            && starts(name.as_bytes(), &word.to_ascii_lowercase())
-            && (len == *short || len == name.len())
+        len >= *short && starts(name.as_bytes(), word) && (len == *short || len == name.len())
     });
     let is_month = is_name || word.eq_ignore_ascii_case(b"sept");
     if !is_month || byte(rest, len) >= 0x80 {
@@ -295,13 +313,7 @@ fn day_after(text: &[u8], name_end: usize) -> Option<usize> {
         .iter()
         .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     let mut end = gap + digits;
-    if rest.get(end..end + 2).is_some_and(|tail| {
-        ORDINALS
-            .iter()
-            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
-    }) {
-        end += 2;
-    }
+    end += ordinal_len(rest, end);
     // `March 5.2` and `May 3:30` are no days, `5%` is no day either.
     let tail = (byte(rest, end), byte(rest, end + 1));
     if matches!(tail.0, b'-') && tail.1.is_ascii_digit() {
@@ -323,14 +335,28 @@ fn misread_day(rest: &[u8], gap: usize) -> Option<usize> {
     .then_some(gap + 2)
 }
 
-/// Where the second day of `14-17` ends; `end` where there is none.
+/// Where the second day of `14-17` and `3rd-5th` ends; `end` where there is none.
 fn range_end(rest: &[u8], end: usize) -> usize {
     let digits = rest
         .iter()
         .skip(end + 1)
         .take_while(|byte| byte.is_ascii_digit())
         .count();
-    if digits <= 2 { end + 1 + digits } else { end }
+    let last = end + 1 + digits;
+    if digits <= 2 {
+        last + ordinal_len(rest, last)
+    } else {
+        end
+    }
+}
+
+/// Bytes of the ordinal behind the day that ends at `end`.
+fn ordinal_len(text: &[u8], end: usize) -> usize {
+    let tail = text.get(end..end + 2).unwrap_or_default();
+    let is_one = ORDINALS
+        .iter()
+        .any(|ordinal| tail.eq_ignore_ascii_case(ordinal));
+    if is_one { tail.len() } else { 0 }
 }
 
 /// Where the last day of `14, 15 and 16` ends; `end` where there is one alone.
@@ -356,15 +382,9 @@ fn more_days(text: &[u8], mut end: usize) -> usize {
         let day = rest.get(sign.len()..).unwrap_or_default();
         let mut digits = day.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let count = digits;
-        if digits > 0
-            && day.get(digits..digits + 2).is_some_and(|tail| {
-                ORDINALS
-                    .iter()
-                    .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
-            })
-            && !is_word(byte(day, digits + 2))
-        {
-            digits += 2;
+        let ordinal = ordinal_len(day, digits);
+        if digits > 0 && !is_word(byte(day, digits + ordinal)) {
+            digits += ordinal;
         }
         let tail = (byte(day, digits), byte(day, digits + 1));
         let value = day
@@ -402,11 +422,7 @@ fn short_year(text: &[u8], day: usize, at: usize, name_end: usize) -> Option<usi
 }
 
 fn is_ordinal(text: &[u8], end: usize) -> bool {
-    text.get(end.saturating_sub(2)..end).is_some_and(|tail| {
-        ORDINALS
-            .iter()
-            .any(|ordinal| tail.eq_ignore_ascii_case(ordinal))
-    })
+    end >= 2 && ordinal_len(text, end - 2) > 0
 }
 
 /// Where a year behind the month or the day ends: `, 2024`, ` of 2024`, `-2024`, ` '24`.

@@ -2,7 +2,7 @@
 
 use super::usual;
 use crate::number::Numbers;
-use crate::text::{after, before, begins_with, byte, byte_before, has, is_word};
+use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
 
 /// Whether the words around say that a bare `3/4` is a date, and none says that it is something else.
 pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
@@ -12,7 +12,9 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let clause = usual::clause(near);
     let is_about_a_day = || {
         has(clause, DATE_WORDS)
+            || has(clause, LEADS) && !is_score(numbers, at, near, behind)
             || is_heading(numbers, at, near)
+            || is_entry(numbers, at, near, behind)
             || is_timed(numbers, at)
             || is_aside(numbers, at, near)
             || is_padded(numbers, at) && !has(clause, COUNTED_BEFORE)
@@ -43,6 +45,45 @@ fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
         is_improper(numbers, at) && word.is_some_and(|word| byte(word, 0).is_ascii_alphabetic())
     };
     (begins_line || begins_sentence) && is_titled || begins_line && is_first_word()
+}
+
+/// `3/12 CXR: RLL infiltrate`, `3/14 labs drawn`: a line of the course of a stay, which begins with its day.
+fn is_entry(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    /// Of what no part is counted: `3/5 CT chest`.
+    const STUDIES: &[&str] = &[
+        "cxr", "xray", "x-ray", "ct", "cta", "mri", "mra", "echo", "tte", "tee", "ekg", "ecg",
+        "eeg", "egd", "kub",
+    ];
+    let begins_line = near.is_empty() || near.last() == Some(&b'\n');
+    let words = [&b" - "[..], b" \xe2\x80\x93 ", b" "]
+        .iter()
+        .find_map(|gap| behind.strip_prefix(*gap));
+    let Some(words) = words.filter(|words| begins_line && byte(words, 0).is_ascii_alphabetic())
+    else {
+        return false;
+    };
+    usual::is_no_score(numbers, at)
+        || begins_with(words, STUDIES)
+        || !usual::is_part(numbers, at) && begins_with(words, DATE_WORDS)
+}
+
+/// `from 8/10 to 3/10`, `last 6/10`: so many of ten, or of as many as the other end of a change.
+fn is_score(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    const TEN: u32 = 10;
+    // `on 3/10` leads to nothing else.
+    if ends_with(near, &["on", "since", "until", "till"]) {
+        return false;
+    }
+    let whole = numbers.value(at + 1);
+    let next = behind.strip_prefix(b" to ").and_then(usual::pair);
+    let last = near.strip_suffix(b" to ").and_then(|head| {
+        let word = head.rsplit(|byte| *byte == b' ').next().unwrap_or(head);
+        usual::pair(word)
+    });
+    match next.or(last) {
+        Some((_, other)) => whole == Some(other),
+        None => whole == Some(TEN),
+    }
 }
 
 /// `11/3 0900`, `3/1 7:55am`, `2/28 at 10:41`: a time of day behind it.
@@ -167,9 +208,31 @@ fn is_improper(numbers: &Numbers<'_>, at: usize) -> bool {
     first > second && first > Some(RATIOS)
 }
 
+/// Words that lead to a date, and to much else: a bare `3/4` behind them is one where it is no score.
+pub(super) const LEADS: &[&str] = &[
+    "on",
+    "since",
+    "until",
+    "till",
+    "due",
+    "by",
+    "from",
+    "last",
+    "next",
+    "through",
+    "thru",
+    "before",
+    "after",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "negative",
+    "neg",
+    "pos",
+];
 /// Words that make a bare `3/4` a date.
 pub(super) const DATE_WORDS: &[&str] = &[
-    "on",
     "date",
     "dated",
     "dob",
@@ -177,9 +240,6 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "born",
     "birthday",
     "birthdate",
-    "since",
-    "until",
-    "till",
     "seen",
     "visit",
     "appt",
@@ -190,21 +250,12 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "discharged",
     "discharge",
     "scheduled",
-    "due",
-    "by",
-    "from",
     "started",
     "lmp",
     "edd",
     "surgery",
     "dos",
     "expires",
-    "last",
-    "next",
-    "through",
-    "thru",
-    "before",
-    "after",
     // What is done on a day.
     "mri",
     "ct",
@@ -260,10 +311,6 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "vaccine",
     "vaccinated",
     "booster",
-    "yesterday",
-    "today",
-    "tomorrow",
-    "tonight",
     "picc",
     "foley",
     "lbm",
@@ -308,9 +355,6 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "restarted",
     "signout",
     "updated",
-    "negative",
-    "neg",
-    "pos",
     "s/p",
     "dc",
     "adm",
@@ -439,4 +483,13 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "rounds",
     "treatments",
     "fractions",
+    "points",
+    "items",
+    "questions",
+    "correct",
+    "criteria",
+    "joints",
+    "teeth",
+    "patients",
+    "subjects",
 ];

@@ -77,7 +77,7 @@ pub(super) fn is_told(numbers: &Numbers<'_>, at: usize, clause: &[u8], behind: &
 }
 
 /// `1/2`, `3/4`, `7/10`: a part of something, or a score.
-fn is_part(numbers: &Numbers<'_>, at: usize) -> bool {
+pub(super) fn is_part(numbers: &Numbers<'_>, at: usize) -> bool {
     let (Some(first), Some(second)) = (numbers.value(at), numbers.value(at + 1)) else {
         return true;
     };
@@ -164,6 +164,13 @@ fn pair_before(text: &[u8], start: usize) -> Option<((u32, u32), bool)> {
     let is_whole = (rest.is_empty() || is_value) && !is_word(lead) && lead != b'/';
     let has_value = is_value && rest.len() > 2;
     (is_whole && is_month(month) && is_day(day)).then_some(((month, day), has_value))
+}
+
+/// The two numbers of `8/10` that `text` begins with.
+pub(super) fn pair(text: &[u8]) -> Option<(u32, u32)> {
+    let (first, rest) = number(text)?;
+    let (second, rest) = number(rest.strip_prefix(b"/")?)?;
+    (!is_word(byte(rest, 0)) && byte(rest, 0) != b'/').then_some((first, second))
 }
 
 /// A number of one or two digits, and what is behind it.

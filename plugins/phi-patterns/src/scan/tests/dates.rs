@@ -158,3 +158,86 @@ fn days_behind_usual_words_in_series_and_behind_values() {
         "| Rm | Pain |\n|---|---|\n| 331 | 2/3 |",
     ]);
 }
+
+#[test]
+fn lines_that_begin_with_a_day() {
+    finds::<Patterns>(&[
+        ("3/12 CXR: RLL infiltrate", &["DATE:3/12"]),
+        ("3/5 CT chest: PE", &["DATE:3/5"]),
+        ("3/14 - labs drawn", &["DATE:3/14"]),
+        (
+            "Course:\n3/14 started on heparin\n3/16 bled\n4/2 MRI brain neg",
+            &["DATE:3/14", "DATE:3/16", "DATE:4/2"],
+        ),
+        ("2/19 transferred to the floor", &["DATE:2/19"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "1/2 cup of oats",
+        "1/2 by mouth daily",
+        "2/2 cultures grew staph",
+        "3/4 labs were hemolyzed",
+        "7/10 at rest",
+        "3/16 inch tubing",
+        "5/18 points were tender",
+        "20/30 vision in the left eye",
+        "4/5 strength in the right arm",
+        "9/15 correct on recall",
+        "Give 3/14",
+    ]);
+}
+
+#[test]
+fn spans_of_months_and_of_days_with_ordinals() {
+    finds::<Patterns>(&[
+        ("chemo 06/2023-09/2023 done", &["DATE:06/2023-09/2023"]),
+        ("smoked 3/2010-5/2015.", &["DATE:3/2010-5/2015"]),
+        ("away March 3rd-5th", &["DATE:March 3rd-5th"]),
+        ("in house Oct 12-15th, 2024", &["DATE:Oct 12-15th, 2024"]),
+        ("June 1st-3rd", &["DATE:June 1st-3rd"]),
+    ]);
+    leaves_alone::<Patterns>(&["section 06/2023-09/20231", "ratio 13/2023-14/2023"]);
+}
+
+#[test]
+fn a_season_is_a_date_with_its_year() {
+    finds::<Patterns>(&[
+        ("diagnosed in the fall of 2007", &["DATE:fall of 2007"]),
+        ("Last seen Spring 2023.", &["DATE:Spring 2023"]),
+        ("surgery summer '19", &["DATE:summer '19"]),
+        ("since Winter, 2021", &["DATE:Winter, 2021"]),
+        ("in autumn 2018 she moved", &["DATE:autumn 2018"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "a fall in the spring",
+        "fall risk 2023 protocol",
+        "Spring 2023.0.1 and Spring Boot",
+        "a fall 2000 feet down",
+        "spring 2000 units",
+        "offspring 2019",
+        "the fall.\n2019 was better",
+    ]);
+}
+
+#[test]
+fn doses_and_scores_are_no_dates() {
+    leaves_alone::<Patterns>(&[
+        "Humalog 8-8-10 units with meals",
+        "Lispro 10-12-14 units TID",
+        "5/10/20 mg tablets",
+        "in doses 10/20/40",
+        "Headache improved from 8/10 to 3/10",
+        "nausea down from 7/10 to 2/10 now",
+        "itching last 6/10",
+        "mood from 4/10 to 7/10",
+        "weakness went from 3/5 to 4/5",
+    ]);
+    finds::<Patterns>(&[
+        ("here from 3/10 to 3/14", &["DATE:3/10", "DATE:3/14"]),
+        ("labs from 3/10", &["DATE:3/10"]),
+        ("admitted 3/10", &["DATE:3/10"]),
+        ("off work since 2/10", &["DATE:2/10"]),
+        ("pacer changed on 4/10", &["DATE:4/10"]),
+        ("seen 8/8/10 in clinic", &["DATE:8/8/10"]),
+        ("born 10/20/40", &["DATE:10/20/40"]),
+    ]);
+}

@@ -159,3 +159,78 @@ fn codes_behind_words_of_every_text() {
         "har 88123",
     ]);
 }
+
+#[test]
+fn a_number_sign_is_the_word() {
+    finds::<Patterns>(&[
+        ("Hospital # 4482913", &["MRN:4482913"]),
+        (
+            "Insurance #: XEA884410023",
+            &["HEALTH_PLAN_ID:XEA884410023"],
+        ),
+        ("Clinic # 5510284", &["MRN:5510284"]),
+        ("Record #: 7719203", &["MRN:7719203"]),
+        ("Guarantor # 99120834", &["ACCOUNT_NUMBER:99120834"]),
+        ("Admission # 88412093", &["OTHER_ID:88412093"]),
+        ("Enrollee #: 77310294", &["HEALTH_PLAN_ID:77310294"]),
+        ("Plan # H7741029", &["HEALTH_PLAN_ID:H7741029"]),
+        ("Device #: PX4420913", &["DEVICE_ID:PX4420913"]),
+        ("Certificate # 4410298", &["LICENSE_NUMBER:4410298"]),
+        ("Provider # 5529104", &["LICENSE_NUMBER:5529104"]),
+        ("Hospital #,Ward\n4482913,3B\n", &["MRN:4482913"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Plan #1: diuresis",
+        "Device # 2 of 3",
+        "Clinic # is busy",
+        "the hospital #1 in town",
+    ]);
+}
+
+#[test]
+fn procedures_are_nobodys_numbers() {
+    leaves_alone::<Patterns>(&[
+        "prior auth for CPT 72148",
+        "prior authorization for J1745",
+        "Claim: CPT 99213",
+        "order for CPT 70553",
+        "order for 70553 placed",
+        "authorization for HCPCS J9271",
+        "claim for ICD10 4471",
+    ]);
+    finds::<Patterns>(&[
+        ("prior auth 88412093", &["OTHER_ID:88412093"]),
+        ("Claim: 2210448", &["OTHER_ID:2210448"]),
+        (
+            "authorization for this patient is A88412093",
+            &["OTHER_ID:A88412093"],
+        ),
+    ]);
+}
+
+#[test]
+fn ages_that_a_sentence_tells() {
+    finds::<Patterns>(&[
+        ("Mrs. Alvarez is 97 and lives alone", &["AGE_OVER_89:97"]),
+        ("Mr Jan Kowalski was 94.", &["AGE_OVER_89:94"]),
+        ("She cares for a man who is 94.", &["AGE_OVER_89:94"]),
+        ("her neighbor is 93", &["AGE_OVER_89:93"]),
+        ("His roommate was 91 when he fell", &["AGE_OVER_89:91"]),
+        ("she was 94 when he died", &["AGE_OVER_89:94"]),
+        ("diagnosed at 80, now 95.", &["AGE_OVER_89:95"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "HR was 120, now 95, BP 120/80",
+        "glucose 210, now 98",
+        "weight 130 lb, now 118",
+        "she was 102 last night",
+        "BP was low and he was 92 systolic",
+        "Her sat, per the nurse who is in, was 94",
+        "a patient who is 98% sure",
+        "the man who is 95 kg",
+        "Mr. Lee was 95 on room air",
+        "Glucose is 95 and stable",
+        "Temp is 99.",
+        "he was 101.4 and she was 99.1",
+    ]);
+}
