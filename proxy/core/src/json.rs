@@ -15,8 +15,8 @@ use crate::fault::{Fault, invalid};
 /// Levels of arrays and objects, the outermost counted (contract 1.2).
 pub const MAX_DEPTH: usize = 64;
 
-/// Values in one text, arrays and objects counted with what they hold. A value takes up to a hundred times the memory of
-/// its text: 32 MiB of `0,` would be more than a gigabyte.
+/// Values in one text, arrays and objects counted with what they hold. A value takes many times the memory of its text:
+/// 32 MiB of `0,` would be more than a gigabyte.
 pub const MAX_VALUES: usize = 1_000_000;
 
 /// Reads a request body as one JSON object.

@@ -22,7 +22,7 @@ use super::token::{self, Token};
 use super::visit::{Form, visit};
 use crate::chat::ChatRequest;
 
-/// The text is not the one that was scanned, or what was found is not of it. A request may be half rewritten: refuse it.
+/// The text is not the one that was scanned, or what was found is not of it. It may be half rewritten: refuse it.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the text changed between scan and rewriting, at text position {segment}")]
 pub struct Shifted {

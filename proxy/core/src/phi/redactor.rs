@@ -163,8 +163,8 @@ impl ReplyRedactor {
         self.asked.learn(answer);
     }
 
-    /// What the scan of the last [`Step::Scan`] found. New values get placeholders that are never restored. What is still
-    /// to be inquired is read here.
+    /// What the scan of the last [`Step::Scan`] found. New values get placeholders that are never restored. What was not
+    /// inquired yet is looked for here.
     ///
     /// # Errors
     /// [`Unjudged`].

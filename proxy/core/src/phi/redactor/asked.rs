@@ -1,5 +1,5 @@
-//! What the caller has said: a value that stands in the request is not new in the reply, also where only the reply tells
-//! what kind of value it is (`find 4471223`, and the argument `"mrn": "4471223"`).
+//! What the caller has said: a value that stands in the request is not new in the reply, also where only the reply
+//! tells what kind of value it is (`find 4471223`, and the argument `"mrn": "4471223"`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -32,8 +32,8 @@ struct Sought {
     normal: String,
 }
 
-/// Values of a reply that are looked for in its request: work that grows with the request, for a thread that may be kept
-/// busy so long. Holds content.
+/// Values of a reply that are looked for in its request: work that grows with the request, for a thread that may be
+/// kept busy so long. Holds content.
 pub struct Inquiry {
     request: Arc<Request>,
     values: Vec<Sought>,
