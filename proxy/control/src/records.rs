@@ -186,7 +186,8 @@ fn sent_records(call: &mut Call) -> Result<(Placed, Problems), Fault> {
     }
     let mut inputs = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
-        let Some(mut item) = Fields::of(item, &format!("records[{at}]"), &mut problems) else {
+        let path = format!("records[{at}]");
+        let Some(mut item) = Fields::of(item, &path, &mut problems) else {
             continue;
         };
         item.require("fields", &mut problems);

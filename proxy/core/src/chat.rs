@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
+use crate::json;
+
 pub use fragments::Fragments;
 
 /// One inference request, independent of the surface that it came in on.
@@ -303,7 +305,7 @@ pub struct ToolResult {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    /// A JSON Schema object, passed through untouched.
+    /// A JSON Schema object, as the caller gave it.
     pub input_schema: Value,
     /// The caller wants arguments that conform to the schema exactly.
     pub strict: Option<bool>,
@@ -444,10 +446,14 @@ impl ChatReply {
     }
 }
 
+/// Levels of a call's arguments, their own object counted: around them stand those of a stored turn, or of a body that
+/// brings the call back.
+pub const MAX_ARGUMENT_DEPTH: usize = json::MAX_DEPTH - 16;
+
 /// The arguments of a finished call; what says nothing is an empty object (wire.md 2, point 9).
 ///
 /// # Errors
-/// [`BadArguments`] for text that is not a JSON object.
+/// [`BadArguments`] for text that is not a JSON object, or one too deep or large to come back.
 pub fn arguments(text: &str, index: u32) -> Result<Value, BadArguments> {
     object(text).ok_or(BadArguments { index })
 }
@@ -464,13 +470,14 @@ const UNPARSED: &str = "INVALID_JSON";
 fn object(text: &str) -> Option<Value> {
     match text.trim_ascii() {
         "" | "null" => Some(Value::Object(Map::new())),
-        text => serde_json::from_str(text).ok().filter(Value::is_object),
+        text => json::of_model(text, MAX_ARGUMENT_DEPTH).filter(Value::is_object),
     }
 }
 
-/// Arguments that a model wrote and that are not a JSON object.
+/// Arguments that a model wrote and that are not a JSON object, or one beyond [`MAX_ARGUMENT_DEPTH`] and
+/// [`json::MAX_VALUES`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("tool call {index} has arguments that are not a JSON object")]
+#[error("tool call {index} has arguments that are not a JSON object, or one too deep or large")]
 pub struct BadArguments {
     /// Position among the reply's tool calls, from 0.
     pub index: u32,
@@ -704,6 +711,15 @@ mod tests {
             assert_eq!(call.unparsed(), None);
         }
         assert_eq!(any_arguments(" {\"a\":1} "), json!({"a": 1}));
+    }
+
+    #[test]
+    fn arguments_go_as_deep_as_can_come_back() {
+        let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+        assert!(arguments(&nested(MAX_ARGUMENT_DEPTH), 0).is_ok());
+        let deep = nested(MAX_ARGUMENT_DEPTH + 1);
+        assert_eq!(arguments(&deep, 3), Err(BadArguments { index: 3 }));
+        assert_eq!(any_arguments(&deep), json!({ UNPARSED: deep }));
     }
 
     #[test]

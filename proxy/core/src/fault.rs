@@ -396,10 +396,16 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Collects every problem of one request, in document order, into one 422 (contract 1.3).
+/// Problems of one request that its answer names. Nobody reads as many, and a body may have millions.
+const MAX_LISTED: usize = 100;
+
+/// Collects the problems of one request, in document order, into one 422 (contract 1.3).
 #[derive(Default)]
 pub struct Problems {
-    found: Vec<(String, String)>,
+    /// At most [`MAX_LISTED`].
+    listed: Vec<(String, String)>,
+    /// Those that are not listed too.
+    total: usize,
     /// The first field or kind that the surface does not have.
     foreign: Option<String>,
     /// The first unknown field that is null, which not every surface refuses.
@@ -409,7 +415,10 @@ pub struct Problems {
 impl Problems {
     /// Notes that the value at `path` (`a.b[2].c`, `$body`, `$query.limit`) is wrong.
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.found.push((path.into(), message.into()));
+        self.total += 1;
+        if self.listed.len() < MAX_LISTED {
+            self.listed.push((path.into(), message.into()));
+        }
     }
 
     /// Notes something that the surface does not have at all.
@@ -426,7 +435,9 @@ impl Problems {
 
     /// Takes over what another collection has found.
     pub fn append(&mut self, other: Self) {
-        self.found.extend(other.found);
+        let room = MAX_LISTED - self.listed.len();
+        self.listed.extend(other.listed.into_iter().take(room));
+        self.total += other.total;
         self.foreign = self.foreign.take().or(other.foreign);
         self.unknown_null = self.unknown_null.take().or(other.unknown_null);
     }
@@ -437,18 +448,18 @@ impl Problems {
             let name = path.strip_prefix("$query.")?;
             names.iter().position(|other| other == name)
         };
-        self.found
+        self.listed
             .sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
     }
 
     /// Whether nothing was noted. What is unknown and null is not counted ([`Self::add_unknown_null`]).
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.total == 0
     }
 
     /// How many were noted so far.
     pub fn len(&self) -> usize {
-        self.found.len()
+        self.total
     }
 
     /// As [`Problems::into_result`] on the compat surfaces, where 400 `UNSUPPORTED_PARAMETER` by name comes
@@ -477,17 +488,21 @@ impl Problems {
         self.into_compat_result()
     }
 
-    /// `Ok` when nothing was found, else the one fault that names everything.
+    /// `Ok` when nothing was found, else the one fault that names everything, as far as it is listed.
     pub fn into_result(self) -> Result<(), Fault> {
-        let Some((first, _)) = self.found.first() else {
+        let Some((first, _)) = self.listed.first() else {
             return Ok(());
         };
-        let mut fault = Fault::new(
-            Code::ValidationFailed,
-            "The request is not valid; see error.details.",
-        )
-        .at(first);
-        for (path, message) in self.found {
+        let total = self.total;
+        let message = if total > MAX_LISTED {
+            let listed = "of which error.details lists the first";
+            format!("The request is not valid: it has {total} problems, {listed} {MAX_LISTED}.")
+                .into()
+        } else {
+            Cow::Borrowed(NOT_VALID)
+        };
+        let mut fault = Fault::new(Code::ValidationFailed, message).at(first);
+        for (path, message) in self.listed {
             match fault.details.entry(path).or_insert_with(|| json!([])) {
                 Value::Array(messages) => messages.push(Value::String(message)),
                 other => *other = json!([message]),
@@ -497,15 +512,14 @@ impl Problems {
     }
 }
 
+const NOT_VALID: &str = "The request is not valid; see error.details.";
+
 /// One problem is the common case.
 pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Fault {
     let (path, message) = (path.into(), message.into());
-    Fault::new(
-        Code::ValidationFailed,
-        "The request is not valid; see error.details.",
-    )
-    .at(&path)
-    .detail(&path, json!([message]))
+    Fault::new(Code::ValidationFailed, NOT_VALID)
+        .at(&path)
+        .detail(&path, json!([message]))
 }
 
 #[cfg(test)]
@@ -588,7 +602,8 @@ mod tests {
         for body in [&b"{"[..], b"", b"[1]"] {
             let mut same = Problems::default();
             same.append(Problems {
-                found: problems.found.clone(),
+                listed: problems.listed.clone(),
+                total: problems.total,
                 foreign: None,
                 unknown_null: None,
             });
@@ -596,6 +611,28 @@ mod tests {
             let param = fault.err().and_then(|fault| fault.param);
             assert_eq!(param.as_deref(), Some("b"));
         }
+    }
+
+    #[test]
+    fn of_many_problems_the_first_are_listed() {
+        let many = |count: usize| {
+            let mut problems = Problems::default();
+            for at in 0..count {
+                problems.add(format!("messages[{at}]"), "must be an object");
+            }
+            problems
+        };
+        let exact = many(MAX_LISTED).into_result().err();
+        assert_eq!(exact.map(|fault| fault.message), Some(NOT_VALID.into()));
+        let mut problems = many(MAX_LISTED - 1);
+        problems.append(many(3_000));
+        assert_eq!(problems.len(), MAX_LISTED + 2_999);
+        let Err(fault) = problems.into_result() else {
+            unreachable!("problems were added")
+        };
+        assert_eq!(fault.details.len(), MAX_LISTED - 1);
+        assert_eq!(fault.param.as_deref(), Some("messages[0]"));
+        assert!(fault.message.contains("3099 problems"), "{}", fault.message);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! State is a single number, the theoretical arrival time (TAT) of the next conforming request, so that
 //! every store (memory, SQL, Redis) can keep it in one cell and pass the same vectors.
 
+use crate::limit::US_PER_MS;
 use crate::time::Timestamp;
 
 /// `limit` requests per `window_ms`, all of which may come at once (burst = limit, contract 6).
@@ -30,8 +31,6 @@ pub enum Decision {
         reset: Timestamp,
     },
 }
-
-const US_PER_MS: i64 = 1_000;
 
 impl Quota {
     /// Microseconds that one request takes out of the bucket; of a closed limit, its whole window.

@@ -58,7 +58,7 @@ impl IdKind {
         let ulid = Ulid::from_parts(now.0.max(0).unsigned_abs(), random);
         let mut id = String::with_capacity(self.prefix().len() + ULID_CHARS);
         id.push_str(self.prefix());
-        id.push_str(&ulid.to_string());
+        id.push_str(ulid.array_to_str(&mut [0; ULID_CHARS]));
         id
     }
 

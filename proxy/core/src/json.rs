@@ -1,8 +1,9 @@
 //! Request bodies as JSON, read strictly and once.
 //!
-//! Refused: anything but one JSON object, duplicate keys, more than 64 levels, NUL characters, lone
-//! surrogates (serde_json refuses those itself) and text behind the object (contract 1.2).
+//! Refused: anything but one JSON object, duplicate keys, more than 64 levels, more than a million values, NUL
+//! characters, lone surrogates (serde_json refuses those itself) and text behind the object (contract 1.2).
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::Serialize;
@@ -13,6 +14,10 @@ use crate::fault::{Fault, invalid};
 
 /// Levels of arrays and objects, the outermost counted (contract 1.2).
 pub const MAX_DEPTH: usize = 64;
+
+/// Values in one text, arrays and objects counted with what they hold. A value takes many times the memory of its text:
+/// 32 MiB of `0,` would be more than a gigabyte.
+pub const MAX_VALUES: usize = 1_000_000;
 
 /// Reads a request body as one JSON object.
 ///
@@ -38,11 +43,25 @@ pub fn array(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
 
 fn value(bytes: &[u8]) -> Result<Value, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
-    let mut reader = serde_json::Deserializer::from_str(text);
-    Strict { depth: 0 }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|error| invalid("$body", describe(&error)))
+    read(text, Manners::Strict, MAX_DEPTH).map_err(|error| invalid("$body", describe(&error)))
+}
+
+/// What a model wrote: duplicate keys, of which the last one stands, and NUL characters are no reason to lose it.
+/// Nothing where it is no JSON, or has more than `max_depth` levels or [`MAX_VALUES`] values.
+pub(crate) fn of_model(text: &str, max_depth: usize) -> Option<Value> {
+    read(text, Manners::Lenient, max_depth).ok()
+}
+
+fn read(text: &str, manners: Manners, max_depth: usize) -> serde_json::Result<Value> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let values_left = Cell::new(MAX_VALUES);
+    let reader = Reader {
+        manners,
+        levels_left: max_depth,
+        values_left: &values_left,
+    };
+    let value = reader.deserialize(&mut json)?;
+    json.end().map(|()| value)
 }
 
 /// Appends a value as compact JSON.
@@ -85,7 +104,7 @@ pub const fn type_name(value: &Value) -> &'static str {
 /// Our own rules by name; a syntax error by its place only, since serde_json quotes values.
 fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let rule = [DUPLICATE, TOO_DEEP, NUL]
+    let rule = [DUPLICATE, TOO_DEEP, TOO_MANY, NUL]
         .into_iter()
         .find(|rule| text.starts_with(rule));
     let rule = rule.unwrap_or("is not valid JSON");
@@ -94,43 +113,56 @@ fn describe(error: &serde_json::Error) -> String {
 
 const DUPLICATE: &str = "has a duplicate key";
 const TOO_DEEP: &str = "is nested more than 64 levels deep";
+const TOO_MANY: &str = "holds more than 1,000,000 values";
 /// What is wrong with a text that databases do not keep, wherever it stands.
 pub const NUL: &str = "holds a NUL character";
 
-#[derive(Clone, Copy)]
-struct Strict {
-    depth: usize,
+/// What is refused of JSON that could be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manners {
+    /// Duplicate keys and NUL characters.
+    Strict,
+    Lenient,
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+/// Reads one value, and what it holds, within what is left of the limits.
+#[derive(Clone, Copy)]
+struct Reader<'r> {
+    manners: Manners,
+    levels_left: usize,
+    values_left: &'r Cell<usize>,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.values_left.get().checked_sub(1);
+        self.values_left
+            .set(left.ok_or_else(|| de::Error::custom(TOO_MANY))?);
         deserializer.deserialize_any(self)
     }
 }
 
-impl Strict {
+impl Reader<'_> {
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
-        if self.depth == MAX_DEPTH {
-            Err(E::custom(TOO_DEEP))
+        let levels_left = self.levels_left.checked_sub(1);
+        Ok(Self {
+            levels_left: levels_left.ok_or_else(|| E::custom(TOO_DEEP))?,
+            ..self
+        })
+    }
+
+    fn check_text<E: de::Error>(self, text: &str) -> Result<(), E> {
+        if self.manners == Manners::Strict && memchr::memchr(0, text.as_bytes()).is_some() {
+            Err(E::custom(NUL))
         } else {
-            Ok(Self {
-                depth: self.depth + 1,
-            })
+            Ok(())
         }
     }
 }
 
-fn without_nul<E: de::Error>(text: &str) -> Result<(), E> {
-    if memchr::memchr(0, text.as_bytes()).is_some() {
-        Err(E::custom(NUL))
-    } else {
-        Ok(())
-    }
-}
-
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -160,12 +192,12 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-        without_nul(value)?;
+        self.check_text(value)?;
         Ok(Value::String(value.to_owned()))
     }
 
     fn visit_string<E: de::Error>(self, value: String) -> Result<Value, E> {
-        without_nul(&value)?;
+        self.check_text(&value)?;
         Ok(Value::String(value))
     }
 
@@ -182,9 +214,9 @@ impl<'de> Visitor<'de> for Strict {
         let seed = self.deeper()?;
         let mut fields = Map::new();
         while let Some(Key(key)) = entries.next_key()? {
-            without_nul(&key)?;
+            self.check_text(&key)?;
             let value = entries.next_value_seed(seed)?;
-            if fields.insert(key, value).is_some() {
+            if fields.insert(key, value).is_some() && self.manners == Manners::Strict {
                 return Err(de::Error::custom(DUPLICATE));
             }
         }
@@ -267,6 +299,37 @@ mod tests {
     #[test]
     fn problems_never_quote_the_body() {
         assert!(!problem(br#"{"ssn": 123-45-6789}"#).contains("6789"));
+    }
+
+    #[test]
+    fn a_million_values_pass_and_one_more_does_not() {
+        let array = |values: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(values - 1));
+        // The object and the array are values too.
+        let most = MAX_VALUES - 2;
+        assert!(object(array(most).as_bytes()).is_ok());
+        assert!(problem(array(most + 1).as_bytes()).starts_with(TOO_MANY));
+        let objects = format!(r#"{{"a":[{}0]}}"#, r#"{"b":[]},"#.repeat(MAX_VALUES / 2));
+        assert!(problem(objects.as_bytes()).starts_with(TOO_MANY));
+        assert!(of_model(&array(most), MAX_DEPTH).is_some());
+        assert!(of_model(&array(most + 1), MAX_DEPTH).is_none());
+    }
+
+    #[test]
+    fn what_a_model_wrote_is_read_as_serde_json_reads_it() {
+        for text in [
+            r#"{"b":1,"a":[true,null,-2,1.5,"x"]}"#,
+            r#"{"a":1,"b":2,"a":3}"#,
+            r#"{"a":"x\u0000y"}"#,
+            r#"[-0, -0.0, 18446744073709551615, 18446744073709551616, -9223372036854775808, 1e300]"#,
+            "\"x\"",
+        ] {
+            let expected = serde_json::from_str::<Value>(text).ok();
+            assert!(expected.is_some(), "{text}");
+            assert_eq!(of_model(text, MAX_DEPTH), expected, "{text}");
+        }
+        for text in ["", "{", "{} {}", "1e999", r#"{"a":"\ud800"}"#, "[[[0]]]"] {
+            assert_eq!(of_model(text, 2), None, "{text}");
+        }
     }
 
     #[test]

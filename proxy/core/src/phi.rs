@@ -33,7 +33,7 @@ pub use merge::{CERTAIN, Candidate, Finding, merge};
 pub use narrow::{NARROWER_KINDS, narrower};
 pub use normal::is_unseen;
 pub use redact::{Shifted, redact};
-pub use redactor::{ReplyRedactor, Step};
+pub use redactor::{Answer, Inquiry, ReplyRedactor, Step, Unjudged};
 pub use refusal::{leave_in_fixed_text, leave_in_reply};
 pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};

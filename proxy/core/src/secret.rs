@@ -162,7 +162,8 @@ pub fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// What people may see of a secret: its prefix and last four characters.
+/// What people may see of a secret: its prefix and last four characters. The prefix ends with the last `_`, so this is
+/// not for signing secrets, whose random part may have some.
 pub fn hint(secret: &str) -> String {
     let prefix_end = secret.rfind('_').map_or(0, |at| at + 1);
     let tail_start = secret

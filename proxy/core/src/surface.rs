@@ -10,14 +10,15 @@ mod places;
 mod turns;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 pub use places::{Decoded, Places};
 use serde_json::{Value, json};
 
 use crate::chat::{ChatEvent, ChatReply, Finish, Usage};
 use crate::fault::{Code, Fault};
+use crate::json;
 use crate::metering::Charge;
+use crate::phi::Counts;
 use crate::time::Timestamp;
 
 /// A run as its first event names it.
@@ -50,7 +51,7 @@ pub struct PhiMetadata {
     /// `redact` or `block`.
     pub mode: &'static str,
     /// Findings of the request by kind.
-    pub counts: BTreeMap<String, u64>,
+    pub counts: Counts,
     /// Placeholders that were restored in the reply.
     pub restored: u64,
 }
@@ -64,8 +65,8 @@ impl PhiMetadata {
             counts,
             restored,
         } = self;
-        let kinds: Vec<&String> = counts.keys().collect();
-        json!({"mode": mode, "redacted": counts.values().sum::<u64>(), "entity_types": kinds, "restored": restored})
+        let (redacted, kinds) = (counts.total(), counts.entity_types());
+        json!({"mode": mode, "redacted": redacted, "entity_types": kinds, "restored": restored})
     }
 }
 
@@ -91,6 +92,15 @@ pub trait ReplyEncoder: Send {
 
     /// The unstreamed body.
     fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value;
+}
+
+/// Appends a named event of a stream; JSON is one line.
+fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
+    for piece in ["event: ", name, "\ndata: "] {
+        out.extend_from_slice(piece.as_bytes());
+    }
+    json::write(data, out);
+    out.extend_from_slice(b"\n\n");
 }
 
 /// Which envelope and which rules a route speaks.

@@ -11,6 +11,7 @@ use svc_core::id::IdKind;
 use svc_core::json;
 use svc_core::money::{MICRO, Micro};
 use svc_core::sse::{Frame, FrameError, Framer};
+use svc_core::surface::fields::Path;
 use svc_core::surface::{blocks, native};
 use svc_core::time::Timestamp;
 
@@ -225,10 +226,10 @@ proptest! {
     #[test]
     fn a_block_that_is_read_is_written_the_same_twice(block in block()) {
         let mut problems = Problems::default();
-        if let Some(part) = blocks::decode(block, "block", &mut problems) {
+        if let Some(part) = blocks::decode(block, Path::Name("block"), &mut problems) {
             let written = blocks::encode(&part);
             let mut problems = Problems::default();
-            let again = blocks::decode(written.clone(), "block", &mut problems);
+            let again = blocks::decode(written.clone(), Path::Name("block"), &mut problems);
             prop_assert_eq!(again.map(|part| blocks::encode(&part)), Some(written));
         }
     }

@@ -206,7 +206,7 @@ fn sealed_form(parts: &[Part]) -> Content {
 pub(crate) fn stored_parts(content: &Content) -> Result<Vec<Part>, Fault> {
     let blocks: Option<Vec<Value>> = serde_json::from_str(content.as_str()).ok();
     blocks
-        .and_then(|blocks| blocks::decode_stored(&blocks))
+        .and_then(blocks::decode_stored)
         .ok_or_else(|| Fault::internal("a stored message is not in the stored form"))
 }
 
@@ -259,4 +259,30 @@ pub(crate) async fn load(
         placeholders,
         handle: found.handle,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_core::chat::{MAX_ARGUMENT_DEPTH, ToolCall, arguments};
+
+    use super::*;
+
+    #[test]
+    fn the_deepest_arguments_come_back_from_storage() {
+        let levels = MAX_ARGUMENT_DEPTH;
+        let text = format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+        let parts: Vec<Part> = arguments(&text, 0)
+            .map(|arguments| {
+                Part::ToolCall(ToolCall {
+                    id: "c".into(),
+                    name: "f".into(),
+                    arguments,
+                    cache_mark: None,
+                })
+            })
+            .into_iter()
+            .collect();
+        assert_eq!(parts.len(), 1);
+        assert!(stored_parts(&sealed_form(&parts)).is_ok_and(|back| back == parts));
+    }
 }

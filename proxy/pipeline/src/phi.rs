@@ -28,6 +28,10 @@ use crate::caller::PhiMode;
 use crate::phi::results::OwnResults;
 use crate::policy::phi::{Action, PhiPolicy, ProfileId};
 
+/// Walking, merging and rewriting this much text takes milliseconds, which is too long for a thread that
+/// serves others.
+pub(crate) const INLINE_BYTES: usize = 256 * 1024;
+
 /// What the guard knows about one request once it has let it pass.
 pub struct Scan {
     pub mode: PhiMode,
@@ -49,14 +53,9 @@ impl Scan {
 
     /// What callers and audit rows see of it.
     pub fn metadata(&self, restored: u64) -> PhiMetadata {
-        let counts = self
-            .counts
-            .iter()
-            .map(|(kind, count)| (kind.to_owned(), count))
-            .collect();
         PhiMetadata {
             mode: self.mode.word(),
-            counts,
+            counts: self.counts.clone(),
             restored,
         }
     }

@@ -53,7 +53,7 @@ impl Reply {
             estimated_input_tokens: exchange.trail.expected_input_tokens(),
         };
         exchange.trail.names(&head.message_id);
-        let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller, &exchange.gateway.store);
+        let guard = ReplyGuard::new(scan, Arc::clone(&chat), caller, &exchange.gateway);
         let encoder = encoder(exchange.surface);
         let kept = builder(exchange.surface);
         let kept = match thread.store {

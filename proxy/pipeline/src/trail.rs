@@ -283,10 +283,9 @@ impl Trail {
 
     /// What the guard found in a request that it refused.
     pub(crate) fn found(&mut self, mode: PhiMode, counts: &Counts, detectors: Vec<String>) {
-        let counts = counts.iter().map(|(kind, count)| (kind.to_owned(), count));
         let phi = PhiMetadata {
             mode: mode.word(),
-            counts: counts.collect(),
+            counts: counts.clone(),
             restored: 0,
         };
         self.record.scan = Some(ScanRecord { phi, detectors });

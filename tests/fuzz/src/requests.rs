@@ -58,7 +58,7 @@ fn sound(chat: &ChatRequest) {
     let turns = chat.messages.iter().map(|message| &message.content);
     for parts in turns.chain([&chat.system]) {
         let stored: Vec<_> = parts.iter().map(blocks::encode).collect();
-        let read = blocks::decode_stored(&stored);
+        let read = blocks::decode_stored(stored);
         assert!(
             read.as_ref() == Some(parts),
             "a stored turn reads differently"

@@ -12,6 +12,7 @@ use crate::engines::on_sqlite;
 on_sqlite! {
     what_is_not_one_clean_json_object_is_refused,
     wrong_types_are_named_one_by_one,
+    what_is_wrong_many_times_is_listed_up_to_a_limit,
     unknown_fields_are_refused_by_name,
     other_media_types_are_refused,
     query_parameters_of_sdks_are_ignored_and_others_refused,
@@ -64,6 +65,11 @@ async fn what_is_not_one_clean_json_object_is_refused(world: &World) {
         [b"\xef\xbb\xbf".to_vec(), text("{\"message\":\"MARK\"}")].concat(),
         nested(61).into_bytes(),
         nested(5_000).into_bytes(),
+        format!(
+            r#"{{"message":"{mark}","tool_results":[{}0]}}"#,
+            "0,".repeat(1_000_000)
+        )
+        .into_bytes(),
     ];
     for body in cases {
         let answer = world.gateway.answer(&raw(&organization.key, &body)).await;
@@ -88,6 +94,17 @@ async fn what_is_not_one_clean_json_object_is_refused(world: &World) {
             .status,
         200
     );
+}
+
+async fn what_is_wrong_many_times_is_listed_up_to_a_limit(world: &World) {
+    let organization = world.organization();
+    let body = json!({"message": "x", "tool_results": vec![0; 3_000]});
+    let answer = world.gateway.answer(&chat(&organization.key, body)).await;
+    let error = expect(&answer, "VALIDATION_FAILED", Some("tool_results[0]"));
+    let listed = error["details"].as_object().map(|details| details.len());
+    assert_eq!(listed, Some(100));
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("3000 problems"), "{message}");
 }
 
 async fn wrong_types_are_named_one_by_one(world: &World) {

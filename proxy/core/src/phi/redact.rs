@@ -15,16 +15,16 @@ use super::counts::Counts;
 use super::kind::{ENTITY_KINDS, Kind};
 use super::map::{PlaceholderMap, Speaker};
 use super::merge::Finding;
-use super::restore::json::unescape;
+use super::restore::json::{is_of_number, unescape};
 use super::restore::prose::Prose;
 use super::scan::{Segment, TextScan};
 use super::token::{self, Token};
 use super::visit::{Form, visit};
 use crate::chat::ChatRequest;
 
-/// The request is not the one that was scanned. It may be half rewritten: refuse it.
+/// The text is not the one that was scanned, or what was found is not of it. It may be half rewritten: refuse it.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("the request changed between scan and rewriting, at text position {segment}")]
+#[error("the text changed between scan and rewriting, at text position {segment}")]
 pub struct Shifted {
     /// Position in [`TextScan::segments`] at which the two differ.
     pub segment: usize,
@@ -34,16 +34,20 @@ pub struct Shifted {
 /// first appearance.
 ///
 /// # Errors
-/// [`Shifted`] when `chat` is not what `scan` read.
+/// [`Shifted`] when `chat` is not what `scan` read, or `findings` are not of it.
 pub fn redact(
     chat: &mut ChatRequest,
     scan: &TextScan,
     findings: &[Finding],
     map: &mut PlaceholderMap,
 ) -> Result<Counts, Shifted> {
+    if let Some(finding) = findings.iter().find(|finding| !scan.holds(finding)) {
+        let segment = finding.segment;
+        return Err(Shifted { segment });
+    }
     let tokens = look_alikes(scan, findings, map);
     let findings = token::divide(scan, findings, &tokens);
-    let (edits, counts) = plan(scan, &findings, &tokens, map);
+    let (edits, counts) = plan(scan, &findings, &tokens, map)?;
     if !edits.is_empty() {
         rewrite(chat, scan, edits)?;
     }
@@ -134,33 +138,47 @@ fn plan(
     findings: &[Finding],
     tokens: &[Token],
     map: &mut PlaceholderMap,
-) -> (Vec<Edit>, Counts) {
+) -> Result<(Vec<Edit>, Counts), Shifted> {
     let mut edits = Vec::with_capacity(findings.len());
     let mut counts = Counts::default();
     let mut tokens = tokens.iter().peekable();
+    let mut along = Along::new(scan);
     for finding in findings {
         while let Some(token) = tokens.next_if(|token| token.range.start < finding.start) {
             map.reserve(&token.kind, token.number);
         }
-        if let Some(edit) = replacement(scan, finding, map) {
-            edits.push(edit);
-            counts.add(&finding.kind);
-        }
+        let edit = replacement(&mut along, finding, map);
+        edits.push(edit.ok_or(Shifted {
+            segment: finding.segment,
+        })?);
+        counts.add(&finding.kind);
     }
     for token in tokens {
         map.reserve(&token.kind, token.number);
     }
-    (edits, counts)
+    Ok((edits, counts))
 }
 
-fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> Option<Edit> {
-    let value = scan.text().get(finding.start..finding.end)?;
+/// The edit of a finding; nothing where its place is none of the scan's.
+fn replacement(along: &mut Along<'_>, finding: &Finding, map: &mut PlaceholderMap) -> Option<Edit> {
+    let scan = along.scan;
+    let range = finding.start..finding.end;
+    let value = scan.text().get(range.clone())?;
     let segment = scan.segments().get(finding.segment)?;
     let speaker = match segment.origin {
         Origin::SystemPrompt => Speaker::Operator,
         _ => Speaker::Caller,
     };
-    let written = as_meant(scan, segment, finding.start, value);
+    let is_text = segment.form == Form::Text;
+    let written = if is_text && value.contains('\\') {
+        as_meant(value, along.at(finding)?.strings())
+    } else {
+        Cow::Borrowed(value)
+    };
+    // JSON stays JSON: a placeholder is no number.
+    let is_number = is_text
+        && may_be_number(scan.segment_text(finding.segment)?, segment, &range)
+        && along.at(finding)?.is_bare_json();
     let number = map.issue(&finding.kind, scan.identity(finding), &written, speaker);
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
@@ -169,24 +187,20 @@ fn replacement(scan: &TextScan, finding: &Finding, map: &mut PlaceholderMap) -> 
         }
     };
     Some(Edit {
-        range: finding.start..finding.end,
-        placeholder,
+        range,
+        placeholder: if is_number {
+            format!("\"{placeholder}\"")
+        } else {
+            placeholder
+        },
     })
 }
 
-/// A value as it is meant: without the escapes of the strings of JSON that it stands in. Where it goes back into some, it
-/// gets theirs.
-fn as_meant<'s>(scan: &TextScan, segment: &Segment, start: usize, value: &'s str) -> Cow<'s, str> {
+/// A value as it is meant: without the escapes of the strings of JSON that it stands in. Where it goes back into some,
+/// it gets theirs.
+fn as_meant(value: &str, strings: usize) -> Cow<'_, str> {
     let mut meant = Cow::Borrowed(value);
-    if segment.form != Form::Text || !value.contains('\\') {
-        return meant;
-    }
-    let mut reader = Prose::default();
-    let before = scan.text().get(segment.start..start).unwrap_or_default();
-    for letter in before.chars() {
-        reader.push(letter);
-    }
-    for _ in 0..reader.strings() {
+    for _ in 0..strings {
         if let Some(read) = unescape(&meant) {
             meant = Cow::Owned(read.text().to_owned());
         }
@@ -210,7 +224,10 @@ fn rewrite(chat: &mut ChatRequest, scan: &TextScan, edits: Vec<Edit>) -> Result<
             shifted.get_or_insert(position);
             return None;
         }
-        edited(text, segment, &mut edits)
+        edited(text, segment, &mut edits).unwrap_or_else(|| {
+            shifted.get_or_insert(position);
+            None
+        })
     });
     if at != scan.segments().len() || edits.peek().is_some() {
         shifted.get_or_insert(at);
@@ -221,56 +238,122 @@ fn rewrite(chat: &mut ChatRequest, scan: &TextScan, edits: Vec<Edit>) -> Result<
     }
 }
 
-/// A segment's text with its edits, or `None` where it has none.
-fn edited(text: &str, segment: &Segment, edits: &mut Peekable<IntoIter<Edit>>) -> Option<String> {
-    edits.peek().filter(|edit| edit.range.start < segment.end)?;
+/// A segment's text with its edits, `Some(None)` where it has none; nothing where they are not on it.
+fn edited(
+    text: &str,
+    segment: &Segment,
+    edits: &mut Peekable<IntoIter<Edit>>,
+) -> Option<Option<String>> {
+    if edits
+        .peek()
+        .is_none_or(|edit| edit.range.start >= segment.end)
+    {
+        return Some(None);
+    }
     let mut changed = String::with_capacity(text.len());
-    let mut numbers = JsonNumbers::default();
     let mut from = 0;
     while let Some(Edit { range, placeholder }) =
         edits.next_if(|edit| edit.range.start < segment.end)
     {
-        let range = range.start - segment.start..range.end - segment.start;
-        changed.push_str(text.get(from..range.start)?);
-        // JSON stays JSON: a placeholder is no number.
-        if segment.form == Form::Text && numbers.is_one(text, &range) {
-            changed.extend(["\"", &placeholder, "\""]);
-        } else {
-            changed.push_str(&placeholder);
-        }
-        from = range.end;
+        let start = range.start.checked_sub(segment.start)?;
+        changed.push_str(text.get(from..start)?);
+        changed.push_str(&placeholder);
+        from = range.end.checked_sub(segment.start)?;
     }
     changed.push_str(text.get(from..)?);
-    Some(changed)
+    Some(Some(changed))
 }
 
-/// Tells numbers of JSON within a text from others, in the order in which they stand.
-#[derive(Default)]
-struct JsonNumbers {
-    reader: Prose,
-    /// Bytes of the text that were read.
+/// Whether a stretch of a segment's text looks like a whole number of JSON. Few do, so that hardly any text is read for
+/// the answer.
+fn may_be_number(text: &str, segment: &Segment, range: &Range<usize>) -> bool {
+    let inside = |at: usize| at.saturating_sub(segment.start);
+    let (before, rest) = text
+        .split_at_checked(inside(range.start))
+        .unwrap_or_default();
+    let (value, behind) = rest.split_at_checked(range.len()).unwrap_or_default();
+    value.chars().all(is_of_number)
+        && before.trim_ascii_end().ends_with([':', ',', '['])
+        && behind.trim_ascii_start().starts_with([',', ']', '}'])
+}
+
+/// Reads the texts of a scan as JSON and prose, as far as findings ask for it. They stand in order, so that no text is
+/// read twice.
+struct Along<'s> {
+    scan: &'s TextScan,
+    /// Of which segment something was read, and up to which byte of the buffer.
+    segment: usize,
     read: usize,
+    reader: Prose,
 }
 
-impl JsonNumbers {
-    /// Whether the stretch is a whole number of JSON. Few are, so it is looked at its neighbours first.
-    fn is_one(&mut self, text: &str, range: &Range<usize>) -> bool {
-        let value = text.get(range.clone()).unwrap_or_default();
-        let before = text.get(..range.start).unwrap_or_default().trim_ascii_end();
-        let behind = text.get(range.end..).unwrap_or_default().trim_ascii_start();
-        let may_be = value
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
-            && before.ends_with([':', ',', '['])
-            && behind.starts_with([',', ']', '}']);
-        if !may_be {
-            return false;
+impl<'s> Along<'s> {
+    fn new(scan: &'s TextScan) -> Self {
+        Self {
+            scan,
+            segment: 0,
+            read: 0,
+            reader: Prose::default(),
         }
-        let unread = text.get(self.read..range.start).unwrap_or_default();
-        for letter in unread.chars() {
-            self.reader.push(letter);
+    }
+
+    /// What a finding's place is in; nothing where findings are in no order.
+    fn at(&mut self, finding: &Finding) -> Option<&Prose> {
+        let unread = self.unread(finding)?;
+        self.reader.read(unread);
+        Some(&self.reader)
+    }
+
+    /// What of a finding's segment stands before it and was not read yet. It is, from now on.
+    fn unread(&mut self, finding: &Finding) -> Option<&'s str> {
+        if self.segment != finding.segment {
+            self.segment = finding.segment;
+            self.read = self.scan.segments().get(finding.segment)?.start;
+            self.reader = Prose::default();
         }
-        self.read = range.start;
-        self.reader.is_bare_json()
+        let unread = self.scan.text().get(self.read..finding.start)?;
+        self.read = finding.start;
+        Some(unread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(segment: usize, range: Range<usize>) -> Finding {
+        Finding {
+            start: range.start,
+            end: range.end,
+            kind: Kind::named("NAME"),
+            score: 1_000,
+            segment,
+            reads: None,
+        }
+    }
+
+    #[test]
+    fn no_text_is_read_twice() {
+        let text = r#"{"a": "Jos\u00e9", "b": "Ren\u00e9e"}"#.repeat(100);
+        let scan = TextScan::of(&mut ChatRequest::of_user_text(text.clone()));
+        let mut along = Along::new(&scan);
+        let places = text.match_indices('\\');
+        let findings = places.map(|(at, _)| finding(0, at..at + 1));
+        let read = findings.map(|finding| along.unread(&finding).map_or(0, str::len));
+        assert!(read.sum::<usize>() <= text.len());
+    }
+
+    #[test]
+    fn findings_that_are_not_on_the_text_refuse_it() {
+        let mut chat = ChatRequest::of_user_text("Jane Doé was here");
+        let scan = TextScan::of(&mut chat);
+        for range in [5..400, 400..404, 5..8] {
+            let findings = [finding(0, range)];
+            let redacted = redact(&mut chat, &scan, &findings, &mut PlaceholderMap::default());
+            assert_eq!(redacted, Err(Shifted { segment: 0 }));
+        }
+        let known = [finding(7, 0..4)];
+        let redacted = redact(&mut chat, &scan, &known, &mut PlaceholderMap::default());
+        assert_eq!(redacted, Err(Shifted { segment: 7 }));
     }
 }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use arguments::Arguments;
 use asked::Asked;
+pub use asked::{Answer, Inquiry};
 use cutter::Cut;
 use memory::Memory;
 use prose::Prose;
@@ -28,6 +29,7 @@ use super::counts::Counts;
 use super::kind::ENTITY_KINDS;
 use super::map::PlaceholderMap;
 use super::merge::Finding;
+use super::redact::Shifted;
 use super::scan::TextScan;
 use super::sweep::TooManyMentions;
 use super::token;
@@ -39,6 +41,16 @@ pub enum Step {
     Send(ChatEvent),
     /// Have this scanned, and give what [`super::merge`] made of it to [`ReplyRedactor::found`].
     Scan(TextScan),
+}
+
+/// The reply cannot be judged and must not go on.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Unjudged {
+    #[error(transparent)]
+    TooManyMentions(#[from] TooManyMentions),
+    /// What was found is not of the text that was scanned.
+    #[error(transparent)]
+    Shifted(#[from] Shifted),
 }
 
 /// One reply on its way. Holds content.
@@ -140,28 +152,47 @@ impl ReplyRedactor {
         }
     }
 
-    /// What the scan of the last [`Step::Scan`] found. New values get placeholders that are never restored.
+    /// What [`Self::found`] has to look for in the request, where it does not know yet. Its answer is for
+    /// [`Self::learn`].
+    pub fn inquire(&self, scan: &TextScan, findings: &[Finding]) -> Option<Inquiry> {
+        self.asked.inquire(scan, findings)
+    }
+
+    /// Takes in what an inquiry has answered.
+    pub fn learn(&mut self, answer: Answer) {
+        self.asked.learn(answer);
+    }
+
+    /// What the scan of the last [`Step::Scan`] found. New values get placeholders that are never restored. What was not
+    /// inquired yet is looked for here.
     ///
     /// # Errors
-    /// [`TooManyMentions`]; the reply cannot be judged and must not go on.
+    /// [`Unjudged`].
     pub fn found(
         &mut self,
         scan: &TextScan,
         findings: Vec<Finding>,
         map: &mut PlaceholderMap,
-    ) -> Result<(), TooManyMentions> {
+    ) -> Result<(), Unjudged> {
         let Some((channel, unit)) = self.waiting.take() else {
             return Ok(());
         };
+        if let Some(finding) = findings.iter().find(|finding| !scan.holds(finding)) {
+            let segment = finding.segment;
+            return Err(Shifted { segment }.into());
+        }
         reserve_look_alikes(scan, map);
-        let findings = self.asked.without_said(scan, findings)?;
+        if let Some(inquiry) = self.inquire(scan, &findings) {
+            self.learn(inquiry.answer()?);
+        }
+        let findings = self.asked.without_said(scan, findings);
         let findings = self.memory.sweep(scan, findings, map)?;
         let mut edits = Edits {
             map,
             counts: &mut self.counts,
             values: Vec::new(),
         };
-        let text = unit.redact(scan, &findings, &mut edits);
+        let text = unit.redact(scan, &findings, &mut edits)?;
         let values = edits.values;
         for (kind, value) in values {
             self.memory.add(kind, value);

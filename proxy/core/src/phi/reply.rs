@@ -53,17 +53,17 @@ impl ReplyRestorer {
         }
     }
 
-    /// Takes in the next event; gives the events to send on, none when all of it is held back.
-    pub fn push(&mut self, event: ChatEvent) -> Vec<ChatEvent> {
+    /// Takes in the next event; appends the events to send on, none when all of it is held back.
+    pub fn push(&mut self, event: ChatEvent, out: &mut Vec<ChatEvent>) {
         if self.table.is_empty() {
-            return vec![event];
+            out.push(event);
+            return;
         }
-        let mut out = Vec::with_capacity(1);
         match event {
-            ChatEvent::Text(piece) => self.prose(Prose::Text, &piece, &mut out),
-            ChatEvent::Reasoning(piece) => self.prose(Prose::Reasoning, &piece, &mut out),
+            ChatEvent::Text(piece) => self.prose(Prose::Text, &piece, out),
+            ChatEvent::Reasoning(piece) => self.prose(Prose::Reasoning, &piece, out),
             ChatEvent::ToolCallStart { index, id, name } => {
-                self.end_prose(&mut out);
+                self.end_prose(out);
                 let restorer = Restorer::new(Arc::clone(&self.table), Channel::Json);
                 self.calls.insert(index, restorer);
                 out.push(ChatEvent::ToolCallStart { index, id, name });
@@ -78,34 +78,31 @@ impl ReplyRestorer {
                 }
             }
             ChatEvent::ToolCallEnd { index } => {
-                self.end_call(index, &mut out);
+                self.end_call(index, out);
                 out.push(ChatEvent::ToolCallEnd { index });
             }
             ChatEvent::Finished(finish) => {
-                out.append(&mut self.finish());
+                self.finish(out);
                 out.push(ChatEvent::Finished(self.stop_sequence(finish)));
             }
             ChatEvent::ReasoningSignature(_)
             | ChatEvent::RedactedReasoning { .. }
             | ChatEvent::ProviderToolCompleted { .. } => {
-                self.end_prose(&mut out);
+                self.end_prose(out);
                 out.push(event);
             }
             ChatEvent::Started { .. } | ChatEvent::Usage(_) | ChatEvent::KeepAlive => {
                 out.push(event);
             }
         }
-        out
     }
 
-    /// The end of a reply, also of one that was cut short; gives what was held back.
-    pub fn finish(&mut self) -> Vec<ChatEvent> {
-        let mut out = Vec::new();
-        self.end_prose(&mut out);
+    /// The end of a reply, also of one that was cut short; appends what was held back.
+    pub fn finish(&mut self, out: &mut Vec<ChatEvent>) {
+        self.end_prose(out);
         while let Some(index) = self.calls.keys().next().copied() {
-            self.end_call(index, &mut out);
+            self.end_call(index, out);
         }
-        out
     }
 
     /// Placeholders restored so far.

@@ -2,7 +2,6 @@
 
 mod reading;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Origin;
@@ -157,7 +156,7 @@ impl TextScan {
                     .seams
                     .extend(last_part.replace(at).map(|before| (before, at))),
             }
-            scan.take(text, spot.origin, spot.form, &mut aside);
+            scan.take(&[text], spot.origin, spot.form, &mut aside);
             if spot.form == Form::Text {
                 aside.add(at, text);
             }
@@ -204,9 +203,9 @@ impl TextScan {
         self
     }
 
-    /// Reads texts that are no request, and the document that they stand in.
+    /// Reads texts that are no request, each in its parts, and the document that they stand in.
     pub(super) fn of_texts<'t>(
-        texts: impl Iterator<Item = (Cow<'t, str>, Form)>,
+        texts: impl Iterator<Item = ([&'t str; 2], Form)>,
         origin: Origin,
         document: Option<Document>,
     ) -> Self {
@@ -222,12 +221,14 @@ impl TextScan {
         scan
     }
 
-    fn take(&mut self, text: &str, origin: Origin, form: Form, aside: &mut Aside) {
+    /// Takes in one text, given in parts.
+    fn take(&mut self, parts: &[&str], origin: Origin, form: Form, aside: &mut Aside) {
         if !self.text.is_empty() {
             self.text.push(SEPARATOR);
         }
         let start = self.text.len();
-        self.text.push_str(text);
+        self.text.extend(parts.iter().copied());
+        let text = self.text.get(start..).unwrap_or_default();
         let readings = match form {
             Form::Number => Readings::default(),
             Form::Address => normal::address_readings(text),
@@ -373,6 +374,13 @@ impl TextScan {
     /// Positions in [`Self::segments`] that belong to tool definitions.
     pub fn tools(&self) -> Range<usize> {
         self.tools.clone()
+    }
+
+    /// Whether a finding is one of this text: what is not cannot be replaced.
+    pub(super) fn holds(&self, finding: &Finding) -> bool {
+        let segment = self.segments.get(finding.segment);
+        segment.is_some_and(|segment| segment.start <= finding.start && finding.end <= segment.end)
+            && self.text.get(finding.start..finding.end).is_some()
     }
 
     /// The text of one segment.

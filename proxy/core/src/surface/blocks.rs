@@ -5,12 +5,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::fields::{Fields, join};
+use super::fields::{Fields, Path};
 use crate::chat::{Document, Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
 use crate::fault::Problems;
 
-/// Bounds of one request: more tools or parts than any model takes.
+/// Bounds of one request: more tools than any model takes, as many messages as the wire formats' own vendors, and more
+/// parts in one content than fit a model's window with any text in them.
 pub(super) const MAX_TOOLS: usize = 512;
+pub(super) const MAX_MESSAGES: usize = 100_000;
+pub(super) const MAX_PARTS: usize = 100_000;
 /// The wire format's limit for tool names. Kind B takes fewer: its driver refuses the others (wire.md 2, point 8).
 pub const MAX_TOOL_NAME_CHARS: usize = 128;
 
@@ -22,19 +25,22 @@ pub fn encode(part: &Part) -> Value {
         Part::Document(document) => {
             json!({"type": "document", "source": encode_media(&document.media)})
         }
-        Part::ToolCall(call) => {
-            json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments})
-        }
+        Part::ToolCall(call) => json!({"type": "tool_use", "id": call.id, "name": call.name}),
         Part::ToolResult(result) => json!({
             "type": "tool_result",
             "tool_use_id": result.call_id,
             "is_error": result.is_error,
-            "content": result.content.iter().map(encode).collect::<Vec<_>>(),
         }),
         Part::Reasoning { text, .. } => json!({"type": "thinking", "thinking": text}),
         Part::RedactedReasoning { data } => json!({"type": "redacted_thinking", "data": data}),
     };
     match part {
+        // The macro would copy these trees once more.
+        Part::ToolCall(call) => set(&mut block, "input", Some(call.arguments.clone())),
+        Part::ToolResult(result) => {
+            let content = result.content.iter().map(encode).collect();
+            set(&mut block, "content", Some(content));
+        }
         Part::Document(Document { title, context, .. }) => {
             set(&mut block, "title", title.clone().map(Value::String));
             set(&mut block, "context", context.clone().map(Value::String));
@@ -67,13 +73,13 @@ fn encode_media(media: &Media) -> Value {
 }
 
 /// A string or an array of blocks, as parts.
-pub fn decode_content(value: Value, path: &str, problems: &mut Problems) -> Vec<Part> {
+pub fn decode_content(value: Value, path: Path<'_>, problems: &mut Problems) -> Vec<Part> {
     match value {
         Value::String(text) => vec![Part::text(text)],
-        Value::Array(blocks) => blocks
+        Value::Array(blocks) => at_most(MAX_PARTS, "parts", blocks, path, problems)
             .into_iter()
             .enumerate()
-            .filter_map(|(at, block)| decode(block, &format!("{path}[{at}]"), problems))
+            .filter_map(|(at, block)| decode(block, path.item(at), problems))
             .collect(),
         _ => {
             problems.add(path, "must be a string or an array of content blocks");
@@ -83,7 +89,7 @@ pub fn decode_content(value: Value, path: &str, problems: &mut Problems) -> Vec<
 }
 
 /// One content block as a part; problems are noted, unknown block types among them.
-pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part> {
+pub fn decode(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<Part> {
     let mut block = Fields::of(value, path, problems)?;
     let kind = block.required_string("type", problems)?;
     let mut part = match kind.as_str() {
@@ -94,11 +100,11 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
         }
         "image" => {
             let source = block.take("source");
-            decode_image(source, &join(path, "source"), problems)
+            decode_image(source, path.field("source"), problems)
         }
         "document" => {
             let source = block.take("source");
-            let media = decode_media(source, &join(path, "source"), problems);
+            let media = decode_media(source, path.field("source"), problems);
             let (title, context) = (
                 block.string("title", problems),
                 block.string("context", problems),
@@ -129,7 +135,7 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
             .required_string("data", problems)
             .map(|data| Part::RedactedReasoning { data }),
         _ => {
-            problems.add_foreign(join(path, "type"), "is not a known content block type");
+            problems.add_foreign(path.field("type"), "is not a known content block type");
             return None;
         }
     };
@@ -142,15 +148,30 @@ pub fn decode(value: Value, path: &str, problems: &mut Problems) -> Option<Part>
     part
 }
 
-fn is_empty_array(value: &Value) -> bool {
+/// The items of an array that may hold so many; of one that holds more, none.
+pub(super) fn at_most(
+    most: usize,
+    what: &str,
+    items: Vec<Value>,
+    path: impl Into<String>,
+    problems: &mut Problems,
+) -> Vec<Value> {
+    if items.len() <= most {
+        return items;
+    }
+    problems.add(path, format!("may hold at most {most} {what}"));
+    Vec::new()
+}
+
+pub(super) fn is_empty_array(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// `cache_control`, as the caller gave it.
-pub fn decode_mark(fields: &mut Fields, problems: &mut Problems) -> Option<Value> {
-    let path = fields.path_to("cache_control");
+pub fn decode_mark(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Value> {
     let value = fields.take("cache_control")?;
-    let mut mark = Fields::of(value.clone(), &path, problems)?;
+    let path = fields.path();
+    let mut mark = Fields::of(value.clone(), path.field("cache_control"), problems)?;
     mark.require("type", problems);
     mark.word("type", &["ephemeral"], problems);
     mark.word("ttl", &["5m", "1h"], problems);
@@ -164,12 +185,12 @@ const JPEG: &str = "image/jpeg";
 /// What many clients call it, and only some providers take.
 const JPEG_AS_SAID: &str = "image/jpg";
 
-fn decode_image(source: Option<Value>, path: &str, problems: &mut Problems) -> Option<Part> {
+fn decode_image(source: Option<Value>, path: Path<'_>, problems: &mut Problems) -> Option<Part> {
     image(decode_media(source, path, problems)?, path, problems)
 }
 
 /// Media as an image.
-pub fn image(mut media: Media, path: &str, problems: &mut Problems) -> Option<Part> {
+pub fn image(mut media: Media, path: Path<'_>, problems: &mut Problems) -> Option<Part> {
     if let Media::Inline { media_type, .. } = &mut media
         && media_type == JPEG_AS_SAID
     {
@@ -189,7 +210,7 @@ pub fn image(mut media: Media, path: &str, problems: &mut Problems) -> Option<Pa
 }
 
 /// An address that a provider can fetch.
-pub fn web_address(url: String, path: &str, problems: &mut Problems) -> Option<Media> {
+pub fn web_address(url: String, path: Path<'_>, problems: &mut Problems) -> Option<Media> {
     if url.starts_with("https://") || url.starts_with("http://") {
         return Some(Media::Url(url));
     }
@@ -197,7 +218,7 @@ pub fn web_address(url: String, path: &str, problems: &mut Problems) -> Option<M
     None
 }
 
-fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Option<Media> {
+fn decode_media(value: Option<Value>, path: Path<'_>, problems: &mut Problems) -> Option<Media> {
     let mut source = Fields::of(value.unwrap_or(Value::Null), path, problems)?;
     let kind = source.required_string("type", problems)?;
     let media = match kind.as_str() {
@@ -206,7 +227,7 @@ fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Op
             let data = source.required_string("data", problems)?;
             let data = STANDARD.decode(data.as_bytes()).unwrap_or_default();
             if data.is_empty() {
-                problems.add(join(path, "data"), "must be base64 data");
+                problems.add(path.field("data"), "must be base64 data");
                 return None;
             }
             media_type.map(|media_type| Media::Inline {
@@ -216,13 +237,13 @@ fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Op
         }
         "url" => source
             .required_string("url", problems)
-            .and_then(|url| web_address(url, &join(path, "url"), problems)),
+            .and_then(|url| web_address(url, path.field("url"), problems)),
         "text" => {
             source.take("media_type");
             source.required_string("data", problems).map(Media::Text)
         }
         _ => {
-            problems.add_foreign(join(path, "type"), "must be base64, url or text");
+            problems.add_foreign(path.field("type"), "must be base64, url or text");
             return None;
         }
     };
@@ -230,7 +251,7 @@ fn decode_media(value: Option<Value>, path: &str, problems: &mut Problems) -> Op
     media
 }
 
-fn decode_call(block: &mut Fields, problems: &mut Problems) -> Option<Part> {
+fn decode_call(block: &mut Fields<'_>, problems: &mut Problems) -> Option<Part> {
     let id = block.required_string("id", problems);
     let name = block.required_string("name", problems);
     let input = block.object("input", problems).unwrap_or_default();
@@ -248,10 +269,10 @@ fn is_direct(value: &Value) -> bool {
     *value == json!({"type": "direct"})
 }
 
-fn decode_result(block: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+fn decode_result(block: &mut Fields<'_>, path: Path<'_>, problems: &mut Problems) -> Option<Part> {
     let call_id = block.required_string("tool_use_id", problems);
     let is_error = block.boolean("is_error", problems).unwrap_or(false);
-    let content = result_content(block.take("content"), &join(path, "content"), problems);
+    let content = result_content(block.take("content"), path.field("content"), problems);
     Some(Part::ToolResult(ToolResult {
         call_id: call_id?,
         is_error,
@@ -261,7 +282,7 @@ fn decode_result(block: &mut Fields, path: &str, problems: &mut Problems) -> Opt
 }
 
 /// Content of a tool result: absent, a string, or blocks of text, images and documents.
-pub fn result_content(value: Option<Value>, path: &str, problems: &mut Problems) -> Vec<Part> {
+pub fn result_content(value: Option<Value>, path: Path<'_>, problems: &mut Problems) -> Vec<Part> {
     let parts = value.map_or_else(Vec::new, |value| decode_content(value, path, problems));
     let plain =
         |part: &Part| matches!(part, Part::Text { .. } | Part::Image(_) | Part::Document(_));
@@ -272,36 +293,33 @@ pub fn result_content(value: Option<Value>, path: &str, problems: &mut Problems)
 }
 
 /// The `tools` array.
-pub fn decode_tools(value: Value, path: &str, problems: &mut Problems) -> Vec<Tool> {
+pub fn decode_tools(value: Value, path: Path<'_>, problems: &mut Problems) -> Vec<Tool> {
     let Value::Array(items) = value else {
         problems.add(path, "must be an array");
         return Vec::new();
     };
-    if items.len() > MAX_TOOLS {
-        problems.add(path, format!("may hold at most {MAX_TOOLS} tools"));
-        return Vec::new();
-    }
+    let items = at_most(MAX_TOOLS, "tools", items, path, problems);
     let mut tools: Vec<Tool> = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("{path}[{at}]");
-        let Some(tool) = decode_tool(item, &path, problems) else {
+        let path = path.item(at);
+        let Some(tool) = decode_tool(item, path, problems) else {
             continue;
         };
         if tools.iter().any(|other| other.name == tool.name) {
-            problems.add(join(&path, "name"), "is used by another tool");
+            problems.add(path.field("name"), "is used by another tool");
         }
         tools.push(tool);
     }
     tools
 }
 
-fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
+fn decode_tool(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<Tool> {
     let mut fields = Fields::of(value, path, problems)?;
     if fields
         .string("type", problems)
         .is_some_and(|kind| kind != "custom")
     {
-        problems.add_foreign(join(path, "type"), "must be custom");
+        problems.add_foreign(path.field("type"), "must be custom");
         return None;
     }
     let name = fields.required_string("name", problems);
@@ -309,7 +327,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     fields.require("input_schema", problems);
     let schema = fields.object("input_schema", problems);
     if let Some(schema) = &schema {
-        check_schema(schema, &join(path, "input_schema"), problems);
+        check_schema(schema, path.field("input_schema"), problems);
     }
     let strict = fields.boolean("strict", problems);
     let cache_mark = decode_mark(&mut fields, problems);
@@ -323,7 +341,7 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
     );
     fields.end(problems);
     let name = name?;
-    check_tool_name(&name, MAX_TOOL_NAME_CHARS, join(path, "name"), problems);
+    check_tool_name(&name, MAX_TOOL_NAME_CHARS, path.field("name"), problems);
     Some(Tool {
         name,
         description,
@@ -334,9 +352,9 @@ fn decode_tool(value: Value, path: &str, problems: &mut Problems) -> Option<Tool
 }
 
 /// Arguments are an object with every provider kind, and each refuses a schema that does not say so.
-pub(super) fn check_schema(schema: &Map<String, Value>, path: &str, problems: &mut Problems) {
+pub(super) fn check_schema(schema: &Map<String, Value>, path: Path<'_>, problems: &mut Problems) {
     if schema.get("type") != Some(&json!("object")) {
-        problems.add(join(path, "type"), "must be object");
+        problems.add(path.field("type"), "must be object");
     }
 }
 
@@ -364,7 +382,7 @@ pub fn tool_name_is_valid(name: &str, max_chars: usize) -> bool {
 /// `tool_choice`, and whether parallel calls are allowed where it says so.
 pub fn decode_tool_choice(
     value: Value,
-    path: &str,
+    path: Path<'_>,
     tools: &[Tool],
     problems: &mut Problems,
 ) -> (Option<ToolChoice>, Option<bool>) {
@@ -383,7 +401,7 @@ pub fn decode_tool_choice(
             .required_string("name", problems)
             .map(ToolChoice::Named),
         Some(_) => {
-            problems.add(join(path, "type"), "must be auto, any, tool or none");
+            problems.add(path.field("type"), "must be auto, any, tool or none");
             None
         }
         None => None,
@@ -392,7 +410,7 @@ pub fn decode_tool_choice(
     if let Some(ToolChoice::Named(name)) = &choice
         && !tools.iter().any(|tool| tool.name == *name)
     {
-        problems.add(join(path, "name"), "names no tool of this request");
+        problems.add(path.field("name"), "names no tool of this request");
     }
     // Both provider kinds refuse a choice without anything to choose from (wire.md 2, point 45).
     if tools.is_empty() && choice.is_some() {
@@ -402,13 +420,13 @@ pub fn decode_tool_choice(
 }
 
 /// Parts of a stored turn, written by [`encode`].
-pub fn decode_stored(blocks: &[Value]) -> Option<Vec<Part>> {
+pub fn decode_stored(blocks: Vec<Value>) -> Option<Vec<Part>> {
     let mut problems = Problems::default();
-    let parts: Vec<Part> = blocks
-        .iter()
-        .filter_map(|block| decode(block.clone(), "", &mut problems))
+    let parts = blocks
+        .into_iter()
+        .map(|block| decode(block, Path::Name(""), &mut problems))
         .collect();
-    (problems.is_empty() && parts.len() == blocks.len()).then_some(parts)
+    problems.is_empty().then_some(parts)?
 }
 
 /// An empty object, the schema of a tool without arguments.
@@ -464,7 +482,7 @@ mod tests {
             },
         ];
         let blocks: Vec<Value> = parts.iter().map(encode).collect();
-        assert!(decode_stored(&blocks).is_some_and(|back| back == parts));
+        assert!(decode_stored(blocks).is_some_and(|back| back == parts));
     }
 
     #[test]
@@ -480,7 +498,7 @@ mod tests {
                 data: vec![1].into(),
             };
             let mut problems = Problems::default();
-            let part = image(media, "m", &mut problems);
+            let part = image(media, Path::Name("m"), &mut problems);
             let found = match &part {
                 Some(Part::Image(image)) => match &image.media {
                     Media::Inline { media_type, .. } => Some(media_type.as_str()),
@@ -503,7 +521,7 @@ mod tests {
             (json!({"name": "a", "input_schema": null}), "is required"),
         ] {
             let mut problems = Problems::default();
-            decode_tools(json!([tool]), "tools", &mut problems);
+            decode_tools(json!([tool]), Path::Name("tools"), &mut problems);
             let fault = problems.into_result().err();
             let details = fault.map(|fault| fault.details_value());
             let expected = json!({"tools[0].input_schema": [said]});
@@ -516,10 +534,10 @@ mod tests {
         let mut problems = Problems::default();
         let content =
             json!([{"type": "text"}, {"type": "video"}, {"type": "text", "text": "x", "y": 1}]);
-        decode_content(content, "m", &mut problems);
+        decode_content(content, Path::Name("m"), &mut problems);
         decode_tools(
             json!([{"name": "a b", "input_schema": {}}, {"name": "c"}]),
-            "tools",
+            Path::Name("tools"),
             &mut problems,
         );
         let fault = problems.into_result().err();

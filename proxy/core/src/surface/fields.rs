@@ -1,5 +1,6 @@
 //! Taking a JSON object apart: each field once, by type, every problem noted with its path.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
@@ -8,36 +9,79 @@ use crate::fault::Problems;
 use crate::json::{self, type_name};
 
 /// The fields of one object that nobody has asked for yet.
-pub struct Fields {
-    path: String,
+pub struct Fields<'p> {
+    path: Path<'p>,
     rest: Map<String, Value>,
+}
+
+/// Where a value stands in a body, `a.b[2].c`: a chain that lives on the stack and is written out only for a problem.
+#[derive(Clone, Copy)]
+pub enum Path<'p> {
+    /// A field of the body, or any path that is written out; empty for the body itself.
+    Name(&'p str),
+    Field(&'p Self, &'p str),
+    Item(&'p Self, usize),
+}
+
+impl Path<'_> {
+    /// A field of what stands here.
+    pub const fn field<'s>(&'s self, name: &'s str) -> Path<'s> {
+        Path::Field(self, name)
+    }
+
+    /// An item of the array that stands here.
+    pub const fn item(&self, at: usize) -> Path<'_> {
+        Path::Item(self, at)
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) | Self::Field(Self::Name(""), name) => f.write_str(name),
+            Self::Field(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Item(parent, at) => write!(f, "{parent}[{at}]"),
+        }
+    }
 }
 
 /// `path.key`, or the key alone at the top.
 pub fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
+    Path::Name(path).field(key).to_string()
+}
+
+impl<'p> From<&'p str> for Path<'p> {
+    fn from(path: &'p str) -> Self {
+        Self::Name(path)
     }
 }
 
-impl Fields {
+impl<'p> From<&'p String> for Path<'p> {
+    fn from(path: &'p String) -> Self {
+        Self::Name(path)
+    }
+}
+
+impl From<Path<'_>> for String {
+    fn from(path: Path<'_>) -> Self {
+        path.to_string()
+    }
+}
+
+impl<'p> Fields<'p> {
     /// The top-level object of a body.
     pub const fn top(rest: Map<String, Value>) -> Self {
         Self {
-            path: String::new(),
+            path: Path::Name(""),
             rest,
         }
     }
 
     /// A value that must be an object.
-    pub fn of(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
+    pub fn of(value: Value, path: impl Into<Path<'p>>, problems: &mut Problems) -> Option<Self> {
+        let path = path.into();
         match value {
-            Value::Object(rest) => Some(Self {
-                path: path.to_owned(),
-                rest,
-            }),
+            Value::Object(rest) => Some(Self { path, rest }),
             other => {
                 problems.add(
                     path,
@@ -73,7 +117,7 @@ impl Fields {
         for key in keys {
             if self.is_null(key) {
                 self.rest.shift_remove(*key);
-                problems.add(join(&self.path, key), "must not be null");
+                problems.add(self.path.field(key), "must not be null");
             }
         }
     }
@@ -90,7 +134,7 @@ impl Fields {
     pub fn required_string(&mut self, key: &str, problems: &mut Problems) -> Option<String> {
         if matches!(self.rest.get(key), None | Some(Value::Null)) {
             self.rest.shift_remove(key);
-            problems.add(join(&self.path, key), "is required");
+            problems.add(self.path.field(key), "is required");
             return None;
         }
         self.string(key, problems)
@@ -99,7 +143,7 @@ impl Fields {
     /// Notes a field that is not there, of whatever type.
     pub fn require(&self, key: &str, problems: &mut Problems) {
         if matches!(self.rest.get(key), None | Some(Value::Null)) {
-            problems.add(join(&self.path, key), "is required");
+            problems.add(self.path.field(key), "is required");
         }
     }
 
@@ -126,7 +170,7 @@ impl Fields {
                 let found = json::whole(&number).filter(|value| *value >= min);
                 if found.is_none() {
                     problems.add(
-                        join(&self.path, key),
+                        self.path.field(key),
                         format!("must be a whole number of at least {min}"),
                     );
                 }
@@ -159,7 +203,7 @@ impl Fields {
         if value.is_none() {
             let (least, most) = (range.start(), range.end());
             problems.add(
-                join(&self.path, key),
+                self.path.field(key),
                 format!("must be a number from {least} to {most}"),
             );
         }
@@ -177,7 +221,7 @@ impl Fields {
         let word = words.iter().copied().find(|word| *word == text);
         if word.is_none() {
             problems.add(
-                join(&self.path, key),
+                self.path.field(key),
                 format!("must be one of: {}", words.join(", ")),
             );
         }
@@ -194,20 +238,25 @@ impl Fields {
         if let Some(value) = self.take(key)
             && !means_nothing(&value)
         {
-            problems.add_foreign(join(&self.path, key), "cannot be honored here");
+            problems.add_foreign(self.path.field(key), "cannot be honored here");
         }
+    }
+
+    /// Where this object stands.
+    pub const fn path(&self) -> Path<'p> {
+        self.path
     }
 
     /// Where a field of this object stands.
     pub fn path_to(&self, key: &str) -> String {
-        join(&self.path, key)
+        self.path.field(key).to_string()
     }
 
     /// Notes every field that nobody took. Clients that send a reply back spell out its nulls, which say
     /// nothing: those are noted apart.
     pub fn end(self, problems: &mut Problems) {
         for (key, value) in &self.rest {
-            let path = join(&self.path, key);
+            let path = self.path.field(key);
             if value.is_null() {
                 problems.add_unknown_null(path);
             } else {
@@ -219,7 +268,7 @@ impl Fields {
     /// As [`Self::end`], where a null is as unknown as any other value.
     pub fn end_strictly(self, problems: &mut Problems) {
         for key in self.rest.keys() {
-            problems.add_foreign(join(&self.path, key), "is not a known field");
+            problems.add_foreign(self.path.field(key), "is not a known field");
         }
     }
 
@@ -231,7 +280,7 @@ impl Fields {
         problems: &mut Problems,
     ) -> Option<T> {
         problems.add(
-            join(&self.path, key),
+            self.path.field(key),
             format!("must be {wanted}, not {}", type_name(found)),
         );
         None

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::blocks;
-use super::fields::{Fields, join};
-use super::places::{PartPlace, Placed, Places, TurnPlace, Words, of_content};
-use super::{ReplyEncoder, RunHead, RunSummary};
+use super::fields::{Fields, Path};
+use super::places::{PartPlace, Place, Placed, Places, TurnPlace, Words, of_content};
+use super::{ReplyEncoder, RunHead, RunSummary, put};
 use crate::chat::{
     self, BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling,
     ToolResult, Usage,
@@ -17,7 +17,6 @@ use crate::fault::{Code, Fault, Problems};
 use crate::id::IdKind;
 use crate::json;
 use crate::money::Micro;
-use crate::sse;
 use crate::time::Timestamp;
 
 /// Spec: default model on native chat.
@@ -69,11 +68,11 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
     let max_tokens = fields.count("max_tokens", 1, &mut problems);
     let tools = fields
         .take("tools")
-        .map(|value| blocks::decode_tools(value, "tools", &mut problems));
+        .map(|value| blocks::decode_tools(value, Path::Name("tools"), &mut problems));
     let tools = tools.unwrap_or_default();
     let (tool_choice, parallel_tool_calls) =
         fields.take("tool_choice").map_or((None, None), |value| {
-            blocks::decode_tool_choice(value, "tool_choice", &tools, &mut problems)
+            blocks::decode_tool_choice(value, Path::Name("tool_choice"), &tools, &mut problems)
         });
     let found = problems.len();
     let results = fields
@@ -102,14 +101,14 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
 
     let mut said = results;
     if let Some(text) = message.filter(|text| !text.is_empty()) {
-        said.push(Part::text(text), PartPlace::alone("message".to_owned()));
+        said.push(Part::text(text), PartPlace::alone(Place::Field("message")));
     }
     let turn = TurnPlace {
         at: 0,
         parts: said.places,
     };
     let places = Places::new(
-        vec![PartPlace::alone("system".to_owned())],
+        vec![PartPlace::alone(Place::Field("system"))],
         vec![turn],
         &WORDS,
     );
@@ -155,19 +154,26 @@ fn tool_results(value: Value, problems: &mut Problems) -> Placed {
         problems.add("tool_results", "must be an array");
         return results;
     };
+    let items = blocks::at_most(
+        blocks::MAX_PARTS,
+        "results",
+        items,
+        "tool_results",
+        problems,
+    );
+    let all = Path::Name("tool_results");
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("tool_results[{at}]");
-        let Some(mut fields) = Fields::of(item, &path, problems) else {
+        let path = all.item(at);
+        let Some(mut fields) = Fields::of(item, path, problems) else {
             continue;
         };
         let call_id = fields.required_string("tool_call_id", problems);
         let is_error = fields.boolean("is_error", problems).unwrap_or(false);
-        let content_path = join(&path, "content");
         let content = fields.take("content");
         let places = content
             .as_ref()
-            .map(|content| of_content(content, &content_path));
-        let content = blocks::result_content(content, &content_path, problems);
+            .map(|content| of_content(content, Place::FieldOf("tool_results", at, "content")));
+        let content = blocks::result_content(content, path.field("content"), problems);
         fields.end(problems);
         if let Some(call_id) = call_id {
             let result = Part::ToolResult(ToolResult {
@@ -176,7 +182,8 @@ fn tool_results(value: Value, problems: &mut Problems) -> Placed {
                 content,
                 cache_mark: None,
             });
-            let place = PartPlace::result(&path, &places.unwrap_or_default());
+            let place = Place::Entry("tool_results", at);
+            let place = PartPlace::result(place, &places.unwrap_or_default());
             results.push(result, place);
         }
     }
@@ -228,11 +235,7 @@ impl ReplyEncoder for Encoder {
                 // Without arguments it was cut off: nobody can run it.
                 if let Some((id, name, text)) = call.filter(|(_, _, text)| !text.is_empty()) {
                     match chat::arguments(&text, *index) {
-                        Ok(arguments) => put(
-                            "tool_call",
-                            &json!({"id": id, "name": name, "arguments": arguments}),
-                            out,
-                        ),
+                        Ok(arguments) => put("tool_call", &tool_call(&id, &name, arguments), out),
                         Err(bad) => {
                             self.bad.get_or_insert(bad);
                         }
@@ -299,14 +302,14 @@ impl ReplyEncoder for Encoder {
     }
 
     fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value {
-        json!({
+        let mut body = json!({
             "success": true,
             "data": {
                 "message": {
                     "id": run.head.message_id,
                     "role": "assistant",
-                    "content": reply.text(),
-                    "tool_calls": tool_calls(reply),
+                    "content": null,
+                    "tool_calls": null,
                 },
                 "conversation_id": run.head.conversation_id,
                 "finish_reason": run.finish.reason.word(),
@@ -326,25 +329,28 @@ impl ReplyEncoder for Encoder {
                 },
                 "phi": run.phi.to_json(),
             },
-        })
+        });
+        // The macro would copy what is given to it.
+        let message = &mut body["data"]["message"];
+        message["content"] = Value::String(reply.text());
+        message["tool_calls"] = tool_calls(reply);
+        body
     }
 }
 
-fn tool_calls(reply: &ChatReply) -> Vec<Value> {
-    reply
-        .content
-        .iter()
-        .filter_map(|part| match part {
-            Part::ToolCall(call) => {
-                Some(json!({"id": call.id, "name": call.name, "arguments": call.arguments}))
-            }
-            _ => None,
-        })
-        .collect()
+fn tool_calls(reply: &ChatReply) -> Value {
+    let calls = reply.content.iter().filter_map(|part| match part {
+        Part::ToolCall(call) => Some(tool_call(&call.id, &call.name, call.arguments.clone())),
+        _ => None,
+    });
+    calls.collect()
 }
 
-fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
-    sse::encode(name, &json::bytes(data), out);
+/// A call as the event and the whole reply show it.
+fn tool_call(id: &str, name: &str, arguments: Value) -> Value {
+    let mut call = json!({"id": id, "name": name});
+    call["arguments"] = arguments;
+    call
 }
 
 /// The one frame that comes hundreds of times per reply goes without an intermediate tree.

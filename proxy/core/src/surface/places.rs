@@ -3,9 +3,10 @@
 //! Decoders lift system prompts out of the turns, leave empty texts out, put results together and give fields other
 //! names. What is kept of that here are paths, and nothing of what stands there.
 
+use std::fmt;
+
 use serde_json::Value;
 
-use super::fields::join;
 use crate::chat::{ChatRequest, Part};
 
 /// A body of a compat surface that was read.
@@ -45,9 +46,17 @@ pub(super) struct TurnPlace {
     pub(super) parts: Vec<PartPlace>,
 }
 
+/// A field of the body, an entry of an array there, or a field of such an entry. Written out for a refusal alone.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Field(&'static str),
+    Entry(&'static str, usize),
+    FieldOf(&'static str, usize, &'static str),
+}
+
 /// Where a part stands.
 pub(super) struct PartPlace {
-    path: String,
+    place: Place,
     /// Its index, where an array stands there.
     at: Option<usize>,
     /// Of a tool result whose content is an array: where its parts stand in that.
@@ -137,7 +146,7 @@ impl Places {
         let ("content", Some(at), inner) = step(rest) else {
             return self.field(part.path(), rest);
         };
-        let mut path = join(&part.path(), "content");
+        let mut path = format!("{}.content", part.path());
         if let Some(item) = part.items.as_ref().and_then(|items| items.get(at)) {
             path = format!("{path}[{item}]");
         }
@@ -151,34 +160,54 @@ impl Places {
     fn field(&self, path: String, field: &str) -> String {
         match word(self.words.part, field) {
             "" => path,
-            own => join(&path, own),
+            own => format!("{path}.{own}"),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Field(name) => f.write_str(name),
+            Self::Entry(array, at) => write!(f, "{array}[{at}]"),
+            Self::FieldOf(array, at, name) => write!(f, "{array}[{at}].{name}"),
         }
     }
 }
 
 impl PartPlace {
     /// A part that stands there alone.
-    pub(super) const fn alone(path: String) -> Self {
+    pub(super) const fn alone(place: Place) -> Self {
         Self {
-            path,
+            place,
             at: None,
             items: None,
         }
     }
 
-    /// A tool result that stands there, with the places of its content.
-    pub(super) fn result(path: &str, content: &[Self]) -> Self {
+    /// An item of the array that stands there.
+    pub(super) const fn item(place: Place, at: usize) -> Self {
         Self {
-            path: path.to_owned(),
+            place,
+            at: Some(at),
+            items: None,
+        }
+    }
+
+    /// A tool result that stands there, with the places of its content.
+    pub(super) fn result(place: Place, content: &[Self]) -> Self {
+        Self {
+            place,
             at: None,
             items: content.iter().map(|place| place.at).collect(),
         }
     }
 
     fn path(&self) -> String {
-        match self.at {
-            Some(at) => format!("{}[{at}]", self.path),
-            None => self.path.clone(),
+        let Self { place, at, .. } = self;
+        match at {
+            Some(at) => format!("{place}[{at}]"),
+            None => place.to_string(),
         }
     }
 }
@@ -207,19 +236,18 @@ impl Placed {
 }
 
 /// Where the parts of a content stand, which is one text or an array of parts.
-pub(super) fn of_content(content: &Value, path: &str) -> Vec<PartPlace> {
+pub(super) fn of_content(content: &Value, place: Place) -> Vec<PartPlace> {
     let Value::Array(parts) = content else {
-        return vec![PartPlace::alone(path.to_owned())];
+        return vec![PartPlace::alone(place)];
     };
-    let place = |(at, part): (usize, &Value)| {
+    let of_part = |(at, part): (usize, &Value)| {
         let inner = part.get("content").and_then(Value::as_array);
         PartPlace {
-            path: path.to_owned(),
-            at: Some(at),
             items: inner.map(|inner| (0..inner.len()).collect()),
+            ..PartPlace::item(place, at)
         }
     };
-    parts.iter().enumerate().map(place).collect()
+    parts.iter().enumerate().map(of_part).collect()
 }
 
 /// The first step of a place and what is behind it: `messages[2].content[0]` is `messages`, 2 and `.content[0]`.

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::blocks::{MAX_MESSAGES, at_most};
 use super::places::{PartPlace, TurnPlace};
 use crate::chat::{Message, Part, Role};
 use crate::fault::Problems;
@@ -14,6 +17,34 @@ pub(super) struct Turn {
     pub(super) message: Message,
     /// Of each part of the message.
     pub(super) places: Vec<PartPlace>,
+}
+
+/// The turns of `messages`, and whether nothing was left out as unreadable. `read_entry` reads one entry and keeps what
+/// is no turn for itself.
+pub(super) fn read(
+    items: Vec<Value>,
+    problems: &mut Problems,
+    mut read_entry: impl FnMut(usize, Value, &mut Problems) -> Option<Turn>,
+) -> (Vec<Turn>, bool) {
+    let before = problems.len();
+    let items = at_most(MAX_MESSAGES, "messages", items, "messages", problems);
+    let mut are_whole = problems.len() == before;
+    let mut turns = Vec::with_capacity(items.len());
+    for (at, item) in items.into_iter().enumerate() {
+        let found = problems.len();
+        let turn = read_entry(at, item, problems);
+        let is_whole = problems.len() == found;
+        are_whole &= is_whole;
+        let Some(turn) = turn else {
+            continue;
+        };
+        // An assistant turn without content says nothing and may.
+        if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
+            problems.add(format!("messages[{at}].content"), "must not be blank");
+        }
+        turns.push(turn);
+    }
+    (turns, are_whole)
 }
 
 /// A tool call of the assistant turn before.
@@ -214,5 +245,27 @@ mod tests {
             turn(2, Role::User, vec![result("a")]),
         ];
         assert_eq!(problems(&same), ["messages[1]"]);
+    }
+
+    #[test]
+    fn more_messages_than_may_be_are_one_problem() {
+        let read = |count: usize| {
+            let mut problems = Problems::default();
+            let mut entries = 0;
+            let (turns, are_whole) = read(vec![json!(0); count], &mut problems, |at, _, _| {
+                entries += 1;
+                Some(turn(at, Role::Assistant, Vec::new()))
+            });
+            let fault = problems.into_result().err();
+            (
+                turns.len(),
+                are_whole,
+                entries,
+                fault.map(|fault| fault.details_value()),
+            )
+        };
+        assert_eq!(read(MAX_MESSAGES), (MAX_MESSAGES, true, MAX_MESSAGES, None));
+        let refused = json!({"messages": ["may hold at most 100000 messages"]});
+        assert_eq!(read(MAX_MESSAGES + 1), (0, false, 0, Some(refused)));
     }
 }

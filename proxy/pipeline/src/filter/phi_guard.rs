@@ -13,7 +13,7 @@ use crate::caller::PhiMode;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
-use crate::phi::{self, Detectors, Refused, Scan, Thoughts};
+use crate::phi::{self, Detectors, INLINE_BYTES, Refused, Scan, Thoughts};
 use crate::place::located;
 
 pub(super) struct PhiGuard;
@@ -94,10 +94,6 @@ fn show(counts: &Counts, headers: &mut HeaderMap) {
         headers.insert(ENTITIES_HEADER, value);
     }
 }
-
-/// Walking, merging and rewriting this much text takes milliseconds, which is too long for a thread that
-/// serves others.
-const INLINE_BYTES: usize = 256 * 1024;
 
 /// Runs the guard over the exchange's chat, where its size asks for it on a thread of its own.
 async fn guard(

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
-use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed};
+use svc_core::phi::{
+    Inquiry, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed,
+};
+use tokio::runtime::Handle;
 
 use svc_store::Store;
 
-use super::Scan;
 use super::reasoning::Thinking;
+use super::{INLINE_BYTES, Scan};
 use crate::caller::Caller;
+use crate::gateway::Gateway;
 use crate::metrics::Metrics;
 use crate::moment;
 use crate::policy::phi::PhiPolicy;
@@ -25,7 +29,11 @@ pub(crate) struct ReplyGuard {
     /// What was asked: the names of its tools were read with it.
     chat: Arc<ChatRequest>,
     thinking: Thinking,
+    /// What one event became, on its way.
+    passing: Vec<ChatEvent>,
     store: Store,
+    /// For what would keep a thread busy that serves others.
+    background: Handle,
     org_id: String,
 }
 
@@ -41,7 +49,12 @@ pub(crate) struct Outlet<'o> {
 }
 
 impl ReplyGuard {
-    pub(crate) fn new(scan: &Scan, chat: Arc<ChatRequest>, caller: &Caller, store: &Store) -> Self {
+    pub(crate) fn new(
+        scan: &Scan,
+        chat: Arc<ChatRequest>,
+        caller: &Caller,
+        gateway: &Gateway,
+    ) -> Self {
         let restorer = caller
             .phi_restore
             .then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
@@ -50,7 +63,9 @@ impl ReplyGuard {
             restorer,
             chat,
             thinking: Thinking::default(),
-            store: store.clone(),
+            passing: Vec::new(),
+            store: gateway.store.clone(),
+            background: gateway.background.clone(),
             org_id: caller.organization_id.clone(),
         }
     }
@@ -139,7 +154,7 @@ impl ReplyGuard {
         self.redactor.finish();
         self.steps(scan, policy, &mut outlet).await?;
         if let Some(restorer) = &mut self.restorer {
-            outlet.shown.extend(restorer.finish());
+            restorer.finish(outlet.shown);
         }
         Ok(())
     }
@@ -156,12 +171,29 @@ impl ReplyGuard {
                 Step::Send(event) => self.send(event, first, outlet).await?,
                 Step::Scan(text) => {
                     let findings = scan.readers.find_in_reply(&text, policy).await?;
+                    let inquiry = self.redactor.inquire(&text, &findings);
+                    // A short request is read where its answer is wanted.
+                    if let Some(inquiry) = inquiry.filter(|inquiry| inquiry.bytes() > INLINE_BYTES)
+                    {
+                        self.inquire(inquiry).await?;
+                    }
                     self.redactor
                         .found(&text, findings, &mut scan.placeholders)
                         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Has a long request read on a thread of its own.
+    async fn inquire(&mut self, inquiry: Inquiry) -> Result<(), Fault> {
+        let reading = self.background.spawn_blocking(move || inquiry.answer());
+        let answer = reading
+            .await
+            .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?
+            .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
+        self.redactor.learn(answer);
         Ok(())
     }
 
@@ -176,11 +208,11 @@ impl ReplyGuard {
         if !matches!(event, ChatEvent::ReasoningSignature(_)) {
             outlet.kept.push(&event);
         }
-        let shown = match &mut self.restorer {
-            Some(restorer) => restorer.push(event),
-            None => vec![event],
-        };
-        for mut event in shown {
+        match &mut self.restorer {
+            Some(restorer) => restorer.push(event, &mut self.passing),
+            None => self.passing.push(event),
+        }
+        for mut event in self.passing.drain(..) {
             self.thinking.shows(&event);
             if let ChatEvent::ReasoningSignature(signature) = &mut event {
                 let whole = std::mem::take(signature);

@@ -1,8 +1,11 @@
 //! Audit rows of what is asked of a model (contract 14.1): counts, codes and ids.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use svc_core::fault::Code;
 use svc_core::metering::Charge;
+use svc_core::phi::Counts;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
@@ -198,13 +201,20 @@ fn row(
         code: None,
         phi: record.scan.as_ref().map(|scan| Phi {
             mode: scan.phi.mode.to_owned(),
-            entity_counts: scan.phi.counts.clone(),
+            entity_counts: entity_counts(&scan.phi.counts),
             detectors: scan.detectors.clone(),
             policy_epoch: record.policy_epoch,
         }),
         model: record.model.as_ref().map(|model| model.id.clone()),
         details,
     }
+}
+
+fn entity_counts(counts: &Counts) -> BTreeMap<String, u64> {
+    let counts = counts.iter();
+    counts
+        .map(|(kind, count)| (kind.to_owned(), count))
+        .collect()
 }
 
 /// Organization and mode of whoever asks.

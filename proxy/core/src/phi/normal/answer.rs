@@ -11,6 +11,9 @@ pub(in crate::phi) struct Answer {
 /// Bytes of a question that are read, from its end; of an answer, from its start.
 const MAX_BYTES: usize = 96;
 
+/// Bytes that are looked at for an answer: who says it and what leads to it come before it.
+const MAX_LOOKED_AT_BYTES: usize = 4 * MAX_BYTES;
+
 /// Bytes of a speaker's name and the time before it.
 const MAX_SPEAKER_BYTES: usize = 40;
 
@@ -220,7 +223,8 @@ fn ends_with_word(text: &str, word: &str) -> bool {
 /// The answer that a text begins with: its first line, up to a question, without who says it and what leads to it.
 fn answer_in(text: &str) -> Option<Range<usize>> {
     let begins = text.len() - text.trim_start().len();
-    let line = text.get(begins..)?.split(['\n', '\r']).next()?;
+    let looked_at = text.floor_char_boundary(begins + MAX_LOOKED_AT_BYTES);
+    let line = text.get(begins..looked_at)?.split(['\n', '\r']).next()?;
     let mut from = begins + speaker_len(line);
     let end = begins + line.find('?').unwrap_or(line.len());
     loop {
@@ -235,8 +239,9 @@ fn answer_in(text: &str) -> Option<Range<usize>> {
         from += length;
     }
     let mut to = end;
-    if to - from > MAX_BYTES {
-        let most = text.floor_char_boundary(from + MAX_BYTES);
+    let is_cut = end == looked_at && looked_at < text.len();
+    if to - from > MAX_BYTES || is_cut {
+        let most = text.floor_char_boundary(from + MAX_BYTES).min(end);
         to = from + text.get(from..most)?.rfind(char::is_whitespace)?;
     }
     (from < to).then_some(from..to)
@@ -328,6 +333,20 @@ mod tests {
         ] {
             assert_eq!(read(text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn a_question_reads_no_further_than_its_answer_may_reach() {
+        let answer = |leading: usize, answer: &str| {
+            let text = format!("MRN? {}{answer}", "so, ".repeat(leading));
+            read(&text).pop().map(|(_, answer)| answer)
+        };
+        let most = MAX_LOOKED_AT_BYTES / "so, ".len();
+        assert_eq!(answer(most + 1, "4471223"), None);
+        // Half a value would read as another one.
+        assert_eq!(answer(most - 1, "4471223"), None);
+        assert_eq!(answer(most - 1, "447 1223").as_deref(), Some("447"));
+        assert_eq!(answer(most - 2, "4471223").as_deref(), Some("4471223"));
     }
 
     #[test]

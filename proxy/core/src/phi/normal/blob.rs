@@ -122,24 +122,30 @@ fn padding(bytes: &[u8], end: usize) -> usize {
 /// A blob over several lines: where it ends, and its lines joined.
 fn wrapped(text: &str, start: usize, first_end: usize) -> Option<(usize, String)> {
     let bytes = text.as_bytes();
-    let mut end = first_end;
-    let mut line_start = start;
+    let mut line = start..first_end;
     let mut lines = String::new();
-    loop {
-        lines.push_str(text.get(line_start..end)?);
-        let break_length = match bytes.get(end..).unwrap_or_default() {
-            [b'\r', b'\n', ..] => 2,
-            [b'\n', ..] => 1,
-            _ => 0,
-        };
-        let next = end + break_length;
-        let next_end = run_end(bytes, next);
-        if break_length == 0 || end - line_start < MIN_WRAPPED_LINE_BYTES || next_end == next {
-            let is_wrapped = line_start > start;
-            return is_wrapped.then(|| (end + padding(bytes, end), lines));
-        }
-        (line_start, end) = (next, next_end);
+    while let Some(next) = next_line(bytes, &line) {
+        lines.push_str(text.get(line)?);
+        line = next;
     }
+    if lines.is_empty() {
+        return None;
+    }
+    let end = line.end;
+    lines.push_str(text.get(line)?);
+    Some((end + padding(bytes, end), lines))
+}
+
+/// The line in which a blob goes on that fills this one.
+fn next_line(bytes: &[u8], line: &Range<usize>) -> Option<Range<usize>> {
+    let break_length = match bytes.get(line.end..)? {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        _ => return None,
+    };
+    let next = line.end + break_length;
+    let next_end = run_end(bytes, next);
+    (line.len() >= MIN_WRAPPED_LINE_BYTES && next_end > next).then_some(next..next_end)
 }
 
 /// The text in a blob without padding, as hex or base64.

@@ -1,9 +1,9 @@
 //! What a text can hold of disguises at all: one look at each byte, which rules out most. Errs towards yes.
 
 use super::blob::MIN_BLOB_BYTES;
-
-/// Single characters in a row, with one separator, that make a word look spaced out.
-const MIN_SINGLES: u32 = 4;
+use super::fold::is_silent_control;
+use super::spaced::MIN_SINGLES;
+use super::twin::twin;
 
 /// What could not be ruled out in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,14 +81,14 @@ const fn classes() -> [u64; 256] {
     loop {
         // In a constant, an index out of bounds would not compile.
         classes[at as usize] = match at {
-            b'O' | b'o' | b'I' | b'l' => 1 << WORD | 1 << RUN | 1 << TWIN,
+            _ if twin(at).is_some() => 1 << WORD | 1 << RUN | 1 << TWIN,
             b'a'..=b'z' | b'A'..=b'Z' => 1 << WORD | 1 << RUN,
             b'0'..=b'9' => 1 << WORD | 1 << RUN | 1 << DIGIT,
             b'_' => 1 << RUN | 1 << UNDERSCORE,
             b'+' | b'/' | b'-' => 1 << RUN,
             b'\n' => 1 << LINE,
             b'%' | b'&' | b'\\' | b'=' => 1 << ESCAPE,
-            0..=8 | 14..=27 | 127..=255 => 1 << STRANGE,
+            _ if is_silent_control(at) || !at.is_ascii() => 1 << STRANGE,
             _ => 0,
         };
         if at == u8::MAX {
@@ -153,7 +153,7 @@ fn glance(text: &[u8]) -> Glance {
             twins: false,
             joints: holds(UNDERSCORE) || joined != 0,
         },
-        is_close: mixed != 0 || most_begun >= MIN_SINGLES,
+        is_close: mixed != 0 || most_begun as usize >= MIN_SINGLES,
     }
 }
 
@@ -165,7 +165,7 @@ const fn lane(lanes: u64, class: u32) -> u8 {
 /// Whether there are rows of single characters, and words of digits and letters that look like some.
 fn rows_and_twins(text: &[u8]) -> (bool, bool) {
     let (mut rows, mut twins) = (false, false);
-    let (mut word, mut word_lanes, mut singles) = (0_u32, 0_u64, 0_u32);
+    let (mut word, mut word_lanes, mut singles) = (0_usize, 0_u64, 0);
     for byte in text.iter().chain(b" ") {
         let class = CLASSES.get(usize::from(*byte)).copied().unwrap_or(0);
         if class & 1 << WORD != 0 {

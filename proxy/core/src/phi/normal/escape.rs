@@ -6,6 +6,9 @@ use super::rewrite::{Rewrite, Rewriter};
 /// Longest HTML reference looked at, in bytes: the longest name of HTML 5 has 32 letters.
 const MAX_REFERENCE_BYTES: usize = 34;
 
+/// Hex digits of `u{…}` at most (ECMA-262, and the reference of Rust).
+const MAX_BRACED_DIGITS: usize = 6;
+
 /// Opens what is encoded in `text`, one layer; nothing where nothing is.
 pub(super) fn open(text: &str) -> Option<Rewrite> {
     let bytes = text.as_bytes();
@@ -135,11 +138,18 @@ fn backslash(text: &str, at: usize) -> Option<Read> {
     }
 }
 
+/// Bytes before the brace that closes them; nothing where none do, or too many. Reads no further than that.
+fn braced(inside: impl Iterator<Item = u8>) -> Option<usize> {
+    let mut inside = inside.take(MAX_BRACED_DIGITS + 1);
+    let length = inside.position(|byte| byte == b'}')?;
+    (length > 0).then_some(length)
+}
+
 /// `u` and four hex digits, a pair of such, or `u{…}` with up to six: length and character.
 fn unicode(rest: &str) -> Option<(usize, char)> {
     let digits = rest.get(1..)?;
     if let Some(inside) = digits.strip_prefix('{') {
-        let length = inside.find('}').filter(|length| (1..=6).contains(length))?;
+        let length = braced(inside.bytes())?;
         let letter = fixed(inside, length)?;
         return Some((length + 3, char::from_u32(letter)?));
     }
@@ -199,4 +209,32 @@ fn is_any_hex(byte: &u8) -> bool {
 
 fn is_capital_hex(byte: &u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'A'..=b'F')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brace_that_never_closes_is_not_looked_for() {
+        let mut read = 0;
+        let digits = std::iter::repeat_n(b'4', 1_000).inspect(|_| read += 1);
+        assert_eq!(braced(digits), None);
+        assert_eq!(read, MAX_BRACED_DIGITS + 1);
+    }
+
+    #[test]
+    fn braces_hold_one_to_six_digits() {
+        for (text, reads) in [
+            (r"\u{4a}ane", "Jane"),
+            (r"\u{00004a}ane", "Jane"),
+            (r"\u{1F600}", "\u{1f600}"),
+        ] {
+            let read = open(text);
+            assert_eq!(read.as_ref().map(Rewrite::text), Some(reads), "{text}");
+        }
+        for text in [r"\u{}", r"\u{000004a}", r"\u{4a", r"\u{4x}", r"\u{\u{"] {
+            assert!(open(text).is_none(), "{text}");
+        }
+    }
 }

@@ -111,7 +111,7 @@ fn marked(
 }
 
 /// Control characters that separate nothing. HL7 and X12 use 0x0B and 0x1C to 0x1F as separators.
-const fn is_silent_control(byte: u8) -> bool {
+pub(super) const fn is_silent_control(byte: u8) -> bool {
     matches!(byte, 0..=8 | 14..=27 | 127)
 }
 

@@ -3,7 +3,7 @@
 use super::rewrite::{Rewrite, Rewriter};
 
 /// Characters that make a row; fewer are initials or a list.
-const MIN_SINGLES: usize = 4;
+pub(super) const MIN_SINGLES: usize = 4;
 
 /// What may stand between the characters; commas divide lists of numbers.
 const SEPARATORS: [char; 9] = [' ', '\t', '.', '-', '_', '*', '|', '/', '\u{b7}'];

@@ -15,9 +15,12 @@ pub(super) fn straighten(text: &str) -> Option<Rewrite> {
     let mut rewriter = Rewriter::new(text);
     let mut at = 0;
     while at < bytes.len() {
-        let Some(end) = number_end(bytes, at) else {
-            at += 1;
-            continue;
+        let end = match run(bytes, at) {
+            Run::Number { end } => end,
+            Run::Other { end } => {
+                at = end;
+                continue;
+            }
         };
         let number = bytes.get(at..end).unwrap_or_default();
         let digits = number.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -48,7 +51,7 @@ pub(super) fn straighten(text: &str) -> Option<Rewrite> {
 }
 
 /// The digit that a letter looks like.
-const fn twin(byte: u8) -> Option<&'static str> {
+pub(super) const fn twin(byte: u8) -> Option<&'static str> {
     match byte {
         b'O' | b'o' => Some("0"),
         b'I' | b'l' => Some("1"),
@@ -56,9 +59,16 @@ const fn twin(byte: u8) -> Option<&'static str> {
     }
 }
 
-/// Where a row of groups that starts here ends: digits and twins, each group with a digit, one sign between.
-fn number_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut end = None;
+/// What stands at a place, and where to read on.
+enum Run {
+    /// A row of groups: digits and twins, each group with a digit, one sign between.
+    Number { end: usize },
+    /// Twins alone, which are no number from whichever of them they are read; or one byte of something else.
+    Other { end: usize },
+}
+
+fn run(bytes: &[u8], start: usize) -> Run {
+    let mut number = None;
     let mut at = start;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -68,14 +78,58 @@ fn number_end(bytes: &[u8], start: usize) -> Option<usize> {
             .count();
         let has_digit = rest.iter().take(length).any(u8::is_ascii_digit);
         if !has_digit {
-            return end;
+            return number.unwrap_or(Run::Other {
+                end: at + length.max(1),
+            });
         }
-        end = Some(at + length);
         at += length;
+        let read = Run::Number { end: at };
         at += match bytes.get(at..).unwrap_or_default() {
             [b')', b' ', ..] => 2,
             [b'-' | b'.' | b'/' | b' ' | b')', ..] => 1,
-            _ => return end,
+            _ => return read,
         };
+        number = Some(read);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many runs a text is read as.
+    fn runs(text: &str) -> usize {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        let step = || {
+            let (Run::Number { end } | Run::Other { end }) = run(bytes, at);
+            at = end;
+            (end <= bytes.len()).then_some(())
+        };
+        std::iter::repeat_with(step).map_while(|step| step).count()
+    }
+
+    #[test]
+    fn a_run_of_letters_is_read_once() {
+        for letter in ["l", "O", "Il", "oO"] {
+            let text = format!("l5 {}", letter.repeat(50_000));
+            assert_eq!(runs(&text), 3, "{letter}");
+            assert!(straighten(&text).is_none(), "{letter}");
+        }
+    }
+
+    #[test]
+    fn numbers_behind_a_run_of_letters_are_read() {
+        for (text, reads) in [
+            ("llll 536-22-87l4", "llll 536-22-8714"),
+            ("lll.5O6-22-8714", "lll.506-22-8714"),
+            ("536-22-87l4 lll", "536-22-8714 lll"),
+        ] {
+            let read = straighten(text);
+            assert_eq!(read.as_ref().map(Rewrite::text), Some(reads), "{text}");
+        }
+        for text in ["", "l", "lll5llll", "OOO-5555-lll"] {
+            assert!(straighten(text).is_none(), "{text}");
+        }
     }
 }

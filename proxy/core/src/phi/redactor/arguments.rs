@@ -5,7 +5,7 @@
 //! take others, are read too.
 
 use super::unit::{Atom, CONTEXT_BYTES, Text, Unit, keep_tail};
-use crate::phi::restore::json::{JsonReader, Unit as Letter};
+use crate::phi::restore::json::{JsonReader, Unit as Letter, is_of_number};
 use crate::phi::scan::inside_quotes;
 
 /// Bytes from which a unit ends between two values.
@@ -82,11 +82,11 @@ impl Arguments {
     }
 
     fn structure(&mut self, letter: char) {
-        let goes_on = !self.number.is_empty() && b"+-.eE".contains(&(letter as u8));
+        let goes_on = !self.number.is_empty() && is_of_number(letter);
         let is_mark = "{}[]:,".contains(letter);
         if !self.words.is_empty() && !is_mark {
             self.words.push(letter);
-        } else if letter.is_ascii_digit() || letter == '-' || (letter.is_ascii() && goes_on) {
+        } else if letter.is_ascii_digit() || letter == '-' || goes_on {
             self.end_fixed();
             self.number.push(letter);
         } else if is_mark || letter.is_whitespace() {

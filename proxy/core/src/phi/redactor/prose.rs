@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::cutter::{Cut, Cutter};
 use super::unit::{Atom, Text, Unit, keep_tail};
+use crate::phi::restore::json::is_of_number;
 use crate::phi::restore::prose::Prose as Reader;
 
 /// One channel. Holds content.
@@ -38,7 +39,7 @@ impl Prose {
 
     fn read(&mut self, letter: char, at: usize) {
         self.reader.push(letter);
-        if self.reader.is_bare_json() && (letter.is_ascii_digit() || "+-.eE".contains(letter)) {
+        if self.reader.is_bare_json() && is_of_number(letter) {
             match self.numbers.last_mut() {
                 Some(number) if number.end == at => number.end = at + 1,
                 _ => self.numbers.push(at..at + 1),

@@ -8,6 +8,7 @@ use crate::phi::kind::Kind;
 use crate::phi::map::{PlaceholderMap, Speaker};
 use crate::phi::merge::{Finding, part};
 use crate::phi::normal::Rewrite;
+use crate::phi::redact::Shifted;
 use crate::phi::restore::json::unescape;
 use crate::phi::scan::{Document, Passage, TextScan};
 use crate::phi::token;
@@ -93,17 +94,11 @@ impl Unit {
         let context = self
             .context
             .iter()
-            .map(|text| (Cow::Borrowed(text.as_str()), Form::Text));
+            .map(|text| ([text.as_str(), ""], Form::Text));
         let texts = self.atoms.iter().filter_map(|atom| match atom {
             Atom::Fixed(_) => None,
-            Atom::Text(text) if text.before.is_empty() => {
-                Some((Cow::Borrowed(text.reads()), Form::Text))
-            }
-            Atom::Text(text) => Some((
-                Cow::Owned(format!("{}{}", text.before, text.reads())),
-                Form::Text,
-            )),
-            Atom::Number(number) => Some((Cow::Borrowed(number.as_str()), Form::Number)),
+            Atom::Text(text) => Some(([&*text.before, text.reads()], Form::Text)),
+            Atom::Number(number) => Some(([number.as_str(), ""], Form::Number)),
         });
         TextScan::of_texts(context.chain(texts), origin, self.as_document(origin))
     }
@@ -142,12 +137,15 @@ impl Unit {
     }
 
     /// The unit with placeholders in the place of `findings`, which are sorted. What was sent before stays sent.
+    ///
+    /// # Errors
+    /// [`Shifted`] when `findings` are not of this unit.
     pub(super) fn redact(
         self,
         scan: &TextScan,
         findings: &[Finding],
         edits: &mut Edits<'_>,
-    ) -> String {
+    ) -> Result<String, Shifted> {
         let mut out = String::new();
         let mut segment = self.context.len();
         for atom in &self.atoms {
@@ -166,31 +164,27 @@ impl Unit {
                 .iter()
                 .take_while(|finding| finding.segment == segment);
             let from = scan.segments().get(segment).map_or(0, |at| at.start) + before_bytes;
-            let text = edited(raw, from, text, scan, mine, edits);
+            let text = edited(raw, from, text, scan, mine, edits).ok_or(Shifted { segment })?;
             match (atom, text) {
-                (Atom::Number(_), Some(text)) => {
-                    out.push('"');
-                    out.push_str(&text);
-                    out.push('"');
-                }
-                (_, Some(text)) => out.push_str(&text),
-                (_, None) => out.push_str(raw),
+                (Atom::Number(_), Cow::Owned(text)) => out.extend(["\"", &text, "\""]),
+                (_, text) => out.push_str(&text),
             }
             segment += 1;
         }
-        out
+        Ok(out)
     }
 }
 
-/// One text with placeholders; nothing where none belongs in it. `from` is where it begins in the scan.
-fn edited<'f>(
-    raw: &str,
+/// One text with placeholders; borrowed where none belongs in it, and nothing where one has no place in it. `from` is
+/// where it begins in the scan.
+fn edited<'f, 't>(
+    raw: &'t str,
     from: usize,
     of: Option<&Text>,
     scan: &TextScan,
     findings: impl Iterator<Item = &'f Finding>,
     edits: &mut Edits<'_>,
-) -> Option<String> {
+) -> Option<Cow<'t, str>> {
     let unescaped = of.and_then(|text| text.unescaped.as_ref());
     let numbers = of.map_or(&[][..], |text| &text.numbers);
     let mut text = String::new();
@@ -228,10 +222,10 @@ fn edited<'f>(
         done = place.end;
     }
     if done == 0 {
-        return None;
+        return Some(Cow::Borrowed(raw));
     }
     text.push_str(raw.get(done..)?);
-    Some(text)
+    Some(Cow::Owned(text))
 }
 
 /// Whether JSON goes on like this behind a key.

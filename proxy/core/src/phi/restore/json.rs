@@ -178,6 +178,11 @@ fn escape(text: &str) -> String {
     quoted.split_off(1)
 }
 
+/// Whether numbers of JSON have such a sign.
+pub(in crate::phi) fn is_of_number(sign: char) -> bool {
+    sign.is_ascii_digit() || "+-.eE".contains(sign)
+}
+
 /// Whether a text is one value of JSON.
 pub(super) fn is_value(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()

@@ -3,14 +3,20 @@
 //!
 //! In prose, JSON begins at an opening bracket that a quotation mark follows, and ends with its last bracket. What
 //! stands in its strings is read as there, so that a value can go in escaped; everything else is plain text. A string
-//! is prose again.
+//! is prose again, down to [`MAX_STRINGS`] of them, one in the other.
 
 use super::json::{JsonReader, Unit};
+
+/// Strings of JSON, one in the other, that are told apart; a deeper one is text of the last. Nobody nests as many, and
+/// each doubles the backslashes of what goes in.
+const MAX_STRINGS: usize = 8;
 
 /// JSON, whose strings are prose.
 #[derive(Default)]
 pub(super) struct JsonText {
     json: JsonReader,
+    /// How many strings all of it stands in.
+    within: usize,
     /// What the string says, from its first opening bracket on.
     string: Option<Box<Prose>>,
 }
@@ -63,8 +69,9 @@ impl JsonText {
             Some(string) => {
                 string.push(letter);
             }
-            None if matches!(letter, '{' | '[') => {
-                self.string.insert(Box::default()).push(letter);
+            None if matches!(letter, '{' | '[') && self.within + 1 < MAX_STRINGS => {
+                let string = Prose::within(self.within + 1);
+                self.string.insert(Box::new(string)).push(letter);
             }
             None => {}
         }
@@ -72,6 +79,24 @@ impl JsonText {
 }
 
 impl Prose {
+    fn within(strings: usize) -> Self {
+        let json = JsonText {
+            within: strings,
+            ..JsonText::default()
+        };
+        Self {
+            json,
+            ..Self::default()
+        }
+    }
+
+    /// Reads on.
+    pub(in crate::phi) fn read(&mut self, text: &str) {
+        for letter in text.chars() {
+            self.push(letter);
+        }
+    }
+
     pub(in crate::phi) fn push(&mut self, letter: char) -> Unit {
         match (self.place, letter) {
             (Place::Json { depth }, _) => return self.in_json(letter, depth),
@@ -113,5 +138,28 @@ impl Prose {
             _ => Place::Json { depth },
         };
         Unit::Plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::json::escaped;
+    use super::*;
+
+    /// The beginning of a string of JSON within a string within a string.
+    fn nested(strings: usize) -> String {
+        let opener = "{\"a\": \"".to_owned();
+        (1..strings).fold(opener.clone(), |inner, _| {
+            opener.clone() + &escaped(&inner, 1)
+        })
+    }
+
+    #[test]
+    fn strings_are_told_apart_down_to_a_limit() {
+        for strings in 1..=MAX_STRINGS + 4 {
+            let mut reader = Prose::default();
+            reader.read(&nested(strings));
+            assert_eq!(reader.strings(), strings.min(MAX_STRINGS), "{strings}");
+        }
     }
 }

@@ -127,6 +127,69 @@ fn what_the_caller_has_said_is_not_new() {
     );
 }
 
+/// Looking for values in a long request takes long: whoever drives the redactor may do it elsewhere, and once.
+#[test]
+fn the_request_is_read_once_for_each_value() {
+    let asked = "find 4111222333 for the rowan";
+    let mut map = PlaceholderMap::default();
+    let mut redactor = redactor_after(asked, &map);
+    let scanned = |text: &str| {
+        let scan = TextScan::of(&mut chat(vec![assistant(text)]));
+        let found = findings(&scan, VALUES, &PlaceholderMap::default());
+        (scan, found)
+    };
+    let (scan, found) = scanned("nothing to find");
+    assert!(redactor.inquire(&scan, &found).is_none());
+    let (scan, found) = scanned("4111222333 and Jane Doe");
+    let inquiry = redactor.inquire(&scan, &found).unwrap();
+    assert_eq!(inquiry.bytes(), asked.len());
+    redactor.learn(inquiry.answer().unwrap());
+    for known in ["4111222333 and Jane Doe", "Jane Doe", "411-122-2333"] {
+        let (scan, found) = scanned(known);
+        assert!(redactor.inquire(&scan, &found).is_none(), "{known}");
+    }
+    let (scan, found) = scanned("Rowan");
+    assert!(redactor.inquire(&scan, &found).is_some());
+    // What was answered is believed.
+    redactor.push(ChatEvent::Text("4111222333 and Jane Doe".into()));
+    redactor.finish();
+    let mut sent = Vec::new();
+    while let Some(step) = redactor.step() {
+        match step {
+            Step::Send(event) => sent.push(event),
+            Step::Scan(scan) => {
+                let found = findings(&scan, VALUES, &PlaceholderMap::default());
+                redactor.found(&scan, found, &mut map).unwrap();
+            }
+        }
+    }
+    assert_eq!(joined(sent), "4111222333 and [NAME_1]");
+}
+
+#[test]
+fn a_reply_is_refused_for_findings_that_are_not_on_it() {
+    for (segment, range) in [(0, 3..400), (0, 6..7), (1, 0..4)] {
+        let mut map = PlaceholderMap::default();
+        let mut redactor = redactor_after("", &map);
+        redactor.push(ChatEvent::Text("Jane D\u{f6}e was here".into()));
+        redactor.finish();
+        let scan = std::iter::from_fn(|| redactor.step()).find_map(|step| match step {
+            Step::Scan(scan) => Some(scan),
+            Step::Send(_) => None,
+        });
+        let finding = Finding {
+            start: range.start,
+            end: range.end,
+            kind: Kind::named("NAME"),
+            score: 1_000,
+            segment,
+            reads: None,
+        };
+        let judged = redactor.found(&scan.unwrap(), vec![finding], &mut map);
+        assert_eq!(judged, Err(Unjudged::Shifted(Shifted { segment })));
+    }
+}
+
 /// The operator's words are not the caller's.
 #[test]
 fn what_the_system_prompt_says_is_new_in_a_reply() {

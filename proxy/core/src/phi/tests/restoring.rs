@@ -366,10 +366,10 @@ fn channels_are_restored_apart_and_in_order() {
         }),
     ];
     let mut restorer = ReplyRestorer::new(table(&known()));
-    let out = events
-        .into_iter()
-        .flat_map(|event| restorer.push(event))
-        .collect();
+    let mut out = Vec::new();
+    for event in events {
+        restorer.push(event, &mut out);
+    }
     let (builder, words) = collect(out);
     assert_eq!(
         words,
@@ -409,8 +409,11 @@ fn an_address_does_not_end_at_a_tool_call() {
         ChatEvent::ToolCallEnd { index: 0 },
         ChatEvent::Text("[SSN_1] [SSN_1]".into()),
     ];
-    let out = events.into_iter().flat_map(|event| restorer.push(event));
-    let (builder, _) = collect(out.collect());
+    let mut out = Vec::new();
+    for event in events {
+        restorer.push(event, &mut out);
+    }
+    let (builder, _) = collect(out);
     let reply = builder.finish().unwrap();
     assert_eq!(reply.text(), "https://e.example/?q=[SSN_1] 123-45-6789");
 }

@@ -3,6 +3,8 @@
 //! Reasoning has no place here. Text before a tool call goes out in a stream and is left out of a whole reply,
 //! whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
 use super::usage;
@@ -126,13 +128,15 @@ impl ReplyEncoder for Encoder {
         } else {
             message["content"] = Value::String(reply.text());
         }
-        let mut body = named(run.head, "chat.completion");
-        body["choices"] = json!([{
+        let mut choice = json!({
             "index": 0,
-            "message": message,
+            "message": null,
             "logprobs": null,
             "finish_reason": finish_reason(run.finish, has_calls),
-        }]);
+        });
+        choice["message"] = message;
+        let mut body = named(run.head, "chat.completion");
+        body["choices"] = Value::Array(vec![choice]);
         body["usage"] = usage(&run.usage);
         body
     }
@@ -209,22 +213,34 @@ impl Encoder {
             let begins = !std::mem::replace(&mut call.begun, true);
             let arguments = std::mem::take(&mut call.arguments);
             let ended = call.ended;
-            let start = begins.then(|| {
-                json!({
+            if begins {
+                let start = json!({"tool_calls": [{
                     "index": at, "id": call.id, "type": "function",
                     "function": {"name": call.name, "arguments": ""},
-                })
-            });
-            let rest = (!arguments.is_empty())
-                .then(|| json!({"index": at, "function": {"arguments": arguments}}));
-            for piece in start.into_iter().chain(rest) {
-                self.choice(&json!({"tool_calls": [piece]}), None, out);
+                }]});
+                self.choice(&start, None, out);
             }
+            self.arguments(at, &arguments, out);
             if !ended {
                 return;
             }
             self.current += 1;
         }
+    }
+
+    /// As [`Self::text`], of the call at `at`.
+    fn arguments(&self, at: usize, arguments: &str, out: &mut Vec<u8>) {
+        if arguments.is_empty() {
+            return;
+        }
+        out.extend_from_slice(&self.prefix);
+        // Writing to memory does not fail.
+        let _ = write!(
+            out,
+            "{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{at},\"function\":{{\"arguments\":"
+        );
+        json::write(arguments, out);
+        out.extend_from_slice(b"}}]},\"finish_reason\":null}]}\n\n");
     }
 
     fn choice(&self, delta: &Value, finish_reason: Option<&str>, out: &mut Vec<u8>) {

@@ -12,7 +12,7 @@ use crate::chat::{ChatRequest, ResponseFormat, Sampling, Tool, ToolChoice};
 use crate::fault::{Fault, Problems};
 use crate::json;
 use crate::surface::blocks;
-use crate::surface::fields::{Fields, join};
+use crate::surface::fields::{Fields, Path};
 use crate::surface::places::{Decoded, Places, Words};
 use crate::surface::turns::into_messages;
 
@@ -110,7 +110,7 @@ pub fn decode(body: &[u8]) -> Result<Decoded, Fault> {
 }
 
 /// Parameters that some drivers honour and the others refuse by name.
-fn only_some(fields: &mut Fields, problems: &mut Problems) -> Map<String, Value> {
+fn only_some(fields: &mut Fields<'_>, problems: &mut Problems) -> Map<String, Value> {
     let mut ext = Map::new();
     if let Some(effort) = fields.word("reasoning_effort", EFFORTS, problems) {
         ext.insert("must-effort".to_owned(), json!(effort));
@@ -132,7 +132,7 @@ fn only_some(fields: &mut Fields, problems: &mut Problems) -> Map<String, Value>
 const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// `max_tokens`, or its newer name (wire.md 3).
-fn max_tokens(fields: &mut Fields, problems: &mut Problems) -> Option<u32> {
+fn max_tokens(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
     let names = ["max_completion_tokens", "max_tokens"];
     let [newer, older] = names.map(|name| {
         let limit = fields.count(name, 1, problems)?;
@@ -151,7 +151,7 @@ fn max_tokens(fields: &mut Fields, problems: &mut Problems) -> Option<u32> {
 
 /// Spec, Endpoints: shape-validated, without effect; with them what only concerns how a provider or a client
 /// keeps its books (wire.md 3).
-fn inert(fields: &mut Fields, problems: &mut Problems) {
+fn inert(fields: &mut Fields<'_>, problems: &mut Problems) {
     fields.number("top_p", 0.0..=1.0, problems);
     for penalty in ["frequency_penalty", "presence_penalty"] {
         fields.number(penalty, -2.0..=2.0, problems);
@@ -173,7 +173,7 @@ fn inert(fields: &mut Fields, problems: &mut Problems) {
     if let Some(entries) = fields.object("metadata", problems) {
         for (name, value) in &entries {
             if !value.is_string() {
-                problems.add(join("metadata", name), "must be a string");
+                problems.add(format!("metadata.{name}"), "must be a string");
             }
         }
     }
@@ -186,7 +186,7 @@ fn inert(fields: &mut Fields, problems: &mut Problems) {
     }
 }
 
-fn stop(fields: &mut Fields, problems: &mut Problems) {
+fn stop(fields: &mut Fields<'_>, problems: &mut Problems) {
     let is_wrong = match fields.take("stop") {
         None | Some(Value::String(_)) => false,
         Some(Value::Array(stops)) => stops.len() > MAX_STOPS || !stops.iter().all(Value::is_string),
@@ -201,7 +201,7 @@ fn stop(fields: &mut Fields, problems: &mut Problems) {
 }
 
 /// Parameters that change the reply in a way that not every model has: what asks for nothing passes.
-fn meaningless(fields: &mut Fields, problems: &mut Problems) {
+fn meaningless(fields: &mut Fields<'_>, problems: &mut Problems) {
     for name in ["store", "logprobs"] {
         fields.only(name, |value| *value == json!(false), problems);
     }
@@ -228,25 +228,20 @@ fn meaningless(fields: &mut Fields, problems: &mut Problems) {
     }
 }
 
-fn tools(fields: &mut Fields, problems: &mut Problems) -> Vec<Tool> {
+fn tools(fields: &mut Fields<'_>, problems: &mut Problems) -> Vec<Tool> {
     let items = fields.array("tools", problems).unwrap_or_default();
-    if items.len() > blocks::MAX_TOOLS {
-        problems.add(
-            "tools",
-            format!("may hold at most {} tools", blocks::MAX_TOOLS),
-        );
-        return Vec::new();
-    }
+    let items = blocks::at_most(blocks::MAX_TOOLS, "tools", items, "tools", problems);
+    let all = Path::Name("tools");
     let mut tools: Vec<Tool> = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
-        let path = format!("tools[{at}]");
-        let Some(tool) = tool(item, &path, problems) else {
+        let path = all.item(at);
+        let Some(tool) = tool(item, path, problems) else {
             continue;
         };
-        let name_path = join(&path, "function.name");
-        blocks::check_tool_name(&tool.name, MAX_NAME_CHARS, &name_path, problems);
+        let name_path = path.field("function.name");
+        blocks::check_tool_name(&tool.name, MAX_NAME_CHARS, name_path, problems);
         if tools.iter().any(|other| other.name == tool.name) {
-            problems.add(&name_path, "is used by another tool");
+            problems.add(name_path, "is used by another tool");
         }
         tools.push(tool);
     }
@@ -254,18 +249,18 @@ fn tools(fields: &mut Fields, problems: &mut Problems) -> Vec<Tool> {
 }
 
 /// `{type: function, function: {name, description, parameters, strict}}`.
-fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
+fn tool(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<Tool> {
     let mut fields = Fields::of(item, path, problems)?;
     let kind = fields.required_string("type", problems)?;
     if kind != "function" {
-        problems.add_foreign(join(path, "type"), "must be function");
+        problems.add_foreign(path.field("type"), "must be function");
         return None;
     }
     fields.require("function", problems);
     let function = fields.take("function")?;
     let mark = blocks::decode_mark(&mut fields, problems);
     fields.end(problems);
-    let mut function = Fields::of(function, &join(path, "function"), problems)?;
+    let mut function = Fields::of(function, path.field("function"), problems)?;
     // Clients that send one have it at either place.
     let cache_mark = blocks::decode_mark(&mut function, problems).or(mark);
     let name = function.required_string("name", problems);
@@ -275,7 +270,8 @@ fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
         .object("parameters", problems)
         .filter(|schema| !schema.is_empty());
     if let Some(schema) = &parameters {
-        blocks::check_schema(schema, &function.path_to("parameters"), problems);
+        let path = function.path();
+        blocks::check_schema(schema, path.field("parameters"), problems);
     }
     let strict = function.boolean("strict", problems);
     function.end(problems);
@@ -289,7 +285,11 @@ fn tool(item: Value, path: &str, problems: &mut Problems) -> Option<Tool> {
 }
 
 /// A word, or the function to call.
-fn tool_choice(fields: &mut Fields, tools: &[Tool], problems: &mut Problems) -> Option<ToolChoice> {
+fn tool_choice(
+    fields: &mut Fields<'_>,
+    tools: &[Tool],
+    problems: &mut Problems,
+) -> Option<ToolChoice> {
     let choice = match fields.take("tool_choice")? {
         Value::String(word) => match word.as_str() {
             "auto" => ToolChoice::Auto,
@@ -329,7 +329,7 @@ fn named_function(value: Value, problems: &mut Problems) -> Option<String> {
 }
 
 fn response_format(
-    fields: &mut Fields,
+    fields: &mut Fields<'_>,
     places: &mut Places,
     problems: &mut Problems,
 ) -> Option<ResponseFormat> {
@@ -362,7 +362,12 @@ fn json_schema(
     let name = fields.required_string("name", problems);
     // A schema's name has the form of a tool's.
     if let Some(name) = &name {
-        blocks::check_tool_name(name, MAX_NAME_CHARS, join(PATH, "name"), problems);
+        blocks::check_tool_name(
+            name,
+            MAX_NAME_CHARS,
+            Path::Name(PATH).field("name"),
+            problems,
+        );
     }
     let description = fields.string("description", problems);
     fields.require("schema", problems);

@@ -8,29 +8,16 @@ use super::request::MAX_NAME_CHARS;
 use crate::chat::{self, Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
-use crate::surface::fields::{Fields, join};
-use crate::surface::places::{PartPlace, Placed, of_content};
-use crate::surface::turns::{Purpose, Turn, check_order, says_nothing};
+use crate::surface::fields::{Fields, Path};
+use crate::surface::places::{PartPlace, Place, Placed, of_content};
+use crate::surface::turns::{self, Purpose, Turn, check_order, says_nothing};
 
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<Turn>) {
     let mut system = Placed::default();
-    let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
-    let mut are_whole = true;
-    for (at, item) in items.into_iter().enumerate() {
-        let found = problems.len();
-        let turn = turn(at, item, &mut system, problems);
-        let is_whole = problems.len() == found;
-        are_whole &= is_whole;
-        let Some(turn) = turn else {
-            continue;
-        };
-        // An assistant turn without content says nothing and may.
-        if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
-            problems.add(format!("messages[{at}].content"), "must not be blank");
-        }
-        turns.push(turn);
-    }
+    let (turns, are_whole) = turns::read(items, problems, |at, item, problems| {
+        turn(at, item, &mut system, problems)
+    });
     // A system prompt asks something by itself too: the assistant opens the conversation.
     let is_opened = turns.is_empty() && !says_nothing(&system.parts);
     if are_whole && !is_opened {
@@ -41,32 +28,33 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<
 
 /// One entry of `messages`; what is for the system prompt goes there.
 fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) -> Option<Turn> {
-    let path = format!("messages[{at}]");
-    let mut fields = Fields::of(item, &path, problems)?;
+    let all = Path::Name("messages");
+    let path = all.item(at);
+    let mut fields = Fields::of(item, path, problems)?;
     let role = fields.required_string("role", problems);
     let name = fields.string("name", problems);
     if role.as_deref() != Some("assistant") && fields.take("tool_calls").is_some() {
-        problems.add(join(&path, "tool_calls"), "is for assistant messages only");
+        problems.add(path.field("tool_calls"), "is for assistant messages only");
     }
     if role.as_deref() != Some("tool") && fields.take("tool_call_id").is_some() {
-        problems.add(join(&path, "tool_call_id"), "is for tool messages only");
+        problems.add(path.field("tool_call_id"), "is for tool messages only");
     }
     let mark = blocks::decode_mark(&mut fields, problems);
     let (role, mut said) = match role.as_deref()? {
         "system" => {
-            let mut said = required(&mut fields, text_part, problems);
+            let mut said = required(at, &mut fields, text_part, problems);
             mark_last(&mut said.parts, mark);
             system.append(said);
             fields.end(problems);
             return None;
         }
-        "user" => (Role::User, required(&mut fields, user_part, problems)),
-        "assistant" => (Role::Assistant, assistant(&mut fields, problems)),
-        "tool" => (Role::User, tool(&mut fields, &path, problems)),
+        "user" => (Role::User, required(at, &mut fields, user_part, problems)),
+        "assistant" => (Role::Assistant, assistant(at, &mut fields, problems)),
+        "tool" => (Role::User, tool(at, &mut fields, problems)),
         // `developer` is no role of this surface (wire.md 2, point 21).
         _ => {
             problems.add(
-                join(&path, "role"),
+                path.field("role"),
                 "must be system, user, assistant or tool",
             );
             return None;
@@ -124,27 +112,28 @@ fn mark_last(parts: &mut [Part], mark: Option<Value>) {
     }
 }
 
-type ReadPart = fn(&str, &mut Fields, &str, &mut Problems) -> Option<Part>;
+type ReadPart = fn(&str, &mut Fields<'_>, Path<'_>, &mut Problems) -> Option<Part>;
 
-/// Content that must be there.
-fn required(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Placed {
+/// Content of the message at `at` that must be there.
+fn required(at: usize, fields: &mut Fields<'_>, read: ReadPart, problems: &mut Problems) -> Placed {
     fields.require("content", problems);
-    content(fields, read, problems)
+    content(at, fields, read, problems)
 }
 
 /// A string or an array of parts; empty text is left out (wire.md 2, point 15).
-fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Placed {
-    let path = fields.path_to("content");
+fn content(at: usize, fields: &mut Fields<'_>, read: ReadPart, problems: &mut Problems) -> Placed {
     let Some(content) = fields.take("content") else {
         return Placed::default();
     };
-    let places = of_content(&content, &path);
+    let message = fields.path();
+    let path = message.field("content");
+    let places = of_content(&content, Place::FieldOf("messages", at, "content"));
     let parts = match content {
         Value::String(text) => vec![Part::text(text)],
-        Value::Array(items) => items
+        Value::Array(items) => blocks::at_most(blocks::MAX_PARTS, "parts", items, path, problems)
             .into_iter()
             .enumerate()
-            .filter_map(|(at, item)| part(item, &format!("{path}[{at}]"), read, problems))
+            .filter_map(|(at, item)| part(item, path.item(at), read, problems))
             .collect(),
         _ => {
             problems.add(path, "must be a string or an array of content parts");
@@ -154,7 +143,7 @@ fn content(fields: &mut Fields, read: ReadPart, problems: &mut Problems) -> Plac
     Placed::without_empty_text(parts, places)
 }
 
-fn part(item: Value, path: &str, read: ReadPart, problems: &mut Problems) -> Option<Part> {
+fn part(item: Value, path: Path<'_>, read: ReadPart, problems: &mut Problems) -> Option<Part> {
     let mut fields = Fields::of(item, path, problems)?;
     let kind = fields.required_string("type", problems)?;
     let mut part = read(&kind, &mut fields, path, problems)?;
@@ -168,9 +157,14 @@ fn part(item: Value, path: &str, read: ReadPart, problems: &mut Problems) -> Opt
 }
 
 /// Parts of system and tool messages.
-fn text_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+fn text_part(
+    kind: &str,
+    fields: &mut Fields<'_>,
+    path: Path<'_>,
+    problems: &mut Problems,
+) -> Option<Part> {
     if kind != "text" {
-        problems.add_foreign(join(path, "type"), "must be text");
+        problems.add_foreign(path.field("type"), "must be text");
         return None;
     }
     fields.required_string("text", problems).map(Part::text)
@@ -180,8 +174,8 @@ fn text_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
 /// message out beside each text (`@openai/agents`).
 fn assistant_part(
     kind: &str,
-    fields: &mut Fields,
-    path: &str,
+    fields: &mut Fields<'_>,
+    path: Path<'_>,
     problems: &mut Problems,
 ) -> Option<Part> {
     if kind == "refusal" {
@@ -190,30 +184,35 @@ fn assistant_part(
     let part = text_part(kind, fields, path, problems)?;
     fields.only("role", |role| role == "assistant", problems);
     for name in ["annotations", "logprobs"] {
-        fields.only(name, is_empty, problems);
+        fields.only(name, blocks::is_empty_array, problems);
     }
     Some(part)
 }
 
 /// Parts of user messages.
-fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problems) -> Option<Part> {
+fn user_part(
+    kind: &str,
+    fields: &mut Fields<'_>,
+    path: Path<'_>,
+    problems: &mut Problems,
+) -> Option<Part> {
     match kind {
         "text" => fields.required_string("text", problems).map(Part::text),
         "image_url" => {
             fields.require("image_url", problems);
-            let path = join(path, "image_url");
-            let mut image = Fields::of(fields.take("image_url")?, &path, problems)?;
+            let path = path.field("image_url");
+            let mut image = Fields::of(fields.take("image_url")?, path, problems)?;
             let url = image.required_string("url", problems);
             let detail = image.word("detail", &["auto", "low", "high", "original"], problems);
             image.end(problems);
-            let path = join(&path, "url");
+            let path = path.field("url");
             let url = url?;
             let media = if url.starts_with("data:") {
-                data_url(&url, &path, problems)?
+                data_url(&url, path, problems)?
             } else {
-                blocks::web_address(url, &path, problems)?
+                blocks::web_address(url, path, problems)?
             };
-            let mut part = blocks::image(media, &path, problems)?;
+            let mut part = blocks::image(media, path, problems)?;
             if let Part::Image(image) = &mut part {
                 image.detail = detail;
             }
@@ -221,14 +220,14 @@ fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
         }
         "file" => {
             fields.require("file", problems);
-            let path = join(path, "file");
-            let mut file = Fields::of(fields.take("file")?, &path, problems)?;
+            let path = path.field("file");
+            let mut file = Fields::of(fields.take("file")?, path, problems)?;
             let title = file.string("filename", problems);
             // Files are kept by no one here.
             file.only("file_id", |_| false, problems);
             let data = file.required_string("file_data", problems);
             file.end(problems);
-            let media = data_url(&data?, &join(&path, "file_data"), problems)?;
+            let media = data_url(&data?, path.field("file_data"), problems)?;
             Some(Part::Document(Document {
                 media: as_text(media),
                 title,
@@ -237,14 +236,14 @@ fn user_part(kind: &str, fields: &mut Fields, path: &str, problems: &mut Problem
             }))
         }
         _ => {
-            problems.add_foreign(join(path, "type"), "must be text, image_url or file");
+            problems.add_foreign(path.field("type"), "must be text, image_url or file");
             None
         }
     }
 }
 
 /// `data:<media type>;base64,<data>` (RFC 2397).
-fn data_url(url: &str, path: &str, problems: &mut Problems) -> Option<Media> {
+fn data_url(url: &str, path: Path<'_>, problems: &mut Problems) -> Option<Media> {
     let read = || {
         let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
         let media_type = head.strip_suffix(";base64")?;
@@ -276,23 +275,25 @@ fn as_text(media: Media) -> Media {
 }
 
 /// Text, a refusal, and tool calls; the fields that only replies have must say nothing.
-fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
-    let mut said = content(fields, assistant_part, problems);
+fn assistant(at: usize, fields: &mut Fields<'_>, problems: &mut Problems) -> Placed {
+    let mut said = content(at, fields, assistant_part, problems);
     if let Some(refusal) = fields.string("refusal", problems)
         && !refusal.is_empty()
     {
-        let place = PartPlace::alone(fields.path_to("refusal"));
+        let place = PartPlace::alone(Place::FieldOf("messages", at, "refusal"));
         said.push(Part::text(refusal), place);
     }
-    let calls_path = fields.path_to("tool_calls");
     let calls = fields.array("tool_calls", problems).unwrap_or_default();
+    let place = Place::FieldOf("messages", at, "tool_calls");
+    let message = fields.path();
+    let path = message.field("tool_calls");
+    let calls = blocks::at_most(blocks::MAX_PARTS, "calls", calls, path, problems);
     for (at, item) in calls.into_iter().enumerate() {
-        let path = format!("{calls_path}[{at}]");
-        if let Some(call) = tool_call(item, &path, problems) {
-            said.push(Part::ToolCall(call), PartPlace::alone(path));
+        if let Some(call) = tool_call(item, path.item(at), problems) {
+            said.push(Part::ToolCall(call), PartPlace::item(place, at));
         }
     }
-    fields.only("annotations", is_empty, problems);
+    fields.only("annotations", blocks::is_empty_array, problems);
     // What the official SDKs have read out of the text (`parse`), and out of arguments.
     fields.only("parsed", |_| true, problems);
     // Reasoning of a reply over another surface, which has no place in this format (`litellm`).
@@ -313,31 +314,27 @@ fn assistant(fields: &mut Fields, problems: &mut Problems) -> Placed {
     said
 }
 
-fn is_empty(list: &Value) -> bool {
-    list.as_array().is_some_and(Vec::is_empty)
-}
-
-fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCall> {
+fn tool_call(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<ToolCall> {
     let mut call = Fields::of(item, path, problems)?;
     let id = call.required_string("id", problems);
     // Clients that put streamed chunks together keep the index.
     call.count("index", 0, problems);
     let kind = call.required_string("type", problems)?;
     if kind != "function" {
-        problems.add_foreign(join(path, "type"), "must be function");
+        problems.add_foreign(path.field("type"), "must be function");
         return None;
     }
     call.require("function", problems);
     let function = call.take("function")?;
     call.end(problems);
-    let path = join(path, "function");
-    let mut function = Fields::of(function, &path, problems)?;
+    let path = path.field("function");
+    let mut function = Fields::of(function, path, problems)?;
     let name = function.required_string("name", problems);
     let text = function.required_string("arguments", problems);
     function.only("parsed_arguments", |_| true, problems);
     function.end(problems);
     if let Some(name) = &name {
-        blocks::check_tool_name(name, MAX_NAME_CHARS, join(&path, "name"), problems);
+        blocks::check_tool_name(name, MAX_NAME_CHARS, path.field("name"), problems);
     }
     Some(ToolCall {
         id: id?,
@@ -349,12 +346,12 @@ fn tool_call(item: Value, path: &str, problems: &mut Problems) -> Option<ToolCal
 }
 
 /// A tool message is its result.
-fn tool(fields: &mut Fields, path: &str, problems: &mut Problems) -> Placed {
+fn tool(at: usize, fields: &mut Fields<'_>, problems: &mut Problems) -> Placed {
     let call_id = fields.required_string("tool_call_id", problems);
     let Placed {
         parts: content,
         places,
-    } = required(fields, text_part, problems);
+    } = required(at, fields, text_part, problems);
     let mut said = Placed::default();
     if let Some(call_id) = call_id {
         let result = ToolResult {
@@ -363,7 +360,7 @@ fn tool(fields: &mut Fields, path: &str, problems: &mut Problems) -> Placed {
             content,
             cache_mark: None,
         };
-        let place = PartPlace::result(path, &places);
+        let place = PartPlace::result(Place::Entry("messages", at), &places);
         said.push(Part::ToolResult(result), place);
     }
     said

@@ -13,8 +13,7 @@ use super::usage;
 use crate::chat::{ChatEvent, ChatReply, Finish, FinishReason, Part, Usage};
 use crate::fault::Fault;
 use crate::json;
-use crate::sse;
-use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, blocks};
+use crate::surface::{ReplyEncoder, RunHead, RunSummary, Surface, blocks, put};
 
 /// Writes replies of the messages surface.
 #[derive(Default)]
@@ -116,27 +115,30 @@ impl ReplyEncoder for Encoder {
     }
 
     fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value {
-        let content: Vec<Value> = reply.content.iter().filter_map(block).collect();
+        let content: Value = reply.content.iter().filter_map(block).collect();
         let has_calls = reply
             .content
             .iter()
             .any(|part| matches!(part, Part::ToolCall(_)));
         let (stop_reason, stop_sequence) = stop_reason(run.finish, has_calls);
-        let end = json!({"stop_reason": stop_reason, "stop_sequence": stop_sequence});
-        message(run.head, content, &end, &run.usage)
+        let mut message = message(run.head, &run.usage);
+        message["content"] = content;
+        message["stop_reason"] = json!(stop_reason);
+        message["stop_sequence"] = json!(stop_sequence);
+        message
     }
 }
 
-/// The message object, whole or as `message_start` shows it.
-fn message(head: &RunHead, content: Vec<Value>, end: &Value, counted: &Usage) -> Value {
+/// The message object as `message_start` shows it: without content and end.
+fn message(head: &RunHead, counted: &Usage) -> Value {
     json!({
         "id": head.message_id,
         "type": "message",
         "role": "assistant",
         "model": head.model,
-        "content": content,
-        "stop_reason": end["stop_reason"],
-        "stop_sequence": end["stop_sequence"],
+        "content": [],
+        "stop_reason": null,
+        "stop_sequence": null,
         "usage": usage(counted),
     })
 }
@@ -193,8 +195,7 @@ impl Encoder {
     /// `message_start`, once.
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(head) = self.head.take() {
-            let end = json!({"stop_reason": null, "stop_sequence": null});
-            let message = message(&head, Vec::new(), &end, &known(self.usage, &head));
+            let message = message(&head, &known(self.usage, &head));
             let data = json!({"type": "message_start", "message": message});
             put("message_start", &data, out);
         }
@@ -349,8 +350,4 @@ fn delta(index: u32, (kind, field): (&str, &str), text: &mut String, out: &mut V
     json::write(text, out);
     out.extend_from_slice(b"}}\n\n");
     text.clear();
-}
-
-fn put(name: &str, data: &Value, out: &mut Vec<u8>) {
-    sse::encode(name, &json::bytes(data), out);
 }

@@ -11,9 +11,9 @@ use crate::chat::{ChatRequest, Message, Part, ResponseFormat, Role, Sampling};
 use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
-use crate::surface::fields::{Fields, join};
-use crate::surface::places::{Decoded, Placed, Places, Words, of_content};
-use crate::surface::turns::{Purpose, Turn, check_order, into_messages, says_nothing};
+use crate::surface::fields::{Fields, Path};
+use crate::surface::places::{Decoded, Place, Placed, Places, Words, of_content};
+use crate::surface::turns::{self, Purpose, Turn, check_order, into_messages};
 
 /// Which rules of the wire format a caller speaks: the header `anthropic-version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub fn decode_count(body: &[u8], version: WireVersion) -> Result<Decoded, Fault>
 
 /// The body's fields. A `thread` is refused before all else and in the words that let the SDK repeat without
 /// it by itself (wire.md 3).
-fn top(body: &[u8]) -> Result<Fields, Fault> {
+fn top(body: &[u8]) -> Result<Fields<'static>, Fault> {
     let mut fields = Fields::top(json::object(body)?);
     match fields.take("thread") {
         None => Ok(fields),
@@ -143,7 +143,7 @@ fn top(body: &[u8]) -> Result<Fields, Fault> {
 
 /// The fields that both calls have.
 fn prompt(
-    fields: &mut Fields,
+    fields: &mut Fields<'_>,
     version: WireVersion,
     purpose: Purpose,
     problems: &mut Problems,
@@ -153,7 +153,14 @@ fn prompt(
         .unwrap_or_default();
     let mut system = fields
         .take("system")
-        .map(|value| system_parts(value, "system", problems))
+        .map(|value| {
+            system_parts(
+                value,
+                Place::Field("system"),
+                Path::Name("system"),
+                problems,
+            )
+        })
         .unwrap_or_default();
     let messages = fields.array("messages", problems).unwrap_or_default();
     let turns = turns(messages, version, purpose, &mut system, problems);
@@ -161,11 +168,11 @@ fn prompt(
     let mut places = Places::new(system.places, turns, &WORDS);
     let tools = fields
         .take("tools")
-        .map(|value| blocks::decode_tools(value, "tools", problems))
+        .map(|value| blocks::decode_tools(value, Path::Name("tools"), problems))
         .unwrap_or_default();
     let (tool_choice, parallel_tool_calls) =
         fields.take("tool_choice").map_or((None, None), |value| {
-            blocks::decode_tool_choice(value, "tool_choice", &tools, problems)
+            blocks::decode_tool_choice(value, Path::Name("tool_choice"), &tools, problems)
         });
     let mut ext = Map::new();
     let reasoning_tokens = thinking(fields, &mut ext, problems);
@@ -209,8 +216,8 @@ fn mark_end(messages: &mut [Message], places: &mut Places, mark: Value) {
 }
 
 /// A string or text blocks, the empty ones left out (wire.md 2, point 15).
-fn system_parts(value: Value, path: &str, problems: &mut Problems) -> Placed {
-    let places = of_content(&value, path);
+fn system_parts(value: Value, place: Place, path: Path<'_>, problems: &mut Problems) -> Placed {
+    let places = of_content(&value, place);
     let parts = blocks::decode_content(value, path, problems);
     if parts.iter().any(|part| !matches!(part, Part::Text { .. })) {
         problems.add(path, "may hold text only");
@@ -226,21 +233,9 @@ fn turns(
     system: &mut Placed,
     problems: &mut Problems,
 ) -> Vec<Turn> {
-    let mut turns = Vec::with_capacity(items.len());
-    let mut are_whole = true;
-    for (at, item) in items.into_iter().enumerate() {
-        let found = problems.len();
-        let turn = turn(at, item, version, system, problems);
-        let is_whole = problems.len() == found;
-        are_whole &= is_whole;
-        let Some(turn) = turn else {
-            continue;
-        };
-        if is_whole && turn.message.role == Role::User && says_nothing(&turn.message.content) {
-            problems.add(format!("messages[{at}].content"), "must not be blank");
-        }
-        turns.push(turn);
-    }
+    let (turns, are_whole) = turns::read(items, problems, |at, item, problems| {
+        turn(at, item, version, system, problems)
+    });
     if are_whole {
         check_order(&turns, purpose, problems);
     }
@@ -255,10 +250,12 @@ fn turn(
     system: &mut Placed,
     problems: &mut Problems,
 ) -> Option<Turn> {
-    let path = format!("messages[{at}]");
-    let mut fields = Fields::of(item, &path, problems)?;
+    let all = Path::Name("messages");
+    let path = all.item(at);
+    let mut fields = Fields::of(item, path, problems)?;
     let role = fields.required_string("role", problems);
-    let content_path = join(&path, "content");
+    let content_path = path.field("content");
+    let place = Place::FieldOf("messages", at, "content");
     fields.require("content", problems);
     let content = fields.take("content");
     fields.end(problems);
@@ -266,18 +263,18 @@ fn turn(
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => {
-            system.append(system_parts(content?, &content_path, problems));
+            system.append(system_parts(content?, place, content_path, problems));
             return None;
         }
         _ => {
-            problems.add(join(&path, "role"), "must be user, assistant or system");
+            problems.add(path.field("role"), "must be user, assistant or system");
             return None;
         }
     };
     let content = content?;
-    let places = of_content(&content, &content_path);
-    let parts = blocks::decode_content(content, &content_path, problems);
-    check_places(role, &parts, version, &content_path, problems);
+    let places = of_content(&content, place);
+    let parts = blocks::decode_content(content, content_path, problems);
+    check_places(role, &parts, version, content_path, problems);
     let Placed { parts, places } = Placed::without_empty_text(parts, places);
     let message = Message {
         role,
@@ -296,13 +293,13 @@ fn check_places(
     role: Role,
     content: &[Part],
     version: WireVersion,
-    path: &str,
+    path: Path<'_>,
     problems: &mut Problems,
 ) {
     for (at, part) in content.iter().enumerate() {
         if let Part::ToolCall(call) = part {
-            let (longest, path) = (blocks::MAX_TOOL_NAME_CHARS, format!("{path}[{at}].name"));
-            blocks::check_tool_name(&call.name, longest, path, problems);
+            let (longest, path) = (blocks::MAX_TOOL_NAME_CHARS, path.item(at));
+            blocks::check_tool_name(&call.name, longest, path.field("name"), problems);
         }
         let wrong = match (part, role) {
             (Part::Text { .. }, _)
@@ -325,7 +322,7 @@ fn check_places(
 }
 
 /// The wire format's own ranges. Newer versions have none of the three, whatever the value (wire.md 1).
-fn sampling(fields: &mut Fields, version: WireVersion, problems: &mut Problems) -> Sampling {
+fn sampling(fields: &mut Fields<'_>, version: WireVersion, problems: &mut Problems) -> Sampling {
     if version == WireVersion::WithoutSampling {
         for name in ["temperature", "top_p", "top_k"] {
             fields.only(name, |_| false, problems);
@@ -339,7 +336,7 @@ fn sampling(fields: &mut Fields, version: WireVersion, problems: &mut Problems) 
     }
 }
 
-fn stop_sequences(fields: &mut Fields, problems: &mut Problems) -> Vec<String> {
+fn stop_sequences(fields: &mut Fields<'_>, problems: &mut Problems) -> Vec<String> {
     let items = fields.array("stop_sequences", problems).unwrap_or_default();
     let mut stops = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
@@ -355,7 +352,7 @@ fn stop_sequences(fields: &mut Fields, problems: &mut Problems) -> Vec<String> {
 }
 
 /// `metadata.user_id`, the only entry of the wire format.
-fn metadata(fields: &mut Fields, problems: &mut Problems) -> BTreeMap<String, String> {
+fn metadata(fields: &mut Fields<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut metadata = BTreeMap::new();
     if let Some(value) = fields.take("metadata")
         && let Some(mut entries) = Fields::of(value, "metadata", problems)
@@ -373,7 +370,7 @@ const MIN_THINKING_TOKENS: u64 = 1_024;
 
 /// `thinking`. What a token budget cannot say travels whole as `must-thinking`.
 fn thinking(
-    fields: &mut Fields,
+    fields: &mut Fields<'_>,
     ext: &mut Map<String, Value>,
     problems: &mut Problems,
 ) -> Option<u32> {
@@ -399,7 +396,7 @@ const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
 
 /// `output_config`, and `output_format`, which older SDKs send in place of its `format`.
 fn output_config(
-    fields: &mut Fields,
+    fields: &mut Fields<'_>,
     ext: &mut Map<String, Value>,
     places: &mut Places,
     problems: &mut Problems,
@@ -422,13 +419,14 @@ fn output_config(
         config.end(problems);
     }
     let (path, value) = format?;
-    places.move_to("response_format.schema", join(path, "schema"));
+    let path = Path::Name(path);
+    places.move_to("response_format.schema", path.field("schema"));
     let mut format = Fields::of(value, path, problems)?;
     format.require("type", problems);
     format.word("type", &["json_schema"], problems);
     let schema = format.object("schema", problems);
     if schema.is_none() {
-        problems.add(join(path, "schema"), "is required");
+        problems.add(path.field("schema"), "is required");
     }
     format.end(problems);
     let schema = Value::Object(schema?);

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::chat::{Image, Media, ToolChoice};
+use crate::chat::{self, Image, Media, ToolChoice};
 
 /// A body that passes, with fields added or replaced.
 fn body(fields: Value) -> Vec<u8> {
@@ -666,4 +666,34 @@ fn places_are_those_of_the_body() {
     marked["cache_control"] = json!({"type": "ephemeral"});
     let own = "messages[0].content[0].cache_control";
     assert_eq!(placed(marked).places.name(own), own);
+}
+
+#[test]
+fn what_is_wrong_with_many_entries_is_listed_up_to_a_limit() {
+    let wrong = vec![json!(0); 3_000];
+    assert_eq!(problems(json!({ "messages": wrong })).len(), 100);
+    let many = vec![json!({"type": "text", "text": "a"}); blocks::MAX_PARTS + 1];
+    assert_eq!(
+        refused(user(json!(many))),
+        invalid_at("messages[0].content")
+    );
+    assert_eq!(problems(user(json!(many))).len(), 1);
+}
+
+#[test]
+fn the_deepest_arguments_of_a_reply_can_be_sent_back() {
+    let levels = chat::MAX_ARGUMENT_DEPTH;
+    let text = format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    let input = chat::arguments(&text, 0).unwrap();
+    let call = json!({"type": "tool_use", "id": "c", "name": "f", "input": input});
+    let result = json!({"type": "tool_result", "tool_use_id": "c", "content": "so"});
+    let read = read(json!({"messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": [result]},
+    ]}));
+    let Part::ToolCall(call) = &read.messages[1].content[0] else {
+        unreachable!("a call was sent")
+    };
+    assert_eq!(call.arguments, input);
 }
