@@ -93,7 +93,7 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     };
     let registry = Registry::new();
     let mut configuration = configuration.clone();
-    let fakes = background.block_on(start_fakes(&mut configuration))?;
+    let fakes = start_fakes(&mut configuration)?;
     let upstream = UpstreamMetrics::register(&registry)?;
     let built = build(&configuration, &background, &registry, &upstream);
     let gateway = background.block_on(built)?;
@@ -162,7 +162,7 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test
 /// mode. Says so, because nothing real answers then.
-async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
+fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
         .providers
         .values()
@@ -175,18 +175,7 @@ async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> 
         return Ok(false);
     }
     let key = svc_core::secret::api_key(svc_core::secret::Mode::Test, || rand::random_range(0..62));
-    let options = fake_provider::Options {
-        api_key: Some(key.clone()),
-        ..fake_provider::Options::on_a_free_port()
-    };
-    let bound = fake_provider::bind(options).await?;
-    let address = bound.address();
-    #[expect(clippy::disallowed_methods, reason = "runs as long as the process")]
-    tokio::spawn(async move {
-        if let Err(error) = bound.run().await {
-            tracing::error!(error = format!("{error:#}"), "the fake provider ended");
-        }
-    });
+    let address = fake_provider::start_embedded(key.clone())?;
     let fake = Provider {
         base_url: Some(format!("http://{address}")),
         api_key: Some(ApiKey(key)),
