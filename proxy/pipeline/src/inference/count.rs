@@ -18,11 +18,14 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// # Errors
 /// As [`super::open`].
 pub async fn count(call: Call) -> Result<u64, Fault> {
-    let counts = |route: &Route| route.driver.counts_tokens();
-    if !call.routes.iter().any(counts) {
+    let estimates = |route: &Result<Route, Fault>| match route {
+        Ok(route) => !route.driver.counts_tokens(),
+        Err(_) => false,
+    };
+    if call.routes.iter().all(estimates) {
         return Ok(estimate(&call.chat).about);
     }
-    on_a_route(&call, attempt).await
+    on_a_route(call, attempt).await
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
