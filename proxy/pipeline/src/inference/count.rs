@@ -1,6 +1,8 @@
 //! Counting the tokens of a prompt: the driver's way where it has one, else the gateway's own estimate, which no
 //! provider hears of.
 
+use std::sync::Arc;
+
 use svc_core::fault::Fault;
 use svc_plugin::TokenAnswer;
 
@@ -23,14 +25,20 @@ pub async fn count(call: Call) -> Result<u64, Fault> {
         Err(_) => false,
     };
     if call.routes.iter().all(estimates) {
-        return Ok(estimate(&call.chat).about);
+        return estimated(&call).await;
     }
     on_a_route(call, attempt).await
 }
 
+async fn estimated(call: &Call) -> Result<u64, Fault> {
+    let chat = Arc::clone(&call.chat);
+    let (_, prompt) = estimate(chat, &call.gateway.background).await?;
+    Ok(prompt.about)
+}
+
 async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
     if !route.driver.counts_tokens() {
-        return Ok((estimate(&call.chat).about, Health::Unknown));
+        return Ok((estimated(call).await?, Health::Unknown));
     }
     let request = route.request(&call.chat);
     let answer = route.driver.count_tokens(&request).await;
