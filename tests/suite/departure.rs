@@ -10,6 +10,7 @@ use svc_tests::gateway::{chat, signal};
 use svc_tests::organization::Organization;
 use svc_tests::patience::eventually;
 use svc_tests::sse::{self, Events};
+use svc_tests::stall::Stall;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -186,6 +187,38 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
         assert_eq!(row["event"], "inference.failed", "{rows:?}");
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// The rows of a refusal are owed like those of a run, whoever has left meanwhile.
+#[tokio::test]
+async fn rows_of_a_refusal_are_waited_for() {
+    let database = tokio::task::spawn_blocking(svc_tests::postgres::database);
+    let world = World::start(Some(database.await.unwrap())).await;
+    let organization = world.organization();
+    let known = Request::new("GET", "/v1/models").bearer(&organization.key);
+    assert_eq!(world.gateway.answer(&known).await.status, 200);
+    let stall = Stall::at(&world.gateway.database, "audit", "INSERT", &organization.id).await;
+    let refused = chat(&organization.key, json!({"message": 1}));
+    let mut connection = world.gateway.connect().await;
+    connection.send(&refused.bytes()).await;
+    stall.reached().await;
+    drop(connection);
+    world.gateway.signal("TERM");
+    eventually("a gateway that takes nobody in", async || {
+        let taken = tokio::net::TcpStream::connect(world.gateway.address).await;
+        taken.is_err().then_some(())
+    })
+    .await;
+    stall.lift().await;
+    assert!(world.gateway.ended().await.success());
+    let sql =
+        "SELECT event FROM audit WHERE org_id = $1 AND event LIKE 'inference.%' ORDER BY event";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    let events: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["event"].as_str())
+        .collect();
+    assert_eq!(events, ["inference.failed", "inference.requested"]);
 }
 
 /// No new caller comes in, so nobody should be sent here; and whoever sends a second signal gets an end with a word for

@@ -62,7 +62,7 @@ impl Filter for ModelAccess {
             chat.max_tokens = Some(max_tokens);
             let price = model.price_of(chat);
             let price_list = &exchange.policy.catalogue.price_list;
-            exchange.trail.chose(model, price, price_list);
+            exchange.trail.chose(model, price, price_list, max_tokens);
             exchange.facts.model = Some(index);
             Ok(())
         })

@@ -8,7 +8,7 @@ use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed};
 
-use svc_store::Store;
+use svc_store::{Store, tenant};
 
 use super::Scan;
 use super::reasoning::Thinking;
@@ -184,8 +184,9 @@ impl ReplyGuard {
             self.thinking.shows(&event);
             if let ChatEvent::ReasoningSignature(signature) = &mut event {
                 let whole = std::mem::take(signature);
+                // A stream is read past the task that knew its organization.
                 let signing = self.thinking.sign(whole, &self.store, &self.org_id);
-                let (keep, show) = signing.await?;
+                let (keep, show) = tenant::within(&self.org_id, signing).await?;
                 *signature = show;
                 outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
             }
