@@ -10,6 +10,7 @@ use svc_tests::gateway::{chat, signal};
 use svc_tests::organization::Organization;
 use svc_tests::patience::eventually;
 use svc_tests::sse::{self, Events};
+use svc_tests::stall::Stall;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -186,6 +187,37 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
         assert_eq!(row["event"], "inference.failed", "{rows:?}");
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// Nobody is left to be told that a refusal could not be recorded: the log is.
+#[tokio::test]
+async fn rows_that_are_lost_after_their_caller_left_are_told() {
+    let database = tokio::task::spawn_blocking(svc_tests::postgres::database);
+    let world = World::start(Some(database.await.unwrap())).await;
+    let organization = world.organization();
+    let known = Request::new("GET", "/v1/models").bearer(&organization.key);
+    assert_eq!(world.gateway.answer(&known).await.status, 200);
+    let stall = Stall::at(&world.gateway.database, "audit", "INSERT", &organization.id).await;
+    let refused = chat(&organization.key, json!({"message": 1}));
+    let mut connection = world.gateway.connect().await;
+    connection.send(&refused.bytes()).await;
+    stall.reached().await;
+    drop(connection);
+    eventually("a gateway that has seen it", async || {
+        let in_flight = world.gateway.metric("svc_edge_requests_in_flight").await;
+        (in_flight < 1.0).then_some(())
+    })
+    .await;
+    let end = "SELECT pg_terminate_backend(pid) AS ended FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    eventually("a word on the rows", async || {
+        world.gateway.database.rows(end, &[]).await;
+        let log = world.gateway.log();
+        log.contains("rows of a left request are not written")
+            .then_some(())
+    })
+    .await;
+    stall.lift().await;
 }
 
 /// No new caller comes in, so nobody should be sent here; and whoever sends a second signal gets an end with a word for

@@ -196,6 +196,38 @@ async fn kill_at_every_step(world: &World) {
     an_answer_that_was_lost_is_given_again(world).await;
 }
 
+/// A claim that is on its way to the database cannot be called back; whoever sent it does not keep the key. (On SQLite
+/// nothing stands between the two.)
+#[tokio::test]
+async fn who_leaves_while_a_key_is_claimed_frees_it() {
+    let world = own_world(true).await;
+    let organization = world.organization();
+    let request = solve(&organization.key, "left", &spec());
+    let known = Request::new("GET", "/v1/usage").bearer(&organization.key);
+    assert_eq!(world.gateway.answer(&known).await.status, 200);
+    let stall = Stall::at(
+        &world.gateway.database,
+        "idempotency",
+        "INSERT",
+        &organization.id,
+    )
+    .await;
+    let mut connection = world.gateway.connect().await;
+    connection.send(&request.bytes()).await;
+    stall.reached().await;
+    drop(connection);
+    stall.lift().await;
+    eventually("the row of the call that was left", async || {
+        let sql = "SELECT id FROM audit WHERE org_id = $1 AND event = 'workflow.solve_completed'";
+        let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+        (!rows.is_empty()).then_some(())
+    })
+    .await;
+    let again = world.gateway.answer(&request).await;
+    assert_eq!(again.status, 200, "{}", again.text());
+    assert_eq!(again.header("idempotent-replayed"), None);
+}
+
 /// Sends a request and kills the gateway while it stands in the middle of this statement.
 async fn kill_during(
     world: &World,

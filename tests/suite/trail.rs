@@ -10,6 +10,7 @@ use crate::engines::on_both_engines;
 on_both_engines! {
     a_good_run_is_written_and_charged_once,
     a_streamed_run_is_written_before_its_last_event,
+    a_run_whose_provider_does_not_count_costs_no_more_than_was_held,
     a_failed_run_costs_no_credits,
     a_refused_request_leaves_two_rows_and_no_posting,
     a_request_refused_before_admission_leaves_one_row,
@@ -88,6 +89,20 @@ async fn a_streamed_run_is_written_before_its_last_event(world: &World) {
     let rows = books::rows(&world.gateway.database, request_id).await;
     assert_eq!(rows.len(), 2);
     books::postings(&world.gateway.database, request_id).await;
+    books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// More letters to a token than we count with: without the provider's word, the hold is what the answer may cost.
+async fn a_run_whose_provider_does_not_count_costs_no_more_than_was_held(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let uncounted =
+        json!({"contains": mark, "text": "a".repeat(400), "usage": {"output_tokens": 0}});
+    world.fake.expect(uncounted).await;
+    let body = json!({"message": mark, "max_tokens": 20, "stream": false});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.json()["meta"]["usage"]["output_tokens"], 20);
     books::check(&world.gateway.database, &organization.id).await;
 }
 

@@ -21,7 +21,7 @@ use svc_pipeline::exchange::{Exchange, REQUEST_ID};
 use svc_pipeline::fact::Fact;
 use svc_pipeline::handler::Handler;
 use svc_pipeline::response::Response;
-use svc_pipeline::strangers::{self, UNKNOWN_INBOUND_TOKEN};
+use svc_pipeline::strangers::{self, Failure};
 use svc_pipeline::trail::{Entry, Party, Scribe};
 use svc_pipeline::{moment, service};
 use svc_store::audit::{ActorKind, Target};
@@ -89,8 +89,10 @@ async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fau
     let digest = secret::digest(exchange.parameter("token"));
     let found = inbound_webhook::by_token(&exchange.gateway.store, &digest).await;
     let Some(entrance) = found.map_err(|error| store_fault(&error))? else {
-        strangers::refuse(exchange, UNKNOWN_INBOUND_TOKEN);
-        return Err(Code::NotFound.fault().because(UNKNOWN_INBOUND_TOKEN));
+        let failure = Failure::unknown(Code::NotFound, "unknown_inbound_token");
+        let fault = failure.code.fault().because(failure.reason);
+        strangers::refuse_as(exchange, failure);
+        return Err(fault);
     };
     let webhook = &entrance.webhook;
     exchange.trail.recognizes(Party {

@@ -5,6 +5,7 @@
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
 mod fragments;
+mod size;
 mod surrogates;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::json;
 
 pub use fragments::Fragments;
+pub use size::Size;
 
 /// One inference request, independent of the surface that it came in on.
 #[derive(Clone, PartialEq)]
@@ -51,12 +53,6 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// Bytes of text in system prompt and turns.
-    pub fn text_bytes(&self) -> usize {
-        let turns = self.messages.iter().flat_map(|message| &message.content);
-        self.system.iter().chain(turns).map(Part::text_bytes).sum()
-    }
-
     /// Whether the provider may be told to keep a cache entry for an hour: no driver sends a mark on blank text.
     pub fn writes_for_an_hour(&self) -> bool {
         let turns = self.messages.iter().flat_map(|message| &message.content);
@@ -145,38 +141,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// Bytes of text in this part; what a provider has to decode or fetch counts for nothing.
-    pub fn text_bytes(&self) -> usize {
-        match self {
-            Self::Text { text, .. } | Self::Reasoning { text, .. } => text.len(),
-            Self::Document(Document {
-                media: Media::Text(text),
-                ..
-            }) => text.len(),
-            Self::ToolResult(result) => result.content.iter().map(Self::text_bytes).sum(),
-            Self::Image(_)
-            | Self::Document(_)
-            | Self::ToolCall(_)
-            | Self::RedactedReasoning { .. } => 0,
-        }
-    }
-
-    /// Bytes that this part brings along and that are no text.
-    pub fn inline_bytes(&self) -> usize {
-        match self {
-            Self::Image(Image {
-                media: Media::Inline { data, .. },
-                ..
-            })
-            | Self::Document(Document {
-                media: Media::Inline { data, .. },
-                ..
-            }) => data.len(),
-            Self::ToolResult(result) => result.content.iter().map(Self::inline_bytes).sum(),
-            _ => 0,
-        }
-    }
-
     /// Text without a prompt-cache mark.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text {

@@ -22,6 +22,7 @@ use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::{feature, moment, recomputation};
 use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::baa::Template;
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
 use svc_store::{Store, StoreError, organization};
@@ -162,77 +163,41 @@ pub(crate) async fn run(
     configuration: &Configuration,
     command: Command,
 ) -> anyhow::Result<ExitCode> {
-    let options = match command {
-        Command::Bootstrap(options) => options,
-        Command::RecomputeUsage => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = recompute_usage(&store).await;
-            store.close().await;
-            return done;
-        }
-        Command::PhiList(command) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = phi_list::run(&store, command).await;
-            store.close().await;
-            return done;
-        }
-        Command::AuditKey => return audit_key(configuration).await,
-        Command::RotateMasterKey => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = keys::rotate_master(&store).await;
-            store.close().await;
-            return done;
-        }
-        Command::RotateOrganizationKey(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = keys::rotate_organization(&store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::EraseEndUser(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = erasure::end_user(&store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::EraseOrganization(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = erasure::organization(&store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::CreateUser(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = user::create(configuration, &store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::ResetPassword(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = user::reset(configuration, &store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::SetPlan(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = plan::set(&store, options).await;
-            store.close().await;
-            return done;
-        }
-        Command::TerminateBaa(options) => {
-            let store = wiring::store(configuration, &Handle::current()).await?;
-            let done = agreement::terminate(&store, options).await;
-            store.close().await;
-            return done;
-        }
-    };
     let store = wiring::store(configuration, &Handle::current()).await?;
-    let created = bootstrap(configuration, &store, &options).await;
+    let done = run_on(configuration, &store, command).await;
     store.close().await;
+    done
+}
+
+async fn run_on(
+    configuration: &Configuration,
+    store: &Store,
+    command: Command,
+) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Bootstrap(options) => {
+            let created = bootstrap(configuration, store, &options).await?;
+            show(&created, &options)
+        }
+        Command::RecomputeUsage => recompute_usage(store).await,
+        Command::PhiList(command) => phi_list::run(store, command).await,
+        Command::AuditKey => audit_key(store).await,
+        Command::TerminateBaa(options) => agreement::terminate(store, options).await,
+        Command::EraseEndUser(options) => erasure::end_user(store, options).await,
+        Command::EraseOrganization(options) => erasure::organization(store, options).await,
+        Command::SetPlan(options) => plan::set(store, options).await,
+        Command::RotateMasterKey => keys::rotate_master(store).await,
+        Command::RotateOrganizationKey(options) => keys::rotate_organization(store, options).await,
+        Command::CreateUser(options) => user::create(configuration, store, options).await,
+        Command::ResetPassword(options) => user::reset(configuration, store, options).await,
+    }
+}
+
+fn show(created: &Created, options: &Bootstrap) -> anyhow::Result<ExitCode> {
     let Created {
         made,
         invitation_url,
-    } = created?;
+    } = created;
     let mut out = std::io::stdout().lock();
     if options.json {
         let shown = json!({
@@ -253,10 +218,8 @@ pub(crate) async fn run(
 }
 
 /// The verifier key; none is made here, so that the first gateway of a deployment names the log.
-async fn audit_key(configuration: &Configuration) -> anyhow::Result<ExitCode> {
-    let store = wiring::store(configuration, &Handle::current()).await?;
-    let verifier = svc_store::audit_key::verifier(&store).await;
-    store.close().await;
+async fn audit_key(store: &Store) -> anyhow::Result<ExitCode> {
+    let verifier = svc_store::audit_key::verifier(store).await;
     let verifier = verifier.context("reading the audit key")?;
     let verifier = verifier.context("the audit log has no key yet: start the gateway once")?;
     writeln!(std::io::stdout().lock(), "{verifier}")?;
@@ -280,7 +243,8 @@ pub(crate) struct Created {
 /// Creates the organization.
 ///
 /// # Errors
-/// An option that is not valid, or a store that does not take it; nothing is created then.
+/// An option that is not valid, or a store that does not take it. Nothing is created then, unless the error names an
+/// organization: it stands, and nobody has seen its key.
 pub(crate) async fn bootstrap(
     configuration: &Configuration,
     store: &Store,
@@ -338,16 +302,32 @@ pub(crate) async fn bootstrap(
         Err(StoreError::Exists { .. }) => bail!("somebody has this address already"),
         created => created.context("creating the organization")?,
     };
+    let invited = equip(configuration, store, &created, &name, template).await;
+    let invitation_url = invited.with_context(|| {
+        let org_id = &created.organization_id;
+        format!("organization {org_id} is there, but not ready for use; erase it and try again")
+    })?;
+    Ok(Created {
+        invitation_url,
+        made: created,
+    })
+}
+
+/// Gives a new organization its agreement, and its owner an invitation.
+async fn equip(
+    configuration: &Configuration,
+    store: &Store,
+    created: &Bootstrapped,
+    name: &str,
+    template: Option<Template>,
+) -> anyhow::Result<String> {
     if let Some(template) = template {
-        agreement::accept(store, &created, &name, template, now).await?;
+        agreement::accept(store, created, name, template, moment::now()).await?;
     }
     let owner = svc_store::user::find(store, &created.organization_id, &created.user_id).await;
     let owner = owner.context("reading the owner")?;
     let owner = owner.context("the owner is gone")?;
-    Ok(Created {
-        invitation_url: user::invite(configuration, store, &owner).await?,
-        made: created,
-    })
+    user::invite(configuration, store, &owner).await
 }
 
 fn policies(configuration: &Configuration) -> anyhow::Result<PolicySet> {

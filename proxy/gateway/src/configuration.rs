@@ -4,22 +4,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use ipnet::IpNet;
 use serde::Deserialize;
-use svc_core::address::{AddressRules, Schemes};
 use svc_core::version::ApiVersion;
-use svc_pipeline::gateway::Sessions;
 use svc_pipeline::policy::Known;
 use svc_pipeline::policy::models::named_providers;
 use svc_pipeline::policy::pipelines::Endpoint;
-use svc_pipeline::upstream::Deadlines;
 
 mod environment;
 mod problems;
 mod reading;
+mod tables;
+
+pub(crate) use tables::{
+    Dashboard, Integrations, Limits, LogFormat, Plugins, Policies, Provider, Secret, Server,
+    Signatures, Solver, Store, Telemetry, Versions, Webhooks,
+};
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -42,413 +43,11 @@ pub(crate) struct Configuration {
     unreadable: Vec<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Server {
-    pub(crate) listen: SocketAddr,
-    pub(crate) admin_listen: SocketAddr,
-    pub(crate) base_url: Option<String>,
-    pub(crate) threads: usize,
-    pub(crate) data_dir: PathBuf,
-    pub(crate) trusted_proxies: Vec<String>,
-    pub(crate) drain_seconds: u64,
-    pub(crate) name_servers: Vec<SocketAddr>,
-    pub(crate) tls: Option<Tls>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Tls {
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Limits {
-    pub(crate) header_bytes: usize,
-    pub(crate) header_ms: u64,
-    pub(crate) body_ms: u64,
-    pub(crate) inference_body_bytes: usize,
-    pub(crate) keepalive_ms: u64,
-    pub(crate) write_ms: u64,
-    pub(crate) connections_per_address: usize,
-    pub(crate) connections: usize,
-    pub(crate) heartbeat_ms: u64,
-    store: Option<Counting>,
-}
-
-/// Where rate limits are counted, as configured: `memory`, `database` or the address of a Redis server, which may hold
-/// a password.
-#[derive(Clone, Deserialize)]
-#[serde(transparent)]
-struct Counting(String);
-
-impl std::fmt::Debug for Counting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Counting")
-    }
-}
-
 /// Where rate limits are counted.
 pub(crate) enum LimitsStore<'a> {
     Memory,
     Database,
     Redis(&'a str),
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Versions {
-    default: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Store {
-    database_url: Option<String>,
-    /// Program and arguments.
-    pub(crate) master_key_command: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Policies {
-    folder: Option<PathBuf>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Plugins {
-    folder: Option<PathBuf>,
-    cache_folder: Option<PathBuf>,
-    pub(crate) signatures: Signatures,
-    pub(crate) trust_roots: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Signatures {
-    Require,
-    #[default]
-    Warn,
-    Off,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Provider {
-    pub(crate) base_url: Option<String>,
-    pub(crate) api_key_file: Option<PathBuf>,
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) connect_ms: u64,
-    pub(crate) head_ms: u64,
-    pub(crate) idle_ms: u64,
-    pub(crate) total_ms: u64,
-    /// From the environment or `api_key_file`; never from the configuration file itself.
-    #[serde(skip)]
-    pub(crate) api_key: Option<ApiKey>,
-}
-
-/// A key that no `Debug` shows.
-#[derive(Clone)]
-pub(crate) struct ApiKey(pub(crate) String);
-
-impl std::fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ApiKey")
-    }
-}
-
-/// The way to services whose addresses callers choose (contract 15.4).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Integrations {
-    allowed_networks: Vec<String>,
-    allowed_ports: Vec<u16>,
-    plain_http: bool,
-    pub(crate) body_bytes: usize,
-    connect_ms: u64,
-    head_ms: u64,
-    idle_ms: u64,
-    total_ms: u64,
-}
-
-/// How events are delivered; where they may go is what `[integrations]` says (contract 15.4).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Webhooks {
-    max_attempts: u32,
-    delays_ms: Vec<u64>,
-    jitter_percent: u32,
-    timeout_ms: u64,
-    connect_ms: u64,
-    in_flight: u32,
-    honour_retry_after: bool,
-    disable_when_gone: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Solver {
-    library: Option<PathBuf>,
-    pub(crate) workers: usize,
-    pub(crate) queue: usize,
-    pub(crate) memory_bytes: u64,
-    pub(crate) body_bytes: usize,
-}
-
-/// Pages under `/ui`, and signing in.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Dashboard {
-    idle_minutes: u32,
-    session_hours: u32,
-    pub(crate) openid: Option<OpenId>,
-}
-
-/// Where people of the dashboard may sign in beside its own form.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct OpenId {
-    pub(crate) issuer: String,
-    pub(crate) client_id: String,
-    client_secret_file: Option<PathBuf>,
-    #[serde(default = "openid_label")]
-    pub(crate) label: String,
-    #[serde(default)]
-    pub(crate) email_domains: Vec<String>,
-    pub(crate) ca_file: Option<PathBuf>,
-    /// From the environment or `client_secret_file`; never from the configuration file itself.
-    #[serde(skip)]
-    pub(crate) client_secret: Option<ApiKey>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Telemetry {
-    pub(crate) otlp_endpoint: String,
-    pub(crate) log_format: LogFormat,
-    pub(crate) log_level: String,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
-    #[default]
-    Text,
-    Json,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            admin_listen: SocketAddr::from(([127, 0, 0, 1], 9090)),
-            base_url: None,
-            threads: 0,
-            data_dir: PathBuf::from("var"),
-            trusted_proxies: Vec::new(),
-            drain_seconds: 30,
-            name_servers: Vec::new(),
-            tls: None,
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            header_bytes: 64 * 1024,
-            header_ms: 10_000,
-            body_ms: 60_000,
-            inference_body_bytes: 32 * 1024 * 1024, // contract 1.2
-            keepalive_ms: 75_000, // more than the 60 s of common load balancers, which must let go first
-            write_ms: 30_000,
-            connections_per_address: 1_000,
-            connections: 20_000,
-            heartbeat_ms: 15_000, // contract 21
-            store: None,
-        }
-    }
-}
-
-impl Default for Versions {
-    fn default() -> Self {
-        Self {
-            default: ApiVersion::DEPLOYMENT_DEFAULT.word().to_owned(),
-        }
-    }
-}
-
-impl Default for Provider {
-    fn default() -> Self {
-        Self {
-            base_url: None,
-            api_key_file: None,
-            ca_file: None,
-            connect_ms: 5_000,
-            // The SDKs' own patience (wire.md 1): the head of an unstreamed reply comes when all of it is made,
-            // and a model that reasons may send nothing meanwhile.
-            head_ms: 600_000,
-            idle_ms: 600_000,
-            total_ms: 600_000,
-            api_key: None,
-        }
-    }
-}
-
-impl Default for Integrations {
-    fn default() -> Self {
-        Self {
-            allowed_networks: Vec::new(),
-            allowed_ports: AddressRules::default().ports,
-            plain_http: false,
-            body_bytes: 8 * 1024 * 1024, // a FHIR bundle of a few thousand resources
-            connect_ms: 5_000,
-            head_ms: 30_000,
-            idle_ms: 30_000,
-            total_ms: 120_000,
-        }
-    }
-}
-
-impl Integrations {
-    /// Which addresses callers may choose.
-    ///
-    /// # Errors
-    /// A network that is not one.
-    pub(crate) fn addresses(&self) -> anyhow::Result<AddressRules> {
-        let networks: Result<Vec<IpNet>, _> = self
-            .allowed_networks
-            .iter()
-            .map(|text| text.parse())
-            .collect();
-        Ok(AddressRules {
-            networks: networks.context("integrations.allowed_networks")?,
-            ports: self.allowed_ports.clone(),
-            schemes: if self.plain_http {
-                Schemes::HttpToo
-            } else {
-                Schemes::Https
-            },
-        })
-    }
-
-    pub(crate) fn deadlines(&self) -> Deadlines {
-        Deadlines {
-            connect: Duration::from_millis(self.connect_ms),
-            head: Duration::from_millis(self.head_ms),
-            idle: Duration::from_millis(self.idle_ms),
-            total: Duration::from_millis(self.total_ms),
-        }
-    }
-}
-
-impl Default for Webhooks {
-    fn default() -> Self {
-        let settings = svc_webhook::Settings::default();
-        Self {
-            max_attempts: settings.schedule.max_attempts,
-            delays_ms: svc_webhook::schedule::DELAYS_MS.to_vec(),
-            jitter_percent: settings.schedule.jitter_percent,
-            timeout_ms: milliseconds(settings.timeout),
-            connect_ms: milliseconds(settings.connect_timeout),
-            in_flight: settings.in_flight,
-            honour_retry_after: settings.honours_retry_after,
-            disable_when_gone: settings.gone_disables,
-        }
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-impl Webhooks {
-    /// How deliveries are made.
-    ///
-    /// # Errors
-    /// Numbers that do not fit together.
-    pub(crate) fn settings(
-        &self,
-        addresses: AddressRules,
-    ) -> anyhow::Result<svc_webhook::Settings> {
-        let problems = self.problems();
-        if !problems.is_empty() {
-            bail!("{}", problems.join("; "));
-        }
-        let Self {
-            max_attempts,
-            delays_ms,
-            jitter_percent,
-            timeout_ms,
-            connect_ms,
-            in_flight,
-            honour_retry_after,
-            disable_when_gone,
-        } = self;
-        let delays = delays_ms.iter().copied();
-        Ok(svc_webhook::Settings {
-            schedule: svc_webhook::schedule::Schedule {
-                delays: delays.map(Duration::from_millis).collect(),
-                max_attempts: *max_attempts,
-                jitter_percent: *jitter_percent,
-            },
-            timeout: Duration::from_millis(*timeout_ms),
-            connect_timeout: Duration::from_millis(*connect_ms),
-            in_flight: *in_flight,
-            honours_retry_after: *honour_retry_after,
-            gone_disables: *disable_when_gone,
-            addresses,
-        })
-    }
-
-    /// Attempts of one schedule.
-    pub(crate) const fn max_attempts(&self) -> u32 {
-        self.max_attempts
-    }
-}
-
-impl Default for Solver {
-    fn default() -> Self {
-        Self {
-            library: None,
-            workers: 0,
-            queue: 16,
-            memory_bytes: 2 * 1024 * 1024 * 1024, // dense models of the largest spec took 0.5 GB
-            body_bytes: 8 * 1024 * 1024,          // contract 1.2
-        }
-    }
-}
-
-impl Default for Dashboard {
-    fn default() -> Self {
-        Self {
-            idle_minutes: 30,  // automatic logoff (45 CFR 164.312(a)(2)(iii))
-            session_hours: 12, // a long shift
-            openid: None,
-        }
-    }
-}
-
-impl Dashboard {
-    pub(crate) fn sessions(&self) -> Sessions {
-        Sessions {
-            idle_ms: i64::from(self.idle_minutes) * 60_000,
-            whole_ms: i64::from(self.session_hours) * 3_600_000,
-        }
-    }
-}
-
-impl Default for Telemetry {
-    fn default() -> Self {
-        Self {
-            otlp_endpoint: String::new(),
-            log_format: LogFormat::Text,
-            log_level: "info".into(),
-        }
-    }
 }
 
 /// Every route of the program, by the crate that answers it.
@@ -528,13 +127,13 @@ impl Configuration {
             }
         }
         if let Some(url) = variable("DATABASE_URL") {
-            self.store.database_url = Some(url);
+            self.store.database_url = Some(Secret(url));
         }
         if let Some(folder) = variable("SVC_PLUGIN_CACHE") {
             self.plugins.cache_folder = Some(folder.into());
         }
         if let Some(store) = variable("SVC_LIMITS_STORE") {
-            self.limits.store = Some(Counting(store));
+            self.limits.store = Some(Secret(store));
         }
         unreadable.extend(environment::providers(
             &mut self.providers,
@@ -560,7 +159,7 @@ impl Configuration {
         }
         if let Some(openid) = &mut self.dashboard.openid {
             openid.client_secret = match (&openid.client_secret_file, variable(OPENID_SECRET)) {
-                (_, Some(text)) => Some(ApiKey(text)),
+                (_, Some(text)) => Some(Secret(text)),
                 (Some(path), None) => match secret(path) {
                     Ok(secret) => Some(secret),
                     Err(error) => {
@@ -598,12 +197,7 @@ impl Configuration {
     /// # Errors
     /// Another word.
     pub(crate) fn limits_store(&self) -> anyhow::Result<LimitsStore<'_>> {
-        match self
-            .limits
-            .store
-            .as_ref()
-            .map(|Counting(text)| text.as_str())
-        {
+        match self.limits.store.as_ref().map(|Secret(text)| text.as_str()) {
             None if self.is_on_sqlite() => Ok(LimitsStore::Memory),
             None | Some("database") => Ok(LimitsStore::Database),
             Some("memory") => Ok(LimitsStore::Memory),
@@ -618,13 +212,13 @@ impl Configuration {
     }
 
     pub(crate) fn database_url(&self) -> String {
-        let default = || {
-            format!(
-                "sqlite://{}",
-                self.server.data_dir.join("gateway.sqlite").display()
-            )
-        };
-        self.store.database_url.clone().unwrap_or_else(default)
+        match &self.store.database_url {
+            Some(Secret(url)) => url.clone(),
+            None => {
+                let file = self.server.data_dir.join("gateway.sqlite");
+                format!("sqlite://{}", file.display())
+            }
+        }
     }
 
     /// Whether the store is a file that one gateway has to itself.
@@ -675,20 +269,16 @@ impl Configuration {
     }
 }
 
-fn openid_label() -> String {
-    "your organization's account".to_owned()
-}
-
 /// The environment's word for the client secret at the OpenID provider.
 const OPENID_SECRET: &str = "SVC_OPENID_CLIENT_SECRET";
 
 /// A secret that a file holds.
-fn secret(path: &Path) -> anyhow::Result<ApiKey> {
+fn secret(path: &Path) -> anyhow::Result<Secret> {
     let text = std::fs::read_to_string(path);
     let text = text.with_context(|| format!("reading the secret in {}", path.display()))?;
     let text = text.trim();
     ensure!(!text.is_empty(), "{} is empty", path.display());
-    Ok(ApiKey(text.to_owned()))
+    Ok(Secret(text.to_owned()))
 }
 
 /// The master key as the environment gives it (the text of a key file), where it does.
@@ -786,6 +376,8 @@ mod tests {
             "SVC_LISTEN" => Some("127.0.0.1:1".to_owned()),
             "ALPHA_BASE_URL" => Some("http://127.0.0.1:2/v1".to_owned()),
             "ALPHA_API_KEY" => Some("secret".to_owned()),
+            "DATABASE_URL" => Some("postgres://svc:secret@db.example/svc".to_owned()),
+            "SVC_LIMITS_STORE" => Some("redis://:secret@cache.example".to_owned()),
             _ => None,
         };
         configuration.apply_environment(&BTreeSet::new(), environment);

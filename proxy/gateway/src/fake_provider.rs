@@ -1,7 +1,8 @@
 //! The bundled fake provider: a strict stand-in for a real upstream, for demos, tests and load runs.
 //!
 //! It refuses what the real wire format refuses, answers deterministically, misbehaves on request (see
-//! [`script`]) and remembers everything it was sent. It never calls out and never holds a real credential.
+//! [`script`]) and remembers everything it was sent; the one that `serve` starts for itself takes no orders but those
+//! in a request's text, and remembers nothing. It never calls out and never holds a real credential.
 //!
 //! Counting rule: one token is four characters, rounded up, over all text of a request or an answer, at
 //! least one.
@@ -27,22 +28,24 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
-use axum::routing::{MethodRouter, any, get, put};
+use axum::routing::{MethodRouter, any};
 use serde_json::json;
 
 use crate::fake_provider::answer::Route;
+use crate::fake_provider::control::Control;
 use crate::fake_provider::format::{FORMATS, Format, Operation};
-use crate::fake_provider::journal::Journal;
+use crate::fake_provider::journal::{Journal, Received, Ticket};
 use crate::fake_provider::listener::{Peer, WireListener};
 use crate::fake_provider::quiet::Canned;
 use crate::fake_provider::script::Script;
 
-/// Options of `svc-gateway fake-provider`, and of the one that `serve` starts for itself.
+/// Options of `svc-gateway fake-provider`.
 #[derive(Clone, clap::Args)]
 pub(crate) struct Options {
     /// Address to listen on; port 0 takes a free one.
@@ -65,20 +68,6 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
 }
 
-impl Options {
-    /// A fake on a free port of this machine that takes any key.
-    pub(crate) fn on_a_free_port() -> Self {
-        Self {
-            listen: (Ipv4Addr::LOCALHOST, 0).into(),
-            api_key: None,
-            record: None,
-            latency_ms: 0,
-            event_delay_ms: 0,
-            quiet: false,
-        }
-    }
-}
-
 /// A fake provider that has its address and waits to be run.
 pub(crate) struct Bound {
     address: SocketAddr,
@@ -91,8 +80,28 @@ pub(crate) struct Provider {
     api_key: Option<String>,
     latency: Duration,
     event_delay: Duration,
-    journal: Arc<Journal>,
-    script: Script,
+    script: Arc<Script>,
+    memory: Memory,
+}
+
+/// What is known of earlier requests.
+enum Memory {
+    Journal(Arc<Journal>),
+    /// How many there were: ids are made from it.
+    Count(AtomicU64),
+}
+
+impl Provider {
+    /// # Errors
+    /// When the request should be noted in the record file, and cannot be.
+    fn receive(&self, received: Received<'_>) -> anyhow::Result<Ticket> {
+        match &self.memory {
+            Memory::Journal(journal) => journal.receive(received),
+            Memory::Count(count) => Ok(Ticket::unrecorded(
+                1 + count.fetch_add(1, Ordering::Relaxed),
+            )),
+        }
+    }
 }
 
 /// Binds the address of `options`. Connections wait in the backlog until [`Bound::run`].
@@ -108,25 +117,72 @@ pub(crate) async fn bind(options: Options) -> anyhow::Result<Bound> {
         event_delay_ms,
         quiet,
     } = options;
-    let listener = WireListener::bind(listen)
-        .await
-        .with_context(|| format!("binding the fake provider to {listen}"))?;
     let canned: fn(&Format) -> Option<Canned> = if quiet {
         |format| Some(Canned::new(format))
     } else {
         |_| None
     };
+    let control = Control {
+        script: Arc::default(),
+        journal: Arc::new(Journal::open(record.as_deref())?),
+    };
     let provider = Arc::new(Provider {
         api_key,
         latency: Duration::from_millis(latency_ms),
         event_delay: Duration::from_millis(event_delay_ms),
-        journal: Arc::new(Journal::open(record.as_deref())?),
-        script: Script::default(),
+        script: Arc::clone(&control.script),
+        memory: Memory::Journal(Arc::clone(&control.journal)),
     });
+    let router = answers(provider, canned).merge(control::router(control));
+    listen_on(listen, router).await
+}
+
+/// Starts the fake of a gateway that serves, which runs as long as the process, and gives its address. It has a thread
+/// of its own: whatever callers make it do, nothing else waits for it.
+///
+/// # Errors
+/// When there is no free port, or no thread.
+pub(crate) fn start_embedded(api_key: String) -> anyhow::Result<SocketAddr> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("making the runtime of the fake provider")?;
+    let bound = runtime.block_on(bind_embedded(api_key))?;
+    let address = bound.address();
+    let run = move || {
+        if let Err(error) = runtime.block_on(bound.run()) {
+            tracing::error!(error = format!("{error:#}"), "the fake provider ended");
+        }
+    };
+    let thread = std::thread::Builder::new().name("fake provider".to_owned());
+    thread
+        .spawn(run)
+        .context("starting the thread of the fake provider")?;
+    Ok(address)
+}
+
+/// As [`bind`], on a free port of this machine and for whoever has the key. Nobody can ask what it was sent, and it
+/// keeps none of it: it may be the content of many organizations.
+async fn bind_embedded(api_key: String) -> anyhow::Result<Bound> {
+    let provider = Arc::new(Provider {
+        api_key: Some(api_key),
+        latency: Duration::ZERO,
+        event_delay: Duration::ZERO,
+        script: Arc::default(),
+        memory: Memory::Count(AtomicU64::new(0)),
+    });
+    let free_port = (Ipv4Addr::LOCALHOST, 0).into();
+    listen_on(free_port, answers(provider, |_| None)).await
+}
+
+async fn listen_on(address: SocketAddr, router: Router) -> anyhow::Result<Bound> {
+    let listener = WireListener::bind(address)
+        .await
+        .with_context(|| format!("binding the fake provider to {address}"))?;
     Ok(Bound {
         address: listener.address()?,
         listener,
-        router: router(provider, canned),
+        router,
     })
 }
 
@@ -170,19 +226,8 @@ pub(crate) async fn serve(options: Options) -> anyhow::Result<()> {
 }
 
 /// The routes of every format; `canned` gives the answers of a quiet fake.
-fn router(provider: Arc<Provider>, canned: fn(&Format) -> Option<Canned>) -> Router {
-    let mut router = Router::new()
-        .route(
-            "/_control/script",
-            put(control::replace_script)
-                .post(control::extend_script)
-                .delete(control::clear_script)
-                .get(control::show_script),
-        )
-        .route(
-            "/_control/requests",
-            get(control::requests).delete(control::clear_requests),
-        );
+fn answers(provider: Arc<Provider>, canned: fn(&Format) -> Option<Canned>) -> Router {
+    let mut router = Router::new();
     for format in FORMATS {
         let answering = Route {
             format,

@@ -3,6 +3,7 @@
 #![recursion_limit = "256"]
 
 mod admin;
+mod admin_page;
 mod audit;
 mod baa;
 mod check;
@@ -17,6 +18,7 @@ mod serve;
 mod signals;
 mod solve;
 mod telemetry;
+mod welcome;
 mod wiring;
 
 use std::path::PathBuf;

@@ -1,20 +1,17 @@
 //! `svc-gateway serve`: everything wired together, in the order in which it starts.
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
-use bytes::Bytes;
 use futures_util::FutureExt;
-use prometheus::{Encoder, Registry, TextEncoder};
-use serde_json::json;
+use prometheus::Registry;
 use svc_core::address::AddressRules;
 use svc_core::id::IdKind;
 use svc_edge::{
-    AddressRule, AdminReply, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions,
-    PingoraConnector, PublicDoor, Start, UpstreamMetrics,
+    AddressRule, Application, ConnectorOptions, Edge, EdgeMetrics, EdgeOptions, PingoraConnector,
+    Start, UpstreamMetrics,
 };
 use svc_pipeline::applications::Applications;
 use svc_pipeline::budget::Rooms;
@@ -40,10 +37,10 @@ use svc_webhook::Dispatcher;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::configuration::{ApiKey, Configuration, LimitsStore, Provider};
+use crate::configuration::{Configuration, LimitsStore, Provider, Secret};
 use crate::lock::Lockable;
 use crate::signals::Signals;
-use crate::{admin, fake_provider, providers, solve, telemetry, wiring};
+use crate::{admin_page, fake_provider, providers, solve, telemetry, welcome, wiring};
 
 /// Options of `serve`.
 #[derive(Clone, Copy, Default, clap::Args)]
@@ -93,7 +90,7 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     };
     let registry = Registry::new();
     let mut configuration = configuration.clone();
-    let fakes = background.block_on(start_fakes(&mut configuration))?;
+    let fakes = start_fakes(&mut configuration)?;
     let upstream = UpstreamMetrics::register(&registry)?;
     let built = build(&configuration, &background, &registry, &upstream);
     let gateway = background.block_on(built)?;
@@ -116,7 +113,7 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         let (configuration, store) = (configuration.clone(), gateway.store.clone());
         background.spawn(async move {
             if handle.listening().await
-                && let Err(error) = welcome(&configuration, &store, fakes).await
+                && let Err(error) = welcome::print(&configuration, &store, fakes).await
             {
                 tracing::error!(error = format!("{error:#}"), "no welcome");
             }
@@ -162,7 +159,7 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Where no provider has an address, starts the bundled fake provider in the place of [`FAKED`]; the same for test
 /// mode. Says so, because nothing real answers then.
-async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
+fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> {
     let live_missing = configuration
         .providers
         .values()
@@ -175,21 +172,10 @@ async fn start_fakes(configuration: &mut Configuration) -> anyhow::Result<bool> 
         return Ok(false);
     }
     let key = svc_core::secret::api_key(svc_core::secret::Mode::Test, || rand::random_range(0..62));
-    let options = fake_provider::Options {
-        api_key: Some(key.clone()),
-        ..fake_provider::Options::on_a_free_port()
-    };
-    let bound = fake_provider::bind(options).await?;
-    let address = bound.address();
-    #[expect(clippy::disallowed_methods, reason = "runs as long as the process")]
-    tokio::spawn(async move {
-        if let Err(error) = bound.run().await {
-            tracing::error!(error = format!("{error:#}"), "the fake provider ended");
-        }
-    });
+    let address = fake_provider::start_embedded(key.clone())?;
     let fake = Provider {
         base_url: Some(format!("http://{address}")),
-        api_key: Some(ApiKey(key)),
+        api_key: Some(Secret(key)),
         ..Provider::default()
     };
     if live_missing {
@@ -221,7 +207,7 @@ fn openid(
     let settings = svc_dashboard::openid::Settings {
         issuer: openid.issuer,
         client_id: openid.client_id,
-        client_secret: openid.client_secret.map(|ApiKey(text)| text),
+        client_secret: openid.client_secret.map(|Secret(text)| text),
         label: openid.label,
         email_domains: openid.email_domains,
         ca_file: openid.ca_file,
@@ -430,7 +416,7 @@ fn application(
         serve: Arc::new(move |head, body| service::serve(Arc::clone(&serving), head, body).boxed()),
         admin: Arc::new(move |path, door| {
             let (gateway, registry) = (Arc::clone(&watched), registry.clone());
-            async move { admin_page(&gateway, &registry, &path, door).await }.boxed()
+            async move { admin_page::answer(&gateway, &registry, &path, door).await }.boxed()
         }),
         refuse: Arc::new(move |request_id, path, headers, fault| {
             service::refuse(&refusing, request_id, path, headers, fault)
@@ -445,112 +431,4 @@ fn application(
             .boxed()
         }),
     }
-}
-
-async fn admin_page(
-    gateway: &Gateway,
-    registry: &Registry,
-    path: &str,
-    door: PublicDoor,
-) -> Option<AdminReply> {
-    match path {
-        "/healthz" => Some(AdminReply {
-            status: 200,
-            content_type: "text/plain",
-            body: Bytes::from_static(b"ok\n"),
-        }),
-        "/readyz" => Some(readiness(gateway, door).await),
-        "/metrics" => {
-            let mut body = Vec::new();
-            let encoder = TextEncoder::new();
-            match encoder.encode(&registry.gather(), &mut body) {
-                Ok(()) => Some(AdminReply {
-                    status: 200,
-                    content_type: METRICS_TYPE,
-                    body: body.into(),
-                }),
-                Err(error) => {
-                    tracing::error!(%error, "metrics could not be encoded");
-                    Some(AdminReply {
-                        status: 500,
-                        content_type: "text/plain",
-                        body: Bytes::new(),
-                    })
-                }
-            }
-        }
-        _ => None,
-    }
-}
-
-const METRICS_TYPE: &str = "text/plain; version=0.0.4";
-
-/// Ready means that an inference request could pass: the public listener is open, the store answers and takes what is
-/// written, and every detector of the policy is loaded. Policy files that were refused are shown and leave the gateway
-/// ready: a good set is in force.
-async fn readiness(gateway: &Gateway, door: PublicDoor) -> AdminReply {
-    let store = match gateway.store.ping().await {
-        Ok(()) => gateway.pulse.refusal(Instant::now()),
-        Err(error) => Some(error.to_string()),
-    };
-    let policy = gateway.policies.current();
-    let missing: Vec<String> = policy
-        .phi
-        .detectors
-        .iter()
-        .filter_map(|id| {
-            gateway
-                .plugins
-                .detector(id)
-                .err()
-                .map(|error| error.to_string())
-        })
-        .collect();
-    let refused: Vec<String> = gateway
-        .policies
-        .refused()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let draining = door == PublicDoor::Closed;
-    let ready = !draining && store.is_none() && missing.is_empty();
-    let body = json!({
-        "ready": ready,
-        "draining": draining,
-        "store": store,
-        "detectors_missing": missing,
-        "policy": {"epoch": policy.epoch, "digest": policy.digest, "refused": refused},
-    });
-    AdminReply {
-        status: if ready { 200 } else { 503 },
-        content_type: "application/json",
-        body: body.to_string().into(),
-    }
-}
-
-/// Makes an organization with a key and prints a line to paste.
-async fn welcome(configuration: &Configuration, store: &Store, fakes: bool) -> anyhow::Result<()> {
-    let created = admin::bootstrap(configuration, store, &admin::Bootstrap::default()).await?;
-    let url = configuration.base_url();
-    let mut out = std::io::stdout().lock();
-    if fakes {
-        writeln!(
-            out,
-            "\nNo provider key is set: the bundled fake provider answers."
-        )?;
-    }
-    writeln!(
-        out,
-        "\nA first chat; the number and the address are replaced before the provider sees them:\n\n\
-         curl -N {url}/v1/ai/chat \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  \
-         -d '{{\"message\":\"Patient Jo, SSN 536-22-1234, mail jo@example.com: summarize the visit.\"}}'\n",
-        created.made.api_key
-    )?;
-    writeln!(
-        out,
-        "The dashboard, for the owner of that organization (this link sets the password, once):\n\n{}\n",
-        created.invitation_url
-    )?;
-    out.flush()?;
-    Ok(())
 }

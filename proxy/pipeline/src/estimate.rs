@@ -2,14 +2,17 @@
 //! metered where a provider does not count; and at most, for the hold of a run, which errs on the high side
 //! (contract 12.2: the worst case). Pictures count the same in both, by no size of theirs.
 
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::iter::Sum;
 use std::ops::Add;
 
 use serde_json::Value;
 use svc_core::chat::{
-    ChatRequest, Document, Media, Message, Part, ResponseFormat, Tool, ToolCall, ToolResult,
+    ChatRequest, Document, Media, Message, Part, ResponseFormat, Size, Tool, ToolCall, ToolResult,
 };
+use svc_core::fault::Fault;
+use tokio::runtime::Handle;
 
 /// Providers count about four bytes of text to a token; three is nearer for languages other than English.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -29,6 +32,11 @@ const UNKNOWN: u64 = u64::MAX;
 const TOKENS_PER_TURN: u64 = 4;
 /// What stands around the definition of one tool.
 const TOKENS_PER_TOOL: u64 = 12;
+
+/// About how many tokens some text comes to.
+pub(crate) const fn of_text(bytes: u64) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
 
 /// Tokens of a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +61,7 @@ impl Estimate {
     /// Text of so many bytes, the plain ones among them.
     const fn text(bytes: u64, plain: u64) -> Self {
         Self {
-            about: bytes.div_ceil(BYTES_PER_TOKEN),
+            about: of_text(bytes),
             most: plain.div_ceil(PLAIN_BYTES_PER_TOKEN) + (bytes - plain),
         }
     }
@@ -76,8 +84,34 @@ impl Sum for Estimate {
     }
 }
 
-/// Tokens of everything that the model reads.
-pub(crate) fn estimate(chat: &ChatRequest) -> Estimate {
+/// Reading this much takes milliseconds, which is too long for a thread that serves others.
+const INLINE_BYTES: usize = 256 * 1024;
+
+/// Whether what is read is too much for a thread that serves others.
+pub(crate) fn is_large(chat: &ChatRequest) -> bool {
+    Size::of(chat, 1 + INLINE_BYTES).bytes() > INLINE_BYTES
+}
+
+/// Tokens of everything that the model reads; gives the chat back.
+///
+/// # Errors
+/// 500 when the background runtime is gone.
+pub(crate) async fn estimate<C>(chat: C, background: &Handle) -> Result<(C, Estimate), Fault>
+where
+    C: Borrow<ChatRequest> + Send + 'static,
+{
+    let count = |chat: C| {
+        let read = prompt(chat.borrow());
+        (chat, read)
+    };
+    if !is_large(chat.borrow()) {
+        return Ok(count(chat));
+    }
+    let counting = background.spawn_blocking(move || count(chat)).await;
+    counting.map_err(|error| Fault::internal(format_args!("estimating a prompt: {error}")))
+}
+
+fn prompt(chat: &ChatRequest) -> Estimate {
     let system: Estimate = chat.system.iter().map(part).sum();
     let turns: Estimate = chat.messages.iter().map(turn).sum();
     let tools: Estimate = chat.tools.iter().map(tool).sum();
@@ -204,11 +238,11 @@ mod tests {
     fn everything_that_the_model_reads_counts() {
         let mut chat = ChatRequest::of_user_text("x".repeat(300));
         // 100 for the text, or 150 at most, the turn, and the model's own.
-        let first = estimate(&chat);
+        let first = prompt(&chat);
         assert_eq!((first.about, first.at_most(WINDOW_TOKENS)), (108, 158));
         let mut before = first;
         let mut grows = |chat: &ChatRequest, least: u64| {
-            let now = estimate(chat);
+            let now = prompt(chat);
             assert!(now.about >= before.about + least, "{before:?} and {now:?}");
             assert!(now.most >= before.most + least, "{before:?} and {now:?}");
             before = now;
@@ -248,7 +282,7 @@ mod tests {
     fn a_hold_is_at_least_what_dense_text_comes_to() {
         let most = |text: &str| {
             let chat = ChatRequest::of_user_text(text);
-            estimate(&chat).at_most(WINDOW_TOKENS) - 2 * TOKENS_PER_TURN
+            prompt(&chat).at_most(WINDOW_TOKENS) - 2 * TOKENS_PER_TURN
         };
         // Two bytes a token and less: what tokenizers make of these.
         for (text, tokens) in [
@@ -275,7 +309,7 @@ mod tests {
                 context: None,
                 cache_mark: None,
             }));
-            let read = estimate(&chat);
+            let read = prompt(&chat);
             assert!(read.about <= 2 * TOKENS_PER_MEDIUM);
             read.at_most(WINDOW_TOKENS)
         };

@@ -15,14 +15,16 @@ use svc_core::secret;
 use svc_core::time::Timestamp;
 use svc_core::version::ApiVersion;
 use svc_store::idempotency::{self, Claimed, Envelope, LEASE_MS, Scope};
-use svc_store::{Store, StoreError, Transaction, audit};
+use svc_store::{Store, StoreError, Transaction, audit, tenant};
+use tokio::sync::Mutex;
 
 use crate::exchange::{Exchange, REQUEST_ID, SVC_VERSION, finish_headers, given};
+use crate::gateway::Gateway;
 use crate::moment;
 use crate::response::{Body, Response};
 use crate::trail::Entry;
 
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Contract 4.
@@ -54,6 +56,8 @@ pub struct Claim {
     scope: Scope,
     owner: String,
     envelope: Envelope,
+    /// Held while the database is asked for the key.
+    under_way: Arc<Mutex<()>>,
 }
 
 impl Turn {
@@ -62,8 +66,21 @@ impl Turn {
     /// # Errors
     /// 422 for a key of the wrong form, 409 for one that is in use, 503 while the store is down.
     pub async fn take(exchange: &Exchange, body_digest: &[u8]) -> Result<Self, Fault> {
+        match Claim::asked(exchange).await? {
+            Some(claim) => claim.take(exchange, body_digest).await,
+            None => Ok(Self::Free),
+        }
+    }
+}
+
+impl Claim {
+    /// What a request has to claim for its key, which is not its own yet. Releasing it is harmless whoever has the key.
+    ///
+    /// # Errors
+    /// 422 for a key of the wrong form, 503 while the store is down.
+    pub(crate) async fn asked(exchange: &Exchange) -> Result<Option<Arc<Self>>, Fault> {
         let Some(key_text) = key_text(exchange)? else {
-            return Ok(Self::Free);
+            return Ok(None);
         };
         let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
         let scope = Scope {
@@ -74,30 +91,40 @@ impl Turn {
         };
         let store = &exchange.gateway.store;
         let envelope = Envelope::of(store, &scope, &key_text).await;
-        let envelope = envelope.map_err(|error| down(&error))?;
-        let mut claim = idempotency::Claim {
-            scope: scope.clone(),
-            fingerprint: fingerprint(exchange, body_digest),
+        Ok(Some(Arc::new(Self {
+            scope,
             owner: exchange.request_id.clone(),
+            envelope: envelope.map_err(|error| down(&error))?,
+            under_way: Arc::default(),
+        })))
+    }
+
+    /// As [`Turn::take`], for the key that was asked about.
+    ///
+    /// # Errors
+    /// 409 for a key that is in use, 503 while the store is down.
+    pub(crate) async fn take(
+        self: Arc<Self>,
+        exchange: &Exchange,
+        body_digest: &[u8],
+    ) -> Result<Turn, Fault> {
+        let store = &exchange.gateway.store;
+        let mut claim = idempotency::Claim {
+            scope: self.scope.clone(),
+            fingerprint: fingerprint(exchange, body_digest),
+            owner: self.owner.clone(),
             now: exchange.started_at,
         };
         let mut waiting_since = claim.now;
         for _ in 0..WAIT_ATTEMPTS {
             claim.now = moment::now();
-            let claimed = idempotency::claim(store, &claim).await;
-            match claimed.map_err(|error| down(&error))? {
-                Claimed::Mine => {
-                    return Ok(Self::Mine(Arc::new(Claim {
-                        scope,
-                        owner: claim.owner,
-                        envelope,
-                    })));
-                }
+            match self.claim_once(&exchange.gateway, claim.clone()).await? {
+                Claimed::Mine => return Ok(Turn::Mine(self)),
                 Claimed::Completed(sealed) => {
-                    let opened = envelope.open(store, &sealed).await;
+                    let opened = self.envelope.open(store, &sealed).await;
                     let opened = opened.map_err(|error| down(&error))?;
                     let stored = serde_json::from_slice(&opened).map_err(Fault::internal)?;
-                    return Ok(Self::Done(stored));
+                    return Ok(Turn::Done(stored));
                 }
                 Claimed::Mismatch { first_seen_at } => {
                     let fault = Code::IdempotencyConflict.fault();
@@ -188,6 +215,29 @@ fn fingerprint(exchange: &Exchange, body_digest: &[u8]) -> [u8; 32] {
 }
 
 impl Claim {
+    /// Asks the database for the key, on the background runtime: it may take a claim in whose request is gone by then.
+    async fn claim_once(
+        &self,
+        gateway: &Gateway,
+        claim: idempotency::Claim,
+    ) -> Result<Claimed, Fault> {
+        let under_way = Arc::clone(&self.under_way).lock_owned().await;
+        let store = gateway.store.clone();
+        let claiming = gateway.background.spawn(tenant::inherited(async move {
+            let _until_known = under_way;
+            idempotency::claim(&store, &claim).await
+        }));
+        let claimed = claiming.await;
+        let claimed =
+            claimed.map_err(|error| Fault::internal(format_args!("claiming a key: {error}")))?;
+        claimed.map_err(|error| down(&error))
+    }
+
+    /// Waits until the database has said whose the key is. What is released before may be claimed after.
+    pub(crate) async fn known(&self) {
+        drop(self.under_way.lock().await);
+    }
+
     /// Stores the response in the transaction of its effect.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use svc_core::chat::ChatRequest;
@@ -23,6 +23,7 @@ use svc_store::{baa, tenant};
 use crate::caller::Caller;
 use crate::exchange::{Exchange, Facts, SVC_VERSION};
 use crate::fact::Fact;
+use crate::idempotency::IDEMPOTENCY_KEY;
 use crate::moment;
 use crate::policy::PolicySet;
 use crate::policy::pipelines::{Matched, Route};
@@ -76,8 +77,6 @@ pub struct Answer {
     /// `meta.pagination` of a list; else null.
     pub pagination: Value,
 }
-
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl Ask {
     /// A request without query and body; `path` has percent escapes, as a client would send it.

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 use svc_core::address::Base;
-use svc_core::fault::Fault;
+use svc_core::fault::{Code, Fault};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::StoreError;
@@ -37,7 +37,7 @@ type Key = (String, Mode);
 pub struct Bindings(Lately<Key, Arc<Bound>>);
 
 /// All bindings of one organization and mode.
-pub struct Bound(Vec<Way>);
+pub struct Bound(Vec<Arc<Way>>);
 
 /// One binding, ready to be used.
 pub struct Way {
@@ -46,7 +46,7 @@ pub struct Way {
     project_id: String,
     pub alias: String,
     /// `None`: any path below the base address.
-    pub allowed_paths: Option<Vec<String>>,
+    allowed_paths: Option<Vec<String>>,
     pub state: Result<Ready, Unusable>,
     last_used_at: AtomicI64,
 }
@@ -59,7 +59,9 @@ pub struct Ready {
     /// Carries the credential.
     pub header: (HeaderName, HeaderValue),
     /// The same service as a provider of models.
-    pub provider: Arc<Provider>,
+    provider: Arc<Provider>,
+    /// What paths below the base address begin with where a driver gives them.
+    driver_prefix: &'static str,
 }
 
 /// Why nothing may be sent.
@@ -71,9 +73,12 @@ pub enum Unusable {
     Forbidden,
 }
 
+/// `details.reason` where a binding does not allow the path.
+pub const PATH_NOT_ALLOWED: &str = "path_not_allowed";
+
 impl Unusable {
     /// The word of `details.reason`.
-    pub const fn word(self) -> &'static str {
+    const fn word(self) -> &'static str {
         match self {
             Self::Stale => "credential_revoked",
             Self::Forbidden => "blocked_address",
@@ -109,14 +114,14 @@ impl Bindings {
         let before = self.0.known(key);
         let ways = usable
             .into_iter()
-            .map(|usable| way(usable, gateway, before.as_deref()));
+            .map(|usable| Arc::new(way(usable, gateway, before.as_deref())));
         Ok(Arc::new(Bound(ways.collect())))
     }
 }
 
 impl Bound {
     /// What the project calls by this alias.
-    pub fn find(&self, project_id: &str, alias: &str) -> Option<&Way> {
+    pub fn find(&self, project_id: &str, alias: &str) -> Option<&Arc<Way>> {
         self.0
             .iter()
             .find(|way| way.alias == alias && way.project_id == project_id)
@@ -141,6 +146,48 @@ pub async fn own_providers(
 }
 
 impl Way {
+    /// The service as a provider of models. One that cannot be used is not replaced by the operator's: who pays does
+    /// not change unasked (contract 11).
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn provider(&self) -> Result<&Arc<Provider>, Fault> {
+        match &self.state {
+            Ok(ready) => Ok(&ready.provider),
+            Err(unusable) => Err(self.refused(unusable.word())),
+        }
+    }
+
+    /// Whether a path below the base address may be called.
+    pub fn allows(&self, path: &str) -> bool {
+        is_allowed(path, self.allowed_paths.as_deref())
+    }
+
+    /// Lets a driver's request through whose path may be called.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn admit(&self, path_and_query: &str) -> Result<(), Fault> {
+        let prefix = self.state.as_ref().map_or("", |ready| ready.driver_prefix);
+        let path = path_and_query.split('?').next().unwrap_or_default();
+        // What stands beside the base address is nothing that a list of paths below it can allow.
+        let is_admitted = match path.strip_prefix(prefix) {
+            Some(below) => self.allows(below),
+            None => self.allowed_paths.is_none(),
+        };
+        match is_admitted {
+            true => Ok(()),
+            false => Err(self.refused(PATH_NOT_ALLOWED)),
+        }
+    }
+
+    fn refused(&self, reason: &str) -> Fault {
+        let message = "The organization's own credential for this provider cannot be used.";
+        let fault = Fault::new(Code::IntegrationsDisabled, message);
+        let fault = fault.detail("reason", reason);
+        fault.detail("integration_id", self.integration_id.as_str())
+    }
+
     /// Notes the use of the credential, off the request path and at most once a minute.
     pub fn touch(&self, gateway: &Gateway, now: Timestamp) {
         let last = self.last_used_at.load(Ordering::Relaxed);
@@ -198,10 +245,10 @@ fn ready(
     let operators = gateway.providers.live.get(alias);
     let deadlines = operators.map_or(target.deadlines, |known| known.target.deadlines);
     // Drivers give paths from the root (`/v1/messages`), as for the operator's addresses.
-    let base_path = target
-        .base_path
-        .strip_suffix("/v1")
-        .unwrap_or(&target.base_path);
+    let (base_path, driver_prefix) = match target.base_path.strip_suffix("/v1") {
+        Some(root) => (root, "/v1"),
+        None => (&*target.base_path, ""),
+    };
     let provider = Provider {
         target: Arc::new(Target {
             base_path: base_path.into(),
@@ -217,7 +264,21 @@ fn ready(
         target: Arc::new(target),
         header,
         provider: Arc::new(provider),
+        driver_prefix,
     })
+}
+
+/// `/fhir/*` allows everything below `/fhir/`; any other pattern allows itself.
+fn is_allowed(path: &str, patterns: Option<&[String]>) -> bool {
+    let Some(patterns) = patterns else {
+        return true;
+    };
+    patterns
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => path.starts_with(prefix) && path.len() > prefix.len(),
+            None => path == pattern,
+        })
 }
 
 /// The circuit of a provider outlives what was read of it, as long as it is the same one.
@@ -293,5 +354,16 @@ mod tests {
             pair("authorization", "Basic Y2xpbmljOnMzY3JldA==")
         );
         assert_eq!(shown(Auth::Header { name }), pair("x-api-key", "s3cret"));
+    }
+
+    #[test]
+    fn a_pattern_allows_itself_or_what_is_below() {
+        let patterns = ["/fhir/*".to_owned(), "/ping".to_owned()];
+        let allowed = |path| is_allowed(path, Some(&patterns));
+        assert!(allowed("/fhir/Patient/1") && allowed("/ping"));
+        for path in ["/fhir", "/fhir/", "/fhirx", "/ping/x", "/pin", "/FHIR/x"] {
+            assert!(!allowed(path), "{path}");
+        }
+        assert!(is_allowed("/anything", None));
     }
 }

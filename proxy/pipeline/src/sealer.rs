@@ -53,7 +53,7 @@ pub(crate) async fn start(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
             if rounds == 0 {
                 passed = Passed::default();
                 check(&sealing).await;
-                // An operator may have made a new key meanwhile (`admin audit-key`).
+                // The store may have a new key meanwhile (`svc_store::signing_key::rotate`).
                 match audit_key::open(&sealing.store, &origin, moment::now()).await {
                     Ok(current) => signer = current,
                     Err(error) => tracing::error!(%error, "the signing key of the audit log could not be read again"),

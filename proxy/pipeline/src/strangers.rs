@@ -25,9 +25,6 @@ pub const FLUSH_EVERY: Duration = Duration::from_secs(60);
 /// Prefixes counted apart in one minute; what comes from others is counted together.
 const MAX_PREFIXES: usize = 4_096;
 
-/// The reason of a path that names no inbound webhook in use.
-pub const UNKNOWN_INBOUND_TOKEN: &str = "unknown_inbound_token";
-
 /// How an authentication failed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failure {
@@ -91,9 +88,9 @@ pub fn admit(exchange: &Exchange) -> Result<(), Fault> {
     }
 }
 
-/// Counts a request whose sender is nobody; the reason is a word of the log and of the aggregated audit row.
+/// Counts a request whose credential is nobody's; the reason is a word of the log and of the aggregated audit row.
 pub fn refuse(exchange: &Exchange, reason: &'static str) {
-    refuse_as(exchange, Failure::unknown(answer(reason), reason));
+    refuse_as(exchange, Failure::unknown(Code::InvalidApiKey, reason));
 }
 
 /// As [`refuse`], with all that is known.
@@ -169,15 +166,6 @@ fn add(counts: &mut Counts, prefix: Option<IpAddr>, failure: Failure, count: u64
         key = (None, failure);
     }
     *counts.entry(key).or_default() += count;
-}
-
-/// What whoever fails for this reason is answered.
-fn answer(reason: &str) -> Code {
-    if reason == UNKNOWN_INBOUND_TOKEN {
-        Code::NotFound
-    } else {
-        Code::InvalidApiKey
-    }
 }
 
 fn row(prefix: Option<IpAddr>, failure: &Failure, count: u64) -> Row {

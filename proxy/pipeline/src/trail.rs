@@ -6,8 +6,9 @@
 mod row;
 mod settle;
 
-use row::End;
+pub(crate) use row::End;
 pub use row::Entry;
+use settle::Writing;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ use svc_store::ledger::BilledTo;
 use crate::budget::Reservation;
 use crate::caller::{Caller, PhiMode};
 use crate::conversation::Turn;
+use crate::estimate;
 use crate::gateway::Gateway;
 use crate::moment;
 use crate::owed::Debt;
@@ -46,7 +48,7 @@ enum Stage {
     Admitted,
     /// The intent is durable, the hold is taken.
     Open,
-    /// Everything is written.
+    /// Everything is written, or somebody else's to write.
     Settled,
 }
 
@@ -144,6 +146,8 @@ struct ChosenModel {
     price: Price,
     /// Version of the price list that `price` stands in.
     price_list: String,
+    /// Most tokens that the answer may have.
+    max_tokens: u64,
 }
 
 #[derive(Clone)]
@@ -246,12 +250,13 @@ impl Trail {
         self.stage = Stage::Admitted;
     }
 
-    pub(crate) fn chose(&mut self, model: &Model, price: Price, price_list: &str) {
+    pub(crate) fn chose(&mut self, model: &Model, price: Price, price_list: &str, max_tokens: u32) {
         self.record.model = Some(ChosenModel {
             id: model.id.clone(),
             kind: model.kind,
             price,
             price_list: price_list.to_owned(),
+            max_tokens: max_tokens.into(),
         });
     }
 
@@ -363,27 +368,31 @@ impl Trail {
     /// # Errors
     /// 503 when the rows could not be written: audit fails closed.
     pub(crate) async fn refuse(&mut self, fault: &Fault, surface: Surface) -> Result<(), Fault> {
-        let ending = ending(fault);
-        let status = surface.status(fault.code);
-        let stage = std::mem::replace(&mut self.stage, Stage::Settled);
-        estimate_missing(&mut self.record);
-        let gateway = Arc::clone(&self.gateway);
-        let (record, code) = (Record::clone(&self.record), Some(fault.code));
-        let has_one_row = stage == Stage::Known || self.has_one_row();
-        match stage {
-            Stage::Open => {
-                let debt = self.debt.take();
-                settle::fail(gateway, record, ending, status, code, debt).await
-            }
-            Stage::Known | Stage::Admitted if self.is_audited() && has_one_row => {
-                settle::deny(gateway, record, ending, status, code).await
-            }
-            Stage::Admitted if self.is_audited() => {
-                let debt = self.debt.take();
-                settle::refuse(gateway, record, ending, status, code, debt).await
-            }
-            Stage::Anonymous | Stage::Known | Stage::Admitted | Stage::Settled => Ok(()),
+        let end = End {
+            ending: ending(fault),
+            status: surface.status(fault.code),
+            code: Some(fault.code),
+        };
+        match self.end(end) {
+            Some(writing) => writing.done().await,
+            None => Ok(()),
         }
+    }
+
+    /// Has the rows written that an end asks for at this stage.
+    fn end(&mut self, end: End) -> Option<Writing> {
+        let stage = std::mem::replace(&mut self.stage, Stage::Settled);
+        let debt = self.debt.take();
+        if matches!(stage, Stage::Anonymous | Stage::Settled) || !self.is_audited() {
+            return None;
+        }
+        estimate_missing(&mut self.record);
+        let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
+        Some(match stage {
+            Stage::Open => settle::fail(gateway, record, end, debt),
+            Stage::Admitted if !self.has_one_row() => settle::refuse(gateway, record, end, debt),
+            _ => settle::deny(gateway, record, end),
+        })
     }
 
     /// Writes the one row of a control-plane request, in the transaction of what the row is about. Whoever asks for
@@ -396,6 +405,11 @@ impl Trail {
     pub fn written(&mut self) {
         self.stage = Stage::Settled;
         self.debt = None;
+    }
+
+    /// Somebody else writes the rows from here on.
+    pub(crate) fn hands_over(&mut self) {
+        self.stage = Stage::Settled;
     }
 
     fn is_audited(&self) -> bool {
@@ -424,6 +438,11 @@ impl Scribe {
         row::intent(&self.0, target, details)
     }
 
+    /// As [`Self::row`], with the end of a request that did not.
+    pub(crate) fn ended(&self, entry: Entry, end: End) -> Row {
+        row::ended(self.row(entry), end)
+    }
+
     /// The row of a request that is refused.
     pub fn refusal(&self, fault: &Fault) -> Row {
         let end = End {
@@ -446,14 +465,13 @@ pub(crate) fn ending(fault: &Fault) -> Ending {
     }
 }
 
-/// About four bytes of text make a token.
-const BYTES_PER_TOKEN: u64 = 4;
-
-/// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33).
+/// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33), and never for more
+/// tokens than were held for.
 fn estimate_missing(record: &mut Record) {
     let usage = &mut record.usage;
     if usage.output_tokens == 0 {
-        usage.output_tokens = record.output_bytes.div_ceil(BYTES_PER_TOKEN);
+        let most = record.model.as_ref().map_or(0, |model| model.max_tokens);
+        usage.output_tokens = estimate::of_text(record.output_bytes).min(most);
     }
     let cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
     if record.answered && usage.input_tokens == 0 && cached == 0 {
@@ -462,44 +480,29 @@ fn estimate_missing(record: &mut Record) {
 }
 
 /// Client status of a request that nobody waited for (nginx's 499, as access logs know it).
-pub(crate) const CLIENT_CLOSED_REQUEST: u16 = 499;
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
+/// How a request ends that is dropped: by a panic, by a gateway whose time to leave is over, or by its caller.
+pub(crate) fn dropped(cut_off: &CutOff) -> End {
+    let (ending, status, code) = if std::thread::panicking() {
+        (Ending::Failed, 500, Some(Code::InternalError))
+    } else if cut_off.has_begun() {
+        (Ending::Failed, 503, Some(Code::InferenceUnavailable))
+    } else {
+        (Ending::Cancelled, CLIENT_CLOSED_REQUEST, None)
+    };
+    End {
+        ending,
+        status,
+        code,
+    }
+}
 
 impl Drop for Trail {
     fn drop(&mut self) {
-        let stage = std::mem::replace(&mut self.stage, Stage::Settled);
-        if stage < Stage::Admitted || stage == Stage::Settled || !self.is_audited() {
-            return;
+        // Who leaves earlier leaves no row.
+        if self.stage >= Stage::Admitted {
+            self.end(dropped(&self.cut_off));
         }
-        let (ending, status, code) = if std::thread::panicking() {
-            (Ending::Failed, 500, Some(Code::InternalError))
-        } else if self.cut_off.has_begun() {
-            (Ending::Failed, 503, Some(Code::InferenceUnavailable))
-        } else {
-            (Ending::Cancelled, CLIENT_CLOSED_REQUEST, None)
-        };
-        estimate_missing(&mut self.record);
-        let has_one_row = self.has_one_row();
-        let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
-        let request_id = record.request_id.clone();
-        let background = gateway.background.clone();
-        let may_be_open = self.debt.is_some();
-        let debt = self.debt.take().unwrap_or_else(|| gateway.owed.rows());
-        background.spawn(async move {
-            let settled = if stage == Stage::Open {
-                settle::fail(gateway, record, ending, status, code, Some(debt)).await
-            } else if has_one_row {
-                let _debt = debt;
-                settle::deny(gateway, record, ending, status, code).await
-            } else if may_be_open {
-                settle::refuse(gateway, record, ending, status, code, Some(debt)).await
-            } else {
-                let _debt = debt;
-                settle::refuse(gateway, record, ending, status, code, None).await
-            };
-            if let Err(fault) = settled {
-                let cause = fault.cause();
-                tracing::error!(request_id, cause, "rows of a left request are not written");
-            }
-        });
     }
 }

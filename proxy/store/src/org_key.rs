@@ -11,7 +11,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Connection, args};
 use crate::master_key::MasterKey;
 use crate::seal::{self, Place, SealError, SecretKey};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, Transaction, audit};
 
 /// The master key and the organization keys used lately.
 pub(crate) struct KeyRing {
@@ -205,21 +205,29 @@ async fn insert_version(
     .map(drop)
 }
 
-/// Gives the organization a new key for what is sealed from now on, and returns its version; older ones open what they
-/// sealed. [`crate::conversation::rewrap`] moves existing data keys over.
+/// Gives the organization a new key for what is sealed from now on, says so in the audit log, and returns its version;
+/// older ones open what they sealed. [`crate::conversation::rewrap`] moves existing data keys over.
 ///
 /// # Errors
 /// [`StoreError::Exists`] when another rotation of the same organization was faster; [`StoreError::Seal`] for an
 /// organization without a key.
-pub async fn rotate(store: &Store, org_id: &str, now: Timestamp) -> Result<u32, StoreError> {
+pub async fn rotate(
+    store: &Store,
+    org_id: &str,
+    now: Timestamp,
+    row: impl FnOnce(u32) -> audit::Row,
+) -> Result<u32, StoreError> {
     let keys = read(store, org_id).await?;
     let version = keys.current()?.0.saturating_add(1);
     let wrapped = store.ring.wrap(org_id, version, &SecretKey::generate())?;
-    let id = org_id.to_owned();
+    let (id, row) = (org_id.to_owned(), row(version));
     store
         .db
         .write(move |cx| {
-            Box::pin(async move { insert_version(cx, &id, version, wrapped, now).await })
+            Box::pin(async move {
+                insert_version(cx, &id, version, wrapped, now).await?;
+                audit::record(&mut Transaction::alone(cx), &row).await
+            })
         })
         .await?;
     store.ring.forget(org_id).await;

@@ -6,6 +6,7 @@ use svc_tests::books;
 use svc_tests::fake::{FakeProvider, mark};
 use svc_tests::gateway::Setup;
 use svc_tests::organization::Organization;
+use svc_tests::patience::eventually;
 use svc_tests::wire::{Answer, Request};
 use svc_tests::world::World;
 use svc_tests::{postgres, program};
@@ -343,8 +344,14 @@ impl Clinic {
 
     /// Registers the service and binds it; the path of the credential.
     async fn bind(&self, secret: &str, alias: &str, paths: Value) -> String {
+        self.bind_below("", secret, alias, paths).await
+    }
+
+    /// The same with a base address of the service that ends in `root`.
+    async fn bind_below(&self, root: &str, secret: &str, alias: &str, paths: Value) -> String {
         let (world, key) = (&self.world, &self.organization.key);
-        let body = json!({"type": "custom_http", "name": "own", "base_url": self.service.base_url(),
+        let base_url = format!("{}{root}", self.service.base_url());
+        let body = json!({"type": "custom_http", "name": "own", "base_url": base_url,
                           "auth": {"scheme": "header", "header_name": "x-api-key"}, "secret": secret});
         let path = path_of(&single(world, key, "POST", INTEGRATIONS, body).await);
         let body = json!({"project_id": "default", "alias": alias, "allowed_paths": paths});
@@ -587,4 +594,61 @@ async fn a_secret_is_legible_nowhere() {
         "database and master key: {}",
         program::text(data.display().to_string().as_bytes())
     );
+}
+
+/// What a binding allows holds for runs as it does for calls through the gateway (contract 11), and a key that is not
+/// used has not been used.
+#[tokio::test]
+async fn a_model_runs_on_paths_that_its_binding_allows() {
+    for clinic in clinics().await {
+        let (world, key) = (&clinic.world, &clinic.organization.key);
+        for (root, paths, is_allowed) in [
+            ("", json!(["/v1/models", "/v1/messages/*"]), false),
+            ("", json!(["/v1/messages"]), true),
+            ("/v1", json!(["/v1/messages"]), false),
+            ("/v1", json!(["/messages"]), true),
+            ("/v1", json!(["/*"]), true),
+        ] {
+            let path = clinic
+                .bind_below(root, SECRET, "alpha", paths.clone())
+                .await;
+            let mark = mark();
+            let answer = clinic.chat(&mark).await;
+            let sent = clinic.service.seen(&mark).await.len();
+            if is_allowed {
+                assert_eq!(
+                    (answer.status, sent),
+                    (200, 1),
+                    "{paths}: {}",
+                    answer.text()
+                );
+                let used = || single(world, key, "GET", &path, Value::Null);
+                eventually("a noted use", async || {
+                    (!used().await["last_used_at"].is_null()).then_some(())
+                })
+                .await;
+            } else {
+                let error = answer.json()["error"].clone();
+                assert_eq!((answer.status, sent), (403, 0), "{paths}: {error}");
+                assert_eq!(error["code"], "INTEGRATIONS_DISABLED");
+                assert_eq!(error["details"]["reason"], "path_not_allowed");
+                let record = single(world, key, "GET", &path, Value::Null).await;
+                assert_eq!(record["last_used_at"], Value::Null);
+                assert_eq!(error["details"]["integration_id"], record["id"]);
+            }
+            assert!(world.fake.seen(&mark).await.is_empty());
+            // The next one takes the alias.
+            let bindings = format!("{path}/bindings");
+            let bound = data(world, key, "GET", &bindings, Value::Null).await;
+            let id = bound[0]["id"].as_str().unwrap();
+            data(
+                world,
+                key,
+                "DELETE",
+                &format!("{bindings}/{id}"),
+                Value::Null,
+            )
+            .await;
+        }
+    }
 }

@@ -17,6 +17,7 @@ on_sqlite! {
     other_media_types_are_refused,
     query_parameters_of_sdks_are_ignored_and_others_refused,
     tools_are_checked_to_the_bottom,
+    tools_that_no_window_holds_are_refused,
     refusals_never_quote_the_body,
 }
 
@@ -345,6 +346,21 @@ async fn tools_are_checked_to_the_bottom(world: &World) {
 }
 
 /// A value in a body may be PHI (contract 1.3).
+/// Definitions are read by the model as the rest of the prompt is.
+async fn tools_that_no_window_holds_are_refused(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    // Of 200,000 tokens, which no more than six bytes of text make.
+    let words = "marsupial ".repeat(120_001);
+    let schema = json!({"type": "object", "properties": {"a": {"description": words}}});
+    let tools = json!([{"name": "look", "input_schema": schema}]);
+    let body = json!({"message": mark, "model": "alpha-haiku-4-5", "tools": tools});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    assert_eq!(answer.status, 422);
+    expect(&answer, "VALIDATION_FAILED", Some("tools"));
+    assert!(world.fake.seen(&mark).await.is_empty());
+}
+
 async fn refusals_never_quote_the_body(world: &World) {
     let organization = world.organization();
     let secret = "536-22-8714";

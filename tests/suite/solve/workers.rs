@@ -168,6 +168,28 @@ async fn a_caller_who_leaves_frees_the_solver() {
     .await;
 }
 
+/// The row says who ended a call: here nobody left.
+#[tokio::test]
+async fn a_solve_that_the_gateway_breaks_off_has_failed() {
+    let world = World::with(|setup| setup.key("server", "drain_seconds", 1)).await;
+    let organization = world.organization();
+    let spec = endless();
+    let (answer, ()) = tokio::join!(solve(&world, &organization, &spec), async {
+        busy_worker(&world).await;
+        world.gateway.signal("TERM");
+    });
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert!(world.gateway.ended().await.success());
+    let sql = "SELECT * FROM audit WHERE org_id = $1 AND event = 'workflow.solve_completed'";
+    let rows = world.gateway.database.rows(sql, &[&organization.id]).await;
+    let outcomes: Vec<Value> = rows
+        .iter()
+        .map(|row| svc_tests::books::document(row)["outcome"].clone())
+        .collect();
+    let failed = json!({"result": "failure", "status": 503, "code": "INFERENCE_UNAVAILABLE"});
+    assert_eq!(outcomes, [failed]);
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "compared with the times of audit rows"

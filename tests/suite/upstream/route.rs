@@ -307,3 +307,59 @@ async fn a_route_that_cannot_say_the_request_leaves_the_first_failure_standing()
     }
     pair.books().await;
 }
+
+/// A route that nothing can be sent over is no route; it matters only once no other one answers.
+#[tokio::test]
+async fn a_route_without_its_driver_costs_the_others_nothing() {
+    let pair = Pair::with("provider-nowhere", None).await;
+    for surface in SURFACES {
+        for form in FORMS {
+            let mark = mark();
+            let answer = pair.ask(surface, &mark, form).await;
+            assert_eq!(told(surface, form, &answer), format!("You said: {mark}"));
+        }
+    }
+    let surface = Surface::Native;
+    let (answer, mark) = pair
+        .failing(json!({"status": 529}), surface, Form::Whole)
+        .await;
+    // Of the provider that was asked.
+    assert_eq!(answer.status, 502, "{}", answer.text());
+    assert_eq!(surface.code(&answer.json()), "INFERENCE_UPSTREAM_FAILURE");
+    assert_eq!(pair.seen(&mark).await, (1, 0));
+    pair.books().await;
+}
+
+/// The example of the shipped models: a further provider that has no address for test keys, or none at all.
+#[tokio::test]
+async fn a_provider_without_an_address_is_passed_over() {
+    let fake = FakeProvider::start();
+    for (first, second) in [("alpha", "alpha-west"), ("alpha-west", "alpha")] {
+        let policies = Policies::copy();
+        let id = format!("id = \"{MODEL}\"\n");
+        let fallback = format!(
+            "fallback = [{{ provider = \"{second}\", upstream_model = \"{MODEL}\", driver = \"provider-alpha\" }}]\n"
+        );
+        policies.edit("models.toml", &id, &format!("{id}{fallback}"));
+        policies.edit(
+            "models.toml",
+            "provider = \"alpha\"\n",
+            &format!("provider = \"{first}\"\n"),
+        );
+        let mut west = toml::Table::new();
+        west.insert("connect_ms".into(), 1_000.into());
+        let gateway = Setup::new(&fake.base_url())
+            .policies(policies.path())
+            .key("providers", "alpha-west", west)
+            .start()
+            .await;
+        let organization = bootstrap(&gateway, &[]);
+        let mark = mark();
+        let body = Surface::Native.question(MODEL, &mark, Form::Whole);
+        let request = Surface::Native.request(&organization.key, &body);
+        let answer = gateway.answer(&request).await;
+        let heard = told(Surface::Native, Form::Whole, &answer);
+        assert_eq!(heard, format!("You said: {mark}"), "{first}");
+        assert_eq!(fake.seen(&mark).await.len(), 1);
+    }
+}

@@ -48,9 +48,7 @@ pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
     keys += signing_key::rewrap(store)
         .await
         .context("wrapping the signing keys")?;
-    let mut details = Map::new();
-    details.insert("keys".to_owned(), Value::from(keys));
-    let row = system_row(None, "master_key.rotated", details);
+    let row = system_row(None, "master_key.rotated", detail("keys", keys));
     audit::append(store, &[row]).await.context("auditing")?;
     writeln!(
         std::io::stdout().lock(),
@@ -67,7 +65,14 @@ pub(super) async fn rotate_organization(
 ) -> anyhow::Result<ExitCode> {
     let RotateOrganization { organization: org } = options;
     known(store, &org).await?;
-    let version = org_key::rotate(store, &org, moment::now()).await;
+    let row = |version: u32| {
+        system_row(
+            Some(&org),
+            "organization_key.rotated",
+            detail("version", version),
+        )
+    };
+    let version = org_key::rotate(store, &org, moment::now(), row).await;
     let version = version.context("making the key")?;
     let mut keys = 0;
     loop {
@@ -99,14 +104,19 @@ pub(super) async fn rotate_organization(
     phi_list::rewrap(store, &org)
         .await
         .context("wrapping the key of lists")?;
-    let mut details = Map::new();
-    details.insert("version".to_owned(), Value::from(version));
-    details.insert("keys".to_owned(), Value::from(keys));
-    let row = system_row(Some(&org), "organization_key.rotated", details);
+    let row = system_row(
+        Some(&org),
+        "organization_key.rewrapped",
+        detail("keys", keys),
+    );
     audit::append(store, &[row]).await.context("auditing")?;
     writeln!(
         std::io::stdout().lock(),
         "{org} has key version {version}; {keys} keys are wrapped anew"
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn detail(name: &str, value: impl Into<Value>) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), value.into())])
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ApiKey, Provider};
+use super::{Provider, Secret};
 
 /// Providers that may be configured whatever file and models name: those of the shipped models.
 pub(super) const KNOWN_PROVIDERS: [&str; 2] = ["alpha", "beta"];
@@ -29,7 +29,7 @@ pub(super) fn providers(
         }
         let provider = configured.entry(name).or_default();
         provider.base_url = url.or(provider.base_url.take());
-        provider.api_key = key.map(ApiKey);
+        provider.api_key = key.map(Secret);
         if provider.base_url.is_none() {
             unusable.push(format!(
                 "{upper}_API_KEY is set but the provider has no address; set {upper}_BASE_URL"

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 
 use crate::fake_provider::format::{FORMATS, Format, Operation, Refusal};
-use crate::fake_provider::journal::{Body, Received, Ticket};
+use crate::fake_provider::journal::{Received, Ticket};
 use crate::fake_provider::listener::{Close, Connection, Peer};
 use crate::fake_provider::plan::{self, Plan, Step};
 use crate::fake_provider::quiet::Canned;
@@ -67,19 +67,14 @@ pub(crate) async fn handle(
             Err(refusal) => refuse(format, &refusal),
         };
     }
-    let parsed = serde_json::from_slice::<Value>(&bytes);
-    let ticket = provider.journal.receive(Received {
+    let ticket = provider.receive(Received {
         connection: connection.id,
         method: &head.method,
         uri: &head.uri,
         headers: &head.headers,
         credential_headers: format.credential_headers,
         key,
-        body_bytes: bytes.len(),
-        body: match &parsed {
-            Ok(value) => Body::Json(value.clone()),
-            Err(_) => Body::Text(String::from_utf8_lossy(&bytes).into_owned()),
-        },
+        body: &bytes,
     });
     let ticket = match ticket {
         Ok(ticket) => ticket,
@@ -92,7 +87,7 @@ pub(crate) async fn handle(
         operation,
         &head.method,
         &head.headers,
-        parsed.ok(),
+        &bytes,
     ) {
         Ok(ask) => choose(&provider, format, operation, &ask, &connection, seq),
         Err(refusal) => plan::error(format, &refusal, &request_id(seq), &Behaviour::default()),
@@ -139,7 +134,7 @@ fn read(
     operation: Operation,
     method: &Method,
     headers: &HeaderMap,
-    body: Option<Value>,
+    body: &[u8],
 ) -> Result<Ask, Refusal> {
     if method != Method::POST {
         return Err(Refusal::new(405, "Method Not Allowed"));
@@ -149,7 +144,8 @@ fn read(
     if !content_type.is_some_and(|value| value.starts_with(b"application/json")) {
         return Err(Refusal::invalid("content-type: should be application/json"));
     }
-    let body = body.ok_or_else(|| Refusal::invalid("The request body is not valid JSON"))?;
+    let body: Value = serde_json::from_slice(body)
+        .map_err(|_| Refusal::invalid("The request body is not valid JSON"))?;
     (format.read)(operation, headers, &body)
 }
 

@@ -9,7 +9,9 @@ mod validation;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::fake_provider::format::{Data, Event, Format, Operation, Refusal};
+use crate::fake_provider::format::{
+    Data, Event, Format, JSON_PIECE_CHARS, MEDIA_CHARS, Operation, Refusal, chars, role,
+};
 use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, input_text, pieces, tokens};
 
 pub(crate) static FORMAT: Format = Format {
@@ -34,12 +36,6 @@ pub(crate) static FORMAT: Format = Format {
     error_event: |refusal| event(error(refusal), true),
     error_kind,
 };
-
-/// Characters that an image or a file counts for: its data is no text.
-const MEDIA_CHARS: u64 = 4_000;
-
-/// Characters of one fragment of arguments.
-const JSON_PIECE_CHARS: usize = 16;
 
 /// Seconds since the Unix epoch: an answer is always the same.
 const CREATED: u64 = 1_795_000_000;
@@ -81,13 +77,6 @@ fn read(_operation: Operation, _headers: &HeaderMap, body: &Value) -> Result<Ask
                 .get("tools")
                 .map_or(0, |tools| chars(&tools.to_string())),
     })
-}
-
-fn role(message: &Value) -> &str {
-    message
-        .get("role")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
 }
 
 /// The last neighbouring messages that are not the model's own.
@@ -165,10 +154,6 @@ fn message_chars(message: &Value) -> u64 {
         .get("tool_calls")
         .map_or(0, |calls| chars(&calls.to_string()));
     content + calls
-}
-
-fn chars(text: &str) -> u64 {
-    u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
 }
 
 fn whole(reply: &Reply) -> Value {

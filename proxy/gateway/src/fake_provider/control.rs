@@ -3,14 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, put};
+use axum::{Json, Router};
 use http::{StatusCode, Uri};
 use serde_json::json;
 
-use crate::fake_provider::Provider;
-use crate::fake_provider::script::{Orders, TooMany};
+use crate::fake_provider::journal::Journal;
+use crate::fake_provider::script::{Orders, Script, TooMany};
+
+/// What tests see and change.
+#[derive(Clone)]
+pub(crate) struct Control {
+    pub(crate) script: Arc<Script>,
+    pub(crate) journal: Arc<Journal>,
+}
 
 /// Which requests to show, and what to wait for before showing them.
 struct Wanted {
@@ -26,35 +34,44 @@ struct Wanted {
 /// 10 s: longer than anything a test waits for, shorter than its patience.
 const DEFAULT_TIMEOUT_MS: u64 = 10_000;
 
-pub(crate) async fn replace_script(
-    State(provider): State<Arc<Provider>>,
-    Json(orders): Json<Orders>,
-) -> Response {
-    waiting(provider.script.replace(orders.behaviours))
+/// The routes of the control side.
+pub(crate) fn router(control: Control) -> Router {
+    Router::new()
+        .route(
+            "/_control/script",
+            put(replace_script)
+                .post(extend_script)
+                .delete(clear_script)
+                .get(show_script),
+        )
+        .route("/_control/requests", get(requests).delete(clear_requests))
+        .layer(DefaultBodyLimit::disable())
+        .with_state(control)
 }
 
-pub(crate) async fn extend_script(
-    State(provider): State<Arc<Provider>>,
-    Json(orders): Json<Orders>,
-) -> Response {
-    waiting(provider.script.extend(orders.behaviours))
+async fn replace_script(State(control): State<Control>, Json(orders): Json<Orders>) -> Response {
+    waiting(control.script.replace(orders.behaviours))
 }
 
-pub(crate) async fn clear_script(State(provider): State<Arc<Provider>>) -> Response {
-    waiting(provider.script.replace(Vec::new()))
+async fn extend_script(State(control): State<Control>, Json(orders): Json<Orders>) -> Response {
+    waiting(control.script.extend(orders.behaviours))
+}
+
+async fn clear_script(State(control): State<Control>) -> Response {
+    waiting(control.script.replace(Vec::new()))
 }
 
 /// How many behaviours are still waiting.
-pub(crate) async fn show_script(State(provider): State<Arc<Provider>>) -> Response {
-    waiting(Ok(provider.script.waiting()))
+async fn show_script(State(control): State<Control>) -> Response {
+    waiting(Ok(control.script.waiting()))
 }
 
 /// The requests received; 408 with what there is when the awaited ones do not come.
-pub(crate) async fn requests(State(provider): State<Arc<Provider>>, uri: Uri) -> Response {
+async fn requests(State(control): State<Control>, uri: Uri) -> Response {
     let Some(wanted) = wanted(uri.query().unwrap_or_default()) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    let mut counts = provider.journal.counts();
+    let mut counts = control.journal.counts();
     let come = counts.wait_for(|counts| {
         counts.received >= wanted.await_received && counts.ended >= wanted.await_ended
     });
@@ -64,12 +81,12 @@ pub(crate) async fn requests(State(provider): State<Arc<Provider>>, uri: Uri) ->
         Err(_) => StatusCode::REQUEST_TIMEOUT,
     };
     let counts = *counts.borrow();
-    let entries = provider.journal.entries(wanted.after);
+    let entries = control.journal.entries(wanted.after);
     (status, Json(json!({"counts": counts, "requests": entries}))).into_response()
 }
 
-pub(crate) async fn clear_requests(State(provider): State<Arc<Provider>>) -> Response {
-    provider.journal.clear();
+async fn clear_requests(State(control): State<Control>) -> Response {
+    control.journal.clear();
     StatusCode::NO_CONTENT.into_response()
 }
 

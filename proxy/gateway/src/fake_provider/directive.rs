@@ -1,7 +1,8 @@
 //! Directives in the text of a request, for demos and for tests that can only talk: `[[fake:WORD …]]`.
 //!
 //! `tool NAME {json}`, `text …`, `thinking …`, `stop REASON`, `status CODE`, `delay MS` (between events).
-//! Several may stand in one text. A directive that cannot be read is ordinary text.
+//! Several may stand in one text. A directive that cannot be read is ordinary text, and so is everything before the
+//! last 16 KiB.
 
 use serde_json::Value;
 
@@ -10,11 +11,16 @@ use crate::fake_provider::script::{Behaviour, ToolCall};
 const OPEN: &str = "[[fake:";
 const CLOSE: &str = "]]";
 
+/// What is read of a text, from its end: longer replies than this are ordered by script. Directives that do not end
+/// cost the square of it.
+const MAX_BYTES: usize = 16 * 1024;
+
 /// The behaviour that a text asks for; none without a directive.
 pub(crate) fn read(text: &str) -> Option<Behaviour> {
     let mut behaviour = Behaviour::default();
     let mut found = false;
-    let mut rest = text;
+    let begin = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES));
+    let mut rest = text.get(begin..)?;
     while let Some((_, behind)) = rest.split_once(OPEN) {
         rest = behind;
         if let Some(after) = take(behind, &mut behaviour) {
@@ -92,5 +98,16 @@ mod tests {
         ] {
             assert!(read(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_long_text_is_read_from_its_end() {
+        let far = format!(
+            "[[fake:stop far]]{}[[fake:text near]]",
+            "é".repeat(MAX_BYTES)
+        );
+        let behaviour = read(&far).unwrap();
+        assert_eq!(behaviour.text.as_deref(), Some("near"));
+        assert!(behaviour.stop_reason.is_none());
     }
 }

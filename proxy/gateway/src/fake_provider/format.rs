@@ -11,6 +11,21 @@ use crate::fake_provider::{chat, messages};
 /// Every wire format the fake speaks.
 pub(crate) static FORMATS: &[&Format] = &[&messages::FORMAT, &chat::FORMAT];
 
+/// Characters that media count for: their data is no text.
+pub(super) const MEDIA_CHARS: u64 = 4_000;
+
+/// Characters of one fragment of a call's arguments.
+pub(super) const JSON_PIECE_CHARS: usize = 16;
+
+/// Who speaks in a turn.
+pub(super) fn role(turn: &Value) -> &str {
+    turn.get("role").and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) fn chars(text: &str) -> u64 {
+    u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
+}
+
 /// What a route of a format does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {

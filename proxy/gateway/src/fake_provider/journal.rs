@@ -10,9 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
@@ -43,12 +44,17 @@ pub(crate) struct Entry {
     pub(crate) closed_by_peer_at_us: Option<u64>,
 }
 
-/// A request's body: JSON as it is, anything else as text.
-#[derive(Clone, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Body {
-    Json(Value),
-    Text(String),
+/// A request's body as it came; shown as JSON where it is JSON, else as text.
+#[derive(Clone)]
+pub(crate) struct Body(Bytes);
+
+impl Serialize for Body {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serde_json::from_slice::<Value>(&self.0) {
+            Ok(json) => json.serialize(serializer),
+            Err(_) => String::from_utf8_lossy(&self.0).serialize(serializer),
+        }
+    }
 }
 
 /// Requests since the last clearing.
@@ -82,15 +88,14 @@ pub(crate) struct Received<'r> {
     pub(crate) headers: &'r HeaderMap,
     pub(crate) credential_headers: &'r [&'r str],
     pub(crate) key: Option<&'r str>,
-    pub(crate) body: Body,
-    pub(crate) body_bytes: usize,
+    pub(crate) body: &'r [u8],
 }
 
 /// One request being answered. Dropped before its end is said, it notes that the caller has left.
 pub(crate) struct Ticket {
-    journal: Arc<Journal>,
+    /// None: nothing is remembered, or all is said.
+    journal: Option<Arc<Journal>>,
     pub(crate) seq: u64,
-    ended: bool,
 }
 
 impl Journal {
@@ -119,7 +124,6 @@ impl Journal {
     /// # Errors
     /// When the record file refuses the line.
     pub(crate) fn receive(self: &Arc<Self>, received: Received<'_>) -> anyhow::Result<Ticket> {
-        let bytes = received.body_bytes;
         let mut entry = entry(received);
         {
             let mut log = self.log.lock();
@@ -134,13 +138,12 @@ impl Journal {
                     .write_all(&line)
                     .context("writing a line of the record file")?;
             }
-            log.push(bytes, entry.clone());
+            log.push(entry.clone());
         }
         self.counts.send_modify(|counts| counts.received += 1);
         Ok(Ticket {
-            journal: Arc::clone(self),
+            journal: Some(Arc::clone(self)),
             seq: entry.seq,
-            ended: false,
         })
     }
 
@@ -191,7 +194,10 @@ impl Journal {
 }
 
 impl Log {
-    fn push(&mut self, bytes: usize, entry: Entry) {
+    fn push(&mut self, entry: Entry) {
+        let headers = entry.headers.iter();
+        let headers_bytes: usize = headers.map(|(name, value)| name.len() + value.len()).sum();
+        let bytes = entry.path.len() + headers_bytes + entry.body.0.len();
         self.bytes += bytes;
         self.entries.push_back((bytes, entry));
         while self.entries.len() > MAX_ENTRIES || self.bytes > MAX_BYTES {
@@ -204,40 +210,47 @@ impl Log {
 }
 
 impl Ticket {
+    /// For a request that nobody remembers.
+    pub(crate) const fn unrecorded(seq: u64) -> Self {
+        Self { journal: None, seq }
+    }
+
     /// The head of the answer is chosen.
     pub(crate) fn answering(&self, status: u16) {
-        self.journal
-            .change(self.seq, |entry| entry.status = Some(status));
+        self.change(|entry| entry.status = Some(status));
     }
 
     /// The last byte of the answer is handed over.
     pub(crate) fn finish(mut self) {
-        self.ended = true;
-        self.journal.end(self.seq, |entry| entry.finished = true);
+        self.end(|entry| entry.finished = true);
     }
 
     /// The script ends the connection; nothing that follows is the caller's doing.
     pub(crate) fn break_off(mut self) {
-        self.ended = true;
-        self.journal
-            .end(self.seq, |entry| entry.closed_by_script = true);
+        self.end(|entry| entry.closed_by_script = true);
     }
 
     /// The script closes our side only; the caller's leaving is still of interest.
     pub(crate) fn half_close(&self) {
-        self.journal
-            .change(self.seq, |entry| entry.closed_by_script = true);
+        self.change(|entry| entry.closed_by_script = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        if let Some(journal) = &self.journal {
+            journal.change(self.seq, change);
+        }
+    }
+
+    fn end(&mut self, change: impl FnOnce(&mut Entry)) {
+        if let Some(journal) = self.journal.take() {
+            journal.end(self.seq, change);
+        }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if !self.ended {
-            let at_us = now_us();
-            self.journal.end(self.seq, |entry| {
-                entry.closed_by_peer_at_us = Some(at_us);
-            });
-        }
+        self.end(|entry| entry.closed_by_peer_at_us = Some(now_us()));
     }
 }
 
@@ -250,7 +263,6 @@ fn entry(received: Received<'_>) -> Entry {
         credential_headers,
         key,
         body,
-        body_bytes: _,
     } = received;
     let headers = headers
         .iter()
@@ -270,7 +282,8 @@ fn entry(received: Received<'_>) -> Entry {
             .map_or_else(String::new, ToString::to_string),
         headers,
         key_digest: key.map(|key| hex::encode(Sha256::digest(key.as_bytes()))),
-        body,
+        // A copy: what came in one piece may keep the whole buffer that it was read into.
+        body: Body(Bytes::copy_from_slice(body)),
         status: None,
         finished: false,
         closed_by_script: false,

@@ -8,7 +8,9 @@ pub(crate) mod validation;
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use crate::fake_provider::format::{Data, Event, Format, Operation, Refusal};
+use crate::fake_provider::format::{
+    Data, Event, Format, JSON_PIECE_CHARS, MEDIA_CHARS, Operation, Refusal, chars, role,
+};
 use crate::fake_provider::reply::{Ask, Block, Reply, Stop, Usage, input_text, pieces};
 
 pub(crate) static FORMAT: Format = Format {
@@ -31,12 +33,6 @@ pub(crate) static FORMAT: Format = Format {
     error_event: |refusal| event("error", error_fields(refusal), true),
     error_kind,
 };
-
-/// Characters that an image or a document counts for: its data is no text.
-const MEDIA_CHARS: u64 = 4_000;
-
-/// Characters of one `input_json_delta`.
-const JSON_PIECE_CHARS: usize = 16;
 
 fn read(operation: Operation, headers: &HeaderMap, body: &Value) -> Result<Ask, Refusal> {
     validation::check(operation, headers, body)?;
@@ -71,10 +67,6 @@ fn read(operation: Operation, headers: &HeaderMap, body: &Value) -> Result<Ask, 
                 .get("tools")
                 .map_or(0, |tools| chars(&tools.to_string())),
     })
-}
-
-fn role(turn: &Value) -> &str {
-    turn.get("role").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The text blocks of a turn, in order.
@@ -147,10 +139,6 @@ fn text_chars(value: &Value) -> u64 {
         },
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
-}
-
-fn chars(text: &str) -> u64 {
-    u64::try_from(text.chars().count()).unwrap_or(u64::MAX)
 }
 
 fn whole(reply: &Reply) -> Value {

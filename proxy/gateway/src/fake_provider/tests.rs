@@ -14,7 +14,7 @@ mod control;
 mod fault;
 mod refusal;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use crate::fake_provider::{Options, bind};
+use crate::fake_provider::{Bound, Options, bind, bind_embedded};
 
 const KEY: &str = "key-of-the-tests";
 
@@ -42,8 +42,12 @@ impl Drop for Fake {
 
 fn options() -> Options {
     Options {
+        listen: (Ipv4Addr::LOCALHOST, 0).into(),
         api_key: Some(KEY.into()),
-        ..Options::on_a_free_port()
+        record: None,
+        latency_ms: 0,
+        event_delay_ms: 0,
+        quiet: false,
     }
 }
 
@@ -52,7 +56,15 @@ async fn start() -> Fake {
 }
 
 async fn start_with(options: Options) -> Fake {
-    let bound = bind(options).await.unwrap();
+    run(bind(options).await.unwrap())
+}
+
+/// As `serve` starts it for itself.
+async fn start_embedded() -> Fake {
+    run(bind_embedded(KEY.into()).await.unwrap())
+}
+
+fn run(bound: Bound) -> Fake {
     let address = bound.address();
     let task = tokio::spawn(async move {
         bound.run().await.unwrap();

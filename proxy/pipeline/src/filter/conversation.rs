@@ -27,16 +27,8 @@ impl Filter for Conversation {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            let thread = exchange
-                .facts
-                .thread
-                .as_mut()
-                .ok_or_else(|| Fault::internal("no filter gave the thread"))?;
-            let chat = exchange
-                .facts
-                .chat
-                .as_mut()
-                .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+            let thread = given(exchange.facts.thread.as_mut(), "the thread")?;
+            let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
             if !thread.overrides_system
                 && let Some(prompt) = &caller.default_system_prompt
             {

@@ -7,7 +7,7 @@ use svc_core::fault::{Code, Fault};
 use super::Filter;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::feature::{DOCUMENTS, IMAGES, PROVIDER_TOOLS, TOOLS};
+use crate::feature::{DOCUMENTS, IMAGES, TOOLS};
 
 pub(super) struct Eligibility;
 
@@ -47,9 +47,6 @@ pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
     if !chat.tools.is_empty() {
         features.push(TOOLS);
     }
-    if chat.ext.contains_key("must-provider-tools") {
-        features.push(PROVIDER_TOOLS);
-    }
     for part in chat.messages.iter().flat_map(|message| &message.content) {
         collect(part, &mut features);
     }
@@ -59,16 +56,49 @@ pub(super) fn features(chat: &ChatRequest) -> Vec<&'static str> {
 }
 
 fn collect(part: &Part, features: &mut Vec<&'static str>) {
-    match part {
-        Part::Image(_) => features.push(IMAGES),
-        Part::Document(_) => features.push(DOCUMENTS),
-        Part::ToolResult(result) => result
+    features.extend(feature(part));
+    if let Part::ToolResult(result) = part {
+        result
             .content
             .iter()
-            .for_each(|part| collect(part, features)),
+            .for_each(|part| collect(part, features));
+    }
+}
+
+fn feature(part: &Part) -> Option<&'static str> {
+    match part {
+        Part::Image(_) => Some(IMAGES),
+        Part::Document(_) => Some(DOCUMENTS),
         Part::Text { .. }
         | Part::ToolCall(_)
+        | Part::ToolResult(_)
         | Part::Reasoning { .. }
-        | Part::RedactedReasoning { .. } => {}
+        | Part::RedactedReasoning { .. } => None,
     }
+}
+
+/// Where in the chat a feature is used first.
+pub(super) fn place_of(chat: &ChatRequest, feature: &str) -> String {
+    if feature == TOOLS {
+        return TOOLS.to_owned();
+    }
+    let turns = chat.messages.iter().enumerate();
+    let mut places = turns.filter_map(|(at, turn)| {
+        let within = place_among(&turn.content, feature)?;
+        Some(format!("messages[{at}].{within}"))
+    });
+    places.next().unwrap_or_else(|| "messages".to_owned())
+}
+
+fn place_among(parts: &[Part], wanted: &str) -> Option<String> {
+    parts.iter().enumerate().find_map(|(at, part)| {
+        let place = format!("content[{at}]");
+        match part {
+            Part::ToolResult(result) => {
+                let within = place_among(&result.content, wanted)?;
+                Some(format!("{place}.{within}"))
+            }
+            part => (feature(part) == Some(wanted)).then_some(place),
+        }
+    })
 }

@@ -34,11 +34,8 @@ impl Filter for Grant {
             let Some(agent) = &caller.agent else {
                 return Ok(());
             };
-            let missing = |name| move || Fault::internal(format_args!("no filter gave {name}"));
-            let chat = exchange.facts.chat.as_mut();
-            let chat = chat.ok_or_else(missing("the chat"))?;
-            let thread = exchange.facts.thread.as_mut();
-            own(agent, thread.ok_or_else(missing("the thread"))?)?;
+            let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
+            own(agent, given(exchange.facts.thread.as_mut(), "the thread")?)?;
             let (scope, _) = exchange.route.asks()?;
             let mut refusal = None;
             for grant in agent.grants_of(scope) {

@@ -32,15 +32,17 @@ impl Filter for Metering {
 
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
+            let chat = given(exchange.facts.chat.take(), "the chat")?;
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            let chat = given(exchange.facts.chat.as_ref(), "the chat")?;
             let index = *given(exchange.facts.model.as_ref(), "the model")?;
             let model = given(exchange.policy.catalogue.models.get(index), "the model")?;
             evaluation_open(caller, exchange.started_at)?;
             let max_tokens = chat.max_tokens.map_or(0, u64::from);
-            let prompt = estimate(chat);
+            let price = model.price_of(&chat);
+            let (chat, prompt) = estimate(chat, &exchange.gateway.background).await?;
+            exchange.facts.chat = Some(chat);
             let most_tokens = prompt.at_most(model.context_window_tokens);
-            let charge = model.price_of(chat).worst_case(most_tokens, max_tokens);
+            let charge = price.worst_case(most_tokens, max_tokens);
             let plans = &exchange.policy.plans;
             let reservation = Reservation::new(caller, plans, Some(charge), exchange.started_at);
             let (request_id, now) = (&exchange.request_id, exchange.started_at);

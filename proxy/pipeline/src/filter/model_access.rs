@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::{ChatRequest, Part};
+use svc_core::chat::{ChatRequest, Size};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
@@ -30,11 +30,7 @@ impl Filter for ModelAccess {
     fn apply<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(async move {
             let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
-            let chat = exchange
-                .facts
-                .chat
-                .as_mut()
-                .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+            let chat = given(exchange.facts.chat.as_mut(), "the chat")?;
             let found = exchange
                 .policy
                 .catalogue
@@ -53,18 +49,20 @@ impl Filter for ModelAccess {
                 announce(retirement, &mut exchange.headers);
             }
             let window_tokens = model.context_window_tokens;
-            if least_tokens(chat.text_bytes()) > window_tokens {
+            let size = Size::of(chat, too_many(window_tokens));
+            if !fits(size.text_bytes, window_tokens) {
                 let places = exchange.facts.places.as_ref();
                 let at = overlong(exchange.surface, chat, places, window_tokens);
                 return Err(invalid(at, "cannot fit the model's context window"));
             }
-            representable(chat, model)?;
+            let (surface, places) = (exchange.surface, exchange.facts.places.as_ref());
+            representable(surface, chat, places, model)?;
             let max_tokens = capped(chat.max_tokens, caller.per_request_max_tokens, model);
             fit_reasoning(chat, max_tokens)?;
             chat.max_tokens = Some(max_tokens);
             let price = model.price_of(chat);
             let price_list = &exchange.policy.catalogue.price_list;
-            exchange.trail.chose(model, price, price_list);
+            exchange.trail.chose(model, price, price_list, max_tokens);
             exchange.facts.model = Some(index);
             Ok(())
         })
@@ -134,17 +132,18 @@ fn announce(retirement: &Retirement, headers: &mut http::HeaderMap) {
 
 /// What the model cannot take is refused by name, never dropped (wire.md 3), but for sampling, where the
 /// catalogue decides.
-fn representable(chat: &mut ChatRequest, model: &Model) -> Result<(), Fault> {
+fn representable(
+    surface: Surface,
+    chat: &mut ChatRequest,
+    places: Option<&Places>,
+    model: &Model,
+) -> Result<(), Fault> {
     let lacks = |feature: &str| !model.features.iter().any(|name| name == feature);
     if let Some(feature) = eligibility::features(chat)
         .into_iter()
         .find(|name| lacks(name))
     {
-        let param = if feature == "tools" {
-            "tools"
-        } else {
-            "messages"
-        };
+        let param = asking(surface, chat, places, feature);
         return Err(unsupported(param).detail("feature", feature));
     }
     model
@@ -153,7 +152,18 @@ fn representable(chat: &mut ChatRequest, model: &Model) -> Result<(), Fault> {
         .map_err(unsupported)
 }
 
-fn unsupported(param: &'static str) -> Fault {
+/// The field of the body that asks for a feature.
+fn asking(surface: Surface, chat: &ChatRequest, places: Option<&Places>, feature: &str) -> String {
+    let place = eligibility::place_of(chat, feature);
+    let named = places.map_or_else(|| place.clone(), |places| places.name(&place));
+    // A native body has no turns: this one is of the stored conversation.
+    if surface == Surface::Native && named.starts_with("messages") {
+        return "conversation_id".to_owned();
+    }
+    named
+}
+
+fn unsupported(param: impl Into<String>) -> Fault {
     Fault::new(
         Code::UnsupportedParameter,
         "The model does not take this parameter.",
@@ -165,22 +175,29 @@ fn unsupported(param: &'static str) -> Fault {
 /// into fewer tokens than one per six bytes, so nothing that fits is ever refused.
 const MAX_BYTES_PER_TOKEN: u64 = 6;
 
-fn least_tokens(text_bytes: usize) -> u64 {
-    text_bytes as u64 / MAX_BYTES_PER_TOKEN
+fn fits(text_bytes: usize, window_tokens: u64) -> bool {
+    text_bytes as u64 / MAX_BYTES_PER_TOKEN <= window_tokens
 }
 
-/// The field of the body that does not fit: the system prompt by itself, the stored conversation without which all
-/// would fit, or else what the caller says.
+/// Bytes of text that are too many for any prompt: nobody needs to know by how much.
+fn too_many(window_tokens: u64) -> usize {
+    let bytes = window_tokens
+        .saturating_add(1)
+        .saturating_mul(MAX_BYTES_PER_TOKEN);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The field of the body that does not fit: the system prompt or the tools by themselves, the stored conversation
+/// without which all would fit, or else what the caller says.
 fn overlong(
     surface: Surface,
     chat: &ChatRequest,
     places: Option<&Places>,
     window_tokens: u64,
 ) -> String {
-    let bytes = |parts: &[Part]| parts.iter().map(Part::text_bytes).sum::<usize>();
-    let fits = |text_bytes: usize| least_tokens(text_bytes) <= window_tokens;
-    let system_bytes = bytes(&chat.system);
-    if !fits(system_bytes) {
+    let most = too_many(window_tokens);
+    let system_bytes = Size::of_parts(&chat.system, most).text_bytes;
+    if !fits(system_bytes, window_tokens) {
         // Some bodies have it among their turns.
         let place = places.map(|places| places.name("system[0]"));
         let field = place
@@ -188,10 +205,16 @@ fn overlong(
             .and_then(|place| place.split(['[', '.']).next());
         return field.unwrap_or("system").to_owned();
     }
+    let tools_bytes = Size::of_tools(&chat.tools, most).text_bytes;
+    if !fits(tools_bytes, window_tokens) {
+        return "tools".to_owned();
+    }
     let turn = chat.messages.last();
-    let turn_bytes = turn.map_or(0, |turn| bytes(&turn.content));
+    let turn_bytes = turn.map_or(0, |turn| Size::of_parts(&turn.content, most).text_bytes);
     let field = match surface {
-        Surface::Native if fits(system_bytes + turn_bytes) => "conversation_id",
+        Surface::Native if fits(system_bytes + tools_bytes + turn_bytes, window_tokens) => {
+            "conversation_id"
+        }
         Surface::Native => "message",
         Surface::Messages | Surface::ChatCompletions => "messages",
     };
@@ -201,6 +224,7 @@ fn overlong(
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use svc_core::chat::{Media, Part};
     use svc_core::surface::messages::{self, WireVersion};
     use svc_core::surface::{chat_completions, native};
 
@@ -240,11 +264,10 @@ mod tests {
         }
     }
 
-    /// The field that does not fit a window of 20 tokens, behind turns that are stored.
-    fn overlong_of(surface: Surface, body: &Value, stored: &[&str]) -> Option<String> {
+    fn decoded(surface: Surface, body: &Value) -> Option<(ChatRequest, Places)> {
         let body = body.to_string();
         let body = body.as_bytes();
-        let (mut chat, places) = match surface {
+        Some(match surface {
             Surface::Native => {
                 let request = native::decode(body).ok()?;
                 (request.chat, request.places)
@@ -257,7 +280,74 @@ mod tests {
                 let decoded = chat_completions::decode(body).ok()?;
                 (decoded.chat, decoded.places)
             }
+        })
+    }
+
+    #[test]
+    fn what_a_model_does_not_take_is_named_where_it_stands() {
+        let named = |surface: Surface, body: Value, feature: &str| {
+            let (chat, places) = decoded(surface, &body)?;
+            Some(asking(surface, &chat, Some(&places), feature))
         };
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "AQID"});
+        let image = json!({"type": "image", "source": source});
+        let text = json!({"type": "text", "text": "so"});
+        let results = json!([
+            {"tool_call_id": "a", "content": "none"},
+            {"tool_call_id": "b", "content": [text, image]},
+        ]);
+        let native = json!({"message": "", "conversation_id": "conv_01ARZ3NDEKTSV4RRFFQ69G5FAV", "tool_results": results});
+        assert_eq!(
+            named(Surface::Native, native, "images").as_deref(),
+            Some("tool_results[1].content[1]")
+        );
+        let turns = json!([
+            {"role": "user", "content": "so"},
+            {"role": "assistant", "content": "so"},
+            {"role": "user", "content": [text, image]},
+        ]);
+        let body = json!({"model": "m", "max_tokens": 5, "messages": turns});
+        assert_eq!(
+            named(Surface::Messages, body, "images").as_deref(),
+            Some("messages[2].content[1]")
+        );
+        let url = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AQID"}});
+        let turns = json!([
+            {"role": "system", "content": "so"},
+            {"role": "user", "content": [text, url]},
+        ]);
+        let body = json!({"model": "m", "messages": turns});
+        assert_eq!(
+            named(Surface::ChatCompletions, body, "images").as_deref(),
+            Some("messages[1].content[1]")
+        );
+        let body = json!({"message": "so", "tools": [{"name": "look", "input_schema": {"type": "object"}}]});
+        assert_eq!(
+            named(Surface::Native, body, "tools").as_deref(),
+            Some("tools")
+        );
+    }
+
+    #[test]
+    fn what_a_stored_turn_has_is_named_by_its_conversation() {
+        let body = json!({"message": "so", "conversation_id": "conv_01ARZ3NDEKTSV4RRFFQ69G5FAV"});
+        let found = decoded(Surface::Native, &body).map(|(mut chat, mut places)| {
+            let mut stored = ChatRequest::of_user_text("before").messages;
+            let media = Media::Url("https://example.com/a.png".to_owned());
+            for turn in &mut stored {
+                turn.content.push(Part::Image(media.clone().into()));
+            }
+            places.put_behind(stored.len());
+            stored.append(&mut chat.messages);
+            chat.messages = stored;
+            asking(Surface::Native, &chat, Some(&places), "images")
+        });
+        assert_eq!(found.as_deref(), Some("conversation_id"));
+    }
+
+    /// The field that does not fit a window of 20 tokens, behind turns that are stored.
+    fn overlong_of(surface: Surface, body: &Value, stored: &[&str]) -> Option<String> {
+        let (mut chat, places) = decoded(surface, body)?;
         for text in stored {
             let mut before = ChatRequest::of_user_text(*text).messages;
             before.append(&mut chat.messages);
@@ -281,6 +371,16 @@ mod tests {
         assert_eq!(behind.as_deref(), Some("conversation_id"));
         let behind = native("", &long, &[&half]);
         assert_eq!(behind.as_deref(), Some("message"));
+        let tools = |description: &str, message: &str, stored: &[&str]| {
+            let schema = json!({"type": "object"});
+            let tool = json!({"name": "look", "description": description, "input_schema": schema});
+            let body = json!({"message": message, "tools": [tool]});
+            overlong_of(Surface::Native, &body, stored)
+        };
+        assert_eq!(tools(&long, "so", &[]).as_deref(), Some("tools"));
+        assert_eq!(tools(&half, &half, &[]).as_deref(), Some("message"));
+        let behind = tools(&half, "so", &[&half]);
+        assert_eq!(behind.as_deref(), Some("conversation_id"));
 
         let turns = |system: &str, said: &str| {
             json!({"model": "m", "max_tokens": 5, "messages": [

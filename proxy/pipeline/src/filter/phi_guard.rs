@@ -10,6 +10,7 @@ use svc_core::phi::{Counts, ENTITIES_HEADER, PlaceholderMap};
 
 use super::Filter;
 use crate::caller::PhiMode;
+use crate::estimate::is_large;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
@@ -101,11 +102,7 @@ async fn guard(
     detectors: Detectors,
     mode: PhiMode,
 ) -> Result<Scan, Refused> {
-    let mut chat = exchange
-        .facts
-        .chat
-        .take()
-        .ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+    let mut chat = given(exchange.facts.chat.take(), "the chat")?;
     let placeholders = match &mut exchange.facts.thread {
         Some(thread) => std::mem::take(&mut thread.placeholders),
         None => PlaceholderMap::default(),
@@ -115,7 +112,7 @@ async fn guard(
     let places = exchange.facts.places.as_ref();
     let thoughts = Thoughts::take(store, org_id, &mut chat, places).await?;
     let policy = Arc::clone(&exchange.policy);
-    let (mut chat, outcome) = if chat.text_bytes() <= INLINE_BYTES {
+    let (mut chat, outcome) = if !is_large(&chat) {
         let outcome = phi::guard(&mut chat, &detectors, &policy.phi, mode, placeholders).await;
         (chat, outcome)
     } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use svc_core::chat::ChatRequest;
-use svc_core::fault::{Code, Fault};
+use svc_core::fault::Fault;
 use svc_core::secret::Mode;
 use tracing::Instrument;
 
@@ -15,8 +15,7 @@ use crate::fact::Fact;
 use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
-use crate::integration::{self, Bound, Way};
-use crate::moment;
+use crate::integration::{self, Bound};
 use crate::place::located;
 use crate::policy::models::ModelRoute;
 use crate::provider::Provider;
@@ -108,25 +107,23 @@ pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
 pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
-    let chat = exchange.facts.chat.take();
-    let chat = chat.ok_or_else(|| Fault::internal("no filter gave the chat"))?;
+    let chat = given(exchange.facts.chat.take(), "the chat")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy);
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
-    let routes: Result<Vec<Route>, Fault> = model
+    let routes = model
         .routes
         .iter()
         .map(|way| route(gateway, caller, own.as_deref(), way))
         .collect();
     Ok(Call {
-        routes: routes?,
-        connector: Arc::clone(&gateway.connector),
+        gateway: Arc::clone(gateway),
+        routes,
         chat: witnessed(exchange, chat),
         received: exchange.head.received,
-        metrics: Arc::clone(&gateway.metrics),
     })
 }
 
@@ -147,41 +144,27 @@ fn route(
 ) -> Result<Route, Fault> {
     let own = own.and_then(|own| own.find(&caller.default_project_id, &way.provider));
     let provider = match own {
-        Some(own) => {
-            own.touch(gateway, moment::now());
-            own_provider(own)?
-        }
+        Some(own) => own.provider()?,
         None => operators_provider(gateway, caller.mode, &way.provider)?,
     };
     let driver = gateway.plugins.driver(&way.driver);
     Ok(Route {
         driver: driver.map_err(|error| Fault::unavailable(format_args!("driver: {error}")))?,
-        provider,
+        provider: Arc::clone(provider),
+        own: own.cloned(),
         upstream_model: way.upstream_model.clone(),
     })
 }
 
-/// The organization's own key of this provider. One that is revoked is not replaced by the operator's: who pays
-/// does not change unasked (contract 11).
-fn own_provider(own: &Way) -> Result<Arc<Provider>, Fault> {
-    match &own.state {
-        Ok(ready) => Ok(Arc::clone(&ready.provider)),
-        Err(unusable) => {
-            let message = "The organization's own credential for this provider cannot be used.";
-            let fault = Fault::new(Code::IntegrationsDisabled, message);
-            let fault = fault.detail("reason", unusable.word());
-            Err(fault.detail("integration_id", own.integration_id.as_str()))
-        }
-    }
-}
-
-fn operators_provider(gateway: &Gateway, mode: Mode, name: &str) -> Result<Arc<Provider>, Fault> {
+fn operators_provider<'g>(
+    gateway: &'g Gateway,
+    mode: Mode,
+    name: &str,
+) -> Result<&'g Arc<Provider>, Fault> {
     let providers = match mode {
         Mode::Live => &gateway.providers.live,
         Mode::Test => &gateway.providers.test,
     };
     let provider = providers.get(name);
-    provider
-        .cloned()
-        .ok_or_else(|| Fault::unavailable(format_args!("provider {name} is not configured")))
+    provider.ok_or_else(|| Fault::unavailable(format_args!("provider {name} is not configured")))
 }

@@ -27,8 +27,9 @@ use crate::filter::json_media_type;
 use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
+use crate::request::CutOff;
 use crate::response::Response;
-use crate::trail::{self, CLIENT_CLOSED_REQUEST, Entry, Operation, Scribe};
+use crate::trail::{self, End, Ending, Entry, Operation, Scribe};
 
 pub(super) struct Solve;
 
@@ -54,7 +55,7 @@ impl Handler for Solve {
         Box::pin(async move {
             let mut minutes = Minutes::begin(&exchange);
             // From here on the row is the minutes' matter.
-            exchange.trail.written();
+            exchange.trail.hands_over();
             let solved = match solve(&mut exchange, &mut minutes).await {
                 Ok(Outcome::Solved(solved)) => Ok(solved),
                 Ok(Outcome::Again(stored)) => {
@@ -107,10 +108,12 @@ async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome
             Ok(canonical) => canonical,
             Err(fault) => return Err(accepted.spec.err().unwrap_or(fault)),
         };
-        match Turn::take(exchange, &canonical).await? {
-            Turn::Free => {}
-            Turn::Mine(claim) => minutes.claim = Some(claim),
-            Turn::Done(stored) => return Ok(Outcome::Again(stored)),
+        if let Some(claim) = Claim::asked(exchange).await? {
+            // Before it is claimed: whoever leaves meanwhile gives it back.
+            minutes.claim = Some(Arc::clone(&claim));
+            if let Turn::Done(stored) = claim.take(exchange, &canonical).await? {
+                return Ok(Outcome::Again(stored));
+            }
         }
     }
     let spec = Arc::new(accepted.spec?);
@@ -136,7 +139,7 @@ const INLINE_BYTES: usize = 64 * 1024;
 async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result<Accepted, Fault> {
     let read = move |bytes: bytes::Bytes| Accepted {
         spec: svc_solver::parse(&bytes).map_err(|fault| fault.in_order_of(&bytes)),
-        digest: hexadecimal(&Sha256::digest(&bytes)),
+        digest: hex::encode(Sha256::digest(&bytes)),
         canonical: match has_key {
             true => json::object(&bytes).and_then(|body| idempotency::body_digest(&body)),
             false => Ok([0; 32]),
@@ -148,10 +151,6 @@ async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result
     }
     let reading = gateway.background.spawn_blocking(move || read(bytes)).await;
     reading.map_err(|error| Fault::internal(format_args!("reading a spec: {error}")))
-}
-
-fn hexadecimal(digest: &[u8]) -> String {
-    hex::encode(digest)
 }
 
 /// Contract 2, step 14, for solve: the organization's switches and budgets, without model, BAA and PHI.
@@ -179,19 +178,26 @@ struct Minutes {
     gateway: Arc<Gateway>,
     /// Makes the row once the end is known, and dates it then: whoever reads the log span by span has not read past it.
     scribe: Option<Scribe>,
+    /// What the call has claimed, or is about to claim.
     claim: Option<Arc<Claim>>,
     spec_sha256: Option<String>,
     began: Instant,
+    /// The organization that the row is of.
+    tenant: Option<Arc<str>>,
+    cut_off: CutOff,
 }
 
 impl Minutes {
     fn begin(exchange: &Exchange) -> Self {
+        let caller = exchange.facts.caller.as_ref();
         Self {
             gateway: Arc::clone(&exchange.gateway),
             scribe: Some(exchange.trail.scribe()),
             claim: None,
             spec_sha256: None,
             began: exchange.head.received,
+            tenant: caller.map(|caller| Arc::from(caller.organization_id.as_str())),
+            cut_off: exchange.head.cut_off.clone(),
         }
     }
 
@@ -245,26 +251,25 @@ impl Minutes {
             Err(fault) if fault.code.row().status >= 500 => ("unavailable", none),
             Err(_) => ("rejected", none),
         };
-        let (outcome, status, code) = match end {
-            Ok(_) => (audit::Outcome::Success, StatusCode::OK.as_u16(), None),
-            Err(fault) => {
-                let code = Some(fault.code.word().to_owned());
-                let outcome = trail::ending(fault).outcome();
-                (outcome, fault.code.row().status, code)
-            }
+        let end = match end {
+            Ok(_) => End {
+                ending: Ending::Completed,
+                status: StatusCode::OK.as_u16(),
+                code: None,
+            },
+            Err(fault) => End {
+                ending: trail::ending(fault),
+                status: fault.code.row().status,
+                code: Some(fault.code),
+            },
         };
         let seconds = self.began.elapsed().as_secs_f64();
         let histogram = &self.gateway.metrics.solve_seconds;
         histogram.with_label_values(&[word]).observe(seconds);
-        let row = scribe.row(entry(status, self.details(word, conflicts)));
-        Some(Row {
-            outcome,
-            code,
-            ..row
-        })
+        Some(scribe.ended(self.entry(word, conflicts, end), end))
     }
 
-    fn details(&self, status: &str, conflicts: &[Conflict]) -> Map<String, Value> {
+    fn entry(&self, status: &str, conflicts: &[Conflict], end: End) -> Entry {
         let ids = conflicts
             .iter()
             .map(|conflict| Value::from(conflict.id.as_str()));
@@ -273,16 +278,12 @@ impl Minutes {
         details.insert("conflict_ids".into(), ids.collect());
         details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
         details.insert("wall_time_ms".into(), self.wall_time_ms().into());
-        details
-    }
-}
-
-fn entry(status: u16, details: Map<String, Value>) -> Entry {
-    Entry {
-        event: "workflow.solve_completed".to_owned(),
-        target: None,
-        status,
-        details,
+        Entry {
+            event: "workflow.solve_completed".to_owned(),
+            target: None,
+            status: end.status,
+            details,
+        }
     }
 }
 
@@ -298,6 +299,9 @@ async fn write(gateway: &Arc<Gateway>, row: Row, key: Option<Key>) -> Result<(),
     let debt = gateway.owed.rows();
     let writing = gateway.background.spawn(tenant::inherited(async move {
         let _debt = debt;
+        if let Some(Key::GivenBack(claim)) = &key {
+            claim.known().await;
+        }
         let written = store.transaction(move |mut tx| {
             Box::pin(async move {
                 audit::record(&mut tx, &row).await?;
@@ -328,14 +332,11 @@ impl Drop for Minutes {
         let Some(scribe) = self.scribe.take() else {
             return;
         };
-        let details = self.details("unavailable", &[]);
-        let row = Row {
-            outcome: audit::Outcome::Cancelled,
-            ..scribe.row(entry(CLIENT_CLOSED_REQUEST, details))
-        };
+        let end = trail::dropped(&self.cut_off);
+        let row = scribe.ended(self.entry("unavailable", &[], end), end);
         let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
-        let debt = gateway.owed.rows();
-        self.gateway.background.spawn(async move {
+        let (debt, tenant) = (gateway.owed.rows(), self.tenant.take());
+        let writing = tenant::in_name_of(tenant, async move {
             let _debt = debt;
             if let Err(fault) = write(&gateway, row, key.map(Key::GivenBack)).await {
                 tracing::error!(
@@ -344,5 +345,6 @@ impl Drop for Minutes {
                 );
             }
         });
+        self.gateway.background.spawn(writing);
     }
 }

@@ -1,6 +1,8 @@
 //! Counting the tokens of a prompt: the driver's way where it has one, else the gateway's own estimate, which no
 //! provider hears of.
 
+use std::sync::Arc;
+
 use svc_core::fault::Fault;
 use svc_plugin::TokenAnswer;
 
@@ -18,16 +20,25 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// # Errors
 /// As [`super::open`].
 pub async fn count(call: Call) -> Result<u64, Fault> {
-    let counts = |route: &Route| route.driver.counts_tokens();
-    if !call.routes.iter().any(counts) {
-        return Ok(estimate(&call.chat).about);
+    let estimates = |route: &Result<Route, Fault>| match route {
+        Ok(route) => !route.driver.counts_tokens(),
+        Err(_) => false,
+    };
+    if call.routes.iter().all(estimates) {
+        return estimated(&call).await;
     }
-    on_a_route(&call, attempt).await
+    on_a_route(call, attempt).await
+}
+
+async fn estimated(call: &Call) -> Result<u64, Fault> {
+    let chat = Arc::clone(&call.chat);
+    let (_, prompt) = estimate(chat, &call.gateway.background).await?;
+    Ok(prompt.about)
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
     if !route.driver.counts_tokens() {
-        return Ok((estimate(&call.chat).about, Health::Unknown));
+        return Ok((estimated(call).await?, Health::Unknown));
     }
     let request = route.request(&call.chat);
     let answer = route.driver.count_tokens(&request).await;

@@ -17,12 +17,11 @@ use tokio::runtime::Handle;
 
 use super::breaker::Health;
 use super::failure::{Failure, before_sending};
-use crate::metrics::Metrics;
+use crate::gateway::Gateway;
+use crate::integration::Way;
 use crate::moment;
 use crate::provider::Provider;
-use crate::upstream::{
-    Connector, InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError,
-};
+use crate::upstream::{InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError};
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
 const MAX_WHOLE_BODY_BYTES: usize = 16 * 1024 * 1024;
@@ -35,19 +34,21 @@ const AGENT: HeaderValue = HeaderValue::from_static("svc-gateway");
 
 /// All that one call needs, owned, so that it can outlive the handler that made it.
 pub struct Call {
-    /// In the order in which they are tried; at least one.
-    pub routes: Vec<Route>,
-    pub connector: Arc<dyn Connector>,
+    pub gateway: Arc<Gateway>,
+    /// In the order in which they are tried; at least one. What keeps one of them from being tried matters only once it
+    /// is its turn.
+    pub routes: Vec<Result<Route, Fault>>,
     pub chat: Arc<ChatRequest>,
     /// When the caller's request head was complete.
     pub received: Instant,
-    pub metrics: Arc<Metrics>,
 }
 
 /// One way to a model.
 pub struct Route {
     pub driver: Arc<Driver>,
     pub provider: Arc<Provider>,
+    /// The organization's binding that gave the provider, where it is none of the operator's.
+    pub own: Option<Arc<Way>>,
     /// The provider's own name of the model.
     pub upstream_model: String,
 }
@@ -72,35 +73,42 @@ pub struct EventSource {
 ///
 /// # Errors
 /// The fault of the last provider that failed in a way which another try may cure; without one, 503 where a circuit is
-/// open, and else what a route refused the request for.
+/// open, or why no route could be tried; and else what a route refused the request for.
 pub async fn open(call: Call) -> Result<Opened, Fault> {
-    on_a_route(&call, attempt).await
+    on_a_route(call, attempt).await
 }
 
 /// What the first route gives that answers.
 ///
-/// A route whose circuit is open is passed over. The next route is tried only where a provider failed in a way
-/// that another try may cure; nothing has been sent to the caller then, and nothing ever is twice. Once a provider
-/// has failed so, what a later route cannot do is not the caller's doing: the first failure is what they hear.
+/// A route whose circuit is open is passed over, and so is one that cannot be tried, for the time being or at all. The
+/// next route is tried only where a provider failed in a way that another try may cure; nothing has been sent to the
+/// caller then, and nothing ever is twice. Once a route has failed so, what a later one cannot do is not the caller's
+/// doing: the first failure is what they hear.
 pub(super) async fn on_a_route<T>(
-    call: &Call,
+    mut call: Call,
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
 ) -> Result<T, Fault> {
-    let mut last: Option<Fault> = None;
-    let mut open: Option<(Duration, &Route)> = None;
-    for route in &call.routes {
+    let mut failures = Failures::default();
+    for route in std::mem::take(&mut call.routes) {
+        let route = match route {
+            Ok(route) => route,
+            Err(fault) if fault.retryable => {
+                tracing::warn!(%fault, "a route to a model cannot be tried");
+                failures.unready.get_or_insert(fault);
+                continue;
+            }
+            Err(fault) => return Err(failures.heard().unwrap_or(fault)),
+        };
         let observed = &route.provider.observed;
         let asked = Instant::now();
         let admission = match route.provider.breaker.admit(asked) {
             Ok(admission) => admission,
             Err(wait) => {
-                if open.is_none_or(|(soonest, _)| wait < soonest) {
-                    open = Some((wait, route));
-                }
+                failures.is_open(wait, &route);
                 continue;
             }
         };
-        match attempt(call, route).await {
+        match attempt(&call, &route).await {
             Ok((answer, health)) => {
                 let now = Instant::now();
                 admission.report(health, now);
@@ -112,19 +120,44 @@ pub(super) async fn on_a_route<T>(
                 admission.report(health, now);
                 observed.attempt(health, Some(&fault), now.duration_since(asked), now);
                 if !fault.retryable {
-                    return Err(last.or_else(|| open.map(open_circuit)).unwrap_or(fault));
+                    return Err(failures.heard().unwrap_or(fault));
                 }
                 tracing::warn!(provider = &*route.provider.target.name, %fault, "a route to a model failed");
-                last = Some(fault);
+                failures.last = Some(fault);
             }
         }
     }
-    let last = last.or_else(|| open.map(open_circuit));
-    Err(last.unwrap_or_else(|| Fault::internal("a call without a route")))
+    let heard = failures.heard();
+    Err(heard.unwrap_or_else(|| Fault::internal("a call without a route")))
 }
 
-fn open_circuit((wait, route): (Duration, &Route)) -> Fault {
-    let name = &route.provider.target.name;
+/// Why no route has answered so far.
+#[derive(Default)]
+struct Failures {
+    /// Of the last provider that was asked.
+    last: Option<Fault>,
+    /// The circuit that is tried again soonest: when, and whose it is.
+    open: Option<(Duration, Arc<str>)>,
+    /// The first route that could not be tried.
+    unready: Option<Fault>,
+}
+
+impl Failures {
+    fn is_open(&mut self, wait: Duration, route: &Route) {
+        let soonest = self.open.as_ref().map(|(soonest, _)| *soonest);
+        if soonest.is_none_or(|soonest| wait < soonest) {
+            self.open = Some((wait, Arc::clone(&route.provider.target.name)));
+        }
+    }
+
+    /// What the caller hears of it; nothing where no route has failed.
+    fn heard(self) -> Option<Fault> {
+        let open = self.open.map(|(wait, name)| open_circuit(wait, &name));
+        self.last.or(open).or(self.unready)
+    }
+}
+
+fn open_circuit(wait: Duration, name: &str) -> Fault {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     Fault::unavailable(format_args!("the circuit of provider {name} is open")).retry_after(seconds)
 }
@@ -194,6 +227,7 @@ pub(super) async fn send(
     let Route {
         driver,
         provider,
+        own,
         upstream_model: _,
     } = route;
     let UpstreamRequest {
@@ -204,6 +238,10 @@ pub(super) async fn send(
         framing,
     } = upstream;
     defaults(&mut headers, framing);
+    if let Some(own) = own {
+        own.admit(&path)?;
+        own.touch(&call.gateway, moment::now());
+    }
     provider.authorize(driver.auth(), &mut headers, &mut path)?;
     let outbound = OutboundRequest {
         method,
@@ -213,10 +251,11 @@ pub(super) async fn send(
         reached: Reached::default(),
     };
     let overhead = call.received.elapsed();
-    call.metrics
-        .overhead_seconds
-        .observe(overhead.as_secs_f64());
-    let sending = call.connector.send(Arc::clone(&provider.target), outbound);
+    let Gateway {
+        metrics, connector, ..
+    } = call.gateway.as_ref();
+    metrics.overhead_seconds.observe(overhead.as_secs_f64());
+    let sending = connector.send(Arc::clone(&provider.target), outbound);
     let mut answer = sending.await?;
     wait_in_seconds(&mut answer.headers);
     Ok(answer)
@@ -327,24 +366,24 @@ impl EventSource {
             }
             (None, Framing::Raw) => run.push_bytes(bytes, events).await.map_err(Failure::from),
             (None, framing) => {
-                if self.pending.len() + bytes.len() > MAX_WHOLE_BODY_BYTES {
+                let before = self.pending.len();
+                if before + bytes.len() > MAX_WHOLE_BODY_BYTES {
                     return Err(protocol("the answer is too long"));
                 }
                 self.pending.extend_from_slice(bytes);
-                if framing == Framing::JsonLines {
-                    self.take_lines(events).await
-                } else {
-                    Ok(())
+                // What came before ends no line.
+                let end = bytes.iter().rposition(|byte| *byte == b'\n');
+                match (framing, end) {
+                    (Framing::JsonLines, Some(end)) => self.take_lines(before + end, events).await,
+                    _ => Ok(()),
                 }
             }
         }
     }
 
-    async fn take_lines(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
+    /// Hands over what is pending up to the end of its last line.
+    async fn take_lines(&mut self, end: usize, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
         let Some(run) = &mut self.run else {
-            return Ok(());
-        };
-        let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else {
             return Ok(());
         };
         let rest = self.pending.split_off(end + 1);
@@ -434,5 +473,34 @@ pub(super) fn protocol(cause: impl std::fmt::Display) -> Failure {
     Failure {
         fault: fault.because(cause),
         health: Health::Failing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callers_hear_of_what_passes_by_itself_first() {
+        let failures = || Failures {
+            last: Some(protocol("the answer is too long").fault),
+            open: Some((Duration::from_millis(1_500), "alpha".into())),
+            unready: Some(Fault::unavailable("driver: none")),
+        };
+        let heard = |failures: Failures| {
+            let fault = failures.heard();
+            fault.map(|fault| (fault.code, fault.retry_after_seconds()))
+        };
+        let asked = heard(failures()).map(|(code, _)| code);
+        assert_eq!(asked, Some(Code::InferenceUpstreamFailure));
+        let passed_over = Failures {
+            last: None,
+            ..failures()
+        };
+        assert_eq!(
+            heard(passed_over),
+            Some((Code::InferenceUnavailable, Some(2)))
+        );
+        assert_eq!(heard(Failures::default()), None);
     }
 }

@@ -11,7 +11,7 @@ use svc_core::phi::{
 };
 use tokio::runtime::Handle;
 
-use svc_store::Store;
+use svc_store::{Store, tenant};
 
 use super::reasoning::Thinking;
 use super::{INLINE_BYTES, Scan};
@@ -216,8 +216,9 @@ impl ReplyGuard {
             self.thinking.shows(&event);
             if let ChatEvent::ReasoningSignature(signature) = &mut event {
                 let whole = std::mem::take(signature);
+                // A stream is read past the task that knew its organization.
                 let signing = self.thinking.sign(whole, &self.store, &self.org_id);
-                let (keep, show) = signing.await?;
+                let (keep, show) = tenant::within(&self.org_id, signing).await?;
                 *signature = show;
                 outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
             }

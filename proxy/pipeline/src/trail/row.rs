@@ -38,10 +38,10 @@ impl Ending {
 
 /// How a run ended, in the words of its row.
 #[derive(Clone, Copy)]
-pub(super) struct End {
-    pub(super) ending: Ending,
-    pub(super) status: u16,
-    pub(super) code: Option<Code>,
+pub(crate) struct End {
+    pub(crate) ending: Ending,
+    pub(crate) status: u16,
+    pub(crate) code: Option<Code>,
 }
 
 /// The row of the intent. Its outcome is not known yet.
@@ -149,7 +149,7 @@ pub(super) fn control(record: &Record, entry: Entry) -> Row {
     }
 }
 
-fn ended(row: Row, end: End) -> Row {
+pub(super) fn ended(row: Row, end: End) -> Row {
     Row {
         outcome: end.ending.outcome(),
         status: Some(end.status),

@@ -13,6 +13,7 @@ use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
 use svc_store::{Store, StoreError, audit, tenant};
+use tokio::sync::oneshot;
 
 use super::row::{self, End};
 use super::{Ending, Finished, Operation, Record};
@@ -104,29 +105,50 @@ pub(super) async fn count(gateway: &Gateway, record: &Record) -> Result<(), Faul
     settle(gateway, &settlement).await.map(drop)
 }
 
+/// Rows that are on their way to the store on the background runtime, where no disconnect reaches them. The process
+/// waits for them; whoever asked for them need not: what cannot be written while nobody waits is logged.
+pub(super) struct Writing(oneshot::Receiver<Result<(), Fault>>);
+
+impl Writing {
+    /// `rows` writes what a record becomes, in the name of its organization.
+    fn begin<F>(
+        gateway: Arc<Gateway>,
+        record: Record,
+        rows: impl FnOnce(Arc<Gateway>, Record) -> F,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), Fault>> + Send + 'static,
+    {
+        let (tell, told) = oneshot::channel();
+        let (debt, background) = (gateway.owed.rows(), gateway.background.clone());
+        let (request_id, tenant) = (record.request_id.clone(), tenant_of(&record));
+        let rows = rows(gateway, record);
+        background.spawn(tenant::in_name_of(tenant, async move {
+            let _until_written = debt;
+            if let Err(Err(fault)) = tell.send(rows.await) {
+                let cause = fault.cause();
+                tracing::error!(request_id, cause, "rows of a left request are not written");
+            }
+        }));
+        Self(told)
+    }
+
+    /// Waits for the rows.
+    ///
+    /// # Errors
+    /// 503 where they could not be written.
+    pub(super) async fn done(self) -> Result<(), Fault> {
+        let written = self.0.await;
+        written.unwrap_or_else(|_| Err(Fault::internal("rows were given up")))
+    }
+}
+
 /// An opened run that did not complete: terminal row and a posting of zero credits that keeps tokens and cost. It is
 /// owed until it is written.
-pub(super) async fn fail(
-    gateway: Arc<Gateway>,
-    record: Record,
-    ending: Ending,
-    status: u16,
-    code: Option<Code>,
-    debt: Option<Debt>,
-) -> Result<(), Fault> {
-    let background = gateway.background.clone();
-    let tenant = tenant_of(&record);
-    let end = End {
-        ending,
-        status,
-        code,
-    };
-    let settling = background.spawn(tenant::in_name_of(tenant, async move {
+pub(super) fn fail(gateway: Arc<Gateway>, record: Record, end: End, debt: Option<Debt>) -> Writing {
+    Writing::begin(gateway, record, |gateway, record| async move {
         fail_opened(&gateway, &record, end, debt).await
-    }));
-    settling
-        .await
-        .map_err(|error| Fault::internal(format_args!("settling a run: {error}")))?
+    })
 }
 
 async fn fail_opened(
@@ -148,24 +170,15 @@ async fn fail_opened(
 
 /// A request that was refused after the rate limits and before its intent: both rows at once. One whose intent was on
 /// its way to the store may have it (its caller left, or the answer to the commit was lost): then it was opened, and
-/// ends as such. That much is owed.
-pub(super) async fn refuse(
+/// ends as such. That much is owed for as long as the store is away.
+pub(super) fn refuse(
     gateway: Arc<Gateway>,
     record: Record,
-    ending: Ending,
-    status: u16,
-    code: Option<Code>,
+    end: End,
     debt: Option<Debt>,
-) -> Result<(), Fault> {
-    let background = gateway.background.clone();
-    let tenant = tenant_of(&record);
-    let settling = background.spawn(tenant::in_name_of(tenant, async move {
+) -> Writing {
+    Writing::begin(gateway, record, |gateway, record| async move {
         let now = moment::now();
-        let end = End {
-            ending,
-            status,
-            code,
-        };
         let refusal = Refusal {
             intent: row::requested(&record, now),
             terminal: row::terminal(&record, now, end, Charge::default(), false),
@@ -181,10 +194,7 @@ pub(super) async fn refuse(
             background.spawn(tenant::inherited(trying));
         }
         Err(unwritten("audit rows of a refusal", &error))
-    }));
-    settling
-        .await
-        .map_err(|error| Fault::internal(format_args!("auditing a refusal: {error}")))?
+    })
 }
 
 /// Both rows of a refused request.
@@ -228,29 +238,12 @@ impl Refusal {
 }
 
 /// A request that was refused at steps 5 to 8, or asks nothing of a model: one row.
-pub(super) async fn deny(
-    gateway: Arc<Gateway>,
-    record: Record,
-    ending: Ending,
-    status: u16,
-    code: Option<Code>,
-) -> Result<(), Fault> {
-    let background = gateway.background.clone();
-    let tenant = tenant_of(&record);
-    let settling = background.spawn(tenant::in_name_of(tenant, async move {
-        let end = End {
-            ending,
-            status,
-            code,
-        };
+pub(super) fn deny(gateway: Arc<Gateway>, record: Record, end: End) -> Writing {
+    Writing::begin(gateway, record, |gateway, record| async move {
         let row = row::denied(&record, moment::now(), end);
-        audit::append(&gateway.store, &[row])
-            .await
-            .map_err(|error| unwritten("audit row of a denial", &error))
-    }));
-    settling
-        .await
-        .map_err(|error| Fault::internal(format_args!("auditing a denial: {error}")))?
+        let written = audit::append(&gateway.store, &[row]).await;
+        written.map_err(|error| unwritten("audit row of a denial", &error))
+    })
 }
 
 /// The organization whose rows a record becomes; a caller who is not known yet has none.

@@ -3,17 +3,15 @@
 
 use serde_json::Value;
 use svc_core::chat::{
-    ChatRequest, Document, Media, Message, Part, ResponseFormat, Role, Sampling, Tool, ToolCall,
-    ToolChoice, ToolResult,
+    ChatRequest, Document, Media, Message, Part, ResponseFormat, Role, Sampling, Size, Tool,
+    ToolCall, ToolChoice, ToolResult,
 };
 
 use super::{DriverRequest, wit_types as wit};
 
 /// Bytes that a guest is given with a request, but for its structure.
 pub(super) fn bytes(request: &DriverRequest<'_>) -> usize {
-    let turns = request.chat.messages.iter();
-    let inline = turns.flat_map(|message| &message.content);
-    request.chat.text_bytes() + inline.map(Part::inline_bytes).sum::<usize>()
+    Size::of(request.chat, usize::MAX).bytes()
 }
 
 /// Copies the request for the guest.

@@ -12,7 +12,7 @@ use svc_store::seal::Content;
 use svc_store::webhook_delivery::{self, Detailed, Filter, Status};
 use svc_store::webhook_endpoint::{self, Disabled, Endpoint, NewSecret};
 use svc_store::webhook_replay::{self, Call, Intent, Reason, Replay, Wanted};
-use svc_store::{Store, TransactionError, audit, org_key};
+use svc_store::{Store, TransactionError, audit};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -195,9 +195,7 @@ async fn what_is_delivered_is_what_was_published(db: TestDb) {
     assert_eq!(body["timestamp"], "2026-11-20T20:09:00.123+00:00");
     assert_eq!(body["event"], "record.created");
     // The bytes are the same at every attempt, also under another key of the organization.
-    org_key::rotate(&store, &endpoint.org_id, NOW)
-        .await
-        .unwrap();
+    fixture::rotate(&store, &endpoint.org_id).await.unwrap();
     let moved = webhook_endpoint::rewrap(&store, &endpoint.org_id).await;
     assert_eq!(moved.unwrap(), 1);
     let later = NOW.plus_ms(LEASE_MS);

@@ -6,7 +6,7 @@ use svc_store::conversation::{self, Owner, Thread, WHOLE_HISTORY};
 use svc_store::end_user::{self, Erased};
 use svc_store::inference::{Settled, TurnRefusal};
 use svc_store::seal::Content;
-use svc_store::{Store, message, org_key};
+use svc_store::{Store, message};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -131,7 +131,7 @@ async fn a_rotation_takes_keys_of_people_along(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     let ada = said(&store, &org, Mode::Live, Some("patient-ada")).await;
-    org_key::rotate(&store, &org, NOW).await.unwrap();
+    fixture::rotate(&store, &org).await.unwrap();
     assert_eq!(end_user::rewrap(&store, &org).await.unwrap(), 1);
     assert_eq!(end_user::rewrap(&store, &org).await.unwrap(), 0);
     assert_eq!(conversation::rewrap(&store, &org, 100).await.unwrap(), 0);

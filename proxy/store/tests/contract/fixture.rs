@@ -17,7 +17,7 @@ use svc_store::inference::{self, Opened, Settled, Settlement};
 use svc_store::ledger::{BilledTo, Entry};
 use svc_store::organization::PhiMode;
 use svc_store::seal::Content;
-use svc_store::{Store, StoreError};
+use svc_store::{Store, StoreError, org_key};
 
 use crate::database::TestDb;
 
@@ -99,6 +99,20 @@ pub(crate) fn row(org_id: &str, request_id: &str, phase: Phase, event: &str) -> 
         model: Some("alpha-sonnet-4-6".to_owned()),
         details: Map::new(),
     }
+}
+
+/// Gives the organization a new key, and its version.
+pub(crate) async fn rotate(store: &Store, org_id: &str) -> Result<u32, StoreError> {
+    let row = |_| {
+        let request_id = id(IdKind::Request);
+        row(
+            org_id,
+            &request_id,
+            Phase::Single,
+            "organization_key.rotated",
+        )
+    };
+    org_key::rotate(store, org_id, NOW, row).await
 }
 
 pub(crate) fn intent(org_id: &str, request_id: &str) -> Row {

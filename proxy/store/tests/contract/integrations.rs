@@ -7,7 +7,7 @@ use svc_store::api_key::Creator;
 use svc_store::binding::{self, Binding};
 use svc_store::integration::{self, Auth, Integration};
 use svc_store::seal::Content;
-use svc_store::{Store, StoreError, TransactionError, org_key, organization};
+use svc_store::{Store, StoreError, TransactionError, organization};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -148,7 +148,7 @@ async fn secrets_outlive_a_rotation_of_the_organization_key(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     place(&store, &org, &bridge(&org), "s3cret", "ehr").await;
-    org_key::rotate(&store, &org, NOW).await.unwrap();
+    fixture::rotate(&store, &org).await.unwrap();
     assert_eq!(integration::rewrap(&store, &org).await.unwrap(), 1);
     assert_eq!(integration::rewrap(&store, &org).await.unwrap(), 0);
     assert_eq!(

@@ -2,7 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Map;
 use svc_core::secret::Mode;
+use svc_store::audit::{Phase, Row};
 use svc_store::conversation::{self, Thread};
 use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreError, message, org_key};
@@ -12,6 +14,7 @@ use crate::fixture::{self, NOW};
 
 on_both! {
     after_a_rotation_old_and_new_conversations_open_on_every_replica,
+    there_is_no_new_key_without_its_row,
     the_master_key_is_replaced_without_touching_content,
     another_master_key_opens_nothing,
     another_master_key_is_known_before_anything_is_written,
@@ -34,7 +37,7 @@ async fn after_a_rotation_old_and_new_conversations_open_on_every_replica(db: Te
     let org = fixture::organization(&store).await.organization_id;
     let old = store_turn(&store, &org, fixture::new_thread()).await;
     assert!(reads(&replica, &org, &old).await.unwrap());
-    assert_eq!(org_key::rotate(&store, &org, NOW).await.unwrap(), 2);
+    assert_eq!(fixture::rotate(&store, &org).await.unwrap(), 2);
     let new = store_turn(&store, &org, fixture::new_thread()).await;
     // The replica has the first version in its cache and meets the second one here.
     for message in [&old, &new] {
@@ -49,6 +52,23 @@ async fn after_a_rotation_old_and_new_conversations_open_on_every_replica(db: Te
     for message in [&old, &new] {
         assert!(reads(&fresh, &org, message).await.unwrap());
     }
+}
+
+async fn there_is_no_new_key_without_its_row(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let row = |version: u32| Row {
+        details: Map::from_iter([("version".to_owned(), version.into())]),
+        ..fixture::row(&org, "req_1", Phase::Single, "organization_key.rotated")
+    };
+    assert_eq!(org_key::rotate(&store, &org, NOW, row).await.unwrap(), 2);
+    // A request has one such row.
+    let refused = org_key::rotate(&store, &org, NOW, row).await;
+    assert!(
+        matches!(refused, Err(StoreError::Exists { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fixture::rotate(&store, &org).await.unwrap(), 3);
 }
 
 async fn the_master_key_is_replaced_without_touching_content(db: TestDb) {

@@ -2,7 +2,7 @@
 
 use svc_core::phi::{Kind, ListKey, ListedValue, Listing};
 use svc_store::audit::Phase;
-use svc_store::{StoreError, org_key, phi_list};
+use svc_store::{StoreError, phi_list};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -95,7 +95,7 @@ async fn lists_outlive_a_rotation_of_the_organization_key(db: TestDb) {
         .await
         .unwrap();
     let before = phi_list::digests(&store, &org, &listed).await.unwrap();
-    org_key::rotate(&store, &org, NOW).await.unwrap();
+    fixture::rotate(&store, &org).await.unwrap();
     phi_list::rewrap(&store, &org).await.unwrap();
     let fresh = db.open().await;
     assert_eq!(

@@ -10,7 +10,7 @@ use svc_store::app::{self, App};
 use svc_store::entity::{self, Entity, Judged, NewEntity, RecordKey};
 use svc_store::idempotency::{self, REPLAY_MS, Scope};
 use svc_store::record::{self, CreatedVia, Record};
-use svc_store::{Store, TransactionError, org_key};
+use svc_store::{Store, TransactionError};
 
 use crate::database::TestDb;
 use crate::fixture::{self, NOW};
@@ -177,7 +177,7 @@ async fn records_outlive_a_rotation_of_the_organization_key(db: TestDb) {
     let org = &entity.org_id;
     let kept = record("kept");
     insert(&store, &entity, std::slice::from_ref(&kept)).await;
-    org_key::rotate(&store, org, NOW).await.unwrap();
+    fixture::rotate(&store, org).await.unwrap();
     assert_eq!(entity::rewrap(&store, org).await.unwrap(), 1);
     assert_eq!(entity::rewrap(&store, org).await.unwrap(), 0);
     db.tamper("DELETE FROM org_keys WHERE version = 1")

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{KEY, ask, options, record_file, start, start_with};
+use super::{KEY, ask, options, record_file, start, start_embedded, start_with};
 
 #[tokio::test]
 async fn behaviours_are_taken_in_order_by_what_they_match() {
@@ -112,4 +112,19 @@ async fn the_file_has_a_request_before_its_answer_starts() {
     assert_eq!(lines.lines().count(), 1);
     let line: Value = serde_json::from_str(&lines).unwrap();
     assert_eq!(line["body"], ask("stalled"));
+}
+
+#[tokio::test]
+async fn the_one_of_a_serving_gateway_takes_no_orders_and_shows_nothing() {
+    let fake = start_embedded().await;
+    let (status, first) = fake.send(&ask("of one organization")).await;
+    assert_eq!((status, &first["id"]), (200, &json!("msg_fake_000001")));
+    let (_, second) = fake.send(&ask("of another")).await;
+    assert_eq!(second["id"], "msg_fake_000002");
+    for path in ["/_control/requests", "/_control/script"] {
+        let answer = fake.client.get(fake.url(path)).send().await.unwrap();
+        assert_eq!(answer.status(), 404, "{path}");
+        let text = answer.text().await.unwrap();
+        assert!(!text.contains("organization"), "{text}");
+    }
 }
