@@ -467,9 +467,13 @@ impl ItemReader<'_> {
 
     /// Every one of these slots must say when it starts and ends. Where one says it wrongly, that is the problem.
     pub(crate) fn need_times(&mut self, slots: &[usize]) {
-        let mut untimed = self.frame.untimed.to_vec();
-        keep_common(&mut untimed, slots);
-        self.gathered.needing_times.extend(untimed);
+        let (untimed, noted) = (self.frame.untimed, &mut self.gathered.needing_times);
+        // Many rules about the same slots look once.
+        if noted.len() < untimed.len() {
+            let mut untimed = untimed.to_vec();
+            keep_common(&mut untimed, slots);
+            noted.extend(untimed);
+        }
     }
 }
 
