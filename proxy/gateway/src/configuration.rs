@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -452,7 +453,8 @@ impl Default for Telemetry {
 }
 
 /// Every route of the program, by the crate that answers it.
-static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS];
+static ENDPOINTS: LazyLock<[&[Endpoint]; 2]> =
+    LazyLock::new(|| [svc_control::ENDPOINTS, &svc_dashboard::ENDPOINTS]);
 
 impl Configuration {
     /// Reads the file (`config/gateway.toml` beside the working directory or the executable when none is
@@ -581,7 +583,7 @@ impl Configuration {
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
         Known {
             providers: names.into_iter().collect(),
-            endpoints: ENDPOINTS,
+            endpoints: &*ENDPOINTS,
         }
     }
 
