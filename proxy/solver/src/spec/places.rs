@@ -71,11 +71,10 @@ impl<'a> Index<'a> {
 
 /// Leaves what stands in both; both ascend.
 pub(crate) fn keep_common(chosen: &mut Vec<usize>, other: &[usize]) {
-    let mut rest = other;
+    let mut rest = other.iter().peekable();
     chosen.retain(|place| {
-        let passed = rest.partition_point(|other| other < place);
-        rest = rest.get(passed..).unwrap_or_default();
-        rest.first() == Some(place)
+        while rest.next_if(|other| *other < place).is_some() {}
+        rest.peek() == Some(&place)
     });
 }
 
