@@ -168,14 +168,17 @@ impl<'g> Browser<'g> {
 
     /// Sends a form that no page has shown.
     pub async fn post(&mut self, path: &str, fields: &[(String, String)]) -> Page {
+        self.send(self.form(path, fields)).await
+    }
+
+    /// A form as it is sent.
+    pub fn form(&self, path: &str, fields: &[(String, String)]) -> Request {
         let body: String = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(fields)
             .finish();
-        let request = self
-            .request("POST", path)
+        self.request("POST", path)
             .header("Content-Type", "application/x-www-form-urlencoded")
-            .body(body.as_bytes());
-        self.send(request).await
+            .body(body.as_bytes())
     }
 
     /// Signs in with address and password, without a second factor.

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use svc_tests::books;
+use svc_tests::browser::Browser;
 use svc_tests::fake::mark;
 use svc_tests::gateway::{chat, whole};
 use svc_tests::organization::Organization;
@@ -18,6 +19,7 @@ on_both_engines! {
     leaving_in_the_middle_of_a_stream_cancels_the_call,
     leaving_while_a_whole_reply_is_awaited_cancels_the_call,
     leaving_while_a_whole_reply_comes_cancels_the_call,
+    leaving_the_playground_cancels_the_call,
     leaving_at_any_moment_leaves_nothing_held,
 }
 
@@ -77,6 +79,29 @@ async fn leaving_before_the_providers_head_cancels_the_call(world: &World) {
     let mut connection = world.gateway.connect().await;
     connection
         .send(&chat(&organization.key, json!({"message": mark})).bytes())
+        .await;
+    world.fake.received(&mark).await;
+    drop(connection);
+    cancelled(world, &organization, &mark, now_us()).await;
+}
+
+async fn leaving_the_playground_cancels_the_call(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    world
+        .fake
+        .expect(json!({"contains": mark, "stall_after_events": 0}))
+        .await;
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let page = browser.get("/ui/playground").await;
+    let mut fields = page.hidden("/ui/playground");
+    let (_, model) = MODELS[0];
+    for (name, value) in [("model", model), ("system", ""), ("message", mark.as_str())] {
+        fields.push((name.to_owned(), value.to_owned()));
+    }
+    let mut connection = world.gateway.connect().await;
+    connection
+        .send(&browser.form("/ui/playground", &fields).bytes())
         .await;
     world.fake.received(&mark).await;
     drop(connection);

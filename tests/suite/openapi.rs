@@ -25,7 +25,7 @@ fn routes() -> Routes {
         routes.insert(label, (word("scope"), "scope".to_owned()));
     }
     let pages = |path: &str| path == "/ui" || path.starts_with("/ui/");
-    let tables = [svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS];
+    let tables = [svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS.as_slice()];
     let endpoints = tables.into_iter().flatten();
     // Pages are for people.
     for endpoint in endpoints.filter(|endpoint| !pages(endpoint.path)) {

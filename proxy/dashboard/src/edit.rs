@@ -15,10 +15,10 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 
 use crate::form::{Fields, unix};
-use crate::frame::Told;
 use crate::sent::Sent;
 use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 /// The hidden field of such a form.
 pub(crate) const SHOWN: &str = "shown";

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::frame::Told;
 use crate::sent::Sent;
+use crate::told::Told;
 
 /// A line of text, or something that browsers check like one.
 #[derive(Template)]

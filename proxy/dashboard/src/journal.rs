@@ -33,6 +33,14 @@ pub(crate) fn denied(exchange: &Exchange, event: &str, to: &User, reason: &str) 
     }
 }
 
+/// What somebody who is signed in could not show that they are the owner of the account for.
+pub(crate) fn unproved(exchange: &Exchange, by: &User, reason: &str) -> Row {
+    Row {
+        actor: actor(by),
+        ..denied(exchange, "user.denied", by, reason)
+    }
+}
+
 /// What came of a change of somebody's account by somebody else. One that is refused leaves its row (contract 14.2).
 ///
 /// # Errors

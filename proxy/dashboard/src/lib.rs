@@ -4,8 +4,10 @@
 //! the way of an endpoint. Only what has no endpoint is decided here: accounts, sessions and who may sign in. Knows no
 //! SQL and no pingora.
 
+mod app;
 mod asset;
 mod chart;
+mod cookie;
 mod edit;
 mod field;
 mod form;
@@ -18,11 +20,17 @@ pub mod openid;
 mod page;
 mod pager;
 mod password;
+mod proof;
+mod redirect;
 mod second_factor;
 mod sent;
 pub mod session;
 mod show;
 mod sure;
+mod told;
+mod trouble;
+
+use std::sync::LazyLock;
 
 use http::Method;
 use svc_control::oauth::AUTHORIZE;
@@ -30,11 +38,25 @@ use svc_pipeline::handler::Handler;
 use svc_pipeline::policy::pipelines::{Access, Endpoint};
 
 pub use form::Fields;
-use frame::{Form, ModelessForm, NoPage, Open, OpenForm, SignedIn};
+use frame::{AttendedForm, Form, ModelessForm, NoPage, Open, OpenForm, SignedIn};
 
-/// Every page.
+/// Every page, and every address of a form that is no page itself: there a browser stands whose form was refused, and
+/// going there again leads to the page that has the form.
+pub static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
+    let is_page = |path: &str| {
+        let mut pages = PAGES.iter();
+        pages.any(|page| page.method == Method::GET && page.path == path)
+    };
+    let forms = PAGES.iter().filter(|form| form.method == Method::POST);
+    // The form of consent stands below its address, not above: whoever goes there has followed no link of ours.
+    let forms = forms.filter(|form| form.path != page::consent::PAGE);
+    let alone = forms.map(|form| form.path).filter(|path| !is_page(path));
+    let above = alone.map(|path| page(Method::GET, path, &NoPage(page::nowhere::above_form)));
+    PAGES.iter().cloned().chain(above).collect()
+});
+
 #[rustfmt::skip]
-pub static ENDPOINTS: &[Endpoint] = &[
+static PAGES: &[Endpoint] = &[
     page(Method::GET, "/ui/assets/{name}", &Open(asset::show)),
 
     page(Method::GET, "/ui/login", &Open(page::login::show)),
@@ -110,7 +132,7 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/applications/{id}/revoke", &Form(page::applications::revoke)),
 
     page(Method::GET, "/ui/playground", &SignedIn(page::playground::show)),
-    page(Method::POST, "/ui/playground", &Form(page::playground::ask)),
+    page(Method::POST, "/ui/playground", &AttendedForm(page::playground::ask)),
 
     page(Method::GET, "/ui/users", &SignedIn(page::users::show)),
     page(Method::POST, "/ui/users", &Form(page::users::invite)),
@@ -146,37 +168,6 @@ pub static ENDPOINTS: &[Endpoint] = &[
     page(Method::POST, "/ui/account/totp/confirm", &ModelessForm(page::account::confirm_totp)),
     page(Method::POST, "/ui/account/totp/remove", &ModelessForm(page::account::remove_totp)),
     page(Method::POST, "/ui/account/recovery-codes", &ModelessForm(page::account::renew_codes)),
-
-    // Where a browser stands whose form was refused: going there again leads to the page that has the form.
-    page(Method::GET, "/ui/logout", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/mode", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/keys/{id}/revoke", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/usage/budget", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/integrations/{id}/secret", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/integrations/{id}/revoke", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/integrations/{id}/bindings", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/integrations/{id}/bindings/{binding_id}/remove", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/apps/{app}/inbound/{id}/token", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/apps/{app}/inbound/{id}/status", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/apps/{app}/inbound/{id}/remove", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/apps/{app}/records/{key}/{id}/remove", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/webhooks/{id}/rotate", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/webhooks/{id}/status", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/webhooks/{id}/remove", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/applications/{id}/rotate", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/applications/{id}/revoke", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/users/{id}/role", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/users/{id}/suspend", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/users/{id}/reinstate", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/users/{id}/link", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/agents/{id}/archive", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/agents/{id}/reactivate", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/agents/{id}/credentials", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/agents/{id}/credentials/{credential_id}/revoke", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/account/password", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/account/totp/confirm", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/account/totp/remove", &NoPage(page::nowhere::above_form)),
-    page(Method::GET, "/ui/account/recovery-codes", &NoPage(page::nowhere::above_form)),
 ];
 
 /// A page knows its visitors by their cookie.

@@ -9,7 +9,8 @@ use svc_store::idempotency::{self, Envelope, Scope};
 use svc_store::{Transaction, TransactionError};
 
 use crate::form::Fields;
-use crate::session::{Visitor, down};
+use crate::session::Visitor;
+use crate::trouble::down;
 
 /// One sending of such a form, or the same once more.
 pub(crate) struct Once {

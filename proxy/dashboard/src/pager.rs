@@ -33,7 +33,12 @@ impl Pager {
     /// Links of a list with these filters.
     pub(crate) fn filtered(page: &str, filters: &[(String, String)], pagination: &Value) -> Self {
         let cursor = Some(show::plain(pagination, "/next_cursor"));
-        let next = cursor.filter(|cursor| !cursor.is_empty()).map(|cursor| {
+        Self::before(page, filters, cursor.filter(|cursor| !cursor.is_empty()))
+    }
+
+    /// Links of a list that goes on at this place, if it does.
+    pub(crate) fn before(page: &str, filters: &[(String, String)], cursor: Option<&str>) -> Self {
+        let next = cursor.map(|cursor| {
             let mut query = form_urlencoded::Serializer::new(String::new());
             query.extend_pairs(filters);
             query.append_pair("cursor", cursor);

@@ -13,6 +13,8 @@ const LANES: u32 = 1;
 
 /// NIST SP 800-63B-4, 3.1.1.2: 15 where nothing else is asked for, 8 with a second factor. One floor for both.
 pub(crate) const MIN_CHARS: usize = 12;
+/// The same, as forms say it.
+pub(crate) const HINT: &str = "At least 12 characters; a sentence is easiest to remember.";
 /// Longer ones are no safer, and hashing them costs us.
 const MAX_CHARS: usize = 256;
 
@@ -132,6 +134,11 @@ mod tests {
     fn nobodys_hash_can_be_checked() {
         let hash = PasswordHash::new(NOBODY).unwrap();
         assert!(argon2().unwrap().verify_password(b"", &hash).is_err());
+    }
+
+    #[test]
+    fn forms_say_how_long_a_password_is() {
+        assert!(HINT.contains(&format!(" {MIN_CHARS} ")));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use http::StatusCode;
 use svc_core::fault::Fault;
 
 use crate::form::Fields;
-use crate::frame::Told;
+use crate::told::Told;
 
 /// A form once it was sent, or before.
 pub(crate) struct Sent {

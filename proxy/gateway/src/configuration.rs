@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
@@ -51,7 +52,8 @@ pub(crate) enum LimitsStore<'a> {
 }
 
 /// Every route of the program, by the crate that answers it.
-static ENDPOINTS: &[&[Endpoint]] = &[svc_control::ENDPOINTS, svc_dashboard::ENDPOINTS];
+static ENDPOINTS: LazyLock<[&[Endpoint]; 2]> =
+    LazyLock::new(|| [svc_control::ENDPOINTS, &svc_dashboard::ENDPOINTS]);
 
 impl Configuration {
     /// Reads the file (`config/gateway.toml` beside the working directory or the executable when none is
@@ -180,7 +182,7 @@ impl Configuration {
         let names: BTreeSet<String> = configured.cloned().chain(known).collect();
         Known {
             providers: names.into_iter().collect(),
-            endpoints: ENDPOINTS,
+            endpoints: &*ENDPOINTS,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::coverage::Leeway;
 use crate::engine::proto::{Constraint, CpModel, IntegerVariable, Linear};
+use crate::model::MAX_TERMS;
 use crate::roster::Roster;
 use crate::rule::Rows;
 use crate::spec::Spec;
@@ -20,7 +21,8 @@ pub(crate) struct Counts {
 pub(crate) struct Relaxation<'a> {
     spec: &'a Spec,
     leeways: &'a [Leeway],
-    /// Of each constraint; `None` for those that are not sums per resource, which are left out.
+    /// Of each constraint; `None` for those that are not sums per resource, and for those beyond the bounds of a model.
+    /// These are left out.
     rows: Vec<Option<Rows<'a>>>,
     /// Resources that no slot and no row tells apart.
     classes: Vec<Vec<usize>>,
@@ -28,8 +30,14 @@ pub(crate) struct Relaxation<'a> {
 
 impl<'a> Relaxation<'a> {
     pub(crate) fn new(spec: &'a Spec, leeways: &'a [Leeway]) -> Self {
-        let rows: Vec<Option<Rows<'_>>> =
-            spec.hard.iter().map(|item| item.rule.rows(spec)).collect();
+        let mut terms = 0;
+        let rows = spec.hard.iter().map(|item| {
+            // A spec of more does not fit into a model either.
+            let rows = (terms <= MAX_TERMS).then(|| item.rule.rows(spec))??;
+            terms += rows.sums.iter().map(|sum| sum.terms.len()).sum::<usize>();
+            Some(rows)
+        });
+        let rows: Vec<Option<Rows<'_>>> = rows.collect();
         Self {
             spec,
             leeways,
@@ -103,7 +111,7 @@ fn classes(spec: &Spec, rows: &[Option<Rows<'_>>]) -> Vec<Vec<usize>> {
     let mut sets: Vec<&[usize]> = rows.iter().flatten().map(|rows| rows.resources).collect();
     for slot in &spec.slots {
         let requirements = slot.requirements.iter();
-        sets.extend(requirements.map(|requirement| requirement.eligible.as_slice()));
+        sets.extend(requirements.map(|requirement| &*requirement.eligible));
     }
     sets.sort_unstable();
     sets.dedup();

@@ -1,6 +1,7 @@
 //! Why a spec cannot be: smallest sets of its own slots and rules that clash. Every set that is given was proved
 //! infeasible by itself. The work is bounded by a number of checks, each with a deterministic budget.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::classes::Relaxation;
 use crate::coverage::{self, Leeway};
 use crate::engine::{self, EngineError, Library, Search, Verdict};
-use crate::model::Encoder;
+use crate::model::{Encoder, MAX_TERMS};
 use crate::spec::Spec;
 
 /// One slot or rule of a clash.
@@ -41,6 +42,9 @@ const MAX_RECOUNTED: usize = 12;
 const RECOUNT_BUDGET: f64 = 1.5;
 /// Conditions that a description lists.
 const MAX_KINDS: usize = 6;
+/// Characters of a condition that a description repeats. Each rule of a clash repeats the conditions of its slots, and
+/// an answer has its bounds.
+const MAX_WORDS_CHARS: usize = 200;
 
 /// Slots that ask for more people than are eligible: each is a clash by itself.
 pub(crate) fn short_slots(spec: &Spec) -> Option<Vec<Conflict>> {
@@ -82,16 +86,7 @@ fn numbered(clashes: Vec<Vec<Conflict>>) -> Vec<Conflict> {
 /// A library that fails or was stopped.
 pub(crate) fn conflicts(library: &Library, spec: &Spec) -> Result<Vec<Conflict>, EngineError> {
     let leeways = coverage::leeways(spec);
-    let mut search = Explanation {
-        library,
-        spec,
-        leeways: &leeways,
-        relaxation: Relaxation::new(spec, &leeways),
-        checks: 0,
-        spent: 0.0,
-        limit: TOTAL_BUDGET,
-        size: 0,
-    };
+    let mut search = Explanation::new(library, spec, &leeways);
     let mut left = search.everything();
     // The whole was proved already; where no smaller set can be, it stands for itself.
     let first = search.clash(&left)?.unwrap_or_else(|| Clash {
@@ -158,7 +153,20 @@ struct Explanation<'a, 's> {
     size: usize,
 }
 
-impl<'s> Explanation<'_, 's> {
+impl<'a, 's: 'a> Explanation<'a, 's> {
+    fn new(library: &'a Library, spec: &'s Spec, leeways: &'a [Leeway]) -> Self {
+        Self {
+            library,
+            spec,
+            leeways,
+            relaxation: Relaxation::new(spec, leeways),
+            checks: 0,
+            spent: 0.0,
+            limit: TOTAL_BUDGET,
+            size: 0,
+        }
+    }
+
     fn everything(&self) -> Set {
         let slots = 0..self.spec.slots.len();
         let is_free = |slot: &usize| {
@@ -267,7 +275,11 @@ impl<'s> Explanation<'_, 's> {
             }
             Proof::Model => match self.encode(set) {
                 Some(proto) => (proto, model_budget),
-                None => return Ok(false),
+                None => {
+                    self.checks += 1;
+                    self.size += MAX_TERMS;
+                    return Ok(false);
+                }
             },
         };
         self.is_infeasible(&proto, budget)
@@ -307,6 +319,9 @@ impl<'s> Explanation<'_, 's> {
         }
         for item in rules {
             encoder.forbid_breaking(item);
+            if encoder.is_full() {
+                return None;
+            }
         }
         encoder.finish().ok().map(|model| model.proto)
     }
@@ -386,7 +401,7 @@ fn needs(spec: &Spec, clash: &Set, short: Option<&str>, in_minutes: bool) -> Str
     let listed = kinds.iter().take(MAX_KINDS).map(|kind| {
         let with = match kind.words {
             "" => String::new(),
-            words => format!(" with {words}"),
+            words => format!(" with {}", cut(words)),
         };
         let minutes = match kind.minutes.filter(|_| in_minutes) {
             Some(minutes) => format!("{minutes} minutes, "),
@@ -409,6 +424,14 @@ fn needs(spec: &Spec, clash: &Set, short: Option<&str>, in_minutes: bool) -> Str
         (None, rest) => format!(" and those of {rest} more conditions"),
     };
     format!("; {slots} {}{end}", listed.join(", "))
+}
+
+/// A condition as far as a description repeats it.
+fn cut(words: &str) -> Cow<'_, str> {
+    match words.char_indices().nth(MAX_WORDS_CHARS) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()).into(),
+        None => words.into(),
+    }
 }
 
 /// The rules of a clash with its arithmetic, then its slots.
@@ -440,15 +463,34 @@ fn slot_conflict(spec: &Spec, place: usize) -> Conflict {
             if requirement.words.is_empty() {
                 format!("needs {count}, {available} available")
             } else {
-                format!(
-                    "needs {count} with {}, {available} available",
-                    requirement.words
-                )
+                let words = cut(&requirement.words);
+                format!("needs {count} with {words}, {available} available")
             }
         })
         .collect();
     Conflict {
         id: format!("coverage:{}", slot.id),
         description: needs.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::tests::{library, too_large};
+
+    #[test]
+    fn a_set_too_large_for_a_model_counts_as_a_check() {
+        let (library, spec) = (library(), too_large());
+        let leeways = coverage::leeways(&spec);
+        let mut search = Explanation::new(&library, &spec, &leeways);
+        let everything = search.everything();
+        assert!(
+            !search
+                .clashes(&everything, Proof::Model, MODEL_BUDGET)
+                .unwrap()
+        );
+        assert_eq!((search.checks, search.size), (1, MAX_TERMS));
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn parse_header(header: [u8; HEADER_BYTES]) -> io::Result<(Kind, usiz
     }
 }
 
-/// Writes a frame, in one piece where it is small.
+/// Writes a frame.
 pub(crate) fn write(stream: &mut impl Write, kind: Kind, payload: &[u8]) -> io::Result<()> {
     stream.write_all(&header(kind, payload)?)?;
     stream.write_all(payload)?;

@@ -35,7 +35,10 @@ enum Mode {
 }
 
 /// Literals and coefficients of one model; about a gigabyte in the engine.
-const MAX_TERMS: usize = 6_000_000;
+pub(crate) const MAX_TERMS: usize = 6_000_000;
+/// Literals that are looked at for one model, with those that are constants: some ten seconds of work. Rules about
+/// pairs that cannot be have no terms, and there can be many.
+const MAX_LOOKS: usize = 1_000_000_000;
 /// 2^53: JSON numbers are exact below it.
 const MAX_OBJECTIVE: i128 = 1 << 53;
 
@@ -58,8 +61,11 @@ pub(crate) struct Encoder<'a> {
     /// Groups of slots of which a constraint lets some resources take one at most, and where each slot is in them.
     exclusive: Vec<Exclusive>,
     exclusive_of: HashMap<usize, Vec<usize>>,
+    /// Places in all of these groups.
+    learned: usize,
     mode: Mode,
     terms: usize,
+    looks: usize,
 }
 
 /// Ascending.
@@ -88,8 +94,10 @@ impl<'a> Encoder<'a> {
             any: HashMap::new(),
             exclusive: Vec::new(),
             exclusive_of: HashMap::new(),
+            learned: 0,
             mode: Mode::Forbidden,
             terms: 0,
+            looks: 0,
         };
         for (place, slot) in spec.slots.iter().enumerate() {
             let candidates = if is_open(place) {
@@ -107,12 +115,21 @@ impl<'a> Encoder<'a> {
     }
 
     /// Learns from constraints that will be encoded which slots exclude each other: what is defined over such slots
-    /// is a sum then, of which the engine's linear relaxation knows more.
+    /// is a sum then, of which the engine's linear relaxation knows more. What is beyond the bounds of a model is not
+    /// learned.
     pub(crate) fn learn<'i>(&mut self, items: impl Iterator<Item = &'i Item>) {
         for rows in items.filter_map(|item| item.rule.rows(self.spec)) {
+            self.looks += rows.sums.iter().map(|sum| sum.terms.len()).sum::<usize>();
+            if self.is_full() {
+                return;
+            }
             let is_exclusive =
                 |sum: &Sum| sum.max == Some(1) && sum.terms.iter().all(|(_, weight)| *weight >= 1);
             for sum in rows.sums.iter().filter(|sum| is_exclusive(sum)) {
+                self.learned += sum.terms.len() + rows.resources.len();
+                if self.learned > MAX_TERMS {
+                    return;
+                }
                 let mut slots: Vec<usize> = sum.terms.iter().map(|(slot, _)| *slot).collect();
                 slots.sort_unstable();
                 for slot in &slots {
@@ -140,6 +157,11 @@ impl<'a> Encoder<'a> {
         })
     }
 
+    /// Whether it is refused whatever else is encoded. Rules that expand to much ask between their parts.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.terms > MAX_TERMS || self.looks > MAX_LOOKS
+    }
+
     /// Encodes a constraint.
     pub(crate) fn forbid_breaking(&mut self, item: &Item) {
         self.mode = Mode::Forbidden;
@@ -154,7 +176,7 @@ impl<'a> Encoder<'a> {
     }
 
     pub(crate) fn finish(self) -> Result<Model, TooLarge> {
-        if self.terms > MAX_TERMS || self.worst >= MAX_OBJECTIVE {
+        if self.is_full() || self.worst >= MAX_OBJECTIVE {
             return Err(TooLarge);
         }
         let variables = self.bounds.iter().map(|(least, most)| IntegerVariable {
@@ -207,6 +229,7 @@ impl<'a> Encoder<'a> {
 
     /// Whether this resource takes any of these slots.
     pub(crate) fn any(&mut self, resource: usize, slots: &[usize]) -> Literal {
+        self.looks += slots.len();
         let mut taken: Vec<Literal> = Vec::new();
         for slot in slots {
             match self.assigned(resource, *slot) {
@@ -259,6 +282,7 @@ impl<'a> Encoder<'a> {
         min: Option<i64>,
         max: Option<i64>,
     ) {
+        self.looks += terms.len();
         let (vars, constant) = flat(&terms);
         let (least, most) = self.activity(&vars);
         let (min, max) = (min.map(|min| min - constant), max.map(|max| max - constant));
@@ -303,6 +327,7 @@ impl<'a> Encoder<'a> {
 
     /// All of these clauses; so many units of violation where any is broken.
     pub(crate) fn clauses(&mut self, clauses: Vec<Vec<Literal>>, units: i64) {
+        self.looks += clauses.iter().map(Vec::len).sum::<usize>();
         match self.mode {
             Mode::Forbidden => {
                 for clause in clauses {
@@ -335,6 +360,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn add_cost(&mut self, literal: Literal, cost: i64) {
+        self.looks += 1;
         self.worst += i128::from(cost);
         match literal {
             Literal::Constant(false) => {}
@@ -367,6 +393,7 @@ impl<'a> Encoder<'a> {
 
     /// A clause that always holds, in preferences too; an empty one makes the model infeasible.
     pub(crate) fn always(&mut self, clause: Vec<Literal>) {
+        self.looks += clause.len();
         let mut literals = Vec::with_capacity(clause.len());
         for literal in clause {
             match literal {
@@ -486,5 +513,24 @@ impl Model {
                     Literal::Constant(_) => None,
                 })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn literals_that_are_constants_are_counted_too() {
+        let spec = r#"{"resources": [{"id": "a"}], "slots": [{"id": "s", "day": "2026-01-01"}]}"#;
+        let spec = crate::parse(spec.as_bytes()).ok().unwrap();
+        let mut encoder = Encoder::new(&spec, |_| true);
+        encoder.looks = MAX_LOOKS;
+        assert!(!encoder.is_full());
+        let nobody = encoder.assigned(0, 0);
+        encoder.linear(vec![(nobody, 1)], None, Some(1));
+        assert!(encoder.is_full());
+        assert_eq!(encoder.finish().err(), Some(TooLarge));
     }
 }

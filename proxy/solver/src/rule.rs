@@ -71,6 +71,9 @@ impl Sum {
 /// Encodes sums for each resource.
 pub(crate) fn encode_rows(rows: &Rows<'_>, encoder: &mut Encoder<'_>) {
     for resource in rows.resources {
+        if encoder.is_full() {
+            return;
+        }
         for sum in &rows.sums {
             let terms = sum
                 .terms

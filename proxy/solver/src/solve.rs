@@ -154,9 +154,15 @@ pub(crate) fn encode(spec: &Spec) -> Result<Model, TooLarge> {
     }
     for item in &spec.hard {
         encoder.forbid_breaking(item);
+        if encoder.is_full() {
+            return Err(TooLarge);
+        }
     }
     for item in &spec.soft {
         encoder.charge_for_breaking(item);
+        if encoder.is_full() {
+            return Err(TooLarge);
+        }
     }
     encoder.finish()
 }

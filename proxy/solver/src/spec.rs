@@ -6,6 +6,7 @@ mod canonical;
 mod fields;
 mod item;
 mod parse;
+pub(crate) mod places;
 pub(crate) mod problem;
 pub(crate) mod scope;
 
@@ -16,6 +17,7 @@ pub(crate) use item::ItemReader;
 use std::collections::BTreeMap;
 
 use calendar::Calendar;
+use places::Places;
 
 use crate::rule::Rule;
 
@@ -85,7 +87,7 @@ impl Times {
 pub(crate) struct Requirement {
     pub(crate) count: i64,
     /// Resources that may fill it, ascending.
-    pub(crate) eligible: Vec<usize>,
+    pub(crate) eligible: Places,
     /// The condition in words, for conflicts.
     pub(crate) words: String,
 }

@@ -7,6 +7,7 @@
     clippy::indexing_slicing
 )]
 
+mod bounds;
 mod brute_force;
 mod determinism;
 mod documentation;
@@ -26,7 +27,7 @@ use crate::solve::{Outcome, Run, solve};
 use crate::{Spec, parse};
 
 /// The library that set-up puts aside. Its searches run one after the other.
-fn library() -> MutexGuard<'static, Library> {
+pub(crate) fn library() -> MutexGuard<'static, Library> {
     static LIBRARY: OnceLock<Mutex<Library>> = OnceLock::new();
     let library = LIBRARY.get_or_init(|| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -46,6 +47,13 @@ fn spec(value: &Value) -> Spec {
         Ok(spec) => spec,
         Err(fault) => panic!("{value}: {}", fault.details_value()),
     }
+}
+
+/// A spec whose model the engine does not get.
+pub(crate) fn too_large() -> Spec {
+    let mut value = bounds::days(731, 400);
+    value["constraints"] = json!([{"type": "consecutive_days", "min": 731}]);
+    spec(&value)
 }
 
 fn outcome(value: &Value) -> Outcome {

@@ -2,7 +2,6 @@
 
 use crate::coverage::{self, Leeway};
 use crate::roster::Roster;
-use crate::spec::Spec;
 
 /// A roster that its spec does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +21,18 @@ pub(crate) enum Broken {
 /// # Errors
 /// The first constraint that it breaks.
 pub(crate) fn objective(roster: &Roster<'_>) -> Result<u64, Broken> {
+    // Nothing ends it early, so there is an objective.
+    objective_unless(roster, || false).map(Option::unwrap_or_default)
+}
+
+/// The same; `None` where checking is over before all rules were checked. It is asked for between rules.
+///
+/// # Errors
+/// As [`objective`].
+pub(crate) fn objective_unless(
+    roster: &Roster<'_>,
+    is_over: impl Fn() -> bool,
+) -> Result<Option<u64>, Broken> {
     let spec = roster.spec;
     for (place, (slot, leeway)) in spec.slots.iter().zip(coverage::leeways(spec)).enumerate() {
         let candidates = slot.candidates();
@@ -36,23 +47,27 @@ pub(crate) fn objective(roster: &Roster<'_>) -> Result<u64, Broken> {
             return Err(Broken::Coverage);
         }
     }
-    if spec.hard.iter().any(|item| item.rule.units(roster) > 0) {
-        return Err(Broken::Constraint);
+    for item in &spec.hard {
+        if is_over() {
+            return Ok(None);
+        }
+        if item.rule.units(roster) > 0 {
+            return Err(Broken::Constraint);
+        }
     }
-    Ok(penalty(spec, roster))
+    let mut penalty = 0;
+    for item in &spec.soft {
+        if is_over() {
+            return Ok(None);
+        }
+        // A type that weighs itself counts in penalties already.
+        let weight = item.weight.max(1).unsigned_abs();
+        penalty += weight * item.rule.units(roster);
+    }
+    Ok(Some(penalty))
 }
 
 fn is_covered(roster: &Roster<'_>, slot: usize, leeway: Leeway) -> bool {
     let coverage = coverage::of(roster, slot);
     leeway.allows(coverage.missing, coverage.beyond)
-}
-
-/// The total of all preferences.
-fn penalty(spec: &Spec, roster: &Roster<'_>) -> u64 {
-    let total = spec.soft.iter().map(|item| {
-        // A type that weighs itself counts in penalties already.
-        let weight = item.weight.max(1).unsigned_abs();
-        weight * item.rule.units(roster)
-    });
-    total.sum()
 }

@@ -87,10 +87,35 @@ pub async fn take(
     now: Timestamp,
 ) -> Result<Option<i64>, StoreError> {
     let Buckets(buckets) = buckets.clone();
+    // Whoever has to wait writes nothing: guessing on is no work for the database.
+    let asked = buckets.clone();
+    let waiting = store
+        .db
+        .read(move |cx| Box::pin(async move { longest_wait(cx, &asked, now).await }));
+    if let Some(wait_ms) = waiting.await? {
+        return Ok(Some(wait_ms));
+    }
     store
         .db
         .write(move |cx| Box::pin(async move { take_here(cx, &buckets, now).await }))
         .await
+}
+
+/// Milliseconds until the last of these buckets opens.
+async fn longest_wait(
+    cx: &mut Connection,
+    buckets: &[Bucket],
+    now: Timestamp,
+) -> Result<Option<i64>, StoreError> {
+    let mut longest = None;
+    for bucket in buckets {
+        let sql = "SELECT closed_until FROM login_attempts WHERE bucket = $1 AND closed_until > $2";
+        if let Some(row) = cx.row(sql, args![&bucket.name, now]).await? {
+            let closed_until: Timestamp = row.get("closed_until")?;
+            longest = longest.max(Some(closed_until.0 - now.0));
+        }
+    }
+    Ok(longest)
 }
 
 async fn take_here(

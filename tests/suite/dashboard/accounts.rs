@@ -1,7 +1,8 @@
 //! Invitations, signing in and out, and how long that lasts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_tests::browser::{Browser, PASSWORD};
+use svc_tests::policies::Policies;
 use svc_tests::program;
 use svc_tests::world::World;
 
@@ -21,6 +22,32 @@ on_both_engines! {
 
 on_worlds_of_their_own! {
     guessing_from_one_network_is_counted_over_accounts,
+}
+
+/// Contract 2, step 3: what comes before every credential comes before a password too.
+#[tokio::test]
+async fn an_address_that_failed_too_often_is_not_listened_to() {
+    let policies = Policies::copy();
+    policies.edit(
+        "plans.toml",
+        "failed_authentications_per_minute = 300",
+        "failed_authentications_per_minute = 1",
+    );
+    let world = World::with(|setup| setup.policies(policies.path())).await;
+    let invited = invite(&world, &world.organization(), "member");
+    Browser::new(&world.gateway)
+        .accept(&invited.invitation)
+        .await;
+    let unknown = "svc_api_live_00000000000000000000000000000000";
+    let chat = world.gateway.chat(unknown, json!({})).await;
+    assert_eq!(chat.status, 401);
+    let mut browser = Browser::new(&world.gateway);
+    let refused = browser.sign_in(&invited.email, PASSWORD).await;
+    assert_eq!(refused.status(), 429, "{}", refused.text);
+    assert!(refused.answer.header("retry-after").is_some());
+    let attempts = "SELECT bucket FROM login_attempts";
+    let rows = world.gateway.database.rows(attempts, &[]).await;
+    assert!(rows.is_empty(), "{rows:?}");
 }
 
 async fn an_invitation_works_once(world: &World) {

@@ -1,7 +1,7 @@
 //! What older tabs, other modes and second sendings do: nothing that whoever sent the form did not see.
 
 use serde_json::{Value, json};
-use svc_tests::browser::{Browser, Page, shown};
+use svc_tests::browser::{Browser, PASSWORD, Page, shown};
 use svc_tests::organization::Organization;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
@@ -279,7 +279,7 @@ async fn a_form_of_the_other_mode_does_nothing(world: &World) {
     assert_eq!(made.status(), 201, "{}", made.text);
     // What is the same in both is done all the same.
     browser
-        .submit(&account, "/ui/account/totp", &[])
+        .submit(&account, "/ui/account/totp", &[("beginning", PASSWORD)])
         .await
         .leads_to();
     browser.submit(&live, "/ui/mode", &test).await.leads_to();

@@ -13,6 +13,7 @@ on_both_engines! {
     a_key_made_here_works_until_it_is_revoked_here,
     an_agent_and_its_credential,
     what_is_found_in_the_log_is_proved,
+    everybody_is_on_some_page_of_users,
     a_change_of_role_ends_sessions,
     phi_is_counted_and_never_shown,
 }
@@ -206,6 +207,32 @@ async fn what_is_found_in_the_log_is_proved(world: &World) {
     assert!(queried.iter().all(|row| row["actor"]["type"] == "user"));
 }
 
+async fn everybody_is_on_some_page_of_users(world: &World) {
+    let organization = world.organization();
+    let mut owner = Browser::owner(&world.gateway, &organization).await;
+    let oldest = invite(world, &organization, "member");
+    let sql = "INSERT INTO users (id, org_id, email, name, role, status, mfa_enabled, created_at, last_login_at) \
+               SELECT $1, org_id, $2, name, role, status, mfa_enabled, created_at + 1, last_login_at \
+               FROM users WHERE id = $3";
+    for number in 0..50 {
+        let (_, unique) = oldest.id.split_at(oldest.id.len() - 8);
+        let id = format!("user_0{number:017}{unique}");
+        let email = format!("{id}@clinic.example");
+        let args: [&str; 3] = [&id, &email, &oldest.id];
+        world.gateway.database.change(sql, &args).await;
+    }
+    let first = owner.get("/ui/users").await;
+    assert!(!first.text.contains(&oldest.id), "{}", first.text);
+    let next = between(&first, "href=\"/ui/users?cursor=", "\"");
+    let second = owner.get(&format!("/ui/users?cursor={next}")).await;
+    assert!(second.text.contains(&oldest.id), "{}", second.text);
+    assert!(!second.text.contains("/ui/users?cursor="));
+    let suspend = format!("/ui/users/{}/suspend", oldest.id);
+    owner.submit(&second, &suspend, &[]).await.leads_to();
+    let strange = owner.get("/ui/users?cursor=somewhere").await;
+    assert_eq!(strange.status(), 200, "the first page");
+}
+
 async fn a_change_of_role_ends_sessions(world: &World) {
     let organization = world.organization();
     let mut owner = Browser::owner(&world.gateway, &organization).await;
@@ -271,6 +298,13 @@ async fn phi_is_counted_and_never_shown(world: &World) {
     );
     assert!(page.text.contains("phi-patterns@"), "{}", page.text);
     assert!(!page.text.contains("536-22"));
+    // Whoever looks at what the log says leaves a row in it.
+    let queried = rows(world, &organization, "audit.queried").await;
+    let [row] = queried.as_slice() else {
+        panic!("{queried:?}")
+    };
+    assert_eq!(row["actor"]["type"], "user");
+    assert_eq!(row["details"]["filters"][0][0], "from", "{row}");
 }
 
 async fn a_role_sees_what_is_its_own(world: &World) {

@@ -32,7 +32,10 @@ fn between<'a>(page: &'a Page, start: &str, end: &str) -> Vec<&'a str> {
 /// Sets an app up; gives its secret and the recovery codes.
 pub(super) async fn enrol(browser: &mut Browser<'_>) -> (String, Vec<String>) {
     let account = browser.get("/ui/account").await;
-    let begun = browser.submit(&account, "/ui/account/totp", &[]).await;
+    let password = [("beginning", PASSWORD)];
+    let begun = browser
+        .submit(&account, "/ui/account/totp", &password)
+        .await;
     assert_eq!(begun.leads_to(), "/ui/account/totp");
     let page = browser.get("/ui/account/totp").await;
     assert!(page.text.contains("<svg"), "{}", page.text);
@@ -54,6 +57,17 @@ async fn an_app_is_asked_for_from_its_confirmation_on(world: &World) {
     let invited = invite(world, &world.organization(), "owner");
     let mut browser = Browser::new(&world.gateway);
     browser.accept(&invited.invitation).await;
+    let account = browser.get("/ui/account").await;
+    for typed in ["", "not it at all"] {
+        let refused = browser
+            .submit(&account, "/ui/account/totp", &[("beginning", typed)])
+            .await;
+        assert_eq!(refused.status(), 422, "{}", refused.text);
+    }
+    assert_eq!(
+        browser.get("/ui/account/totp").await.leads_to(),
+        "/ui/account"
+    );
     let (secret, _) = enrol(&mut browser).await;
     for column in ["secret", "wrapped_key"] {
         let sql = format!("SELECT {column} AS sealed FROM second_factors WHERE user_id = $1");
@@ -103,10 +117,13 @@ async fn an_app_is_asked_for_from_its_confirmation_on(world: &World) {
     assert_eq!(
         events(world, &invited.id).await[2..],
         [
+            "user.denied",
+            "user.denied",
             "user.second_factor_begun",
             "user.second_factor_enabled",
             "user.sign_in_failed",
             "user.signed_in",
+            "user.denied",
             "user.second_factor_removed",
             "user.signed_in",
         ]

@@ -15,14 +15,17 @@ use svc_store::{
 };
 
 use super::code::{self, Shown};
-use super::login::{failed, too_often};
+use super::login::too_often;
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::once::Once;
-use crate::session::{Fresh, Visitor, down, see_other};
+use crate::redirect::see_other;
+use crate::session::{Fresh, Visitor};
 use crate::show;
+use crate::told::Told;
+use crate::trouble::{down, failed};
 use crate::{journal, password, second_factor};
 
 /// Attempts at one's own password, or at confirming an app, in 15 minutes.
@@ -39,6 +42,7 @@ struct Account {
     current: Input,
     password: Input,
     again: Input,
+    beginning: Input,
     removing: Input,
     renewing: Input,
 }
@@ -66,10 +70,13 @@ async fn render(
             .told(&told),
         password: Input::password("password", "New password")
             .autocomplete("new-password")
-            .hint("At least 12 characters; a sentence is easiest to remember.")
+            .hint(password::HINT)
             .told(&told),
         again: Input::password("again", "The same once more")
             .autocomplete("new-password")
+            .told(&told),
+        beginning: Input::password("beginning", "Current password")
+            .autocomplete("current-password")
             .told(&told),
         removing: Input::password("removing", "Current password")
             .autocomplete("current-password")
@@ -120,6 +127,8 @@ async fn check_password(
     if password::verify(&exchange.gateway, fields.text(field), judged).await? {
         Ok(phc)
     } else {
+        let row = journal::unproved(exchange, user, "wrong_password");
+        journal::write(exchange, row).await?;
         Err(invalid(field, "This is not your password."))
     }
 }
@@ -206,13 +215,18 @@ async fn put_password(
 pub(crate) fn begin_totp<'a>(
     exchange: &'a mut Exchange,
     visitor: &'a Visitor,
-    _: Fields,
+    fields: Fields,
 ) -> Answering<'a> {
     Box::pin(async move {
         let user = visitor.user.clone();
         if user.mfa_enabled {
             return Ok(see_other(exchange, "/ui/account"));
         }
+        // The app of whoever begins this is asked for from then on.
+        let phc = match check_password(exchange, &user, "beginning", &fields).await {
+            Ok(phc) => phc,
+            Err(fault) => return refused(exchange, visitor, &fault).await,
+        };
         let now = exchange.started_at;
         let store = exchange.gateway.store.clone();
         let secret = Content::new(second_factor::new_secret());
@@ -221,16 +235,17 @@ pub(crate) fn begin_totp<'a>(
         let row = journal::done(exchange, &user, "user.second_factor_begun", &user);
         let done = store.transaction(move |mut tx| {
             Box::pin(async move {
-                // Where it is confirmed meanwhile, the next page leads back to the account.
-                if user::lock_as_judged(&mut tx, &user).await? {
-                    factors::begin(&mut tx, &user.org_id, &user.id, sealed, now).await?;
-                    audit::record(&mut tx, &row).await?;
-                }
-                Ok::<_, TransactionError<Fault>>(())
+                hold(&mut tx, &user, "beginning", &phc).await?;
+                factors::begin(&mut tx, &user.org_id, &user.id, sealed, now).await?;
+                throttle::forgive(&mut tx, &counted(&user)).await?;
+                audit::record(&mut tx, &row).await?;
+                Ok(())
             })
         });
-        done.await.map_err(failed)?;
-        Ok(see_other(exchange, "/ui/account/totp"))
+        match done.await {
+            Ok(()) => Ok(see_other(exchange, "/ui/account/totp")),
+            Err(error) => not_done(exchange, visitor, error).await,
+        }
     })
 }
 

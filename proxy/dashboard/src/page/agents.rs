@@ -12,12 +12,14 @@ use svc_pipeline::response::Response;
 use crate::edit::Edit;
 use crate::field::{Area, Boxes, Choice, Input, Select};
 use crate::form::{Fields, unix};
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 const API: &str = "/v1/agents";
 const PAGE: &str = "/ui/agents";

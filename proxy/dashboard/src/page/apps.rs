@@ -8,17 +8,19 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 
+use crate::app::{self, API};
 use crate::edit::{Edit, SHOWN};
 use crate::field::{Area, Input};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
-const API: &str = "/v1/apps";
 const PAGE: &str = "/ui/apps";
 
 #[derive(Template)]
@@ -87,11 +89,6 @@ struct App {
     schema: Area,
 }
 
-/// The API's path of the app that the page's path names.
-pub(crate) fn app_path(exchange: &Exchange) -> String {
-    format!("{API}/{}", exchange.parameter("app"))
-}
-
 pub(crate) fn one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(show_app(exchange, visitor, Sent::nothing()))
 }
@@ -104,7 +101,7 @@ async fn show_app(
     visitor: &Visitor,
     sent: Sent,
 ) -> Result<Response, Fault> {
-    let (path, person) = (app_path(exchange), visitor.person());
+    let (path, person) = (app::path(exchange), visitor.person());
     let app = inside::ask(exchange, person, Ask::get(&path)).await?.data;
     let ask = Ask::get(format!("{path}/entities")).with("limit", MOST);
     let entities = inside::ask(exchange, person, ask).await?.data;
@@ -170,12 +167,7 @@ async fn stored(
 /// The API's path of an entity. No path names an empty key; a space is refused as any other that is none.
 fn entity_path(exchange: &Exchange, key: &str) -> String {
     let key = if key.is_empty() { " " } else { key };
-    format!("{}/entities/{}", app_path(exchange), escaped(key))
-}
-
-/// A key as the segment of a path.
-pub(crate) fn escaped(key: &str) -> String {
-    form_urlencoded::byte_serialize(key.as_bytes()).collect()
+    format!("{}/entities/{}", app::path(exchange), app::escaped(key))
 }
 
 const EXAMPLE: &str = "[\n  {\"key\": \"mrn\", \"type\": \"string\", \"required\": true, \"phi\": true},\n  \

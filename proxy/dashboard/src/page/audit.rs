@@ -15,11 +15,13 @@ use svc_store::audit_key;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html, live_html};
+use crate::frame::{Answering, html, live_html};
 use crate::menu::Layout;
 use crate::pager::Pager;
-use crate::session::{Visitor, down};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
+use crate::trouble::down;
 
 const API: &str = "/v1/audit";
 const PAGE: &str = "/ui/audit";

@@ -5,6 +5,7 @@ use http::StatusCode;
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::Response;
+use svc_pipeline::strangers;
 use svc_store::second_factor::{self as stored, Step};
 use svc_store::session::Stage;
 use svc_store::throttle::{self, Bucket, Buckets};
@@ -15,9 +16,12 @@ use super::consent;
 use super::login;
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html_for};
-use crate::session::{self, Fresh, Half, down, local, see_other};
-use crate::{journal, second_factor};
+use crate::frame::{Answering, html_for};
+use crate::redirect::{local, see_other};
+use crate::session::{self, Fresh, Half};
+use crate::told::Told;
+use crate::trouble::down;
+use crate::{journal, proof, second_factor};
 
 /// Wrong codes of one account in 15 minutes, wherever they come from.
 const FREE: u32 = 5;
@@ -81,8 +85,9 @@ pub(crate) fn submit(exchange: &mut Exchange, fields: Fields) -> Answering<'_> {
         let Some(half) = session::half(exchange).await? else {
             return Ok(see_other(exchange, "/ui/login"));
         };
-        session::check(exchange, &half.csrf, &fields)?;
+        proof::check(exchange, &half.csrf, &fields)?;
         let next = local(fields.filled("next")).to_owned();
+        strangers::admit(exchange)?;
         let counted = Buckets::from([Bucket::own(&["second factor", &half.user.id], FREE)]);
         let store = &exchange.gateway.store;
         let taken = throttle::take(store, &counted, exchange.started_at).await;

@@ -2,7 +2,7 @@
 //! answer does is decided by `svc_control::oauth::authorization`.
 
 use askama::Template;
-use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use svc_control::oauth::authorization::{
@@ -20,23 +20,25 @@ use svc_store::oauth_application;
 
 use crate::form::Fields;
 use crate::frame::{self, Answering, html, html_for};
-use crate::session::{self, Visitor, down};
+use crate::redirect::see_other;
+use crate::session::{self, Visitor};
+use crate::trouble::down;
 
-const PAGE: &str = "/ui/consent";
+pub(crate) const PAGE: &str = "/ui/consent";
 
 /// `GET /v1/oauth/authorize`: where applications send their users.
 pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
     Box::pin(async move {
         let asked = match judge(exchange).await {
             Verdict::Good(asked) => asked,
-            Verdict::Redirect(location) => return Ok(lead(exchange, &location)),
+            Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
             Verdict::Page(doubt) => return doubtful(exchange, &doubt),
         };
         let visitor = session::visitor(exchange).await?;
         let session_id = visitor.as_ref().map(|visitor| visitor.session_id.as_str());
         let id = match park(exchange, &asked, session_id).await {
             Verdict::Good(id) => id,
-            Verdict::Redirect(location) => return Ok(lead(exchange, &location)),
+            Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
             Verdict::Page(doubt) => return doubtful(exchange, &doubt),
         };
         match visitor {
@@ -44,7 +46,7 @@ pub(crate) fn authorize(exchange: &mut Exchange) -> Answering<'_> {
             None => {
                 let next = format!("{PAGE}/{id}");
                 let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
-                Ok(lead(exchange, &format!("/ui/login?next={next}")))
+                Ok(see_other(exchange, &format!("/ui/login?next={next}")))
             }
         }
     })
@@ -56,7 +58,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         let id = exchange.parameter("request").to_owned();
         match claim(exchange, &id, &visitor.session_id).await {
             Verdict::Good(asked) => ask(exchange, asked, &id, visitor).await,
-            Verdict::Redirect(location) => Ok(lead(exchange, &location)),
+            Verdict::Redirect(location) => Ok(see_other(exchange, &location)),
             Verdict::Page(doubt) => doubtful(exchange, &doubt),
         }
     })
@@ -77,11 +79,13 @@ pub(crate) fn submit<'a>(
         let (id, session_id) = (fields.text("request"), &visitor.session_id);
         let asked = match claim(exchange, id, session_id).await {
             Verdict::Good(asked) => asked,
-            Verdict::Redirect(location) => return Ok(lead(exchange, &location)),
+            Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
             Verdict::Page(doubt) => return doubtful(exchange, &doubt),
         };
         match decide(exchange, asked, id, session_id, &visitor.user, decision).await {
-            Verdict::Good(location) | Verdict::Redirect(location) => Ok(lead(exchange, &location)),
+            Verdict::Good(location) | Verdict::Redirect(location) => {
+                Ok(see_other(exchange, &location))
+            }
             Verdict::Page(doubt) => doubtful(exchange, &doubt),
         }
     })
@@ -122,7 +126,7 @@ async fn ask(
 ) -> Result<Response, Fault> {
     let Question { asked, grants } = match question(exchange, asked, &visitor.user).await {
         Verdict::Good(question) => question,
-        Verdict::Redirect(location) => return Ok(lead(exchange, &location)),
+        Verdict::Redirect(location) => return Ok(see_other(exchange, &location)),
         Verdict::Page(doubt) => return doubtful(exchange, &doubt),
     };
     let application = &asked.application;
@@ -224,19 +228,6 @@ fn lifetime(hours: u32) -> String {
         (days, 0) => format!("{days} days"),
         _ => format!("{hours} hours"),
     }
-}
-
-/// 303: to the application, or on to another page of ours.
-fn lead(exchange: &Exchange, location: &str) -> Response {
-    let mut headers = frame::headers(&[]);
-    if let Ok(location) = HeaderValue::from_str(location) {
-        headers.insert(LOCATION, location);
-    }
-    exchange.respond(
-        StatusCode::SEE_OTHER,
-        headers,
-        Body::Full(Default::default()),
-    )
 }
 
 #[derive(Template)]

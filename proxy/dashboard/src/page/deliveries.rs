@@ -12,12 +12,13 @@ use svc_pipeline::role::not_allowed;
 
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html, live_html};
+use crate::frame::{Answering, html, live_html};
 use crate::menu::Layout;
 use crate::pager::Pager;
 use crate::sent::Sent;
 use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 const API: &str = "/v1/webhooks/deliveries";
 const REPLAY: &str = "/v1/webhooks/deliveries/bulk-replay";

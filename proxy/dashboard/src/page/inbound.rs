@@ -10,14 +10,16 @@ use svc_pipeline::inside::{self, Ask};
 use svc_pipeline::response::Response;
 use svc_pipeline::role::not_allowed;
 
-use super::apps::{app_path, escaped};
+use crate::app;
 use crate::field::{Area, Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 #[derive(Template)]
 #[template(path = "inbound_new.html")]
@@ -43,7 +45,7 @@ pub(crate) fn wizard<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> An
 }
 
 fn may_change(exchange: &Exchange, visitor: &Visitor) -> bool {
-    visitor.may(exchange, &Method::POST, "/v1/apps")
+    visitor.may(exchange, &Method::POST, app::API)
 }
 
 async fn render(
@@ -52,7 +54,7 @@ async fn render(
     sent: Sent,
     preview: Option<String>,
 ) -> Result<Response, Fault> {
-    let ask = Ask::get(format!("{}/entities", app_path(exchange))).with("limit", "100");
+    let ask = Ask::get(format!("{}/entities", app::path(exchange))).with("limit", "100");
     let entities = inside::ask(exchange, visitor.person(), ask).await?.data;
     let entities = show::rows(entities);
     let keys = entities.iter().map(|entity| show::plain(entity, "/key"));
@@ -127,8 +129,8 @@ async fn preview(
     if !may_change(exchange, visitor) {
         return Err(not_allowed());
     }
-    let key = escaped(fields.text("entity_key"));
-    let ask = Ask::get(format!("{}/entities/{key}", app_path(exchange)));
+    let key = app::escaped(fields.text("entity_key"));
+    let ask = Ask::get(format!("{}/entities/{key}", app::path(exchange)));
     let entity = inside::ask(exchange, visitor.person(), ask).await?.data;
     let schema = Schema::stored(entity.get("fields").cloned().unwrap_or_default());
     let schema = schema.ok_or_else(|| Fault::internal("a shown schema cannot be read"))?;
@@ -169,7 +171,7 @@ async fn create(
     body.insert("field_mapping".to_owned(), Value::Object(pairs));
     let ask = Ask::new(
         Method::POST,
-        format!("{}/inbound-webhooks", app_path(exchange)),
+        format!("{}/inbound-webhooks", app::path(exchange)),
     )
     .body(body)
     .once(&fields.once(exchange));
@@ -216,7 +218,7 @@ fn page(
 
 fn path(exchange: &Exchange) -> String {
     let id = exchange.parameter("id");
-    format!("{}/inbound-webhooks/{id}", app_path(exchange))
+    format!("{}/inbound-webhooks/{id}", app::path(exchange))
 }
 
 pub(crate) fn show_one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {

@@ -11,11 +11,13 @@ use svc_store::session::Stage;
 use svc_store::user::{self, User};
 use svc_store::{TransactionError, audit, password as passwords, session as sessions};
 
-use super::login::failed;
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
-use crate::session::{self, Fresh, Guest, down, see_other};
+use crate::frame::{Answering, html};
+use crate::redirect::see_other;
+use crate::session::{self, Fresh, Guest};
+use crate::told::Told;
+use crate::trouble::{down, failed};
 use crate::{journal, password};
 
 #[derive(Template)]
@@ -83,7 +85,7 @@ fn render(
         again: again.told(&told),
         password: Input::password("password", "New password")
             .autocomplete("new-password")
-            .hint("At least 12 characters; a sentence is easiest to remember.")
+            .hint(password::HINT)
             .told(&told),
         told,
     };

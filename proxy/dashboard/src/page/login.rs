@@ -20,8 +20,11 @@ use svc_store::{
 use super::consent;
 use crate::field::Input;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html_for};
-use crate::session::{self, Fresh, Guest, Visitor, down, local, see_other};
+use crate::frame::{Answering, html_for};
+use crate::redirect::{local, see_other};
+use crate::session::{self, Fresh, Guest, Visitor};
+use crate::told::Told;
+use crate::trouble::{down, failed};
 use crate::{journal, password};
 
 /// Attempts in 15 minutes at one account from one network (contract 6), at one account, and from one network.
@@ -117,6 +120,7 @@ async fn attempt(
     typed: &str,
     next: &str,
 ) -> Result<Response, Refusal> {
+    strangers::admit(exchange)?;
     let store = exchange.gateway.store.clone();
     let counted = count(exchange, email).await?;
     let found = passwords::find(&store, email).await;
@@ -331,14 +335,6 @@ pub(super) async fn not_tied(
         journal::write(exchange, row).await?;
     }
     Ok(failed(error))
-}
-
-/// A refusal out of a transaction, or the database's trouble.
-pub(crate) fn failed(error: TransactionError<Fault>) -> Fault {
-    match error {
-        TransactionError::Refused(fault) => fault,
-        TransactionError::Store(error) => down(&error),
-    }
 }
 
 pub(crate) fn leave<'a>(

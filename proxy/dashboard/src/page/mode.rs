@@ -7,7 +7,9 @@ use svc_store::session as stored;
 
 use crate::form::Fields;
 use crate::frame::Answering;
-use crate::session::{Visitor, down, local, see_other};
+use crate::redirect::{local, see_other};
+use crate::session::Visitor;
+use crate::trouble::down;
 
 pub(crate) fn switch<'a>(
     exchange: &'a mut Exchange,

@@ -11,11 +11,13 @@ use svc_pipeline::response::Response;
 
 use crate::edit::Edit;
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 const PAGE: &str = "/ui/models";
 

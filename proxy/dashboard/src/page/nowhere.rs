@@ -6,7 +6,7 @@ use svc_pipeline::exchange::Exchange;
 use svc_pipeline::policy::pipelines::Matched;
 
 use crate::frame::{Answering, NO_PAGE};
-use crate::session::see_other;
+use crate::redirect::see_other;
 
 pub(crate) fn show(_: &mut Exchange) -> Answering<'_> {
     Box::pin(async { Err(Code::NotFound.fault()) })

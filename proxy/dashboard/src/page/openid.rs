@@ -20,9 +20,13 @@ use svc_store::{identity, password};
 
 use super::login::{self, Proof as Judged, Shown, let_in};
 use crate::form::Fields;
-use crate::frame::{Answering, Told};
+use crate::frame::Answering;
 use crate::journal;
-use crate::session::{self, Guest, down, is_equal, local, see_other};
+use crate::proof::is_equal;
+use crate::redirect::{local, see_other};
+use crate::session::{self, Guest};
+use crate::told::Told;
+use crate::trouble::down;
 
 /// 10 min: the time to sign in at the provider.
 const LIFE_MS: i64 = 600_000;
@@ -80,6 +84,7 @@ pub(crate) fn finish(exchange: &mut Exchange) -> Answering<'_> {
             let told = Told::message(message);
             return login::render(exchange, StatusCode::UNAUTHORIZED, guest, next, "", told).await;
         };
+        strangers::admit(exchange)?;
         let counted = counted(exchange);
         let taken = throttle::take(&exchange.gateway.store, &counted, exchange.started_at).await;
         if let Some(wait_ms) = taken.map_err(|error| down(&error))? {

@@ -2,17 +2,21 @@
 
 use askama::Template;
 use http::StatusCode;
+use serde_json::json;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::role::not_allowed;
+use svc_store::audit::Row;
 use svc_store::phi_activity::{self, Activity, Counts, Span};
 
 use crate::chart::{self, Bar};
 use crate::field::{Choice, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, html};
+use crate::journal;
 use crate::menu::Layout;
-use crate::session::{Visitor, down};
+use crate::session::Visitor;
+use crate::trouble::down;
 
 /// Spans that somebody may look at, in days.
 const DAYS: [i64; 4] = [30, 7, 90, 1];
@@ -49,6 +53,8 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             from: to.plus_ms(-days * MS_PER_DAY),
             to,
         };
+        let row = queried(exchange, visitor, &span);
+        journal::write(exchange, row).await?;
         let activity = phi_activity::read(&exchange.gateway.store, &span).await;
         let activity = activity.map_err(|error| down(&error))?;
         let chart = chart::bars("Requests with PHI by day", &bars(&span, &activity));
@@ -69,6 +75,18 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         };
         html(exchange, StatusCode::OK, &page)
     })
+}
+
+/// The row of whoever looks at what the log says (contract 14.3), as a query of the API leaves it.
+fn queried(exchange: &Exchange, visitor: &Visitor, span: &Span) -> Row {
+    let row = journal::done(exchange, &visitor.user, "audit.queried", &visitor.user);
+    let row = Row {
+        mode: Some(visitor.mode),
+        target: None,
+        ..row
+    };
+    let filters = json!([["from", span.from.to_string()], ["to", span.to.to_string()]]);
+    journal::detailed(row, "filters", filters)
 }
 
 /// One bar for every day of the span, the quiet ones too.

@@ -14,11 +14,12 @@ use svc_pipeline::role::not_allowed;
 
 use crate::field::{Area, Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::sent::Sent;
 use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 const API: &str = "/v1/ai/chat";
 

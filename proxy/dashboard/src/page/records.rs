@@ -6,11 +6,13 @@ use serde_json::Value;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 
+use crate::app;
 use crate::form::Fields;
 use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::pager::Pager;
-use crate::session::{Visitor, see_other};
+use crate::redirect::see_other;
+use crate::session::Visitor;
 use crate::show;
 
 #[derive(Template)]
@@ -28,8 +30,8 @@ struct Records {
 }
 
 fn api(exchange: &Exchange) -> String {
-    let (app, key) = (exchange.parameter("app"), exchange.parameter("key"));
-    format!("/v1/apps/{app}/entities/{key}")
+    let key = exchange.parameter("key");
+    format!("{}/entities/{key}", app::path(exchange))
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {

@@ -14,11 +14,13 @@ use crate::chart::{self, Bar};
 use crate::edit::{Edit, differing};
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::menu::Layout;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
 
 const API: &str = "/v1/usage";
 const BUDGET: &str = "/v1/usage/budget";

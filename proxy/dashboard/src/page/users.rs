@@ -7,30 +7,36 @@ use askama::Template;
 use http::StatusCode;
 use svc_core::fault::{Code, Fault, Problems, invalid};
 use svc_core::id::IdKind;
+use svc_core::time::Timestamp;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::moment;
 use svc_pipeline::response::Response;
 use svc_pipeline::role::not_allowed;
 use svc_store::link::Purpose;
-use svc_store::page::Page;
+use svc_store::page::{Page, Paged, Position};
 use svc_store::user::{self, Role, User};
 use svc_store::{StoreError, Transaction, TransactionError, audit, session as sessions};
 
-use super::login::failed;
 use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
-use crate::frame::{Answering, Told, html};
+use crate::frame::{Answering, html};
 use crate::journal;
 use crate::link::NewLink;
 use crate::menu::Layout;
 use crate::once::Once;
+use crate::pager::Pager;
+use crate::redirect::see_other;
 use crate::sent::Sent;
-use crate::session::{Visitor, down, see_other};
+use crate::session::Visitor;
 use crate::show;
+use crate::told::Told;
+use crate::trouble::{down, failed};
 
 const PAGE: &str = "/ui/users";
-/// People of one organization that the page shows.
-const MAX_SHOWN: u32 = 500;
+/// People that one page shows.
+const SHOWN: u32 = 50;
+/// People of one organization whose names other pages know.
+const MAX_NAMED: u32 = 500;
 /// Longest name of a person, in characters (contract 1.2).
 const MAX_NAME_CHARS: usize = 100;
 
@@ -53,6 +59,7 @@ struct Users {
     layout: Layout,
     told: Told,
     users: Vec<Line>,
+    pager: Pager,
     roles: Vec<&'static str>,
     may_change: bool,
     /// Shown once: whom it is for, and the link.
@@ -95,11 +102,14 @@ async fn render(
     if !may_see(by.role) {
         return Err(not_allowed());
     }
-    let found = people(exchange, by).await?;
+    let at = Fields::of_query(exchange).filled("cursor").and_then(place);
+    let found = people(exchange, by, SHOWN, at).await?;
+    let next = found.last(|user| Position::new(user.created_at, &user.id));
     let roles: Vec<&'static str> = given(by.role).into_iter().map(Role::word).collect();
     let page = Users {
         layout: Layout::new(exchange, visitor, "Users"),
-        users: found.iter().map(|user| line(user, by)).collect(),
+        users: found.rows.iter().map(|user| line(user, by)).collect(),
+        pager: Pager::before(PAGE, &[], next.map(|next| cursor(&next)).as_deref()),
         may_change: by.role.is_org_admin(),
         link,
         name: Input::text("name", "Name").sent(&sent),
@@ -113,15 +123,32 @@ async fn render(
     html(exchange, sent.status, &page)
 }
 
-async fn people(exchange: &Exchange, by: &User) -> Result<Vec<User>, Fault> {
+async fn people(
+    exchange: &Exchange,
+    by: &User,
+    limit: u32,
+    after: Option<Position>,
+) -> Result<Paged<User>, Fault> {
     let page = Page {
-        limit: MAX_SHOWN,
-        after: None,
+        limit,
+        after,
         created_after: None,
         created_before: None,
     };
     let found = user::list(&exchange.gateway.store, &by.org_id, &page).await;
-    Ok(found.map_err(|error| down(&error))?.rows)
+    found.map_err(|error| down(&error))
+}
+
+/// A place in the list, as the address of the next page has it. Whatever it names, the list is the organization's own.
+fn cursor(place: &Position) -> String {
+    format!("{}-{}", place.at.0, place.id)
+}
+
+/// The place that an address names; what names none is the beginning.
+fn place(cursor: &str) -> Option<Position> {
+    let (at, id) = cursor.split_once('-')?;
+    let id = IdKind::User.accept(id)?;
+    Some(Position::new(Timestamp(at.parse().ok()?), &id))
 }
 
 /// Names by user id, for pages that show whose something is; none for who may not see who is there.
@@ -132,8 +159,12 @@ pub(crate) async fn names(
     if !may_see(visitor.user.role) {
         return Ok(HashMap::new());
     }
-    let people = people(exchange, &visitor.user).await?.into_iter();
-    Ok(people.map(|user| (user.id, user.name)).collect())
+    let people = people(exchange, &visitor.user, MAX_NAMED, None).await?;
+    Ok(people
+        .rows
+        .into_iter()
+        .map(|user| (user.id, user.name))
+        .collect())
 }
 
 fn line(user: &User, by: &User) -> Line {

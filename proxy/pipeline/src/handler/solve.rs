@@ -149,7 +149,7 @@ async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result
     if bytes.len() <= INLINE_BYTES {
         return Ok(read(bytes));
     }
-    let reading = gateway.background.spawn_blocking(move || read(bytes)).await;
+    let reading = gateway.solver.read(move || read(bytes)).await;
     reading.map_err(|error| Fault::internal(format_args!("reading a spec: {error}")))
 }
 

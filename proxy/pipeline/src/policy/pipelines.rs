@@ -36,6 +36,7 @@ struct Entry {
 }
 
 /// A route that is part of the program: which scope the control plane asks for is no policy.
+#[derive(Clone)]
 pub struct Endpoint {
     pub method: Method,
     /// With its parameters in braces.

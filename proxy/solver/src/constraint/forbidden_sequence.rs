@@ -3,7 +3,8 @@
 use crate::model::{Encoder, Literal};
 use crate::roster::Roster;
 use crate::rule::Rule;
-use crate::spec::scope::{Days, by_day};
+use crate::spec::places::{Places, keep_common};
+use crate::spec::scope::{Scope, by_day};
 use crate::spec::{ItemReader, Spec};
 use crate::vocabulary::{BOTH, Form};
 use crate::words;
@@ -22,38 +23,36 @@ pub(crate) static FORBIDDEN_SEQUENCE: Form = Form {
 const MAX_STEPS: usize = 7;
 
 struct ForbiddenSequence {
-    resources: Vec<usize>,
-    days: Days,
-    /// For each step, the slots of its kind.
-    steps: Vec<Vec<usize>>,
+    scope: Scope,
+    /// For each step, all slots of its kind; those of the scope are meant.
+    steps: Vec<Places>,
 }
 
 impl ForbiddenSequence {
     fn read(reader: &mut ItemReader<'_>) -> Self {
         let scope = reader.scope();
         let steps = reader.pattern("pattern", MAX_STEPS);
-        let steps = steps.into_iter().map(|condition| {
-            let of_kind = scope.slots.iter().copied().filter(|slot| {
-                let slot = reader.frame.slots.get(*slot);
-                slot.is_some_and(|slot| condition.holds(&slot.attributes))
-            });
-            of_kind.collect()
-        });
+        let steps = steps.iter().map(|kind| reader.slots_of(kind, scope.days));
         Self {
-            resources: scope.resources,
-            days: scope.days,
             steps: steps.collect(),
+            scope,
         }
+    }
+
+    /// For each step, its slots on each day.
+    fn by_step(&self, spec: &Spec) -> Vec<Vec<Vec<usize>>> {
+        let steps = self.steps.iter().map(|step| {
+            let mut slots = step.to_vec();
+            keep_common(&mut slots, &self.scope.slots);
+            by_day(&slots, self.scope.days, spec)
+        });
+        steps.collect()
     }
 
     /// For each day that a sequence can begin on, the slots of each step.
     fn starts(&self, spec: &Spec) -> Vec<Vec<Vec<usize>>> {
-        let by_step: Vec<Vec<Vec<usize>>> = self
-            .steps
-            .iter()
-            .map(|slots| by_day(slots, self.days, spec))
-            .collect();
-        (0..self.days.len())
+        let by_step = self.by_step(spec);
+        (0..self.scope.days.len())
             .filter_map(|first| {
                 let steps = by_step.iter().enumerate();
                 let steps: Option<Vec<Vec<usize>>> = steps
@@ -68,7 +67,10 @@ impl ForbiddenSequence {
 impl Rule for ForbiddenSequence {
     fn encode(&self, encoder: &mut Encoder<'_>) {
         let starts = self.starts(encoder.spec);
-        for resource in &self.resources {
+        for resource in &self.scope.resources {
+            if encoder.is_full() {
+                return;
+            }
             for steps in &starts {
                 let taken: Vec<Literal> = steps
                     .iter()
@@ -80,18 +82,20 @@ impl Rule for ForbiddenSequence {
     }
 
     fn units(&self, roster: &Roster<'_>) -> u64 {
-        let spec = roster.spec;
-        let takes = |resource: usize, step: &[usize], day: usize| {
-            step.iter().any(|slot| {
-                let on_day = spec.slots.get(*slot).is_some_and(|slot| slot.day == day);
-                on_day && roster.takes(resource, *slot)
-            })
-        };
+        let by_step = self.by_step(roster.spec);
         let mut units = 0;
-        for resource in &self.resources {
-            for first in self.days.iter() {
-                let mut steps = self.steps.iter().enumerate();
-                let is_whole = steps.all(|(place, step)| takes(*resource, step, first + place));
+        for resource in &self.scope.resources {
+            // Of each step, the days on which the resource takes such a slot.
+            let taken: Vec<Vec<bool>> = by_step
+                .iter()
+                .map(|days| {
+                    let days = days.iter().map(|slots| roster.takes_any(*resource, slots));
+                    days.collect()
+                })
+                .collect();
+            for first in 0..self.scope.days.len() {
+                let mut steps = taken.iter().enumerate();
+                let is_whole = steps.all(|(step, days)| days.get(first + step) == Some(&true));
                 units += u64::from(is_whole);
             }
         }
@@ -99,7 +103,7 @@ impl Rule for ForbiddenSequence {
     }
 
     fn words(&self, spec: &Spec) -> String {
-        let people = words::resources(spec, &self.resources);
+        let people = words::resources(spec, &self.scope.resources);
         format!("{people} avoids a sequence over {} days", self.steps.len())
     }
 }

@@ -60,7 +60,7 @@ impl Rolling {
         }
     }
 
-    /// The slots of each day of each window, and the least that is asked of it.
+    /// The slots of each day of each window.
     fn windows<'d>(&self, days: &'d [Vec<usize>]) -> Vec<&'d [Vec<usize>]> {
         if days.len() < self.window_days {
             vec![days]
@@ -69,8 +69,9 @@ impl Rolling {
         }
     }
 
-    fn least(&self, window: &[Vec<usize>]) -> Option<i64> {
-        self.min.filter(|_| window.len() == self.window_days)
+    /// The least that is asked of a window of so many days.
+    fn least(&self, days: usize) -> Option<i64> {
+        self.min.filter(|_| days == self.window_days)
     }
 }
 
@@ -81,27 +82,38 @@ impl Rule for Rolling {
         }
         let days = self.scope.by_day(encoder.spec);
         for resource in &self.scope.resources {
+            if encoder.is_full() {
+                return;
+            }
             for window in self.windows(&days) {
                 let terms = window
                     .iter()
                     .map(|day| (encoder.any(*resource, day), 1))
                     .collect();
-                encoder.linear(terms, self.least(window), self.max);
+                encoder.linear(terms, self.least(window.len()), self.max);
             }
         }
     }
 
     fn units(&self, roster: &Roster<'_>) -> u64 {
         let days = self.scope.by_day(roster.spec);
+        let window_days = self.window_days.min(days.len());
+        let least = self.least(window_days);
         let mut units = 0;
         for resource in &self.scope.resources {
-            for window in self.windows(&days) {
-                let worked = window.iter().map(|day| match self.unit {
-                    Unit::Slots => roster.count(*resource, day),
-                    Unit::Days => i64::from(roster.takes_any(*resource, day)),
-                    Unit::Minutes => roster.minutes(*resource, day),
-                });
-                units += outside(worked.sum(), self.least(window), self.max);
+            let days = days.iter().map(|day| match self.unit {
+                Unit::Slots => roster.count(*resource, day),
+                Unit::Days => i64::from(roster.takes_any(*resource, day)),
+                Unit::Minutes => roster.minutes(*resource, day),
+            });
+            // What was done before each day, and in all.
+            let mut done = vec![0];
+            done.extend(days.scan(0, |sum, day| {
+                *sum += day;
+                Some(*sum)
+            }));
+            for (before, after) in done.iter().zip(done.iter().skip(window_days)) {
+                units += outside(after - before, least, self.max);
             }
         }
         units
@@ -140,7 +152,7 @@ impl Rule for Rolling {
         let days = self.scope.by_day(spec);
         let sums = self.windows(&days).into_iter().map(|window| {
             let slots: Vec<usize> = window.iter().flatten().copied().collect();
-            let (min, max) = (self.least(window), self.max);
+            let (min, max) = (self.least(window.len()), self.max);
             match self.unit {
                 Unit::Minutes => Sum {
                     terms: timed(&slots, spec),

@@ -36,6 +36,9 @@ impl Runs {
     pub(super) fn encode(&self, encoder: &mut Encoder<'_>) {
         let days = self.scope.by_day(encoder.spec);
         for resource in &self.scope.resources {
+            if encoder.is_full() {
+                return;
+            }
             let on: Vec<Literal> = days
                 .iter()
                 .map(|day| {
@@ -58,6 +61,9 @@ impl Runs {
     fn encode_shortest(&self, on: &[Literal], encoder: &mut Encoder<'_>) {
         let min = days(self.min.unwrap_or(0));
         for length in 1..min {
+            if encoder.is_full() {
+                return;
+            }
             // A day off, the run, a day off.
             for window in on.windows(length + 2) {
                 let last = window.len() - 1;

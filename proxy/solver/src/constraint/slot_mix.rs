@@ -3,6 +3,7 @@
 use crate::model::{Encoder, Literal};
 use crate::roster::{Roster, outside};
 use crate::rule::Rule;
+use crate::spec::places::Places;
 use crate::spec::{ItemReader, Spec};
 use crate::vocabulary::{BOTH, Form};
 use crate::words;
@@ -18,8 +19,8 @@ pub(crate) static SLOT_MIX: Form = Form {
 };
 
 struct SlotMix {
-    slots: Vec<usize>,
-    kind: Vec<usize>,
+    slots: Places,
+    kind: Places,
     min: Option<i64>,
     max: Option<i64>,
 }
@@ -27,14 +28,9 @@ struct SlotMix {
 impl SlotMix {
     fn read(reader: &mut ItemReader<'_>) -> Self {
         let scope = reader.scope();
-        let (mut slots, mut kind) = (scope.slots, scope.resources);
-        let frame = reader.frame;
-        slots.retain(|slot| frame.slots.get(*slot).is_some_and(|slot| slot.need() > 0));
         let condition = reader.required_condition("where");
-        kind.retain(|resource| {
-            let resource = frame.resources.get(*resource);
-            resource.is_some_and(|resource| condition.holds(&resource.attributes))
-        });
+        let kind = reader.narrowed(&scope.resources, &condition);
+        let slots = reader.those(scope.slots, |slot| slot.need() > 0);
         let (min, max) = reader.bounds();
         Self {
             slots,
@@ -60,7 +56,9 @@ impl Rule for SlotMix {
     fn units(&self, roster: &Roster<'_>) -> u64 {
         let units = self.slots.iter().map(|slot| {
             let people = roster.people(*slot);
-            let of_kind = people.iter().filter(|person| self.kind.contains(person));
+            let of_kind = people
+                .iter()
+                .filter(|person| self.kind.binary_search(person).is_ok());
             let number = i64::try_from(of_kind.count()).unwrap_or(i64::MAX);
             outside(number, self.min, self.max)
         });

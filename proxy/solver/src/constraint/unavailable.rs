@@ -4,7 +4,7 @@ use crate::model::Encoder;
 use crate::roster::Roster;
 use crate::rule::{Rows, Rule, Sum, encode_rows};
 use crate::spec::scope::Scope;
-use crate::spec::{ItemReader, Spec};
+use crate::spec::{ItemReader, Slot, Spec};
 use crate::vocabulary::{Form, HARD};
 use crate::words;
 
@@ -24,12 +24,8 @@ impl Unavailable {
     fn read(reader: &mut ItemReader<'_>) -> Self {
         let mut scope = reader.scope();
         if let Some(days) = reader.dates("days") {
-            let slots = reader.frame.slots;
-            scope.slots.retain(|slot| {
-                slots
-                    .get(*slot)
-                    .is_some_and(|slot| days.contains(&slot.day))
-            });
+            let is_on = |slot: &Slot| days.binary_search(&slot.day).is_ok();
+            scope.slots = reader.those(scope.slots, is_on);
         }
         Self(scope)
     }

@@ -5,6 +5,7 @@ use crate::coverage;
 use crate::model::Encoder;
 use crate::roster::Roster;
 use crate::rule::Rule;
+use crate::spec::places::Places;
 use crate::spec::{ItemReader, MAX_WEIGHT, Spec};
 use crate::vocabulary::{Form, SOFT};
 use crate::words;
@@ -20,7 +21,7 @@ pub(crate) static SOFT_COVERAGE: Form = Form {
 };
 
 pub(crate) struct SoftCoverage {
-    pub(crate) slots: Vec<usize>,
+    pub(crate) slots: Places,
     pub(crate) under_weight: Option<i64>,
     pub(crate) over_weight: Option<i64>,
 }

@@ -98,21 +98,42 @@ impl<'a> Fields<'a> {
         integer(self.at(name), value, least, most, problems)
     }
 
-    /// Notes every field that nobody asked for.
+    /// Notes every field that nobody asked for; those whose names are not repeated, once.
     pub(crate) fn finish(self, problems: &mut Problems) {
+        let mut unknown = |name: &str| {
+            let pointer = format!("{}/{name}", self.pointer);
+            problems.add(pointer, ProblemCode::UnknownField, "is not a known field");
+        };
+        let mut has_unnamed = false;
         for name in self.map.keys() {
-            if !self.known.contains(&name.as_str()) {
-                let known_form = name.len() <= MAX_NAME_BYTES
-                    && name.bytes().all(|byte| byte.is_ascii_graphic());
-                let name = if known_form { name } else { "…" };
-                problems.add(
-                    format!("{}/{name}", self.pointer),
-                    ProblemCode::UnknownField,
-                    "is not a known field",
-                );
+            if self.known.contains(&name.as_str()) {
+                continue;
+            }
+            if is_repeatable(name) {
+                unknown(&escaped(name));
+            } else {
+                has_unnamed = true;
             }
         }
+        if has_unnamed {
+            unknown("…");
+        }
     }
+}
+
+/// Whether a name may stand in a problem.
+fn is_repeatable(name: &str) -> bool {
+    name.len() <= MAX_NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// A name as a segment of a JSON pointer (RFC 6901).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The name that a segment stands for.
+pub(crate) fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
 }
 
 /// Longest field name that a problem repeats.

@@ -1,15 +1,16 @@
 //! Reading one constraint or preference: its scope and its own fields, against the resources and slots of the spec.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::civil::Date;
 use serde_json::Value;
 
 use super::calendar::{self, Calendar};
 use super::fields::{self, Fields, wrong_type};
+use super::places::{Index, Lists, Places, keep_common};
 use super::problem::{ProblemCode, Problems};
 use super::scope::{Days, Scope};
-use super::{Attributes, MAX_NUMBER, MAX_WEIGHT, Resource, Slot, canonical};
+use super::{MAX_NUMBER, MAX_WEIGHT, Resource, Slot, canonical};
 
 /// What items refer to.
 pub(crate) struct Frame<'a> {
@@ -18,20 +19,55 @@ pub(crate) struct Frame<'a> {
     pub(crate) calendar: Calendar,
     pub(crate) resource_places: &'a HashMap<&'a str, usize>,
     pub(crate) slot_places: &'a HashMap<&'a str, usize>,
-    /// The slots as the caller wrote them.
-    pub(crate) written: &'a [Value],
+    pub(crate) resource_index: &'a Index<'a>,
+    pub(crate) slot_index: &'a Index<'a>,
+    /// Slots of which the caller said neither when they start nor when they end, ascending.
+    pub(crate) untimed: &'a [usize],
     /// Whether nothing is wrong with resources and slots: else it is not known which of them a condition chooses.
     pub(crate) is_whole: bool,
 }
 
+/// What the items of a spec leave behind for the spec as a whole.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) lists: Lists,
+    /// Slots that need times and have none.
+    pub(crate) needing_times: BTreeSet<usize>,
+    /// Resources with an attribute that is read as a cost and is none.
+    pub(crate) without_rate: BTreeSet<usize>,
+}
+
+impl Gathered {
+    /// Notes each problem once, however many items have it.
+    pub(crate) fn finish(self, resources: &[Resource], slots: &[Slot], problems: &mut Problems) {
+        for slot in self
+            .needing_times
+            .iter()
+            .filter_map(|slot| slots.get(*slot))
+        {
+            let pointer = format!("/slots/{}", slot.place);
+            let message = "needs `start` and `end`, as a rule measures its time";
+            problems.add(pointer, ProblemCode::NeedsTimes, message);
+        }
+        let resources = self.without_rate.iter().map(|place| resources.get(*place));
+        for resource in resources.flatten() {
+            let pointer = format!("/resources/{}/attributes", resource.place);
+            let message = format!(
+                "must have an integer from 0 to {MAX_WEIGHT} where a preference reads a cost"
+            );
+            problems.add(pointer, ProblemCode::WrongType, message);
+        }
+    }
+}
+
 /// Attributes and the values they must have.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Condition(Vec<(String, String)>);
 
 impl Condition {
-    pub(crate) fn holds(&self, attributes: &Attributes) -> bool {
-        self.0
-            .iter()
-            .all(|(key, value)| attributes.get(key) == Some(value))
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parts = self.0.iter();
+        parts.map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
     /// In words: `role = "rn" and senior = true`.
@@ -48,10 +84,11 @@ impl Condition {
 pub(crate) struct ItemReader<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) frame: &'a Frame<'a>,
-    /// Problems that were found before this item.
-    pub(crate) before: usize,
+    pub(crate) gathered: &'a mut Gathered,
     pub(crate) problems: &'a mut Problems,
     pub(crate) is_preference: bool,
+    /// Fields of the scope in which something is wrong.
+    pub(crate) flawed: Vec<&'static str>,
 }
 
 impl ItemReader<'_> {
@@ -67,69 +104,116 @@ impl ItemReader<'_> {
     }
 
     /// `resource_ids` or `resource_where`; both narrow.
-    pub(crate) fn resources(&mut self) -> Vec<usize> {
+    pub(crate) fn resources(&mut self) -> Places {
         let frame = self.frame;
-        let mut chosen: Vec<usize> = match self.fields.list("resource_ids", self.problems) {
-            None => (0..frame.resources.len()).collect(),
-            Some(ids) => {
-                let pointer = self.fields.at("resource_ids");
-                let known = frame.resource_places;
-                known_ids(
-                    &pointer,
-                    ids,
-                    known,
-                    ProblemCode::UnknownResource,
-                    self.problems,
-                )
-            }
+        let unknown = ProblemCode::UnknownResource;
+        let ids = self.ids("resource_ids", frame.resource_places, unknown);
+        let Ok(condition) = self.scope_condition("resource_where") else {
+            return Places::default();
         };
-        let before = self.problems.len();
-        let condition = self.condition("resource_where");
-        if self.problems.len() > before {
-            // What it would choose is not known.
-            return Vec::new();
-        }
+        let Some(mut chosen) = ids else {
+            return self.resources_of(&condition.unwrap_or_default());
+        };
         if let Some(condition) = condition {
-            chosen.retain(|resource| {
-                let resource = frame.resources.get(*resource);
-                resource.is_some_and(|resource| condition.holds(&resource.attributes))
-            });
+            keep_common(&mut chosen, &self.resources_of(&condition));
         }
-        chosen
+        self.gathered.lists.keep(chosen)
+    }
+
+    fn resources_of(&mut self, condition: &Condition) -> Places {
+        let index = self.frame.resource_index;
+        self.gathered.lists.resources(index, condition)
     }
 
     /// `slot_ids` or `slot_where`, `from` and `to`; all of them narrow.
-    pub(crate) fn slots(&mut self) -> (Vec<usize>, Days) {
+    pub(crate) fn slots(&mut self) -> (Places, Days) {
         let frame = self.frame;
-        let mut chosen: Vec<usize> = match self.fields.list("slot_ids", self.problems) {
-            None => (0..frame.slots.len()).collect(),
-            Some(ids) => {
-                let pointer = self.fields.at("slot_ids");
-                known_ids(
-                    &pointer,
-                    ids,
-                    frame.slot_places,
-                    ProblemCode::UnknownSlot,
-                    self.problems,
-                )
+        let ids = self.ids("slot_ids", frame.slot_places, ProblemCode::UnknownSlot);
+        let before = self.problems.len();
+        let condition = self.scope_condition("slot_where");
+        let days = self.days();
+        let condition = match condition {
+            Ok(condition) if self.problems.len() == before => condition,
+            _ => return (Places::default(), days),
+        };
+        let chosen = match ids {
+            None => self.slots_of(&condition.unwrap_or_default(), days),
+            Some(mut chosen) => {
+                keep_common(
+                    &mut chosen,
+                    &self.slots_of(&condition.unwrap_or_default(), days),
+                );
+                self.gathered.lists.keep(chosen)
             }
         };
-        let before = self.problems.len();
-        let condition = self.condition("slot_where");
-        let days = self.days();
-        if self.problems.len() > before {
-            return (Vec::new(), days);
-        }
-        let is_every_day = days.len() == frame.calendar.days;
-        chosen.retain(|slot| {
-            frame.slots.get(*slot).is_some_and(|slot| {
-                let wanted = condition
-                    .as_ref()
-                    .is_none_or(|condition| condition.holds(&slot.attributes));
-                wanted && (is_every_day || days.iter().contains(&slot.day))
-            })
-        });
         (chosen, days)
+    }
+
+    /// The slots of a kind on some days.
+    pub(crate) fn slots_of(&mut self, condition: &Condition, days: Days) -> Places {
+        let frame = self.frame;
+        let before = |day: usize| frame.slots.partition_point(|slot| slot.day < day);
+        let on_days = if days.len() == frame.calendar.days {
+            // Also slots whose day is not known.
+            0..frame.slots.len()
+        } else {
+            before(days.first)..before(days.end)
+        };
+        let lists = &mut self.gathered.lists;
+        lists.slots(frame.slot_index, condition, days, &on_days)
+    }
+
+    /// Those of a scope's resources that meet a condition.
+    pub(crate) fn narrowed(&mut self, resources: &Places, condition: &Condition) -> Places {
+        let mut chosen = resources.to_vec();
+        keep_common(&mut chosen, &self.resources_of(condition));
+        self.gathered.lists.keep(chosen)
+    }
+
+    /// Those of a scope's slots that are wanted.
+    pub(crate) fn those(&mut self, slots: Places, is_wanted: impl Fn(&Slot) -> bool) -> Places {
+        let all = self.frame.slots;
+        let is_wanted = |slot: &usize| all.get(*slot).is_some_and(&is_wanted);
+        if slots.iter().all(is_wanted) {
+            return slots;
+        }
+        let wanted = slots.iter().copied().filter(is_wanted).collect();
+        self.gathered.lists.keep(wanted)
+    }
+
+    /// The ids of a list as places, where the field is there.
+    fn ids(
+        &mut self,
+        name: &'static str,
+        known: &HashMap<&str, usize>,
+        unknown: ProblemCode,
+    ) -> Option<Vec<usize>> {
+        self.noting(name, |reader| {
+            let ids = reader.fields.list(name, reader.problems)?;
+            let pointer = reader.fields.at(name);
+            Some(known_ids(&pointer, ids, known, unknown, reader.problems))
+        })
+    }
+
+    /// A condition of the scope, where the field is there; `Err` where it is not known what it would choose.
+    fn scope_condition(&mut self, name: &'static str) -> Result<Option<Condition>, ()> {
+        let before = self.problems.len();
+        let condition = self.noting(name, |reader| reader.condition(name));
+        if self.problems.len() > before {
+            Err(())
+        } else {
+            Ok(condition)
+        }
+    }
+
+    /// Reads a field of the scope, and notes whether anything is wrong with it.
+    fn noting<T>(&mut self, name: &'static str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.problems.len();
+        let read = read(self);
+        if self.problems.len() > before {
+            self.flawed.push(name);
+        }
+        read
     }
 
     fn days(&mut self) -> Days {
@@ -140,6 +224,7 @@ impl ItemReader<'_> {
             let message = "is before `from`";
             self.problems
                 .add(self.fields.at("to"), ProblemCode::MinAboveMax, message);
+            self.flawed.push("to");
         }
         let calendar = self.frame.calendar;
         let place = |date: Date| {
@@ -158,11 +243,13 @@ impl ItemReader<'_> {
     }
 
     fn date(&mut self, name: &'static str) -> Option<Date> {
-        let text = self.fields.text(name, self.problems)?;
-        date_at(self.fields.at(name), text, self.problems)
+        self.noting(name, |reader| {
+            let text = reader.fields.text(name, reader.problems)?;
+            date_at(reader.fields.at(name), text, reader.problems)
+        })
     }
 
-    /// Dates of a list, as days of the spec; those outside of it are left out.
+    /// Dates of a list, as days of the spec, ascending; those outside of it are left out.
     pub(crate) fn dates(&mut self, name: &'static str) -> Option<Vec<usize>> {
         let values = self.fields.list(name, self.problems)?;
         let mut days = Vec::new();
@@ -177,6 +264,8 @@ impl ItemReader<'_> {
             let day = usize::try_from(self.frame.calendar.offset(date));
             days.extend(day.ok().filter(|day| *day < self.frame.calendar.days));
         }
+        days.sort_unstable();
+        days.dedup();
         Some(days)
     }
 
@@ -191,7 +280,7 @@ impl ItemReader<'_> {
             Some(value) => condition(self.fields.at(name), value, self.problems),
             None => None,
         };
-        found.unwrap_or(Condition(Vec::new()))
+        found.unwrap_or_default()
     }
 
     /// A required integer, and the least where it is wrong.
@@ -279,10 +368,8 @@ impl ItemReader<'_> {
     fn knows_members(&mut self, ids: &'static str, condition: &'static str) -> bool {
         let listed = self.fields.get(ids).and_then(Value::as_array);
         let is_one = listed.is_some_and(|ids| ids.len() == 1);
-        let is_clear = [ids, condition, "from", "to"].iter().all(|name| {
-            let pointer = self.fields.at(name);
-            !self.problems.any_in(&pointer, self.before)
-        });
+        let telling = [ids, condition, "from", "to"];
+        let is_clear = !telling.iter().any(|name| self.flawed.contains(name));
         is_one || (self.frame.is_whole && is_clear)
     }
 
@@ -319,11 +406,7 @@ impl ItemReader<'_> {
             let rate = text.map_or(Some(0), |text| text.parse().ok());
             let rate = rate.filter(|rate| (0..=MAX_WEIGHT).contains(rate));
             if rate.is_none() {
-                let pointer = format!("/resources/{}/attributes", resource.place);
-                let message = format!(
-                    "must have an integer from 0 to {MAX_WEIGHT} where a preference reads a cost"
-                );
-                self.problems.add(pointer, ProblemCode::WrongType, message);
+                self.gathered.without_rate.insert(*place);
             }
             rates.push(rate.unwrap_or(0));
         }
@@ -384,14 +467,12 @@ impl ItemReader<'_> {
 
     /// Every one of these slots must say when it starts and ends. Where one says it wrongly, that is the problem.
     pub(crate) fn need_times(&mut self, slots: &[usize]) {
-        for slot in slots.iter().filter_map(|slot| self.frame.slots.get(*slot)) {
-            let written = self.frame.written.get(slot.place);
-            let says = |name: &str| written.is_some_and(|slot| slot.get(name).is_some());
-            if slot.times.is_none() && !says("start") && !says("end") {
-                let pointer = format!("/slots/{}", slot.place);
-                let message = "needs `start` and `end`, as a rule measures its time";
-                self.problems.add(pointer, ProblemCode::NeedsTimes, message);
-            }
+        let (untimed, noted) = (self.frame.untimed, &mut self.gathered.needing_times);
+        // Many rules about the same slots look once.
+        if noted.len() < untimed.len() {
+            let mut untimed = untimed.to_vec();
+            keep_common(&mut untimed, slots);
+            noted.extend(untimed);
         }
     }
 }
@@ -415,24 +496,23 @@ pub(crate) fn known_ids(
 ) -> Vec<usize> {
     let mut places = Vec::with_capacity(ids.len());
     for (index, value) in ids.iter().enumerate() {
-        let here = format!("{pointer}/{index}");
-        let Some(id) = fields::text(here.clone(), value, problems) else {
-            continue;
-        };
-        match known.get(id) {
-            None => problems.add(here, unknown, "is not an id of this spec"),
-            Some(place) => places.push((*place, here)),
+        let here = || format!("{pointer}/{index}");
+        match value.as_str().map(|id| known.get(id)) {
+            None => wrong_type(problems, here(), "a string", value),
+            Some(None) => problems.add(here(), unknown, "is not an id of this spec"),
+            Some(Some(place)) => places.push((*place, index)),
         }
     }
     if ids.is_empty() {
         problems.add(pointer, ProblemCode::OutOfRange, "must not be empty");
     }
-    places.sort();
+    places.sort_unstable();
     for pair in places.windows(2) {
-        if let [(one, _), (other, here)] = pair
+        if let [(one, _), (other, index)] = pair
             && one == other
         {
-            problems.add(here.as_str(), ProblemCode::DuplicateId, "stands twice");
+            let here = format!("{pointer}/{index}");
+            problems.add(here, ProblemCode::DuplicateId, "stands twice");
         }
     }
     let mut places: Vec<usize> = places.into_iter().map(|(place, _)| place).collect();

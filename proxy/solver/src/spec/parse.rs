@@ -10,8 +10,9 @@ use svc_core::json;
 
 use super::calendar::{self, Calendar};
 use super::fields::{self, Fields};
-use super::item::{self, Frame, ItemReader};
-use super::problem::{ProblemCode, Problems};
+use super::item::{self, Condition, Frame, Gathered, ItemReader};
+use super::places::{Index, Lists, Places};
+use super::problem::{EXPANDS, ProblemCode, Problems};
 use super::{
     Attributes, DEFAULT_TIME_LIMIT_SECONDS, Item, MAX_DAYS, MAX_ID_CHARS, MAX_ITEMS, MAX_PAIRS,
     MAX_REQUIREMENTS, MAX_RESOURCES, MAX_SLOTS, MAX_TIME_LIMIT_SECONDS, MAX_WEIGHT, Requirement,
@@ -90,9 +91,18 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
     if !problems.is_empty() && sizes.iter().any(|(_, size, most)| size > most) {
         return None;
     }
-    let (before, written) = (problems.len(), slots);
+    let before = problems.len();
+    let mut gathered = Gathered::default();
     let resources = read_resources(resources, problems);
-    let (slots, calendar) = read_slots(written, &resources, problems);
+    let resource_index = Index::new(resources.iter().map(|resource| &resource.attributes));
+    let written = slots;
+    let (slots, calendar) = read_slots(slots, &resource_index, &mut gathered.lists, problems);
+    let slot_index = Index::new(slots.iter().map(|slot| &slot.attributes));
+    let untimed: Vec<usize> = (0..)
+        .zip(&slots)
+        .filter(|(_, slot)| is_untimed(slot, written))
+        .map(|(place, _)| place)
+        .collect();
     let resource_places = places(resources.iter().map(|resource| resource.id.as_str()));
     let slot_places = places(slots.iter().map(|slot| slot.id.as_str()));
     let frame = Frame {
@@ -101,11 +111,20 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
         calendar,
         resource_places: &resource_places,
         slot_places: &slot_places,
-        written,
+        resource_index: &resource_index,
+        slot_index: &slot_index,
+        untimed: &untimed,
         is_whole: problems.len() == before,
     };
-    let hard = read_items("constraints", constraints, Strength::Hard, &frame, problems);
-    let soft = read_items("preferences", preferences, Strength::Soft, &frame, problems);
+    let mut items = |list, values, strength| {
+        read_items(list, values, strength, &frame, &mut gathered, problems)
+    };
+    let hard = items("constraints", constraints, Strength::Hard);
+    let soft = items("preferences", preferences, Strength::Soft);
+    if gathered.lists.are_too_long() {
+        problems.add("", ProblemCode::TooLarge, EXPANDS);
+    }
+    gathered.finish(&resources, &slots, problems);
     Some(Spec {
         resources,
         slots,
@@ -114,6 +133,13 @@ fn read(document: &Map<String, Value>, problems: &mut Problems) -> Option<Spec> 
         soft,
         time_limit_seconds,
     })
+}
+
+/// Whether the caller said neither when a slot starts nor when it ends. Where one is said wrongly, that is the problem.
+fn is_untimed(slot: &Slot, written: &[Value]) -> bool {
+    let written = written.get(slot.place);
+    let says = |name: &str| written.is_some_and(|slot| slot.get(name).is_some());
+    slot.times.is_none() && !says("start") && !says("end")
 }
 
 fn options(fields: &mut Fields<'_>, problems: &mut Problems) -> i64 {
@@ -212,14 +238,24 @@ struct Dated {
 /// solves it.
 fn read_slots(
     values: &[Value],
-    resources: &[Resource],
+    resources: &Index<'_>,
+    lists: &mut Lists,
     problems: &mut Problems,
 ) -> (Vec<Slot>, Calendar) {
     let mut ids = Ids::new("slots");
     let mut dated = Vec::with_capacity(values.len());
+    let mut pairs = 0;
     for (place, value) in values.iter().enumerate() {
-        if let Some(read) = read_slot(place, value, resources, problems) {
+        let mut eligible = |condition: &Condition| {
+            if pairs > MAX_PAIRS {
+                Places::default()
+            } else {
+                lists.resources(resources, condition)
+            }
+        };
+        if let Some(read) = read_slot(place, value, &mut eligible, problems) {
             ids.note(&read.slot.id, place, problems);
+            pairs += read.slot.candidates().len();
             dated.push(read);
         }
     }
@@ -252,7 +288,6 @@ fn read_slots(
     slots.sort_by(|one, other| {
         (one.day, one.times, &one.id).cmp(&(other.day, other.times, &other.id))
     });
-    let pairs: usize = slots.iter().map(|slot| slot.candidates().len()).sum();
     if pairs > MAX_PAIRS {
         let message =
             format!("have more than {MAX_PAIRS} pairs of a slot and an eligible resource");
@@ -264,7 +299,7 @@ fn read_slots(
 fn read_slot(
     place: usize,
     value: &Value,
-    resources: &[Resource],
+    eligible: &mut impl FnMut(&Condition) -> Places,
     problems: &mut Problems,
 ) -> Option<Dated> {
     let mut fields = Fields::of(format!("/slots/{place}"), value, problems)?;
@@ -273,7 +308,7 @@ fn read_slot(
     let date = day.and_then(|text| item::date_at(fields.at("day"), text, problems));
     let times = times(&mut fields, problems);
     let attributes = attributes(&mut fields, problems);
-    let requirements = requirements(&mut fields, resources, problems);
+    let requirements = requirements(&mut fields, eligible, problems);
     fields.finish(problems);
     let slot = Slot {
         id: id?.to_owned(),
@@ -326,7 +361,7 @@ fn times(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Times> {
 
 fn requirements(
     fields: &mut Fields<'_>,
-    resources: &[Resource],
+    eligible: &mut impl FnMut(&Condition) -> Places,
     problems: &mut Problems,
 ) -> Vec<Requirement> {
     let pointer = fields.at("requirements");
@@ -351,17 +386,11 @@ fn requirements(
             None => None,
         };
         fields.finish(problems);
-        let meets = |resource: &Resource| {
-            condition
-                .as_ref()
-                .is_none_or(|condition| condition.holds(&resource.attributes))
-        };
-        let eligible = resources.iter().enumerate();
-        let eligible = eligible.filter(|(_, resource)| meets(resource));
+        let condition = condition.unwrap_or_default();
         requirements.push(Requirement {
             count: count.unwrap_or(0),
-            eligible: eligible.map(|(place, _)| place).collect(),
-            words: condition.map_or_else(String::new, |condition| condition.words()),
+            eligible: eligible(&condition),
+            words: condition.words(),
         });
     }
     requirements.sort_by(|one, other| (&one.words, one.count).cmp(&(&other.words, other.count)));
@@ -373,11 +402,15 @@ fn read_items(
     values: &[Value],
     strength: Strength,
     frame: &Frame<'_>,
+    gathered: &mut Gathered,
     problems: &mut Problems,
 ) -> Vec<Item> {
     let mut labels = BTreeMap::new();
     let mut items = Vec::with_capacity(values.len());
     for (place, value) in values.iter().enumerate() {
+        if gathered.lists.are_too_long() {
+            break;
+        }
         let pointer = format!("/{list}/{place}");
         let Some(mut fields) = Fields::of(pointer.clone(), value, problems) else {
             continue;
@@ -409,9 +442,10 @@ fn read_items(
         let mut reader = ItemReader {
             fields,
             frame,
-            before: problems.len(),
+            gathered,
             problems,
             is_preference: strength == Strength::Soft,
+            flawed: Vec::new(),
         };
         let rule = (form.read)(&mut reader);
         reader.fields.finish(reader.problems);

@@ -1,10 +1,14 @@
 //! What is wrong with a spec: every problem at once, each with a JSON pointer, a code and a message. Messages
 //! never repeat a value.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault};
 
-/// Problems that one answer lists.
+use super::fields;
+
+/// Problems that one answer lists, and that are kept: a short body can have millions.
 const MAX_LISTED: usize = 1_000;
 
 /// Kinds of problems; the words are part of the interface (docs/solve.md).
@@ -45,7 +49,6 @@ impl ProblemCode {
     }
 }
 
-#[derive(PartialEq, Eq)]
 struct Problem {
     pointer: String,
     code: ProblemCode,
@@ -54,7 +57,9 @@ struct Problem {
 
 #[derive(Default)]
 pub(crate) struct Problems {
-    found: Vec<Problem>,
+    /// The first ones that were found.
+    listed: Vec<Problem>,
+    found: usize,
 }
 
 impl Problems {
@@ -64,43 +69,37 @@ impl Problems {
         code: ProblemCode,
         message: impl Into<String>,
     ) {
-        self.found.push(Problem {
-            pointer: pointer.into(),
-            code,
-            message: message.into(),
-        });
+        self.found += 1;
+        if self.listed.len() < MAX_LISTED {
+            self.listed.push(Problem {
+                pointer: pointer.into(),
+                code,
+                message: message.into(),
+            });
+        }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.found == 0
     }
 
-    /// How many were noted so far.
-    pub(crate) fn len(&self) -> usize {
-        self.found.len()
+    /// How many were found so far.
+    pub(crate) const fn len(&self) -> usize {
+        self.found
     }
 
-    /// Whether any but the first `before` is at this pointer or inside of what it points to.
-    pub(crate) fn any_in(&self, pointer: &str, before: usize) -> bool {
-        let later = self.found.get(before..).unwrap_or_default();
-        later
-            .iter()
-            .any(|problem| problem.pointer.starts_with(pointer))
-    }
-
-    /// The fault that names everything, in the order of the document; of very many the first, and how many there are.
+    /// The fault that names everything, in the order of the document; of very many some, and how many there are.
     pub(crate) fn into_result(mut self, document: &Map<String, Value>) -> Result<(), Fault> {
-        if self.found.is_empty() {
+        if self.is_empty() {
             return Ok(());
         }
-        self.found
-            .sort_by_cached_key(|problem| place(document, &problem.pointer));
-        self.found.dedup();
-        let param = self.found.first().map(|problem| problem.pointer.clone());
+        let mut order = Order::new(document);
+        self.listed
+            .sort_by_cached_key(|problem| order.place(&problem.pointer));
+        let param = self.listed.first().map(|problem| problem.pointer.clone());
         let errors: Vec<Value> = self
-            .found
+            .listed
             .iter()
-            .take(MAX_LISTED)
             .map(|problem| {
                 json!({"pointer": problem.pointer, "code": problem.code.word(), "message": problem.message})
             })
@@ -109,21 +108,23 @@ impl Problems {
             .fault()
             .at(param.unwrap_or_default())
             .detail("errors", errors);
-        let total = self.found.len();
-        Err(if total > MAX_LISTED {
-            fault.detail("total", total)
+        Err(if self.found > MAX_LISTED {
+            fault.detail("total", self.found)
         } else {
             fault
         })
     }
 }
 
+/// What is wrong with rules that are too many for the engine, or about too much.
+pub(crate) const EXPANDS: &str = "the rules expand to more than the solver takes";
+
 /// The fault for a spec whose model is beyond what the engine gets.
 pub(crate) fn too_large() -> Fault {
     let error = json!({
         "pointer": "",
         "code": ProblemCode::TooLarge.word(),
-        "message": "the rules expand to more than the solver takes",
+        "message": EXPANDS,
     });
     Code::SolverSpecInvalid
         .fault()
@@ -131,33 +132,70 @@ pub(crate) fn too_large() -> Fault {
         .detail("errors", vec![error])
 }
 
-/// Where a pointer points in the document; what is missing comes behind its siblings.
-fn place(document: &Map<String, Value>, pointer: &str) -> Vec<usize> {
-    let mut places = Vec::new();
-    let mut segments = pointer.split('/').skip(1);
-    let Some(first) = segments.next() else {
-        return places;
-    };
-    let position = |map: &Map<String, Value>, key: &str| {
-        map.keys()
-            .position(|name| name == key)
-            .unwrap_or(usize::MAX)
-    };
-    places.push(position(document, first));
-    let mut here = document.get(first);
-    for segment in segments {
-        match here {
-            Some(Value::Object(map)) => {
-                places.push(position(map, segment));
-                here = map.get(segment);
-            }
-            Some(Value::Array(values)) => {
-                let index = segment.parse().unwrap_or(usize::MAX);
-                places.push(index);
-                here = values.get(index);
-            }
-            _ => places.push(usize::MAX),
+/// The order of a document. The fields of an object are counted once: there can be many, and problems with each.
+struct Order<'a> {
+    document: &'a Map<String, Value>,
+    /// By the pointer of the object.
+    fields: HashMap<String, HashMap<&'a str, usize>>,
+}
+
+impl<'a> Order<'a> {
+    fn new(document: &'a Map<String, Value>) -> Self {
+        Self {
+            document,
+            fields: HashMap::new(),
         }
     }
-    places
+
+    /// Where a pointer points; what is missing comes behind its siblings.
+    fn place(&mut self, pointer: &str) -> Vec<usize> {
+        let mut places = Vec::new();
+        let mut object = Some(self.document);
+        let mut array: Option<&'a [Value]> = None;
+        let mut parent = String::new();
+        for segment in pointer.split('/').skip(1) {
+            let (place, value) = match (object, array) {
+                (Some(map), _) => {
+                    let key = fields::unescaped(segment);
+                    (self.field(&parent, map, &key), map.get(&key))
+                }
+                (None, Some(values)) => {
+                    let place = segment.parse().unwrap_or(usize::MAX);
+                    (place, values.get(place))
+                }
+                (None, None) => (usize::MAX, None),
+            };
+            places.push(place);
+            object = value.and_then(Value::as_object);
+            array = value.and_then(Value::as_array).map(Vec::as_slice);
+            parent.push('/');
+            parent.push_str(segment);
+        }
+        places
+    }
+
+    fn field(&mut self, pointer: &str, map: &'a Map<String, Value>, key: &str) -> usize {
+        if !self.fields.contains_key(pointer) {
+            let places = map.keys().map(String::as_str).zip(0..).collect();
+            self.fields.insert(pointer.to_owned(), places);
+        }
+        let fields = self.fields.get(pointer);
+        let place = fields.and_then(|fields| fields.get(key));
+        place.copied().unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_that_are_not_listed_are_counted_and_not_kept() {
+        let mut problems = Problems::default();
+        for place in 0..MAX_LISTED * 3 {
+            problems.add(format!("/{place}"), ProblemCode::UnknownField, "");
+        }
+        assert_eq!(problems.listed.len(), MAX_LISTED);
+        assert_eq!(problems.len(), MAX_LISTED * 3);
+    }
 }

@@ -1,28 +1,25 @@
 //! Which resources, slots and days a rule is about.
 
 use super::Spec;
+use super::places::Places;
 
 /// Of every rule. Ascending places in the spec's own order.
 #[derive(Default)]
 pub(crate) struct Scope {
-    pub(crate) resources: Vec<usize>,
-    pub(crate) slots: Vec<usize>,
+    pub(crate) resources: Places,
+    pub(crate) slots: Places,
     /// Days that sequences and windows run over.
     pub(crate) days: Days,
 }
 
 /// Days from `first` until before `end`.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Days {
     pub(crate) first: usize,
     pub(crate) end: usize,
 }
 
 impl Days {
-    pub(crate) const fn iter(self) -> std::ops::Range<usize> {
-        self.first..self.end
-    }
-
     pub(crate) const fn len(self) -> usize {
         self.end.saturating_sub(self.first)
     }

@@ -289,6 +289,61 @@ fn a_list_of_problems_that_is_cut_says_how_many_there_are() {
 }
 
 #[test]
+fn a_document_of_nothing_but_unknown_fields_is_read_once() {
+    let mut value = small(json!([{"id": "t", "day": "2026-02-20"}]), json!([]));
+    for place in 0..300_000 {
+        value[format!("f{place}")] = Value::Null;
+    }
+    let fault = parse(value.to_string().as_bytes()).err().unwrap();
+    let details = fault.details_value();
+    assert_eq!(details["errors"][999]["pointer"], "/f999");
+    assert_eq!(details["total"], 300_000);
+}
+
+#[test]
+fn unknown_names_are_pointed_at_as_json_pointers_are_written() {
+    let mut value = base();
+    value["resources"][0]["a/b~c"] = json!(1);
+    value["resources"][0]["zwei Wörter"] = json!(1);
+    value["resources"][0]["\u{1}"] = json!(1);
+    let expected = [
+        "/resources/0/a~1b~0c unknown_field",
+        "/resources/0/… unknown_field",
+    ];
+    assert_eq!(refused(&value).1, expected);
+}
+
+#[test]
+fn what_rules_choose_is_bounded_and_shared() {
+    let slots: Vec<Value> = (0..5_000)
+        .map(|place| {
+            let attributes = json!({"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1, "i": 1, "j": 1});
+            json!({"id": format!("s{place}"), "day": "2026-02-20", "attributes": attributes})
+        })
+        .collect();
+    // Which of the ten attributes a condition asks for are the bits of a number: every slot meets them all.
+    let kind = |number: usize| -> Value {
+        let letters = ('a'..='j').enumerate();
+        let asked = letters.filter(|(bit, _)| number >> bit & 1 == 1);
+        asked
+            .map(|(_, letter)| json!({"key": letter.to_string(), "equals": 1}))
+            .collect()
+    };
+    let rule =
+        |number: usize| json!({"type": "max_per_day", "limit": 1, "slot_where": kind(number)});
+    let kinds: Vec<Value> = (0..999).map(rule).collect();
+    assert!(parse(small(json!(slots), json!(kinds)).to_string().as_bytes()).is_ok());
+    let sequence = json!({"type": "forbidden_sequence", "pattern": [[], [], [], [], [], [], []]});
+    let alike = json!(vec![sequence; 2_000]);
+    assert!(parse(small(json!(slots), alike).to_string().as_bytes()).is_ok());
+    let kinds: Vec<Value> = (0..1_010).map(rule).collect();
+    assert_eq!(
+        refused(&small(json!(slots), json!(kinds))).1,
+        [" too_large"]
+    );
+}
+
+#[test]
 fn every_example_is_accepted_and_every_unknown_field_is_not() {
     for form in VOCABULARY {
         for strength in form.strengths {

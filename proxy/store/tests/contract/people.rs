@@ -26,6 +26,7 @@ on_both! {
     links_issued_at_once_are_one,
     a_step_belongs_to_the_secret_that_was_judged,
     attempts_that_share_buckets_never_wait_for_each_other,
+    attempts_that_have_to_wait_write_nothing,
     an_address_is_found_by_an_index_whatever_its_case,
 }
 
@@ -351,6 +352,26 @@ async fn attempts_that_share_buckets_never_wait_for_each_other(db: TestDb) {
     // All is forgiven.
     let left = "SELECT CAST(SUM(attempts) AS TEXT) FROM login_attempts";
     assert_eq!(db.texts(left).await, ["0"]);
+}
+
+async fn attempts_that_have_to_wait_write_nothing(db: TestDb) {
+    let store = db.open().await;
+    let attempt = |account: &str| {
+        let network = Bucket::shared(&["network"], 2);
+        Buckets::from([network, Bucket::own(&["pair", account], 10)])
+    };
+    let wait_ms = async |account: &str| {
+        let counted = attempt(account);
+        throttle::take(&store, &counted, NOW).await.unwrap()
+    };
+    assert_eq!(wait_ms("one").await, None);
+    assert_eq!(wait_ms("two").await, None);
+    let buckets = "SELECT CAST(COUNT(*) AS TEXT) FROM login_attempts";
+    assert_eq!(db.texts(buckets).await, ["3"]);
+    for account in ["three", "four"] {
+        assert_eq!(wait_ms(account).await, Some(60_000));
+    }
+    assert_eq!(db.texts(buckets).await, ["3"]);
 }
 
 /// As a role that row-level security binds: it lets no function see what a row holds before the policy has judged it.
