@@ -6,7 +6,7 @@
 //! reaches a caller.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value, json};
@@ -396,10 +396,12 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Collects every problem of one request, in document order, into one 422 (contract 1.3).
+/// Collects the problems of one request, in document order, into one 422 (contract 1.3).
 #[derive(Default)]
 pub struct Problems {
     found: Vec<(String, String)>,
+    /// Those past [`MAX_LISTED`].
+    unlisted: usize,
     /// The first field or kind that the surface does not have.
     foreign: Option<String>,
     /// The first unknown field that is null, which not every surface refuses.
@@ -409,7 +411,11 @@ pub struct Problems {
 impl Problems {
     /// Notes that the value at `path` (`a.b[2].c`, `$body`, `$query.limit`) is wrong.
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.found.push((path.into(), message.into()));
+        if self.found.len() < MAX_LISTED {
+            self.found.push((path.into(), message.into()));
+        } else {
+            self.unlisted += 1;
+        }
     }
 
     /// Notes something that the surface does not have at all.
@@ -426,19 +432,23 @@ impl Problems {
 
     /// Takes over what another collection has found.
     pub fn append(&mut self, other: Self) {
-        self.found.extend(other.found);
+        for (path, message) in other.found {
+            self.add(path, message);
+        }
+        self.unlisted += other.unlisted;
         self.foreign = self.foreign.take().or(other.foreign);
         self.unknown_null = self.unknown_null.take().or(other.unknown_null);
     }
 
     /// Puts what was found in query parameters into the order of their names; what is in none of them comes last.
     pub fn order_query(&mut self, names: &[String]) {
-        let place = |path: &str| {
-            let name = path.strip_prefix("$query.")?;
-            names.iter().position(|other| other == name)
-        };
+        let mut places = HashMap::with_capacity(names.len());
+        for (at, name) in names.iter().enumerate() {
+            places.entry(name.as_str()).or_insert(at);
+        }
+        let place = |path: &str| places.get(path.strip_prefix("$query.")?).copied();
         self.found
-            .sort_by_key(|(path, _)| place(path).unwrap_or(usize::MAX));
+            .sort_by_cached_key(|(path, _)| place(path).unwrap_or(usize::MAX));
     }
 
     /// Whether nothing was noted. What is unknown and null is not counted ([`Self::add_unknown_null`]).
@@ -448,7 +458,7 @@ impl Problems {
 
     /// How many were noted so far.
     pub fn len(&self) -> usize {
-        self.found.len()
+        self.found.len() + self.unlisted
     }
 
     /// As [`Problems::into_result`] on the compat surfaces, where 400 `UNSUPPORTED_PARAMETER` by name comes
@@ -477,7 +487,7 @@ impl Problems {
         self.into_compat_result()
     }
 
-    /// `Ok` when nothing was found, else the one fault that names everything.
+    /// `Ok` when nothing was found, else the one fault that names everything, up to 1,000 problems.
     pub fn into_result(self) -> Result<(), Fault> {
         let Some((first, _)) = self.found.first() else {
             return Ok(());
@@ -496,6 +506,9 @@ impl Problems {
         Err(fault)
     }
 }
+
+/// Problems that one answer lists: more than a person reads, and what one body can have wrong has no bound.
+const MAX_LISTED: usize = 1_000;
 
 /// One problem is the common case.
 pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Fault {
@@ -518,11 +531,25 @@ mod tests {
         for path in ["$query.event", "a", "$query.limit", "$query.order"] {
             problems.add(path, "is wrong");
         }
-        problems.order_query(&["limit", "order", "event"].map(str::to_owned));
+        problems.order_query(&["limit", "order", "event", "limit"].map(str::to_owned));
         let fault = problems.into_result().err();
         let paths = fault.map(|fault| fault.details.keys().cloned().collect::<Vec<_>>());
         let ordered = ["$query.limit", "$query.order", "$query.event", "a"];
         assert_eq!(paths, Some(ordered.map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn all_problems_count_and_some_are_listed() {
+        let mut problems = Problems::default();
+        for at in 0..=MAX_LISTED {
+            problems.add(format!("names[{at}]"), "is wrong");
+        }
+        let mut all = Problems::default();
+        all.add("name", "is wrong");
+        all.append(problems);
+        assert_eq!(all.len(), MAX_LISTED + 2);
+        let listed = all.into_result().err().map(|fault| fault.details.len());
+        assert_eq!(listed, Some(MAX_LISTED));
     }
 
     #[test]
@@ -589,8 +616,7 @@ mod tests {
             let mut same = Problems::default();
             same.append(Problems {
                 found: problems.found.clone(),
-                foreign: None,
-                unknown_null: None,
+                ..Problems::default()
             });
             let fault = same.into_result().map_err(|fault| fault.in_order_of(body));
             let param = fault.err().and_then(|fault| fault.param);
