@@ -58,12 +58,14 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
         Ok(change(move |mut tx| {
             Box::pin(async move {
                 let caller = &call.caller;
+                let organization_id = &caller.organization_id;
                 let found =
-                    agent::lock(&mut tx, &caller.organization_id, caller.mode, &agent_id).await?;
-                let agent = found.ok_or_else(|| refused(missing()))?;
-                if agent::is_archived(&mut tx, &agent).await? {
-                    return Err(refused(archived(&agent)));
+                    agent::lock_line(&mut tx, organization_id, caller.mode, &agent_id).await?;
+                let line = found.ok_or_else(|| refused(missing()))?;
+                if line.archived_at().is_some() {
+                    return Err(refused(archived(&line.agent)));
                 }
+                let agent = line.agent;
                 let grants = wanted.grants_within(&agent).map_err(refused)?;
                 // Under the lock of the agent, so that two issues at the cap cannot both pass.
                 let active = agent_credential::count_active(&mut tx, &agent_id, call.now).await?;

@@ -16,7 +16,7 @@ use crate::call::{
     store_fault,
 };
 use crate::cursor::Binding;
-use crate::input::{self, Given, MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS};
+use crate::input::{self, Given, MAX_DESCRIPTION_CHARS, MAX_ITEMS, MAX_NAME_CHARS};
 use crate::query::PAGE;
 
 /// Contract 10.
@@ -286,10 +286,10 @@ fn merge(writable: &mut Writable, fields: &mut Fields, call: &Call, problems: &m
         None => {}
         Some(Value::Null) => writable.allowed_models = None,
         Some(value) => {
-            let unknown = |before: &[String], model: &str| {
-                input::repeated(before, model).or_else(|| unknown_model(model, call))
-            };
-            let models = input::texts(value, "allowed_models", problems, unknown);
+            let mut repeated = input::repeated();
+            let wrong = |model: &str| repeated(model).or_else(|| unknown_model(model, call));
+            let count = 0..=MAX_ITEMS;
+            let models = input::texts(value, "allowed_models", count, problems, wrong);
             are_good = models.is_some();
             writable.allowed_models = models.or(writable.allowed_models.take());
         }

@@ -17,7 +17,7 @@ use crate::call::{
     Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
 };
 use crate::cursor::Binding;
-use crate::input::{self, MAX_NAME_CHARS};
+use crate::input::{self, MAX_ITEMS, MAX_NAME_CHARS};
 use crate::query::PAGE;
 
 /// The longest life of a key, in years of the calendar (contract 9).
@@ -198,20 +198,19 @@ impl Wanted {
 }
 
 fn scopes(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Scope>> {
+    let mut repeated = input::repeated();
+    let wrong = |word: &str| {
+        let is_unknown = Scope::parse(word).is_none();
+        let unknown = is_unknown.then(|| "unknown scope".to_owned());
+        unknown.or_else(|| repeated(word))
+    };
     let words = input::texts(
         fields.take("scopes")?,
         "scopes",
+        1..=MAX_ITEMS,
         problems,
-        |before, word| {
-            let is_unknown = Scope::parse(word).is_none();
-            let unknown = is_unknown.then(|| "unknown scope".to_owned());
-            unknown.or_else(|| input::repeated(before, word))
-        },
+        wrong,
     )?;
-    if words.is_empty() {
-        problems.add("scopes", "must not be empty");
-        return None;
-    }
     Some(words.iter().filter_map(|word| Scope::parse(word)).collect())
 }
 

@@ -159,7 +159,7 @@ impl Wanted {
 }
 
 fn paths(value: Value, problems: &mut Problems) -> Option<Vec<String>> {
-    let wrong = |_: &[String], path: &str| {
+    let wrong = |path: &str| {
         let plain = path.strip_suffix("/*").unwrap_or(path);
         let is_plain =
             path.starts_with('/') && !plain.contains(['*', '?', '#', '%']) && egress::is_safe(path);
@@ -167,11 +167,7 @@ fn paths(value: Value, problems: &mut Problems) -> Option<Vec<String>> {
             (!is_plain).then(|| "must be a plain path such as /fhir/Patient or /fhir/*".to_owned())
         })
     };
-    let paths = input::texts(value, "allowed_paths", problems, wrong)?;
-    if !(1..=MAX_PATHS).contains(&paths.len()) {
-        problems.add("allowed_paths", format!("must hold 1 to {MAX_PATHS} paths"));
-    }
-    Some(paths)
+    input::texts(value, "allowed_paths", 1..=MAX_PATHS, problems, wrong)
 }
 
 /// A project of the organization, by id or as `default`.

@@ -1,6 +1,6 @@
 //! What several resources ask of their fields (contract 1.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 use svc_core::fault::Problems;
@@ -10,6 +10,8 @@ use svc_core::surface::fields::Fields;
 
 pub(crate) const MAX_NAME_CHARS: usize = 100;
 pub(crate) const MAX_DESCRIPTION_CHARS: usize = 1_000;
+/// Items of a list that has no bound of its own.
+pub(crate) const MAX_ITEMS: usize = 100;
 const MAX_METADATA_PAIRS: usize = 50;
 const MAX_METADATA_KEY_CHARS: usize = 40;
 const MAX_METADATA_VALUE_CHARS: usize = 500;
@@ -123,23 +125,29 @@ pub(crate) fn whole_or_null(
     }
 }
 
-/// An array of texts. `wrong` says what is wrong with one, given the ones before it.
+/// An array of texts, as many as `count` says. `wrong` says what is wrong with one; it is asked in their order.
 pub(crate) fn texts(
     value: Value,
     path: &str,
+    count: std::ops::RangeInclusive<usize>,
     problems: &mut Problems,
-    wrong: impl Fn(&[String], &str) -> Option<String>,
+    mut wrong: impl FnMut(&str) -> Option<String>,
 ) -> Option<Vec<String>> {
     let Value::Array(items) = value else {
         problems.add(path, "must be an array of strings");
         return None;
     };
+    if !count.contains(&items.len()) {
+        let (least, most) = (count.start(), count.end());
+        problems.add(path, format!("must have {least} to {most} items"));
+        return None;
+    }
     let mut texts = Vec::with_capacity(items.len());
     let mut is_good = true;
     for (at, item) in items.into_iter().enumerate() {
         let problem = match item {
             Value::String(text) => {
-                let problem = wrong(&texts, &text);
+                let problem = wrong(&text);
                 texts.push(text);
                 problem
             }
@@ -153,10 +161,10 @@ pub(crate) fn texts(
     is_good.then_some(texts)
 }
 
-/// What is wrong with a text that was named before.
-pub(crate) fn repeated(before: &[String], text: &str) -> Option<String> {
-    let is_repeated = before.iter().any(|other| other == text);
-    is_repeated.then(|| "is named twice".to_owned())
+/// What is wrong with a text that was named before, asked about one after the other.
+pub(crate) fn repeated() -> impl FnMut(&str) -> Option<String> {
+    let mut before = HashSet::new();
+    move |text| (!before.insert(text.to_owned())).then(|| "is named twice".to_owned())
 }
 
 /// What is wrong with a text of another length, in characters.
@@ -213,6 +221,31 @@ pub(crate) fn merge_metadata(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    /// The texts of a list of 1 to 3 that are there once, or else the problems.
+    fn distinct(value: Value) -> Result<Vec<String>, Value> {
+        let mut problems = Problems::default();
+        let texts = texts(value, "names", 1..=3, &mut problems, repeated());
+        match problems.into_result() {
+            Ok(()) => Ok(texts.unwrap_or_default()),
+            Err(fault) => Err(fault.details_value()),
+        }
+    }
+
+    #[test]
+    fn a_list_has_as_many_texts_as_it_may_each_once() {
+        assert_eq!(
+            distinct(json!(["a", "b"])),
+            Ok(vec!["a".to_owned(), "b".to_owned()])
+        );
+        let named_twice = json!({"names[1]": ["is named twice"], "names[2]": ["must be a string"]});
+        assert_eq!(distinct(json!(["a", "a", 1])), Err(named_twice));
+        // Too many are not looked at.
+        let too_many = json!({"names": ["must have 1 to 3 items"]});
+        assert_eq!(distinct(json!([])), Err(too_many.clone()));
+        assert_eq!(distinct(json!(["a", "a", 1, 2])), Err(too_many));
+    }
 
     #[test]
     fn a_name_is_what_it_looks_like() {

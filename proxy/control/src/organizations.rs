@@ -14,7 +14,7 @@ use svc_store::seal::Content;
 use crate::call::{
     Answering, Call, Deciding, Effect, Reply, change, missing, refused, store_fault,
 };
-use crate::input::{self, Given, MAX_NAME_CHARS};
+use crate::input::{self, Given, MAX_ITEMS, MAX_NAME_CHARS};
 
 /// Longest default system prompt, in characters.
 const MAX_PROMPT_CHARS: usize = 32_000;
@@ -131,15 +131,13 @@ fn merge(settings: &mut Settings, fields: &mut Fields, call: &Call, problems: &m
     if let Some(paused) = fields.boolean("ai_paused", problems) {
         settings.ai_paused = paused;
     }
-    if let Some(models) = fields.take("premium_models_enabled")
-        && let Some(models) = input::texts(
-            models,
-            "premium_models_enabled",
-            problems,
-            |before, model| input::repeated(before, model).or_else(|| not_premium(model, call)),
-        )
-    {
-        settings.premium_models = models;
+    if let Some(models) = fields.take("premium_models_enabled") {
+        let mut repeated = input::repeated();
+        let wrong = |model: &str| repeated(model).or_else(|| not_premium(model, call));
+        let path = "premium_models_enabled";
+        if let Some(models) = input::texts(models, path, 0..=MAX_ITEMS, problems, wrong) {
+            settings.premium_models = models;
+        }
     }
     match input::text_or_null(
         fields,

@@ -93,8 +93,8 @@ impl Query {
             .collect()
     }
 
-    /// A repeatable parameter whose values are words.
-    pub(crate) fn words<T>(
+    /// A repeatable parameter whose values are words, each of them once.
+    pub(crate) fn words<T: PartialEq>(
         &mut self,
         name: &str,
         parse: impl Fn(&str) -> Option<T>,
@@ -103,6 +103,7 @@ impl Query {
         let mut found = Vec::new();
         for value in self.many(name) {
             match parse(&value) {
+                Some(value) if found.contains(&value) => {}
                 Some(value) => found.push(value),
                 None => problems.add(path(name), "is not a known value"),
             }
@@ -118,9 +119,10 @@ impl Query {
         problems: &mut Problems,
     ) -> Option<bool> {
         let is_second = |word: &str| (word == first || word == second).then_some(word == second);
-        let asked = self.words(name, is_second, problems);
-        let (one, rest) = asked.split_first()?;
-        rest.iter().all(|other| other == one).then_some(*one)
+        match self.words(name, is_second, problems).as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        }
     }
 
     /// A parameter that may stand once and is a word.

@@ -20,7 +20,7 @@ use crate::call::{
     Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
 };
 use crate::cursor;
-use crate::input::{self, Given, MAX_DESCRIPTION_CHARS};
+use crate::input::{self, Given, MAX_DESCRIPTION_CHARS, MAX_ITEMS};
 use crate::query::PAGE;
 use crate::{apps, entities};
 
@@ -407,24 +407,17 @@ fn url(call: &Call, fields: &mut Fields, problems: &mut Problems) -> Option<Stri
 fn events(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
     let value = fields.take("events")?;
     let is_alone = value.as_array().is_some_and(|events| events.len() == 1);
-    let wrong = |before: &[String], event: &str| {
-        let problem = if event == EVERY_EVENT && !is_alone {
-            "must stand alone"
+    let mut repeated = input::repeated();
+    let wrong = |event: &str| {
+        if event == EVERY_EVENT && !is_alone {
+            Some("must stand alone".to_owned())
         } else if event != EVERY_EVENT && EventName::parse(event).is_none() {
-            "is not a known event"
-        } else if before.iter().any(|other| other == event) {
-            "must not be repeated"
+            Some("is not a known event".to_owned())
         } else {
-            return None;
-        };
-        Some(problem.to_owned())
+            repeated(event)
+        }
     };
-    let events = input::texts(value, "events", problems, wrong)?;
-    if events.is_empty() {
-        problems.add("events", "must hold at least one event");
-        return None;
-    }
-    Some(events)
+    input::texts(value, "events", 1..=MAX_ITEMS, problems, wrong)
 }
 
 fn app_id(fields: &mut Fields, problems: &mut Problems) -> Given<String> {
@@ -443,19 +436,11 @@ fn entity_keys(fields: &mut Fields, problems: &mut Problems) -> Given<Vec<String
     let keys = match fields.take_or_null("entity_keys") {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
-        Some(value) => input::texts(value, "entity_keys", problems, |_, key| {
+        Some(value) => input::texts(value, "entity_keys", 1..=MAX_ENTITY_KEYS, problems, |key| {
             entities::no_key(key).map(str::to_owned)
         }),
     };
-    let Some(keys) = keys else {
-        return Given::Absent;
-    };
-    if !(1..=MAX_ENTITY_KEYS).contains(&keys.len()) {
-        let problem = format!("must hold 1 to {MAX_ENTITY_KEYS} keys");
-        problems.add("entity_keys", problem);
-        return Given::Absent;
-    }
-    Given::Value(keys)
+    keys.map_or(Given::Absent, Given::Value)
 }
 
 /// The endpoint as contract 15.1 shows it.

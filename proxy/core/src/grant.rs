@@ -177,6 +177,15 @@ pub fn narrowed(one: &[Grant], other: &[Grant]) -> Vec<Grant> {
         .collect()
 }
 
+/// What a credential with these stored grants may do, within those of its agent and of all that the agent acts for.
+/// Grants that cannot be read grant nothing.
+pub fn held<'v>(own: &Value, line: impl Iterator<Item = &'v Value>) -> Vec<Grant> {
+    let stored = |grants| stored(grants).unwrap_or_default();
+    line.fold(stored(own), |grants, outer| {
+        narrowed(&grants, &stored(outer))
+    })
+}
+
 /// The first of `inner` that goes further than `outer`.
 pub fn first_beyond(inner: &[Grant], outer: &[Grant]) -> Option<usize> {
     inner.iter().position(|grant| {
@@ -195,6 +204,7 @@ pub(crate) fn names(
     let path = fields.path_to(key);
     if items.len() > MAX_ITEMS {
         problems.add(&path, format!("must have at most {MAX_ITEMS} items"));
+        return None;
     }
     let mut names = Vec::with_capacity(items.len());
     for (at, item) in items.into_iter().enumerate() {
@@ -270,6 +280,30 @@ mod tests {
                 "scope_grants[1].scope",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_held_is_what_the_whole_line_allows() {
+        let own = json!([{"scope": "ai:chat"}, {"scope": "control:read"}]);
+        let agent = json!([{"scope": "ai:chat", "tools": ["a", "b"]}]);
+        let parent = json!([{"scope": "ai:chat", "tools": ["b", "c"]}, {"scope": "control:read"}]);
+        let within = json!([{"scope": "ai:chat", "tools": ["b"]}]);
+        assert_eq!(held(&own, [&agent, &parent].into_iter()), grants(within));
+        assert_eq!(held(&own, [&agent, &json!("x")].into_iter()), []);
+    }
+
+    #[test]
+    fn of_too_many_names_none_is_looked_at() {
+        let mut problems = Problems::default();
+        let names = vec!["lookup_slot"; MAX_ITEMS + 1];
+        read(
+            json!([{"scope": "ai:chat", "tools": names}]),
+            "scope_grants",
+            &mut problems,
+        );
+        let fault = problems.into_result().unwrap_err();
+        let paths: Vec<&String> = fault.details.keys().collect();
+        assert_eq!(paths, ["scope_grants[0].tools"]);
     }
 
     #[test]

@@ -306,19 +306,12 @@ impl From<agent_credential::Verdict> for Caller {
         let agent_credential::Verdict {
             credential,
             issuer: _,
-            agent,
-            ancestors,
+            line,
             delegating_user,
             organization,
             baa,
         } = verdict;
-        // Grants that cannot be read grant nothing.
-        let stored = |grants| grant::stored(grants).unwrap_or_default();
-        let grants = std::iter::once(&agent)
-            .chain(&ancestors)
-            .fold(stored(&credential.scope_grants), |grants, agent| {
-                grant::narrowed(&grants, &stored(&agent.writable.scope_grants))
-            });
+        let grants = grant::held(&credential.scope_grants, line.scope_grants());
         let mut scopes: Vec<Scope> = Vec::new();
         for grant in &grants {
             if !scopes.contains(&grant.scope) {
@@ -336,10 +329,10 @@ impl From<agent_credential::Verdict> for Caller {
             last_used_at: credential.last_used_at,
             per_minute: credential.per_minute,
             agent: Some(Agent {
-                id: agent.id,
+                id: line.agent.id,
                 grants,
-                default_model: agent.writable.default_model,
-                allowed_models: agent.writable.allowed_models,
+                default_model: line.agent.writable.default_model,
+                allowed_models: line.agent.writable.allowed_models,
                 runtime_user: credential.runtime_user,
                 concurrency: credential.concurrency,
             }),

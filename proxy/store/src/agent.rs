@@ -7,7 +7,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::api_key::Creator;
-use crate::engine::{Row, args};
+use crate::engine::{Connection, Row, args};
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError, Transaction};
 
@@ -44,6 +44,30 @@ pub struct Writable {
     /// The life of a credential that asks for no other, 1 to 720 (contract 10).
     pub default_expiry_hours: u32,
     pub metadata: BTreeMap<String, String>,
+}
+
+/// An agent, and those that it acts for: nobody hands on more than they have, nor longer than they last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub agent: Agent,
+    /// The nearest first.
+    pub ancestors: Vec<Agent>,
+}
+
+impl Line {
+    /// When the agent was archived, or else one that it acts for: then none of its credentials are good.
+    pub fn archived_at(&self) -> Option<Timestamp> {
+        self.agents().find_map(|agent| agent.archived_at)
+    }
+
+    /// The grants of all of them, within each of which a credential of the agent stays.
+    pub fn scope_grants(&self) -> impl Iterator<Item = &Value> {
+        self.agents().map(|agent| &agent.writable.scope_grants)
+    }
+
+    fn agents(&self) -> impl Iterator<Item = &Agent> {
+        std::iter::once(&self.agent).chain(&self.ancestors)
+    }
 }
 
 /// Filters of a list.
@@ -175,6 +199,34 @@ pub async fn set_archived(
         .await
 }
 
+/// As [`lock`], with the agents that it acts for, which others may change.
+///
+/// # Errors
+/// Those of the database.
+pub async fn lock_line(
+    tx: &mut Transaction<'_>,
+    org_id: &str,
+    mode: Mode,
+    id: &str,
+) -> Result<Option<Line>, StoreError> {
+    let Some(agent) = lock(tx, org_id, mode, id).await? else {
+        return Ok(None);
+    };
+    line(tx.cx, &agent.id).await.map(Some)
+}
+
+/// The agent with this id, whoever owns it, and those that it acts for.
+///
+/// # Errors
+/// Those of the database; [`StoreError::Missing`] where one of them is gone.
+pub async fn line_of(store: &Store, id: &str) -> Result<Line, StoreError> {
+    let id = id.to_owned();
+    store
+        .db
+        .read_of_all(|cx| Box::pin(async move { line(cx, &id).await }))
+        .await
+}
+
 /// The agent of this organization and mode with this id, which nobody else changes until the transaction ends.
 ///
 /// # Errors
@@ -190,20 +242,21 @@ pub async fn lock(
     tx.cx.one(sql, args![id, org_id, mode], from_row).await
 }
 
-/// Whether an agent is archived, or one that it acts for: then none of its credentials are good.
-///
-/// # Errors
-/// Those of the database.
-pub async fn is_archived(tx: &mut Transaction<'_>, agent: &Agent) -> Result<bool, StoreError> {
-    if agent.archived_at.is_some() || agent.parent_agent_id.is_none() {
-        return Ok(agent.archived_at.is_some());
-    }
+pub(crate) async fn line(cx: &mut Connection, id: &str) -> Result<Line, StoreError> {
     let sql = "WITH RECURSIVE line (id, parent_agent_id) AS \
                (SELECT id, parent_agent_id FROM agents WHERE id = $1 UNION \
                SELECT a.id, a.parent_agent_id FROM agents a JOIN line l ON a.id = l.parent_agent_id) \
-               SELECT COUNT(*) AS found FROM agents WHERE id IN (SELECT id FROM line) AND archived_at IS NOT NULL";
-    let archived: i64 = tx.cx.count(sql, args![&agent.id]).await?;
-    Ok(archived > 0)
+               SELECT * FROM agents WHERE id IN (SELECT id FROM line) ORDER BY delegation_depth DESC";
+    let rows = cx.rows(sql, args![id]).await?;
+    let mut agents = rows.iter().map(from_row);
+    let agent = agents.next().ok_or(StoreError::Missing("agent"))??;
+    let ancestors = agents.collect::<Result<Vec<Agent>, StoreError>>()?;
+    // Without one of them its limits would be missing too.
+    let root = ancestors.last().unwrap_or(&agent);
+    if root.parent_agent_id.is_some() {
+        return Err(StoreError::Missing("agent"));
+    }
+    Ok(Line { agent, ancestors })
 }
 
 /// The agent of this organization and mode with this id.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Line};
 use crate::api_key::{DelegatingUser, delegating_user};
 use crate::engine::{Connection, Row, args};
 use crate::organization::{self, Organization, organization_columns};
@@ -112,14 +112,6 @@ impl Status {
     }
 }
 
-impl Verdict {
-    /// When its agent was archived, or else one that it acts for.
-    pub fn archived_at(&self) -> Option<Timestamp> {
-        let mut agents = std::iter::once(&self.agent).chain(&self.ancestors);
-        agents.find_map(|agent| agent.archived_at)
-    }
-}
-
 impl AgentCredential {
     /// Where it stands at `now`: revoked before expired, and expired before suspended. `agent_archived_at` is that of
     /// its own agent.
@@ -150,9 +142,8 @@ pub enum Issuer {
 pub struct Verdict {
     pub credential: AgentCredential,
     pub issuer: Issuer,
-    pub agent: Agent,
-    /// The agents that it acts for, the nearest first: nobody hands on more than they have, nor longer than they last.
-    pub ancestors: Vec<Agent>,
+    /// Its agent, and those that the agent acts for.
+    pub line: Line,
     /// The user who answers for it.
     pub delegating_user: Option<DelegatingUser>,
     pub organization: Organization,
@@ -357,7 +348,7 @@ pub async fn find_by_digest(
     let Found {
         credential,
         issuer,
-        line: (agent, ancestors),
+        line,
         delegating_user,
         stored,
         baa,
@@ -365,8 +356,7 @@ pub async fn find_by_digest(
     Ok(Some(Verdict {
         credential,
         issuer,
-        agent,
-        ancestors,
+        line,
         delegating_user,
         organization: organization::open(store, stored).await?,
         baa,
@@ -377,7 +367,7 @@ pub async fn find_by_digest(
 struct Found {
     credential: AgentCredential,
     issuer: Issuer,
-    line: (Agent, Vec<Agent>),
+    line: Line,
     delegating_user: Option<DelegatingUser>,
     stored: organization::Stored,
     baa: baa::Standing,
@@ -401,7 +391,7 @@ async fn read(
     let credential = from_row(&row)?;
     Ok(Some(Found {
         issuer: issuer(cx, credential.application_id.as_deref()).await?,
-        line: line(cx, &credential.agent_id).await?,
+        line: agent::line(cx, &credential.agent_id).await?,
         delegating_user: delegating_user(&row, Some(&credential.delegated_by))?,
         stored: organization::from_row(&row)?,
         baa: baa::read_standing(cx, &credential.org_id, now).await?,
@@ -418,24 +408,6 @@ async fn issuer(cx: &mut Connection, application_id: Option<&str>) -> Result<Iss
         Some(None) => Issuer::Stands,
         Some(Some(_)) => Issuer::ApplicationRevoked,
     })
-}
-
-/// An agent and those that it acts for, the nearest first.
-async fn line(cx: &mut Connection, agent_id: &str) -> Result<(Agent, Vec<Agent>), StoreError> {
-    let sql = "WITH RECURSIVE line (id, parent_agent_id) AS \
-               (SELECT id, parent_agent_id FROM agents WHERE id = $1 UNION \
-               SELECT a.id, a.parent_agent_id FROM agents a JOIN line l ON a.id = l.parent_agent_id) \
-               SELECT * FROM agents WHERE id IN (SELECT id FROM line) ORDER BY delegation_depth DESC";
-    let rows = cx.rows(sql, args![agent_id]).await?;
-    let mut agents = rows.iter().map(agent::from_row);
-    let agent = agents.next().ok_or(StoreError::Missing("agent"))??;
-    let ancestors = agents.collect::<Result<Vec<Agent>, StoreError>>()?;
-    // Without one of them its limits would be missing too.
-    let root = ancestors.last().unwrap_or(&agent);
-    if root.parent_agent_id.is_some() {
-        return Err(StoreError::Missing("agent"));
-    }
-    Ok((agent, ancestors))
 }
 
 /// Notes that a credential was used, as [`crate::api_key::touch`].

@@ -140,17 +140,25 @@ pub async fn load(
     limit: u32,
 ) -> Result<Option<Conversation>, StoreError> {
     let head = args![conversation_id, org_id, mode];
-    let tail = args![conversation_id, org_id, mode, limit.min(WHOLE_HISTORY)];
+    let (conversation, org) = (conversation_id.to_owned(), org_id.to_owned());
     let found = store
         .db
-        .read(|cx| {
+        .read(move |cx| {
             Box::pin(async move {
-                let sql = "SELECT * FROM conversations WHERE id = $1 AND org_id = $2 AND mode = $3";
+                let sql = concat!(
+                    "SELECT c.*, k.wrapped AS end_user_wrapped FROM conversations c ",
+                    join_end_user_key!(),
+                    " WHERE c.id = $1 AND c.org_id = $2 AND c.mode = $3",
+                );
                 let Some(row) = cx.row(sql, head).await? else {
                     return Ok(None);
                 };
+                // A turn that ended since the head was read may have placeholders that the head's map lacks.
+                let next_seq: i64 = row.get("next_seq")?;
+                let limit = limit.min(WHOLE_HISTORY);
+                let tail = args![conversation, org, mode, limit, next_seq];
                 let sql = "SELECT id, role, content FROM messages \
-                           WHERE conversation_id = $1 AND org_id = $2 AND mode = $3 \
+                           WHERE conversation_id = $1 AND org_id = $2 AND mode = $3 AND seq < $5 \
                            ORDER BY seq DESC LIMIT $4";
                 Ok(Some((row, cx.rows(sql, tail).await?)))
             })
@@ -250,7 +258,16 @@ pub async fn rewrap(store: &Store, org_id: &str, limit: u32) -> Result<u64, Stor
     Ok(moved)
 }
 
-/// The data key of a conversation's row; `None` once its person is erased.
+/// Joins the key of the person that a conversation `c` is sealed below, as `k`; none once the person is erased.
+macro_rules! join_end_user_key {
+    () => {
+        "LEFT JOIN end_user_keys k ON k.org_id = c.org_id AND k.id = c.end_user_key_id AND k.erased_at IS NULL"
+    };
+}
+pub(crate) use join_end_user_key;
+
+/// The data key of a conversation's row, which has `end_user_wrapped` from [`join_end_user_key`]; `None` once its
+/// person is erased.
 pub(crate) async fn data_key(
     store: &Store,
     org_id: &str,
@@ -267,9 +284,11 @@ pub(crate) async fn data_key(
             .await
             .map(Some);
     };
-    let Some(outer) = end_user::by_id(store, org_id, &end_user_key_id).await? else {
+    let outer: Option<Vec<u8>> = row.get("end_user_wrapped")?;
+    let Some(outer) = outer else {
         return Ok(None);
     };
+    let outer = end_user::open(store, org_id, end_user_key_id, &outer).await?;
     let place = place(conversation_id, "wrapped_key", org_id);
     Ok(Some(seal::unwrap(&outer.key, place, &wrapped)?))
 }

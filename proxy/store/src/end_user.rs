@@ -64,27 +64,16 @@ pub(crate) async fn key_of(
     .await
 }
 
-/// The key with this id; `None` once the person is erased.
-pub(crate) async fn by_id(
+/// Opens the key with this id.
+pub(crate) async fn open(
     store: &Store,
     org_id: &str,
-    id: &str,
-) -> Result<Option<EndUserKey>, StoreError> {
-    let arguments = args![org_id, id];
-    let row = store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                let sql = "SELECT id, wrapped FROM end_user_keys \
-                           WHERE org_id = $1 AND id = $2 AND erased_at IS NULL";
-                cx.row(sql, arguments).await
-            })
-        })
-        .await?;
-    match row {
-        Some(row) => Ok(Some(open_row(store, org_id, &row).await?)),
-        None => Ok(None),
-    }
+    id: String,
+    wrapped: &[u8],
+) -> Result<EndUserKey, StoreError> {
+    let outer = org_key::opening(store, org_id, wrapped).await?;
+    let key = seal::unwrap(&outer, place(&id, org_id), wrapped)?;
+    Ok(EndUserKey { id, key })
 }
 
 /// Destroys the keys of a person in both modes, takes their name off their conversations, and says so in the audit log;
@@ -203,10 +192,8 @@ async fn find(
 }
 
 async fn open_row(store: &Store, org_id: &str, row: &Row) -> Result<EndUserKey, StoreError> {
-    let (id, wrapped): (String, Vec<u8>) = (row.get("id")?, row.get("wrapped")?);
-    let outer = org_key::opening(store, org_id, &wrapped).await?;
-    let key = seal::unwrap(&outer, place(&id, org_id), &wrapped)?;
-    Ok(EndUserKey { id, key })
+    let wrapped: Vec<u8> = row.get("wrapped")?;
+    open(store, org_id, row.get("id")?, &wrapped).await
 }
 
 fn place<'a>(id: &'a str, org_id: &'a str) -> Place<'a> {

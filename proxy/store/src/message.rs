@@ -39,6 +39,18 @@ pub struct Message {
     pub runtime_user: Option<String>,
 }
 
+/// Messages `m` with what opens them, of their conversations.
+macro_rules! messages_with_keys {
+    () => {
+        concat!(
+            "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id, c.runtime_user, k.wrapped AS end_user_wrapped \
+             FROM messages m JOIN conversations c ON c.id = m.conversation_id \
+             AND c.org_id = m.org_id AND c.mode = m.mode ",
+            conversation::join_end_user_key!(),
+        )
+    };
+}
+
 /// The message with this id, as far as this organization and mode have it.
 ///
 /// # Errors
@@ -54,10 +66,10 @@ pub async fn find(
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id, c.runtime_user FROM messages m \
-                           JOIN conversations c ON c.id = m.conversation_id \
-                           AND c.org_id = m.org_id AND c.mode = m.mode \
-                           WHERE m.id = $1 AND m.org_id = $2 AND m.mode = $3";
+                let sql = concat!(
+                    messages_with_keys!(),
+                    " WHERE m.id = $1 AND m.org_id = $2 AND m.mode = $3",
+                );
                 cx.row(sql, arguments).await
             })
         })
@@ -88,11 +100,11 @@ pub async fn of_conversation(
         .db
         .read(|cx| {
             Box::pin(async move {
-                let sql = "SELECT m.*, c.wrapped_key, c.phi_map, c.end_user_key_id, c.runtime_user FROM messages m \
-                           JOIN conversations c ON c.id = m.conversation_id \
-                           AND c.org_id = m.org_id AND c.mode = m.mode \
-                           WHERE m.conversation_id = $1 AND m.org_id = $2 AND m.mode = $3 AND m.seq > $4 \
-                           ORDER BY m.seq LIMIT $5";
+                let sql = concat!(
+                    messages_with_keys!(),
+                    " WHERE m.conversation_id = $1 AND m.org_id = $2 AND m.mode = $3 AND m.seq > $4 \
+                           ORDER BY m.seq LIMIT $5",
+                );
                 cx.rows(sql, arguments).await
             })
         })

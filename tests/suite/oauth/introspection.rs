@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
-use super::{INTROSPECT, Scene, basic, data, error, form, text};
+use super::{INTROSPECT, Scene, agent, basic, data, error, form, parameter, text};
 use crate::engines::on_both_engines;
 
 on_both_engines! {
     an_application_sees_its_own,
+    a_token_is_worth_what_the_whole_line_of_its_agent_allows,
     everything_else_is_exactly_inactive,
     who_asks_has_to_show_who_they_are,
 }
@@ -49,6 +50,38 @@ async fn an_application_sees_its_own(world: &World) {
     let answer = world.gateway.answer(&request.bearer(&scene.key)).await;
     assert_eq!(answer.json(), shown);
     assert_eq!(answer.header("cache-control"), Some("no-store"));
+}
+
+async fn a_token_is_worth_what_the_whole_line_of_its_agent_allows(world: &World) {
+    let scene = Scene::new(world).await;
+    let mut browser = scene.owner(world).await;
+    let parent = json!({"parent_agent_id": scene.agent_id});
+    let child = agent(world, &scene.key, parent).await;
+    let of_child = [("agent_id", child.as_str())];
+    let first = scene.code_for(&mut browser, &of_child).await;
+    let second = scene.code_for(&mut browser, &of_child).await;
+    let token = scene.redeem(world, &first).await.json();
+    let token = text(&token, "access_token");
+    // Its parent's grants become fewer: what was asked for before is worth less, and so is what is shown.
+    let path = format!("/v1/agents/{}", scene.agent_id);
+    let constraints = json!({"models": ["alpha-haiku-4-5"]});
+    let fewer = json!({"scope_grants": [{"scope": "ai:chat", "constraints": constraints}]});
+    data(world, &scene.key, "PATCH", &path, fewer).await;
+    let left =
+        json!([{"type": "svc_agent_access", "actions": ["chat"], "models": ["alpha-haiku-4-5"]}]);
+    let shown = scene.introspect(world, token).await;
+    assert_eq!(shown["authorization_details"], left);
+    let issued = scene.redeem(world, &second).await.json();
+    assert_eq!(issued["authorization_details"], left);
+    // Its parent is archived: the token is refused, nobody is asked, and both are said.
+    let archive = format!("{path}/archive");
+    data(world, &scene.key, "POST", &archive, json!({})).await;
+    assert_eq!(scene.chat(world, token).await, "AGENT_CREDENTIAL_REVOKED");
+    let shown = scene.introspect(world, token).await;
+    assert_eq!(shown, json!({"active": false}));
+    let page = browser.get(&scene.authorize(&of_child)).await;
+    let refusal = parameter(page.leads_to(), "error");
+    assert_eq!(refusal.as_deref(), Some("access_denied"));
 }
 
 async fn everything_else_is_exactly_inactive(world: &World) {

@@ -103,7 +103,7 @@ async fn what_is_wrong_many_times_is_listed_up_to_a_limit(world: &World) {
     let answer = world.gateway.answer(&chat(&organization.key, body)).await;
     let error = expect(&answer, "VALIDATION_FAILED", Some("tool_results[0]"));
     let listed = error["details"].as_object().map(|details| details.len());
-    assert_eq!(listed, Some(100));
+    assert_eq!(listed, Some(1_000));
     let message = error["message"].as_str().unwrap_or_default();
     assert!(message.contains("3000 problems"), "{message}");
 }

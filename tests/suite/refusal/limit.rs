@@ -207,4 +207,9 @@ async fn failing_authentications_are_limited_by_address() {
         (&error["details"]["scope"], &error["details"]["limit"]),
         (&json!("address"), &json!(4))
     );
+    // Nor is anything read that such an address sends to the endpoints of applications.
+    let form = Request::new("POST", "/v1/oauth/token")
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .body(b"code=1&code=2");
+    assert_eq!(world.gateway.answer(&form).await.status, 429);
 }

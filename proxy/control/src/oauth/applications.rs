@@ -1,5 +1,7 @@
 //! Applications of an organization (contract 16.1). A secret is shown once; revoking is for good.
 
+use std::ops::RangeInclusive;
+
 use rand::RngExt;
 use serde_json::{Value, json};
 use svc_core::fault::{Fault, Problems, invalid};
@@ -18,11 +20,11 @@ use crate::call::{
     store_fault,
 };
 use crate::cursor::Binding;
-use crate::input::{self, Given, MAX_NAME_CHARS};
+use crate::input::{self, Given, MAX_ITEMS, MAX_NAME_CHARS};
 use crate::query::PAGE;
 
 /// Contract 16.1.
-const REDIRECT_URIS: std::ops::RangeInclusive<usize> = 1..=10;
+const REDIRECT_URIS: RangeInclusive<usize> = 1..=10;
 const MAX_GRACE_HOURS: u32 = 24;
 /// Applications in use of one organization and mode.
 const MAX_ACTIVE: u32 = 200;
@@ -299,10 +301,7 @@ fn merge(writable: &mut Writable, kind: ClientKind, fields: &mut Fields, problem
             Err(problem) => problems.add("homepage_url", problem),
         },
     }
-    if let Some(addresses) = list_of(fields, "redirect_uris", problems) {
-        if !REDIRECT_URIS.contains(&addresses.len()) {
-            problems.add("redirect_uris", "must have 1 to 10 addresses");
-        }
+    if let Some(addresses) = list_of(fields, "redirect_uris", REDIRECT_URIS, problems) {
         for (at, address) in addresses.iter().enumerate() {
             if let Err(problem) = redirect::check(address, kind) {
                 problems.add(format!("redirect_uris[{at}]"), problem);
@@ -310,10 +309,8 @@ fn merge(writable: &mut Writable, kind: ClientKind, fields: &mut Fields, problem
         }
         writable.redirect_uris = addresses;
     }
-    if let Some(types) = list_of(fields, "authorization_details_types", problems) {
-        if types.is_empty() {
-            problems.add("authorization_details_types", "must not be empty");
-        }
+    let count = 1..=MAX_ITEMS;
+    if let Some(types) = list_of(fields, "authorization_details_types", count, problems) {
         for (at, word) in types.iter().enumerate() {
             if word != detail::TYPE {
                 let place = format!("authorization_details_types[{at}]");
@@ -337,9 +334,14 @@ fn required_text(fields: &mut Fields, key: &str, problems: &mut Problems) -> Opt
 }
 
 /// A list of distinct texts that a null does not clear.
-fn list_of(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Vec<String>> {
+fn list_of(
+    fields: &mut Fields,
+    key: &str,
+    count: RangeInclusive<usize>,
+    problems: &mut Problems,
+) -> Option<Vec<String>> {
     let value = fields.take_or_null(key)?;
-    input::texts(value, key, problems, input::repeated)
+    input::texts(value, key, count, problems, input::repeated())
 }
 
 /// The application as contract 16.1 shows it.

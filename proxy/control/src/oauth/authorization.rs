@@ -17,7 +17,7 @@ use svc_core::secret;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::filter::network;
 use svc_pipeline::trail::{Entry, Scribe};
-use svc_store::agent::{self, Agent};
+use svc_store::agent::{self, Agent, Line};
 use svc_store::audit::{self, Actor, ActorKind, Row, Target};
 use svc_store::oauth_application::{self, Application};
 use svc_store::oauth_authorization::{self as store, CODE_MS, Code, PARKED_MS, Parked};
@@ -311,13 +311,11 @@ pub async fn question(exchange: &Exchange, asked: Asked, user: &User) -> Verdict
         }
         Err(TransactionError::Refused(fault)) => return Verdict::Page(Doubt::fault(&fault)),
     };
-    match grantable(
-        &asked.application,
-        &asked.agent,
-        &asked.parked,
-        user,
-        active,
-    ) {
+    let line = match agent::line_of(&exchange.gateway.store, &asked.agent.id).await {
+        Ok(line) => line,
+        Err(error) => return Verdict::Redirect(told(exchange, &asked, trouble(&error))),
+    };
+    match grantable(&asked.application, &line, &asked.parked, user, active) {
         Ok(grants) => Verdict::Good(Question { asked, grants }),
         Err(refusal) => Verdict::Redirect(told(exchange, &asked, refusal)),
     }
@@ -331,19 +329,20 @@ fn told(exchange: &Exchange, asked: &Asked, refusal: Refusal) -> String {
 /// What the user can give of what is asked for.
 fn grantable(
     application: &Application,
-    agent: &Agent,
+    line: &Line,
     parked: &Parked,
     user: &User,
     active: u32,
 ) -> Result<Vec<Grant>, Refusal> {
     let denied = |description| Error::AccessDenied.because(description);
+    let agent = &line.agent;
     if user.org_id != agent.org_id {
         return Err(denied("the user's organization does not own the agent"));
     }
     if user.suspended || !user.role.may_delegate() {
         return Err(denied("the user's role may not delegate"));
     }
-    if agent.archived_at.is_some() {
+    if line.archived_at().is_some() {
         return Err(denied("the agent is archived"));
     }
     if active >= agent.writable.max_active_credentials {
@@ -352,7 +351,7 @@ fn grantable(
     let nothing =
         Error::InvalidAuthorizationDetails.because("the agent can give nothing of an entry");
     let details = detail::read(&parked.details, &application.writable.details_types);
-    let owned = grant::stored(&agent.writable.scope_grants).unwrap_or_default();
+    let owned = grant::held(&agent.writable.scope_grants, line.scope_grants());
     let details = details.map_err(|_| nothing)?;
     detail::granted(&details, &owned).ok_or(nothing)
 }
@@ -426,15 +425,12 @@ async fn allow(
     let Some(user) = user::find_in(tx, &user.org_id, &user.id).await? else {
         return denied("the user's role may not delegate");
     };
-    let found = agent::lock(tx, &parked.org_id, parked.mode, &parked.agent_id).await?;
-    let Some(agent) = found else {
+    let found = agent::lock_line(tx, &parked.org_id, parked.mode, &parked.agent_id).await?;
+    let Some(line) = found else {
         return denied("the agent is archived");
     };
-    if agent::is_archived(tx, &agent).await? {
-        return denied("the agent is archived");
-    }
-    let active = agent_credential::count_active(tx, &agent.id, now).await?;
-    let grants = match grantable(application, &agent, parked, &user, active) {
+    let active = agent_credential::count_active(tx, &line.agent.id, now).await?;
+    let grants = match grantable(application, &line, parked, &user, active) {
         Ok(grants) => grants,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -445,10 +441,10 @@ async fn allow(
         application_id: application.id.clone(),
         redirect_uri: parked.redirect_uri.clone(),
         code_challenge: parked.code_challenge.clone(),
-        agent_id: agent.id,
+        agent_id: line.agent.id,
         user_id: user.id,
         scope_grants: grant::to_json(&grants),
-        expiry_hours: agent.writable.default_expiry_hours,
+        expiry_hours: line.agent.writable.default_expiry_hours,
         attempts: 0,
         created_at: now,
         expires_at: now.plus_ms(CODE_MS),

@@ -29,7 +29,6 @@ const PART_MS: u32 = 60_000 / PARTS;
 
 /// The application that sends this form, past its rate limit.
 pub(super) async fn authenticate(exchange: &Exchange, form: &Form) -> Result<Application, Refusal> {
-    strangers::admit(exchange)?;
     let presented = presented(&exchange.head.headers, form)?;
     let Some(Presented { client_id, secret }) = presented else {
         strangers::refuse(exchange, "client_missing");

@@ -1,8 +1,11 @@
 //! The form that applications send (RFC 6749, 3.2): each parameter once, none of them in the address.
 
+use std::collections::HashSet;
+
 use http::header::CONTENT_TYPE;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::request::BodyError;
+use svc_pipeline::strangers;
 
 use super::answer::Refusal;
 
@@ -29,7 +32,9 @@ const NEVER_IN_THE_ADDRESS: [&str; 10] = [
 ];
 
 impl Form {
+    /// Reads the form of an address that has not failed too often.
     pub(super) async fn read(exchange: &mut Exchange) -> Result<Self, Refusal> {
+        strangers::admit(exchange)?;
         let query = exchange.head.query.as_deref().unwrap_or_default();
         let is_in_the_address = form_urlencoded::parse(query.as_bytes())
             .any(|(name, _)| NEVER_IN_THE_ADDRESS.contains(&&*name));
@@ -59,8 +64,9 @@ impl Form {
     }
 
     fn of(pairs: Vec<(String, String)>) -> Result<Self, Refusal> {
-        for (at, (name, value)) in pairs.iter().enumerate() {
-            if pairs.iter().take(at).any(|(other, _)| other == name) {
+        let mut names = HashSet::with_capacity(pairs.len());
+        for (name, value) in &pairs {
+            if !names.insert(name) {
                 return Err(Refusal::invalid_request("A parameter is repeated."));
             }
             if value.contains('\0') {

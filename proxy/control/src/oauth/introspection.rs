@@ -87,7 +87,7 @@ async fn introspect(exchange: &mut Exchange) -> Result<Value, Refusal> {
 }
 
 fn is_alive(verdict: &Verdict, now: Timestamp) -> bool {
-    let status = verdict.credential.status(verdict.agent.archived_at, now);
+    let status = verdict.credential.status(verdict.line.archived_at(), now);
     verdict.issuer == Issuer::Stands && status == Status::Active
 }
 
@@ -97,14 +97,10 @@ fn inactive() -> Value {
 
 fn active(verdict: &Verdict, client_id: &str, issuer: &str) -> Value {
     let Verdict {
-        credential, agent, ..
+        credential, line, ..
     } = verdict;
-    let stored = |grants| grant::stored(grants).unwrap_or_default();
-    // What it may do today: the agent's grants may have become fewer since.
-    let grants = grant::narrowed(
-        &stored(&credential.scope_grants),
-        &stored(&agent.writable.scope_grants),
-    );
+    // What it may do today: the grants of those that it acts for may have become fewer since.
+    let grants = grant::held(&credential.scope_grants, line.scope_grants());
     json!({
         "active": true,
         "client_id": client_id,
@@ -143,7 +139,6 @@ async fn asker(exchange: &Exchange, form: &Form) -> Result<Asker, Refusal> {
 }
 
 async fn organization(exchange: &Exchange) -> Result<Asker, Refusal> {
-    strangers::admit(exchange)?;
     let gateway = &exchange.gateway;
     let sent = Sent {
         headers: &exchange.head.headers,

@@ -198,13 +198,11 @@ async fn issue(
     wish: &Wish,
 ) -> Result<Outcome, StoreError> {
     let refused = |description| Ok(Outcome::Refused(Refusal::invalid_grant(description)));
-    let found = agent::lock(tx, &code.org_id, code.mode, &code.agent_id).await?;
-    let Some(agent) = found else {
+    let line = agent::lock_line(tx, &code.org_id, code.mode, &code.agent_id).await?;
+    let Some(line) = line.filter(|line| line.archived_at().is_none()) else {
         return refused("The agent is archived.");
     };
-    if agent::is_archived(tx, &agent).await? {
-        return refused("The agent is archived.");
-    }
+    let agent = &line.agent;
     let user = user::find_in(tx, &code.org_id, &code.user_id).await?;
     if user.is_none_or(|user| user.suspended || !user.role.may_delegate()) {
         return refused("The user who consented may not delegate any more.");
@@ -236,10 +234,7 @@ async fn issue(
     agent_credential::insert(tx, &credential, &secret::digest(&token)).await?;
     let (id, expires_at) = (&credential.id, credential.expires_at);
     oauth_authorization::redeem(tx, &wish.digest, id, expires_at, wish.now).await?;
-    let grants = grant::stored(&code.scope_grants);
-    let grants = grants.ok_or(StoreError::Corrupt {
-        column: "scope_grants",
-    })?;
+    let grants = grant::held(&code.scope_grants, line.scope_grants());
     let body = json!({
         "access_token": token,
         "token_type": "Bearer",

@@ -12,7 +12,7 @@ use svc_store::webhook_replay::{self, Intent, Replay, Skipped, USUAL, Wanted};
 
 use super::{available, time};
 use crate::call::{Answering, Call, Deciding, Effect, Reply, change, missing, store_fault};
-use crate::input;
+use crate::input::{self, MAX_ITEMS};
 
 /// Contract 15.3.
 const MAX_IDS: usize = 1_000;
@@ -102,17 +102,9 @@ fn read_body(call: &mut Call) -> Result<(Wanted, Intent), Fault> {
 
 fn ids(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<String>> {
     let ids = fields.take("delivery_ids")?;
-    let ids = input::texts(ids, "delivery_ids", problems, |before, id| {
-        // So many are refused as they are.
-        let is_repeated = before.len() < MAX_IDS && before.iter().any(|other| other == id);
-        let problem = is_repeated.then(|| "must not be repeated".to_owned());
-        problem.or_else(|| input::other_length(id, 0..=MAX_ID_CHARS))
-    })?;
-    if !(1..=MAX_IDS).contains(&ids.len()) {
-        problems.add("delivery_ids", format!("must hold 1 to {MAX_IDS} ids"));
-        return None;
-    }
-    Some(ids)
+    let mut repeated = input::repeated();
+    let wrong = |id: &str| repeated(id).or_else(|| input::other_length(id, 0..=MAX_ID_CHARS));
+    input::texts(ids, "delivery_ids", 1..=MAX_IDS, problems, wrong)
 }
 
 fn matching(fields: &mut Fields, problems: &mut Problems) -> Option<Wanted> {
@@ -141,7 +133,7 @@ fn statuses(fields: &mut Fields, problems: &mut Problems) -> Vec<Status> {
     let Some(value) = fields.take("status") else {
         return USUAL.to_vec();
     };
-    let words = input::texts(value, &path, problems, |_, word| {
+    let words = input::texts(value, &path, 1..=MAX_ITEMS, problems, |word| {
         let is_unknown = Status::parse(word).is_none();
         is_unknown.then(|| "is not a known status".to_owned())
     });
@@ -149,9 +141,6 @@ fn statuses(fields: &mut Fields, problems: &mut Problems) -> Vec<Status> {
         .iter()
         .flatten()
         .filter_map(|word| Status::parse(word));
-    if words.as_ref().is_some_and(Vec::is_empty) {
-        problems.add(path, "must hold at least one status");
-    }
     statuses.collect()
 }
 

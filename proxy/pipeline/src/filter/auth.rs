@@ -319,7 +319,7 @@ async fn load_agent(store: &Store, digest: [u8; 32]) -> Result<Caller, Missed> {
     if let Some(code) = code {
         return Err(Missed::over(verdict, code, "application_over"));
     }
-    let (code, reason) = match verdict.credential.status(verdict.archived_at(), now) {
+    let (code, reason) = match verdict.credential.status(verdict.line.archived_at(), now) {
         Status::Active => return Ok(Caller::from(verdict)),
         Status::Expired => (Code::AgentCredentialExpired, "expired"),
         Status::Revoked => (Code::AgentCredentialRevoked, "revoked"),

@@ -14,6 +14,7 @@ use crate::fixture::{self, NOW};
 
 on_both! {
     history_comes_back_in_order_and_newest_first_when_cut,
+    history_goes_as_far_as_the_map_that_it_is_loaded_with,
     nothing_of_a_conversation_is_legible_on_disk,
     other_organizations_and_modes_see_nothing,
     turns_that_end_together_stand_one_after_the_other,
@@ -69,6 +70,23 @@ async fn history_comes_back_in_order_and_newest_first_when_cut(db: TestDb) {
     assert_eq!(stored.stop_reason.as_deref(), Some("stop"));
     assert_eq!(stored.phi.unwrap()["redacted"], 1);
     assert_eq!(stored.audit_id.as_deref(), Some("aud_1"));
+}
+
+/// A turn that ends between the two reads of a load is in none of them.
+async fn history_goes_as_far_as_the_map_that_it_is_loaded_with(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let thread = fixture::new_thread();
+    let id = fixture::thread_id(&thread);
+    let turn = fixture::turn(thread, ["one", "two"]);
+    fixture::append(&store, &org, Mode::Live, &turn, NOW).await;
+    // The head as it was before the second message.
+    let sql = format!("UPDATE conversations SET next_seq = 1 WHERE id = '{id}'");
+    assert_eq!(db.tamper(&sql).await, Ok(1));
+    let loaded = conversation::load(&store, &org, Mode::Live, &id, WHOLE_HISTORY).await;
+    let history = loaded.unwrap().unwrap().history;
+    let texts: Vec<&str> = history.iter().map(|past| past.content.as_str()).collect();
+    assert_eq!(texts, ["one"]);
 }
 
 async fn nothing_of_a_conversation_is_legible_on_disk(db: TestDb) {

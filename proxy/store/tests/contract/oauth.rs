@@ -290,8 +290,8 @@ async fn a_credential_is_found_with_all_that_its_agent_acts_for(db: TestDb) {
     let found = found.unwrap().unwrap();
     assert_eq!(found.credential, credential);
     assert_eq!(found.issuer, Issuer::Stands);
-    assert_eq!(found.agent, lowest);
-    assert_eq!(found.ancestors, [middle, scene.agent]);
+    assert_eq!(found.line.agent, lowest);
+    assert_eq!(found.line.ancestors, [middle, scene.agent]);
     let user = found.delegating_user.unwrap();
     assert_eq!(
         (user.id, user.role, user.suspended),
