@@ -28,10 +28,6 @@ use crate::caller::PhiMode;
 use crate::phi::results::OwnResults;
 use crate::policy::phi::{Action, PhiPolicy, ProfileId};
 
-/// Walking, merging and rewriting this much text takes milliseconds, which is too long for a thread that
-/// serves others.
-pub(crate) const INLINE_BYTES: usize = 256 * 1024;
-
 /// What the guard knows about one request once it has let it pass.
 pub struct Scan {
     pub mode: PhiMode,

@@ -470,7 +470,7 @@ const SELF_CHECK: &str = r#"{
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use super::*;
 
@@ -491,8 +491,8 @@ mod tests {
     #[test]
     fn no_more_specs_are_read_at_once_than_are_solved() {
         let (runtime, pool) = pool();
-        let (started, has_started) = channel();
-        let (finish, may_finish) = channel::<()>();
+        let (started, has_started) = sync_channel(1);
+        let (finish, may_finish) = sync_channel::<()>(1);
         let reading = pool.clone();
         let first = runtime.spawn(async move {
             let read = move || {

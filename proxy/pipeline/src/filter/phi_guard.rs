@@ -14,7 +14,7 @@ use crate::estimate::is_large;
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
 use crate::phi::results::OwnResults;
-use crate::phi::{self, Detectors, INLINE_BYTES, Refused, Scan, Thoughts};
+use crate::phi::{self, Detectors, Refused, Scan, Thoughts};
 use crate::place::located;
 
 pub(super) struct PhiGuard;

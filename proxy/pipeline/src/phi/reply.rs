@@ -13,9 +13,10 @@ use tokio::runtime::Handle;
 
 use svc_store::{Store, tenant};
 
+use super::Scan;
 use super::reasoning::Thinking;
-use super::{INLINE_BYTES, Scan};
 use crate::caller::Caller;
+use crate::estimate::is_large;
 use crate::gateway::Gateway;
 use crate::metrics::Metrics;
 use crate::moment;
@@ -173,8 +174,7 @@ impl ReplyGuard {
                     let findings = scan.readers.find_in_reply(&text, policy).await?;
                     let inquiry = self.redactor.inquire(&text, &findings);
                     // A short request is read where its answer is wanted.
-                    if let Some(inquiry) = inquiry.filter(|inquiry| inquiry.bytes() > INLINE_BYTES)
-                    {
+                    if let Some(inquiry) = inquiry.filter(|inquiry| is_large(inquiry.request())) {
                         self.inquire(inquiry).await?;
                     }
                     self.redactor

@@ -75,9 +75,9 @@ impl Asked {
 }
 
 impl Inquiry {
-    /// Bytes of text that the answer costs to read.
-    pub fn bytes(&self) -> usize {
-        self.request.chat.text_bytes()
+    /// What the answer has to read.
+    pub fn request(&self) -> &ChatRequest {
+        &self.request.chat
     }
 
     /// Reads the request.

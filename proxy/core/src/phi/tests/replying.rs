@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::chat::{ChatEvent, Finish, FinishReason, ReplyBuilder};
+use crate::chat::{ChatEvent, Finish, FinishReason, ReplyBuilder, Size};
 
 const SSN: &str = "123-45-6789";
 const VALUES: Values<'static> = &[
@@ -142,7 +142,8 @@ fn the_request_is_read_once_for_each_value() {
     assert!(redactor.inquire(&scan, &found).is_none());
     let (scan, found) = scanned("4111222333 and Jane Doe");
     let inquiry = redactor.inquire(&scan, &found).unwrap();
-    assert_eq!(inquiry.bytes(), asked.len());
+    let size = Size::of(inquiry.request(), usize::MAX);
+    assert_eq!(size.text_bytes, asked.len());
     redactor.learn(inquiry.answer().unwrap());
     for known in ["4111222333 and Jane Doe", "Jane Doe", "411-122-2333"] {
         let (scan, found) = scanned(known);
