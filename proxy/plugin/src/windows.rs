@@ -62,7 +62,10 @@ pub(crate) fn windows(
             continue;
         }
         match windows.last_mut() {
-            Some(window) if segment.end - window.start <= max_bytes => {
+            // A heading is read before the text of one segment alone.
+            Some(window)
+                if window.heading.is_empty() && segment.end - window.start <= max_bytes =>
+            {
                 window.end = segment.end;
                 window.segments.push(*segment);
             }
@@ -275,6 +278,16 @@ mod tests {
         for part in &read(&format!("{table}{html}\n{talk}"))[4..] {
             assert!(part.starts_with("She"), "{part}");
         }
+    }
+
+    #[test]
+    fn the_segment_behind_a_table_has_a_window_of_its_own() {
+        let table = format!("a,b\n{}", "1,2\n".repeat(600));
+        let text = format!("{table}She is well.");
+        let segments = [segment(0, table.len()), segment(table.len(), text.len())];
+        let all = windows(&text, &segments, 1_024, 64);
+        let last = all.last().unwrap().read(&text);
+        assert_eq!(last.as_deref(), Some("She is well."));
     }
 
     #[test]

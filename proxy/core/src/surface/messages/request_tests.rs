@@ -671,7 +671,7 @@ fn places_are_those_of_the_body() {
 #[test]
 fn what_is_wrong_with_many_entries_is_listed_up_to_a_limit() {
     let wrong = vec![json!(0); 3_000];
-    assert_eq!(problems(json!({ "messages": wrong })).len(), 100);
+    assert_eq!(problems(json!({ "messages": wrong })).len(), 1_000);
     let many = vec![json!({"type": "text", "text": "a"}); blocks::MAX_PARTS + 1];
     assert_eq!(
         refused(user(json!(many))),
