@@ -114,7 +114,9 @@ async fn as_many_records_are_held_as_their_size_allows(db: TestDb) {
             ..record("x")
         })
         .collect();
-    insert(&store, &entity, &records).await;
+    for record in records.chunks(1) {
+        insert(&store, &entity, record).await;
+    }
     let page = Page {
         limit: 100,
         after: None,
