@@ -94,7 +94,7 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
                     per_minute: wanted.per_minute,
                     concurrency: wanted.concurrency,
                     created_at: call.now,
-                    expires_at: agents::in_hours(call.now, hours),
+                    expires_at: input::in_hours(call.now, hours),
                     last_used_at: None,
                     revoked_at: None,
                 };

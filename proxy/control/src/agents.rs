@@ -5,7 +5,6 @@ use svc_core::fault::{Code, Fault, Problems, invalid};
 use svc_core::grant;
 use svc_core::id::IdKind;
 use svc_core::surface::fields::Fields;
-use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_store::agent::{self, Agent, Filter, Writable};
 use svc_store::agent_credential;
@@ -418,10 +417,3 @@ pub(crate) fn record(agent: &Agent) -> Value {
         "archived_at": shown(*archived_at),
     })
 }
-
-/// Hours from now.
-pub(crate) fn in_hours(now: Timestamp, hours: u32) -> Timestamp {
-    now.plus_ms(i64::from(hours) * MS_PER_HOUR)
-}
-
-const MS_PER_HOUR: i64 = 3_600_000;

@@ -9,7 +9,8 @@ mod page;
 use svc_store::baa::{Acceptance, Template};
 
 pub use markdown::{Paragraph, paragraphs};
-use page::{Block, Typesetter};
+use page::Block;
+pub(crate) use page::Typesetter;
 
 /// What the document is made of.
 pub struct Agreement<'a> {
@@ -87,12 +88,6 @@ pub fn try_out(template: &Template) -> Result<(), RenderError> {
         signing_key_id: "",
     })
     .map(drop)
-}
-
-/// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew,
-/// Arabic, Chinese, Japanese and more.
-pub fn can_show(text: &str) -> bool {
-    Typesetter::new().is_ok_and(|mut typesetter| typesetter.can_show(text))
 }
 
 /// Who signed, below the text.
@@ -223,6 +218,7 @@ mod tests {
 
     #[test]
     fn names_of_many_scripts_can_be_shown() {
+        let mut typesetter = Typesetter::new().unwrap();
         for name in [
             "Zoë Ångström-Łukasiewicz",
             "Νίκος Παπαδόπουλος",
@@ -235,10 +231,13 @@ mod tests {
             "გიორგი",
             "김철수",
         ] {
-            assert!(can_show(name), "{name}");
+            assert!(typesetter.can_show(name), "{name}");
             assert!(rendered(name, "text").unwrap().starts_with(b"%PDF-1.7"));
         }
-        assert!(!can_show("\u{12000}"), "no bundled font has cuneiform");
+        assert!(
+            !typesetter.can_show("\u{12000}"),
+            "no bundled font has cuneiform"
+        );
         assert!(rendered("\u{12000}", "text").is_err());
     }
 

@@ -215,16 +215,11 @@ fn scopes(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Scope>> {
 }
 
 fn expiry(fields: &mut Fields, now: Timestamp, problems: &mut Problems) -> Option<Timestamp> {
-    let text = fields.string("expires_at", problems)?;
-    let at = Timestamp::parse(&text);
-    let problem = match at {
-        None => Some("must be an RFC 3339 time"),
-        Some(at) => unfit(at, now),
-    };
-    if let Some(problem) = problem {
+    let at = input::time(fields, "expires_at", problems)?;
+    if let Some(problem) = unfit(at, now) {
         problems.add("expires_at", problem);
     }
-    at
+    Some(at)
 }
 
 /// What is wrong with the end of a key's life. Two years from now are in.

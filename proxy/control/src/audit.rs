@@ -7,8 +7,6 @@ mod ocsf;
 pub(crate) mod proof;
 
 use futures_util::future::BoxFuture;
-use http::HeaderMap;
-use http::header::ACCEPT;
 use serde_json::{Value, json};
 use svc_core::audit_leaf::INTEGRITY;
 use svc_core::fault::Problems;
@@ -22,11 +20,12 @@ use svc_pipeline::policy::models::Catalogue;
 use svc_pipeline::response::Response;
 use svc_store::audit::{self, ActorKind, Filter, Listed};
 use svc_store::audit_tree::Leaf;
-use svc_store::page::{Order, Position};
+use svc_store::page::Order;
 
 use crate::call::{Answering, Call, Reply, store_fault};
 use crate::cursor::Binding;
 use crate::endpoint::{NEEDS, Watched};
+use crate::lines::accepts_lines;
 use crate::query::{PageSize, Query};
 
 /// `GET /v1/audit` in each of its forms.
@@ -99,31 +98,6 @@ fn stream_form(exchange: &Exchange) -> Option<Form> {
     }
 }
 
-pub(crate) const LINES: &str = "application/x-ndjson";
-
-/// Whether lines are asked for by name, and JSON is not preferred to them (RFC 9110, section 12.5.1).
-pub(crate) fn accepts_lines(headers: &HeaderMap) -> bool {
-    let lines = quality(headers, LINES);
-    lines > 0.0 && lines >= quality(headers, "application/json")
-}
-
-/// How much a media type is wanted, from 0 to 1: 0 where it is refused or not named.
-fn quality(headers: &HeaderMap, wanted: &str) -> f32 {
-    let accepted = headers.get_all(ACCEPT).iter();
-    let words = accepted.filter_map(|value| value.to_str().ok());
-    let ranges = words.flat_map(|value| value.split(','));
-    let qualities = ranges.filter_map(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        if !parts.next()?.eq_ignore_ascii_case(wanted) {
-            return None;
-        }
-        let mut weights = parts.filter_map(|part| part.split_once('='));
-        let weight = weights.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
-        Some(weight.map_or(1.0, |(_, value)| value.trim().parse().unwrap_or(1.0)))
-    });
-    qualities.fold(0.0, f32::max)
-}
-
 /// A row as it is shown: with its place in the tree, once it has one.
 pub(crate) fn shown(row: Listed) -> Value {
     let mut document = row.document;
@@ -164,14 +138,13 @@ fn page(mut call: Call) -> Answering {
         let (store, organization) = (&call.gateway.store, &caller.organization_id);
         let found = audit::list(store, organization, caller.mode, &filter, &page).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         let count = found.rows.len();
         let rows = found.rows.into_iter().map(shown);
         let rows = rows.map(|row| match format {
             Some(Format::Ocsf) => ocsf::event(&row),
             _ => row,
         });
-        let pagination = query.pagination(&page, &binding, last.as_ref());
+        let pagination = query.pagination(&page, &binding, found.next.as_ref());
         let reply = Reply::page(rows.collect(), pagination);
         Ok(reply.detail("filters", asked).detail("rows", json!(count)))
     })
@@ -217,7 +190,7 @@ fn filter(query: &mut Query, problems: &mut Problems) -> Filter {
     };
     Filter {
         events,
-        actor_id: query.one("actor_id", problems),
+        actor_ids: query.one("actor_id", problems).into_iter().collect(),
         actor_type: query.word("actor_type", actor, problems),
         request_id: query.one("request_id", problems),
         target_type: query.word("target_type", named, problems),
@@ -254,30 +227,5 @@ fn order(word: &str) -> Option<Order> {
         "desc" => Some(Order::NewestFirst),
         "asc" => Some(Order::OldestFirst),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn lines_are_for_who_wants_them_most() {
-        for (accept, wanted) in [
-            ("application/x-ndjson", true),
-            ("application/json, Application/X-NDJSON", true),
-            ("text/csv, application/x-ndjson; q=0.5", true),
-            ("application/x-ndjson;q=0, application/json", false),
-            ("application/json, application/x-ndjson;q=0.5", false),
-            ("application/*", false),
-            ("*/*", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT, HeaderValue::from_static(accept));
-            assert_eq!(accepts_lines(&headers), wanted, "{accept}");
-        }
-        assert!(!accepts_lines(&HeaderMap::new()));
     }
 }

@@ -16,7 +16,7 @@ use svc_store::page::Position;
 use svc_store::{Store, StoreError, organization};
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::agreement::{self, Agreement, RenderError};
+use crate::agreement::{self, Agreement, RenderError, Typesetter};
 use crate::call::{
     Answering, Call, Deciding, Effect, Reply, change, missing, refused, shown, store_fault,
 };
@@ -116,7 +116,13 @@ pub(crate) fn accept(mut call: Call) -> Deciding {
     Box::pin(async move {
         let store = call.gateway.store.clone();
         let template = current(&store, call.now).await?;
-        let signer = signer(&mut call, template.as_ref())?;
+        let mut problems = Problems::default();
+        call.query.end(&mut problems);
+        let fields = Fields::top(std::mem::take(&mut call.body));
+        let version = template.as_ref().map(|current| current.version.clone());
+        // Beside the threads that serve: the fonts are laid out.
+        let reading = tokio::task::spawn_blocking(move || signer(fields, version, problems));
+        let signer = reading.await.map_err(Fault::internal)??;
         let (Some(template), Some(user)) = (template, call.caller.delegating_user.as_ref()) else {
             return Err(Fault::internal(
                 "an agreement was signed without a text or a user",
@@ -191,10 +197,12 @@ struct Signer {
     email: String,
 }
 
-fn signer(call: &mut Call, current: Option<&Template>) -> Result<Signer, Fault> {
-    let mut problems = Problems::default();
-    call.query.end(&mut problems);
-    let mut fields = Fields::top(std::mem::take(&mut call.body));
+fn signer(
+    mut fields: Fields,
+    current: Option<String>,
+    mut problems: Problems,
+) -> Result<Signer, Fault> {
+    let mut typesetter = Typesetter::new().map_err(Fault::internal)?;
     for name in [
         "template_version",
         "signer_name",
@@ -206,13 +214,16 @@ fn signer(call: &mut Call, current: Option<&Template>) -> Result<Signer, Fault> 
     }
     let versions = 1..=MAX_VERSION_CHARS;
     if let Some(version) = input::text(&mut fields, "template_version", versions, &mut problems)
-        && current.is_none_or(|current| current.version != version)
+        && current.is_none_or(|current| current != version)
     {
         problems.add("template_version", "is not the version to be accepted now");
     }
-    let name = shown_text(&mut fields, "signer_name", MAX_NAME_CHARS, &mut problems);
-    let title = shown_text(&mut fields, "signer_title", MAX_NAME_CHARS, &mut problems);
-    let email = shown_text(&mut fields, "signer_email", MAX_EMAIL_CHARS, &mut problems);
+    let mut shown = |key, most, problems: &mut Problems| {
+        shown_text(&mut fields, key, most, &mut typesetter, problems)
+    };
+    let name = shown("signer_name", MAX_NAME_CHARS, &mut problems);
+    let title = shown("signer_title", MAX_NAME_CHARS, &mut problems);
+    let email = shown("signer_email", MAX_EMAIL_CHARS, &mut problems);
     let email = email.filter(|email| {
         let is_address = email.split_once('@').is_some_and(|(local, domain)| {
             !local.is_empty() && !domain.is_empty() && !domain.contains('@')
@@ -241,6 +252,7 @@ fn shown_text(
     fields: &mut Fields,
     key: &str,
     most: usize,
+    typesetter: &mut Typesetter,
     problems: &mut Problems,
 ) -> Option<String> {
     let text: String = input::text(fields, key, 1..=most, problems)?
@@ -250,7 +262,7 @@ fn shown_text(
         problems.add(key, problem);
     } else if !text.chars().any(char::is_alphanumeric) {
         problems.add(key, "must have a letter or a digit");
-    } else if !agreement::can_show(&text) {
+    } else if !typesetter.can_show(&text) {
         problems.add(key, "has a character that the document's fonts cannot show");
     } else {
         return Some(text);

@@ -2,9 +2,11 @@
 //! (contract 11 and 15.4). The caller never sees the secret, the service never sees the caller's key. Answers are
 //! read whole before anything is passed on: a broken one is an error, never a short success.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{CONTENT_LENGTH, SET_COOKIE};
+use http::header::{CONNECTION, CONTENT_LENGTH, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use svc_core::fault::{Code, Fault, invalid};
@@ -138,29 +140,30 @@ pub(crate) fn is_safe(path: &str) -> bool {
         && !path.contains("//")
 }
 
-/// Headers that are between the caller and the gateway.
+/// Headers that are between the caller and the gateway; those of one connection (RFC 9110, 7.6.1) are among them.
 const OURS: &[&str] = &[
     "authorization",
+    "connection",
     "content-length",
     "cookie",
     "expect",
     "forwarded",
     "host",
+    "keep-alive",
     "proxy-authorization",
+    "proxy-connection",
     "svc-version",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
     "x-api-key",
     "x-real-ip",
 ];
 const FORWARDING_PREFIX: &str = "x-forwarded-";
 
 fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> OutboundRequest {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &exchange.head.headers {
-        let word = name.as_str();
-        if !OURS.contains(&word) && !word.starts_with(FORWARDING_PREFIX) {
-            headers.append(name, value.clone());
-        }
-    }
+    let mut headers = passed_on(&exchange.head.headers);
     let (name, value) = &ready.header;
     headers.insert(name, value.clone());
     OutboundRequest {
@@ -173,6 +176,26 @@ fn outbound(exchange: &Exchange, ready: &Ready, path: String, body: Bytes) -> Ou
         body,
         reached: Reached::default(),
     }
+}
+
+/// The headers of a caller that are the service's: neither ours nor, by what `Connection` names, of the connection.
+fn passed_on(sent: &HeaderMap) -> HeaderMap {
+    let named: HashSet<String> = sent
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let mut headers = HeaderMap::new();
+    for (name, value) in sent {
+        let word = name.as_str();
+        let is_ours = OURS.contains(&word) || word.starts_with(FORWARDING_PREFIX);
+        if !is_ours && !named.contains(word) {
+            headers.append(name, value.clone());
+        }
+    }
+    headers
 }
 
 /// A service that gave no answer. Whether a repetition is harmless is known only where nothing was sent.
@@ -228,6 +251,26 @@ fn response(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_of_the_connection_is_not_passed_on() {
+        let sent = [
+            ("connection", "Close, X-Hop, authorization"),
+            ("x-hop", "1"),
+            ("authorization", "Bearer of the caller"),
+            ("te", "trailers"),
+            ("accept", "application/fhir+json"),
+        ];
+        let sent = sent.map(|(name, value)| {
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            )
+        });
+        let passed = passed_on(&HeaderMap::from_iter(sent));
+        let names: Vec<&str> = passed.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["accept"]);
+    }
 
     #[test]
     fn a_path_is_what_it_looks_like() {

@@ -20,17 +20,20 @@ use svc_pipeline::response::{Body, ByteStream, Heartbeat};
 use svc_store::audit::{self, Filter};
 use svc_store::conversation;
 use svc_store::page::{Page, Position};
-use svc_store::{StoreError, agent_credential};
+use svc_store::{StoreError, agent_credential, tenant};
 
 use crate::agent_credentials;
-use crate::audit::{LINES, shown};
+use crate::audit::shown;
 use crate::call::{Answering, Call, Reply, missing, store_fault};
+use crate::lines::{LINES, break_off, line};
 use crate::organizations;
 
 /// Longest name of a person (contract 10).
 const MAX_USER_CHARS: usize = 128;
 /// Rows that are read at once.
 const BATCH_ROWS: u32 = 100;
+/// Credentials whose rows are looked for at once: each look walks the whole log.
+const ACTORS: usize = 64;
 /// Largest export that comes as one JSON object; it is held whole.
 const MAX_WHOLE_BYTES: usize = 32 * 1024 * 1024;
 
@@ -122,7 +125,7 @@ enum Next {
     Conversations(Option<Position>),
     /// Of one conversation, behind a place in it; then what comes after the conversation.
     Messages(String, i64, Box<Next>),
-    /// Of one credential, by its place.
+    /// Of some credentials, from that at this place on.
     Audit(usize, Option<Position>),
     End,
     Nothing,
@@ -239,21 +242,22 @@ impl Export {
         after: Option<Position>,
         items: &mut Vec<Item>,
     ) -> Result<Next, StoreError> {
-        let Some(credential) = self.credentials.get(at) else {
+        let actors = self.credentials.iter().skip(at).take(ACTORS);
+        let actors: Vec<String> = actors.cloned().collect();
+        if actors.is_empty() {
             return Ok(Next::End);
-        };
+        }
         let filter = Filter {
-            actor_id: Some(credential.clone()),
+            actor_ids: actors,
             ..Filter::default()
         };
         let (store, org_id, mode) = self.place();
         let found = audit::list(store, org_id, mode, &filter, &page(BATCH_ROWS, after)).await?;
-        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         let rows = found.rows.into_iter().map(|row| (AUDIT_EVENT, shown(row)));
         items.extend(rows);
-        Ok(match last {
-            Some(last) => Next::Audit(at, Some(last)),
-            None => Next::Audit(at + 1, None),
+        Ok(match found.next {
+            Some(next) => Next::Audit(at, Some(next)),
+            None => Next::Audit(at + ACTORS, None),
         })
     }
 
@@ -329,7 +333,9 @@ impl ByteStream for Export {
                         line(&json!({"type": "end", "counts": counts}), &mut out);
                     }
                     _ => {
-                        if let Err(fault) = self.step(&mut items).await {
+                        let caller = Arc::clone(&self.caller);
+                        let step = self.step(&mut items);
+                        if let Err(fault) = tenant::within(&caller.organization_id, step).await {
                             tracing::error!(
                                 cause = fault.cause(),
                                 "an export of a person broke off"
@@ -361,17 +367,4 @@ impl ByteStream for Export {
         break_off(&fault, &mut out);
         Box::pin(async move { out.into() })
     }
-}
-
-/// The last thing said of an export that ends too early: there is no end behind it.
-fn break_off(fault: &Fault, out: &mut Vec<u8>) {
-    line(
-        &json!({"type": "error", "data": {"code": fault.code.word()}}),
-        out,
-    );
-}
-
-fn line(line: &Value, out: &mut Vec<u8>) {
-    out.extend(line.to_string().into_bytes());
-    out.push(b'\n');
 }

@@ -26,11 +26,11 @@ use svc_store::audit::Target;
 use svc_store::tenant;
 use svc_store::{TransactionError, audit};
 
-use crate::audit::accepts_lines;
 use crate::call::{
     Answering, Call, Change, Client, Content, Deciding, Effect, Outdated, Refused, Reply,
     store_fault,
 };
+use crate::lines::accepts_lines;
 use crate::query::Query;
 
 /// An endpoint that changes nothing.

@@ -15,7 +15,8 @@ use svc_core::time::Timestamp;
 use svc_pipeline::moment;
 use svc_store::entity::{self, Entity, Judged, NewEntity, RecordKey};
 use svc_store::page::Position;
-use svc_store::{Transaction, outbox, record};
+use svc_store::record::{self, Record};
+use svc_store::{Transaction, outbox};
 
 use crate::apps;
 use crate::call::{
@@ -150,11 +151,12 @@ async fn update(call: &Call, before: Entity, schema: Schema) -> Result<Change, F
         let mut misfits = BTreeSet::new();
         let mut after = String::new();
         loop {
-            let records = record::scan(store, &before, &key, &after).await;
-            let records = records.map_err(|error| store_fault(&error))?;
-            let Some(last) = records.last() else { break };
-            after.clone_from(&last.id);
-            misfits.extend(records.iter().flat_map(|one| schema.misfits(&one.values)));
+            let see = |one: &Record| misfits.extend(schema.misfits(&one.values));
+            let last = record::scan(store, &before, &key, &after, see).await;
+            let Some(last) = last.map_err(|error| store_fault(&error))? else {
+                break;
+            };
+            after = last;
         }
         fits(&schema, &misfits)?;
     }
@@ -184,13 +186,14 @@ async fn scan_the_rest(
 ) -> Result<(), Refused> {
     let mut after = String::new();
     loop {
-        let records = record::scan_written_since(tx, entity, key, since, &after).await?;
-        let Some(last) = records.last() else {
+        let mut misfits = BTreeSet::new();
+        let see = |one: &Record| misfits.extend(schema.misfits(&one.values));
+        let last = record::scan_written_since(tx, entity, key, since, &after, see).await?;
+        fits(schema, &misfits).map_err(refused)?;
+        let Some(last) = last else {
             return Ok(());
         };
-        after.clone_from(&last.id);
-        let misfits = records.iter().flat_map(|one| schema.misfits(&one.values));
-        fits(schema, &misfits.collect()).map_err(refused)?;
+        after = last;
     }
 }
 

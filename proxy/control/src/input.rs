@@ -7,6 +7,7 @@ use svc_core::fault::Problems;
 use svc_core::json;
 use svc_core::phi::is_unseen;
 use svc_core::surface::fields::Fields;
+use svc_core::time::{MS_PER_HOUR, Timestamp};
 
 pub(crate) const MAX_NAME_CHARS: usize = 100;
 pub(crate) const MAX_DESCRIPTION_CHARS: usize = 1_000;
@@ -123,6 +124,21 @@ pub(crate) fn whole_or_null(
         Some(value) => Given::Value(value),
         None => Given::Absent,
     }
+}
+
+/// An instant in RFC 3339.
+pub(crate) fn time(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Timestamp> {
+    let text = fields.string(key, problems)?;
+    let at = Timestamp::parse(&text);
+    if at.is_none() {
+        problems.add(fields.path_to(key), "must be an RFC 3339 time");
+    }
+    at
+}
+
+/// Hours from now.
+pub(crate) const fn in_hours(now: Timestamp, hours: u32) -> Timestamp {
+    now.plus_ms(hours as i64 * MS_PER_HOUR)
 }
 
 /// An array of texts, as many as `count` says. `wrong` says what is wrong with one; it is asked in their order.

@@ -23,6 +23,7 @@ mod inbound_webhooks;
 mod incoming;
 mod input;
 mod integrations;
+mod lines;
 pub mod oauth;
 mod organizations;
 mod provider_status;

@@ -9,6 +9,7 @@ use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_store::baa;
 use svc_store::organization::{self, Organization, PhiMode, Settings, WebhookPayload};
+use svc_store::retention::MIN_AUDIT_DAYS;
 use svc_store::seal::Content;
 
 use crate::call::{
@@ -18,9 +19,8 @@ use crate::input::{self, Given, MAX_ITEMS, MAX_NAME_CHARS};
 
 /// Longest default system prompt, in characters.
 const MAX_PROMPT_CHARS: usize = 32_000;
-/// 100 years of conversations and of audit rows; six years of the latter at least (contract 14.4).
+/// 100 years of conversations and of audit rows.
 const MAX_DAYS: u32 = 36_500;
-const MIN_AUDIT_DAYS: u32 = 2_190;
 const MAX_TOKENS: u32 = 1_000_000;
 
 pub(crate) fn read(mut call: Call) -> Answering {

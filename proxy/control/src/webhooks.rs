@@ -36,7 +36,6 @@ const USUAL_IN_FLIGHT: u32 = 5;
 const MAX_ENTITY_KEYS: usize = 100;
 /// 7 days (spec, Limits).
 const MAX_GRACE_HOURS: u32 = 168;
-const MS_PER_HOUR: i64 = 3_600_000;
 const HINT_CHARS: usize = 4;
 const KIND: &str = "webhook_endpoint";
 
@@ -213,7 +212,7 @@ pub(crate) fn rotate_secret(mut call: Call) -> Deciding {
         let found = find(&call).await?;
         available(&call)?;
         let secret = new_secret();
-        let until = call.now.plus_ms(i64::from(hours) * MS_PER_HOUR);
+        let until = input::in_hours(call.now, hours);
         let new = NewSecret {
             hint: hint(&secret),
             secret,
@@ -493,14 +492,4 @@ fn record(endpoint: &Endpoint, now: Timestamp) -> Value {
         "created_at": created_at.to_string(),
         "updated_at": updated_at.to_string(),
     })
-}
-
-/// An instant in a field of a body.
-fn time(fields: &mut Fields, key: &str, problems: &mut Problems) -> Option<Timestamp> {
-    let text = fields.string(key, problems)?;
-    let at = Timestamp::parse(&text);
-    if at.is_none() {
-        problems.add(fields.path_to(key), "must be an RFC 3339 time");
-    }
-    at
 }

@@ -12,6 +12,8 @@ use jiff::tz::TimeZone;
 pub struct Timestamp(pub i64);
 
 pub const MS_PER_SECOND: i64 = 1_000;
+/// Milliseconds of an hour.
+pub const MS_PER_HOUR: i64 = 3_600_000;
 /// Milliseconds in a UTC day, which has no leap seconds here.
 pub const MS_PER_DAY: i64 = 86_400_000;
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);

@@ -21,7 +21,7 @@ use svc_core::time::Timestamp;
 use svc_pipeline::policy::PolicySet;
 use svc_pipeline::policy::models::Access;
 use svc_pipeline::{feature, moment, recomputation};
-use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::audit::{Row, Target};
 use svc_store::baa::Template;
 use svc_store::bootstrap::{self, Bootstrapped};
 use svc_store::organization::PhiMode;
@@ -402,30 +402,11 @@ async fn known(store: &Store, organization: &str) -> anyhow::Result<()> {
 
 /// The audit row of what a command has done to an organization, or to the whole deployment.
 fn system_row(org_id: Option<&str>, event: &str, details: Map<String, Value>) -> Row {
-    Row {
-        id: moment::audit_id(),
-        phase: Phase::Single,
-        event: event.to_owned(),
-        occurred_at: moment::now(),
-        org_id: org_id.map(str::to_owned),
-        // What concerns the whole organization stands in its live log.
-        mode: org_id.map(|_| Mode::Live),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: org_id.map(|id| Target {
-            kind: "organization".to_owned(),
-            id: id.to_owned(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details,
-    }
+    let target = org_id.map(|id| Target {
+        kind: "organization".to_owned(),
+        id: id.to_owned(),
+    });
+    // What concerns the whole organization stands in its live log.
+    let owner = org_id.map(|id| (id.to_owned(), Mode::Live));
+    Row::of_system(event, owner, target, details, moment::now())
 }

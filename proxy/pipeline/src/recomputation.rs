@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 use svc_core::time::Timestamp;
-use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Row, Target};
+use svc_store::audit::{Row, Target};
 use svc_store::budget::Sums;
 use svc_store::recomputation::{self, Cycle, Drift};
 use svc_store::{Store, StoreError};
@@ -73,34 +73,17 @@ async fn recompute_one(store: &Store, cycle: &Cycle) -> Result<Option<Drift>, St
 }
 
 fn row(cycle: &Cycle, drift: Drift) -> Row {
-    Row {
-        id: moment::audit_id(),
-        phase: Phase::Single,
-        event: "usage.recomputed".into(),
-        occurred_at: moment::now(),
-        org_id: Some(cycle.org_id.clone()),
-        mode: Some(cycle.mode),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: Some(Target {
-            kind: "cycle".into(),
-            id: cycle.start.to_string(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details: Map::from_iter([
-            ("kept".to_owned(), shown(drift.kept)),
-            ("recomputed".to_owned(), shown(drift.recomputed)),
-        ]),
-    }
+    let target = Target {
+        kind: "cycle".into(),
+        id: cycle.start.to_string(),
+    };
+    let details = Map::from_iter([
+        ("kept".to_owned(), shown(drift.kept)),
+        ("recomputed".to_owned(), shown(drift.recomputed)),
+    ]);
+    let owner = (cycle.org_id.clone(), cycle.mode);
+    let (event, now) = ("usage.recomputed", moment::now());
+    Row::of_system(event, Some(owner), Some(target), details, now)
 }
 
 /// Sums as rows and the command line show them.

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::audit_tree::{self, Leaf};
 use crate::engine::{Arg, Connection, Row as Stored, args};
-use crate::page::{Listing, Order, Page, Paged};
+use crate::page::{Listing, Order, Page, Position};
+use crate::usage::Span;
 use crate::{Store, StoreError, Transaction};
 
 /// Which of a request's rows this is; each request has at most one of each.
@@ -172,12 +174,47 @@ pub struct Row {
 }
 
 impl Row {
+    /// The row of what the gateway itself has done, or its operator. `owner`: whose log it stands in.
+    pub fn of_system(
+        event: &str,
+        owner: Option<(String, Mode)>,
+        target: Option<Target>,
+        details: Map<String, Value>,
+        at: Timestamp,
+    ) -> Self {
+        let (org_id, mode) = owner.unzip();
+        Self {
+            id: IdKind::Audit.make(at, rand::random()),
+            phase: Phase::Single,
+            event: event.to_owned(),
+            occurred_at: at,
+            org_id,
+            mode,
+            actor: Actor {
+                kind: ActorKind::System,
+                id: None,
+                delegating_user_id: None,
+                hint: None,
+            },
+            request: None,
+            target,
+            outcome: Outcome::Success,
+            status: None,
+            code: None,
+            phi: None,
+            model: None,
+            details,
+        }
+    }
+
     /// The row as the table has it, its JSON of contract 14.1 (without `integrity`) included.
-    pub(crate) fn columns(&self) -> Result<Columns, StoreError> {
+    pub(crate) fn arguments(&self) -> Result<Arguments, StoreError> {
         let detected = |phi: &Phi| phi.entity_counts.values().any(|count| *count > 0);
         let request = self.request.as_ref();
-        let document = serde_json::to_string(&Document::from(self));
-        Ok(Columns {
+        let mut document = Vec::with_capacity(DOCUMENT_BYTES);
+        let corrupt = || StoreError::Corrupt { column: "document" };
+        serde_json::to_writer(&mut document, &Document::from(self)).map_err(|_| corrupt())?;
+        let columns = Columns {
             id: self.id.clone(),
             org_id: self.org_id.clone(),
             mode: self.mode,
@@ -193,8 +230,9 @@ impl Row {
             surface: request.and_then(|request| request.surface.clone()),
             model: self.model.clone(),
             phi_detected: self.phi.as_ref().is_some_and(detected),
-            document: document.map_err(|_| StoreError::Corrupt { column: "document" })?,
-        })
+            document: String::from_utf8(document).map_err(|_| corrupt())?,
+        };
+        Ok(columns.into())
     }
 }
 
@@ -359,6 +397,9 @@ impl<'a> From<&'a Phi> for PhiDocument<'a> {
     }
 }
 
+/// What most documents have room in.
+const DOCUMENT_BYTES: usize = 1_024;
+
 /// A row as the table has it.
 pub(crate) struct Columns {
     pub(crate) id: String,
@@ -391,12 +432,12 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
     if rows.len() > APPEND_ROWS {
         return Err(StoreError::Overloaded);
     }
-    let columns: Vec<Columns> = rows.iter().map(Row::columns).collect::<Result<_, _>>()?;
+    let rows: Vec<Arguments> = rows.iter().map(Row::arguments).collect::<Result<_, _>>()?;
     store
         .db
         .write(|cx| {
             Box::pin(async move {
-                for row in columns {
+                for row in rows {
                     insert(cx, &row).await?;
                 }
                 Ok(())
@@ -410,7 +451,7 @@ pub async fn append(store: &Store, rows: &[Row]) -> Result<(), StoreError> {
 /// # Errors
 /// As [`append`].
 pub async fn record(tx: &mut Transaction<'_>, row: &Row) -> Result<(), StoreError> {
-    insert(tx.cx, &row.columns()?).await
+    insert(tx.cx, &row.arguments()?).await
 }
 
 /// The rows of a request as JSON, in the order of their phases.
@@ -439,11 +480,12 @@ pub async fn by_request(
 }
 
 /// Which rows are asked for; what is empty or absent does not narrow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Any of these events; one that ends in `.*` is a family.
     pub events: Vec<String>,
-    pub actor_id: Option<String>,
+    /// Any of these actors.
+    pub actor_ids: Vec<String>,
     pub actor_type: Option<String>,
     pub request_id: Option<String>,
     pub target_type: Option<String>,
@@ -461,6 +503,11 @@ pub struct Filter {
 /// member has this name, and what stands in a text has its quotes escaped.
 const SCANNED: &str = r#"document LIKE '%"phi":{%'"#;
 
+/// How the events of inferences begin.
+const INFERENCE: &str = "inference.";
+/// What every other row fulfils, as the index of those rows says it.
+const BESIDE_INFERENCES: &str = "SUBSTR(event, 1, 10) <> 'inference.'";
+
 /// A row as queries give it.
 #[derive(Clone, Debug)]
 pub struct Listed {
@@ -474,7 +521,20 @@ pub struct Listed {
     pub waits: bool,
 }
 
-/// A page of the rows of this organization and mode.
+/// Rows that were found, and where the search goes on behind what was looked at; `None` where that was everything.
+#[derive(Debug)]
+pub struct Found {
+    pub rows: Vec<Listed>,
+    pub next: Option<Position>,
+}
+
+/// Rows that one statement looks at. On either engine that is a matter of milliseconds where they are in memory, and of
+/// less than a second where they are not.
+const SLICE_ROWS: u32 = 20_000;
+/// Slices of one page: one that is asked for what is rare ends before it is full, and the next one goes on.
+const PAGE_SLICES: usize = 10;
+
+/// A page of the rows of this organization and mode: fewer than its limit where few fulfil the filter.
 ///
 /// # Errors
 /// Those of the database.
@@ -484,10 +544,111 @@ pub async fn list(
     mode: Mode,
     filter: &Filter,
     page: &Page,
-) -> Result<Paged<Listed>, StoreError> {
+) -> Result<Found, StoreError> {
+    let mut page = page.clone();
+    let mut rows = Vec::new();
+    for _ in 0..PAGE_SLICES {
+        let (org_id, filter, wanted) = (org_id.to_owned(), filter.clone(), page.clone());
+        let slice = store.db.report(move |cx| {
+            Box::pin(async move { slice(cx, &org_id, mode, filter, &wanted).await })
+        });
+        let found = slice.await?;
+        let count = u32::try_from(found.rows.len()).unwrap_or(u32::MAX);
+        page.limit = page.limit.saturating_sub(count);
+        page.after = found.next;
+        rows.extend(found.rows);
+        if page.after.is_none() || page.limit == 0 {
+            break;
+        }
+    }
+    Ok(Found {
+        rows,
+        next: page.after,
+    })
+}
+
+/// Looks at some rows.
+async fn slice(
+    cx: &mut Connection,
+    org_id: &str,
+    mode: Mode,
+    filter: Filter,
+    page: &Page,
+) -> Result<Found, StoreError> {
+    let order = filter.order;
+    let of_inferences = |event: &String| event.starts_with(INFERENCE);
+    let is_beside = !filter.events.is_empty() && !filter.events.iter().any(of_inferences);
+    let listing = |select| {
+        let mut listing = Listing::new(select, args![org_id, mode]).by("occurred_at", order);
+        if is_beside {
+            listing.only_where(BESIDE_INFERENCES);
+        }
+        listing
+    };
+    let everything = Filter {
+        order,
+        ..Filter::default()
+    };
+    let bound = if filter == everything {
+        None
+    } else {
+        let select = "SELECT occurred_at, id FROM audit WHERE org_id = $1 AND mode = $2";
+        listing(select).place(cx, page, SLICE_ROWS).await?
+    };
+    let select = "SELECT id, occurred_at, document FROM audit WHERE org_id = $1 AND mode = $2";
+    let mut listing = listing(select);
+    if let Some(bound) = &bound {
+        listing.up_to(bound);
+    }
+    narrow(&mut listing, filter);
+    let read = |row: &Stored| {
+        Ok(Listed {
+            id: row.get("id")?,
+            occurred_at: row.get("occurred_at")?,
+            document: row.get("document")?,
+            leaf: None,
+            waits: false,
+        })
+    };
+    let found = listing.read(cx, page, read).await?;
+    let next = found.last(|row| Position::new(row.occurred_at, &row.id));
+    let mut rows = found.rows;
+    let ids = rows.iter().map(|row| row.id.as_str().into());
+    let mut places = audit_tree::places(cx, ids.collect()).await?;
+    for row in &mut rows {
+        let place = places.remove(&row.id);
+        row.waits = matches!(place, Some(None));
+        row.leaf = place.flatten();
+    }
+    Ok(Found {
+        rows,
+        next: next.or(bound),
+    })
+}
+
+/// The last of the rows that one statement looks at, behind a place of a span of time; `None` where the span ends
+/// before.
+pub(crate) async fn place(
+    cx: &mut Connection,
+    span: &Span,
+    after: &Position,
+) -> Result<Option<Position>, StoreError> {
+    let page = Page {
+        limit: 0,
+        after: Some(after.clone()),
+        created_after: None,
+        created_before: Some(span.to),
+    };
+    let select = "SELECT occurred_at, id FROM audit WHERE org_id = $1 AND mode = $2";
+    let listing = Listing::new(select, args![&span.org_id, span.mode]);
+    let listing = listing.by("occurred_at", Order::OldestFirst);
+    listing.place(cx, &page, SLICE_ROWS).await
+}
+
+fn narrow(listing: &mut Listing, filter: Filter) {
     let Filter {
         events,
-        actor_id,
+        actor_ids,
         actor_type,
         request_id,
         target_type,
@@ -496,20 +657,25 @@ pub async fn list(
         surface,
         model,
         phi_detected,
-        order,
-    } = filter.clone();
-    let select = "SELECT id, occurred_at, document FROM audit WHERE org_id = $1 AND mode = $2";
-    let mut listing = Listing::new(select, args![org_id, mode]).by("occurred_at", order);
+        order: _,
+    } = filter;
     let events = events
         .into_iter()
         .map(|event| match event.strip_suffix('*') {
-            // Families are words of our own: nothing in them means anything to LIKE.
-            Some(family) => ("event LIKE ?", Arg::from(format!("{family}%"))),
-            None => ("event = ?", Arg::from(event)),
+            Some(family) => {
+                let condition = format!("SUBSTR(event, 1, {}) = ?", family.chars().count());
+                (condition.into(), Arg::from(family))
+            }
+            None => ("event = ?".into(), Arg::from(event)),
         });
     listing.any(events.collect());
+    let actors = actor_ids.into_iter();
+    listing.any(
+        actors
+            .map(|id| ("actor_id = ?".into(), id.into()))
+            .collect(),
+    );
     for (condition, value) in [
-        ("actor_id = ?", actor_id),
         ("actor_type = ?", actor_type),
         ("request_id = ?", request_id),
         ("target_type = ?", target_type),
@@ -528,35 +694,13 @@ pub async fn list(
             listing.only_where(SCANNED);
         }
     }
-    let read = |row: &Stored| {
-        Ok(Listed {
-            id: row.get("id")?,
-            occurred_at: row.get("occurred_at")?,
-            document: row.get("document")?,
-            leaf: None,
-            waits: false,
-        })
-    };
-    let page = page.clone();
-    store
-        .db
-        .read(move |cx| {
-            Box::pin(async move {
-                let mut found = listing.read(cx, &page, read).await?;
-                let ids = found.rows.iter().map(|row| row.id.as_str().into());
-                let mut places = audit_tree::places(cx, ids.collect()).await?;
-                for row in &mut found.rows {
-                    let place = places.remove(&row.id);
-                    row.waits = matches!(place, Some(None));
-                    row.leaf = place.flatten();
-                }
-                Ok(found)
-            })
-        })
-        .await
 }
 
-/// The columns of [`Columns::arguments`], in their order.
+/// A row as a statement takes it: the values of [`audit_columns`], in their order.
+#[derive(Clone)]
+pub(crate) struct Arguments(pub(crate) Vec<Arg>);
+
+/// The columns of [`Arguments`], in their order.
 macro_rules! audit_columns {
     () => {
         "id, org_id, mode, request_id, phase, event, occurred_at, actor_type, actor_id, target_type, target_id, \
@@ -565,9 +709,9 @@ macro_rules! audit_columns {
 }
 pub(crate) use audit_columns;
 
-impl Columns {
-    pub(crate) fn arguments(&self) -> Vec<Arg> {
-        let Self {
+impl From<Columns> for Arguments {
+    fn from(columns: Columns) -> Self {
+        let Columns {
             id,
             org_id,
             mode,
@@ -584,15 +728,15 @@ impl Columns {
             model,
             phi_detected,
             document,
-        } = self;
-        args![
+        } = columns;
+        Self(args![
             id,
             org_id,
-            *mode,
+            mode,
             request_id,
             phase.word(),
             event,
-            *occurred_at,
+            occurred_at,
             actor_type,
             actor_id,
             target_type,
@@ -600,21 +744,21 @@ impl Columns {
             outcome.word(),
             surface,
             model,
-            *phi_detected,
+            phi_detected,
             document,
-        ]
+        ])
     }
 }
 
 /// Inserts a row. Where it, or another one of its request and phase, is there ([`is_there`]), the transaction is over:
 /// asking the database to pass over such a row would cost every other one a fifth more.
-pub(crate) async fn insert(cx: &mut Connection, row: &Columns) -> Result<(), StoreError> {
+pub(crate) async fn insert(cx: &mut Connection, row: &Arguments) -> Result<(), StoreError> {
     let sql = concat!(
         "INSERT INTO audit (",
         audit_columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
     );
-    cx.execute(sql, row.arguments()).await.map(drop)
+    cx.execute_with(sql, &row.0).await.map(drop)
 }
 
 /// The unique keys of `audit`, as PostgreSQL names them and as SQLite speaks of them.

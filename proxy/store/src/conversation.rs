@@ -94,8 +94,6 @@ pub struct NewMessage {
 pub const TURN_MESSAGES: usize = 100;
 /// For [`load`]: as much history as is ever loaded.
 pub const WHOLE_HISTORY: u32 = 10_000;
-/// Every data key is the first and only one of its conversation.
-const DATA_KEY_VERSION: u32 = 1;
 
 /// A conversation of a person, by its id alone.
 pub struct Head {
@@ -373,7 +371,7 @@ impl SealedTurn {
                 let (wrapped_key, end_user_key_id) = match &owner.runtime_user {
                     Some(user) => {
                         let outer = end_user::key_of(store, org_id, mode, user, now).await?;
-                        let wrapped = seal::wrap(&outer.key, end_user::KEY_VERSION, place, &key)?;
+                        let wrapped = seal::wrap(&outer.key, seal::ONLY_VERSION, place, &key)?;
                         (wrapped, Some(outer.id))
                     }
                     None => {
@@ -402,12 +400,12 @@ impl SealedTurn {
             .as_ref()
             .map(|map| {
                 let place = map_place(&conversation_id, org_id);
-                seal::seal(&key, DATA_KEY_VERSION, place, map.as_str().as_bytes())
+                seal::seal(&key, seal::ONLY_VERSION, place, map.as_str().as_bytes())
             })
             .transpose()?;
         let messages = messages
             .iter()
-            .map(|new| Draft::new(new, request_id, org_id, &key, DATA_KEY_VERSION))
+            .map(|new| Draft::new(new, request_id, org_id, &key, seal::ONLY_VERSION))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             org_id: org_id.to_owned(),

@@ -25,9 +25,6 @@ pub struct Erased {
     pub conversations: u64,
 }
 
-/// Every key is the first and only one of its person; a person who comes back after an erasure gets another one.
-pub(crate) const KEY_VERSION: u32 = 1;
-
 /// The key of a person; made where there is none.
 pub(crate) async fn key_of(
     store: &Store,

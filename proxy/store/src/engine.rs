@@ -55,6 +55,8 @@ impl Default for StoreOptions {
 
 /// 5 s: how long a statement may wait for a lock or a connection (below every request deadline).
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Reports at once, a fourth of the usual connections.
+const REPORTS: usize = 2;
 /// 10 ms: between attempts at what SQLite refuses without waiting.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
 /// 10 s: the longest a piece of work may take before it is rolled back, and PostgreSQL's `COMMIT` after it. Work on the
@@ -76,6 +78,8 @@ pub(crate) struct Db {
 struct Room {
     /// One permit per piece of work.
     permits: Arc<Semaphore>,
+    /// One permit per report.
+    reports: Arc<Semaphore>,
     size: u32,
     closing: AtomicBool,
 }
@@ -100,6 +104,7 @@ impl Db {
         let size = u32::try_from(options.queue_jobs).unwrap_or(u32::MAX).max(1);
         let room = Arc::new(Room {
             permits: Arc::new(Semaphore::new(size as usize)),
+            reports: Arc::new(Semaphore::new(REPORTS.min(options.connections as usize))),
             size,
             closing: AtomicBool::new(false),
         });
@@ -145,6 +150,29 @@ impl Db {
         read: fn(&Row) -> Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         self.read(move |cx| Box::pin(cx.one(sql, args, read))).await
+    }
+
+    /// As [`Self::read`], for what may read thousands of rows. Few of them run at once: there are connections left for
+    /// what callers wait for.
+    pub(crate) async fn report<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        let turn = Arc::clone(&self.room.reports).acquire_owned();
+        let turn = tokio::time::timeout(JOB_TIMEOUT, turn).await;
+        let turn = turn.map_err(|_| StoreError::Overloaded)?;
+        let turn = turn.map_err(|_| StoreError::Closed)?;
+        self.read(move |cx| {
+            Box::pin(async move {
+                // The work goes on although nobody waits for it any more, and so does its turn.
+                let _turn = turn;
+                work(cx).await
+            })
+        })
+        .await
     }
 
     /// As [`Self::read`], past the wall between organizations: for what is made of the rows of all of them.

@@ -60,8 +60,6 @@ pub struct RecordKey {
     key: SecretKey,
 }
 
-/// Every data key is the first and only one of its entity.
-const DATA_KEY_VERSION: u32 = 1;
 pub(crate) const FIRST_SCHEMA_VERSION: u32 = 1;
 
 /// Columns of [`from_row`]; other files join the table under this alias.
@@ -143,7 +141,7 @@ impl RecordKey {
         let plain = values.to_text();
         Ok(seal::seal(
             &self.key,
-            DATA_KEY_VERSION,
+            seal::ONLY_VERSION,
             place,
             plain.as_bytes(),
         )?)

@@ -11,7 +11,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Connection, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
-use crate::sweep::sweep;
+use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::{Store, StoreError, Transaction};
 
 /// What a key belongs to: one principal of one organization and mode.
@@ -53,9 +53,6 @@ pub enum Claimed {
 pub const LEASE_MS: i64 = 60_000;
 /// 24 h: how long a response is given again (spec, Limits).
 pub const REPLAY_MS: i64 = 86_400_000;
-/// Rows that one [`sweep`] removes, so that it never holds the writer for long.
-const SWEEP_ROWS: u32 = 1_000;
-
 /// Claims a key, or tells what stands there.
 ///
 /// # Errors

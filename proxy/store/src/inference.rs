@@ -77,7 +77,7 @@ pub async fn open(
     hold: &HoldRequest,
 ) -> Result<Opened, StoreError> {
     expect_phase(intent, Phase::Requested)?;
-    let asked = Arc::new((intent.columns()?, hold.clone()));
+    let asked = Arc::new((intent.arguments()?, hold.clone()));
     let opened = match at_once::open(store, &asked).await {
         Ok(true) => Ok(Opened::Held),
         Ok(false) => {
@@ -97,7 +97,7 @@ pub async fn open(
 
 async fn hold_and_tell(
     cx: &mut Connection,
-    intent: &audit::Columns,
+    intent: &audit::Arguments,
     hold: &HoldRequest,
 ) -> Result<Opened, StoreError> {
     // The hold first: what it locks is then locked in the same order as at settlement.
@@ -122,7 +122,7 @@ pub async fn refuse(
     expect_phase(intent, Phase::Requested)?;
     expect_phase(terminal, Phase::Terminal)?;
     let request_id = terminal.request.as_ref().map(|request| request.id.clone());
-    let (intent, terminal) = (intent.columns()?, terminal.columns()?);
+    let (intent, terminal) = (intent.arguments()?, terminal.arguments()?);
     let refused = store
         .db
         .write(|cx| {
@@ -175,7 +175,7 @@ pub async fn settle(store: &Store, settlement: &Settlement) -> Result<Settled, S
         request_id: request_id.clone(),
         org_id: org_id.clone(),
         mode: *mode,
-        terminal: terminal.columns()?,
+        terminal: terminal.arguments()?,
         entry: entry.clone(),
         turn,
         now: *now,
@@ -243,7 +243,7 @@ struct End {
     request_id: String,
     org_id: String,
     mode: Mode,
-    terminal: audit::Columns,
+    terminal: audit::Arguments,
     entry: Option<Entry>,
     turn: Option<SealedTurn>,
     now: Timestamp,

@@ -216,19 +216,19 @@ impl Draft {
             stop_reason,
             phi,
             audit_id,
-        } = message.clone();
+        } = message;
         let plain = content.as_str().as_bytes();
         Ok(Self {
-            sealed: seal::seal(key, key_version, place(&id, org_id), plain)?,
-            id,
+            sealed: seal::seal(key, key_version, place(id, org_id), plain)?,
+            id: id.clone(),
             request_id: request_id.to_owned(),
-            role,
-            model,
-            usage,
-            credits,
-            stop_reason,
-            phi,
-            audit_id,
+            role: *role,
+            model: model.clone(),
+            usage: *usage,
+            credits: *credits,
+            stop_reason: stop_reason.clone(),
+            phi: phi.clone(),
+            audit_id: audit_id.clone(),
         })
     }
 }

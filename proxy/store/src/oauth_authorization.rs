@@ -6,7 +6,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Row, args};
-use crate::sweep::sweep;
+use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::{Store, StoreError, Transaction, tenant};
 
 /// 10 min: how long a request waits (contract 16.3).
@@ -15,9 +15,6 @@ pub const PARKED_MS: i64 = 600_000;
 pub const CODE_MS: i64 = 60_000;
 /// Wrong verifiers that burn a code (contract 16.4).
 pub const MAX_ATTEMPTS: u32 = 3;
-/// Rows that one [`sweep`] removes of each kind, so that it never holds the writer for long.
-const SWEEP_ROWS: u32 = 1_000;
-
 /// A request that was found good and waits for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parked {

@@ -426,7 +426,7 @@ pub async fn save_plan(
     row: &audit::Row,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let (id, row) = (org_id.to_owned(), row.columns()?);
+    let (id, row) = (org_id.to_owned(), row.arguments()?);
     let Plan {
         tier,
         monthly_credits,

@@ -5,7 +5,7 @@
 //! nothing can be awaited but the database, so it reads the wrapped keys there and opens them with the master key that
 //! the store holds: callers prepare nothing. Who dispatches is told once the transaction is durable ([`woken`]).
 
-mod batch;
+pub(crate) mod batch;
 mod health;
 mod turn;
 mod wakes;
@@ -23,7 +23,6 @@ use svc_core::webhook::EventName;
 use crate::engine::{Row, args};
 use crate::org_key;
 use crate::seal::{self, Place, SecretKey};
-use crate::sealed_secret::DATA_KEY_VERSION;
 use crate::webhook_endpoint::{self, features};
 use crate::{StoreError, Transaction};
 
@@ -160,7 +159,7 @@ async fn deliver(
     let body = body.map_err(|_| StoreError::Corrupt { column: "body" })?;
     let body = seal::seal(
         &listener.key,
-        DATA_KEY_VERSION,
+        seal::ONLY_VERSION,
         body_place(&id, org_id),
         &body,
     )?;

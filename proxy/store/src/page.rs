@@ -1,6 +1,8 @@
 //! One page of a list, by time and id, continued behind the last row that was seen. Stable while others insert
 //! (contract 1.4).
 
+use std::borrow::Cow;
+
 use svc_core::time::Timestamp;
 
 use crate::engine::{Arg, Connection, Row};
@@ -86,7 +88,7 @@ impl Listing {
     }
 
     /// Keeps rows that fulfil any of these conditions, each with an argument of its own in place of `?`.
-    pub(crate) fn any(&mut self, conditions: Vec<(&str, Arg)>) {
+    pub(crate) fn any(&mut self, conditions: Vec<(Cow<'static, str>, Arg)>) {
         if conditions.is_empty() {
             return;
         }
@@ -110,6 +112,25 @@ impl Listing {
     pub(crate) fn only_where(&mut self, condition: &str) {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
+    }
+
+    /// Keeps rows up to this place, it among them.
+    pub(crate) fn up_to(&mut self, last: &Position) {
+        let (column, (_, _, until)) = (self.column, self.signs());
+        let (at_place, id_place) = (self.args.len() + 1, self.args.len() + 2);
+        self.args.push(last.at.into());
+        self.args.push((&last.id).into());
+        self.only_where(&format!(
+            "({column}, id) {until} (${at_place}, ${id_place})"
+        ));
+    }
+
+    /// What rows behind a place fulfil, how they are sorted, and what rows up to a place fulfil.
+    const fn signs(&self) -> (&'static str, &'static str, &'static str) {
+        match self.order {
+            Order::NewestFirst => ("<", "DESC", ">="),
+            Order::OldestFirst => (">", "ASC", "<="),
+        }
     }
 
     /// Keeps rows in which this column says something, or those in which it says nothing.
@@ -165,6 +186,31 @@ impl Listing {
         Ok(Paged { rows, has_more })
     }
 
+    /// The place of the last of the first `rows` of a page; `None` where there are fewer. The limit of the page is not
+    /// looked at.
+    pub(crate) async fn place(
+        self,
+        cx: &mut Connection,
+        page: &Page,
+        rows: u32,
+    ) -> Result<Option<Position>, StoreError> {
+        let column = self.column;
+        let one = Page {
+            limit: 0,
+            ..page.clone()
+        };
+        let (sql, args) = self.statement(&one);
+        let sql = format!("{sql} OFFSET {}", rows.saturating_sub(1));
+        let found = cx.rows_of(sql, args).await?;
+        let place = |row: &Row| {
+            Ok(Position {
+                at: row.get(column)?,
+                id: row.get("id")?,
+            })
+        };
+        found.first().map(place).transpose()
+    }
+
     fn statement(mut self, page: &Page) -> (String, Vec<Arg>) {
         let Page {
             limit,
@@ -172,10 +218,7 @@ impl Listing {
             created_after,
             created_before,
         } = page;
-        let (column, (behind, direction)) = match self.order {
-            Order::NewestFirst => (self.column, ("<", "DESC")),
-            Order::OldestFirst => (self.column, (">", "ASC")),
-        };
+        let (column, (behind, direction, _)) = (self.column, self.signs());
         if let Some(from) = created_after {
             self.only(&format!("{column} >= ?"), *from);
         }

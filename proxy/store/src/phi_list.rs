@@ -50,7 +50,7 @@ pub async fn put(
         })
         .collect();
     let (list, kind) = words(listing);
-    let (org, audit) = (org_id.to_owned(), audit.columns()?);
+    let (org, audit) = (org_id.to_owned(), audit.arguments()?);
     store
         .db
         .write(move |cx| {
@@ -100,7 +100,7 @@ pub async fn remove(
 ) -> Result<u64, StoreError> {
     bound(digests.len())?;
     let digests: Vec<Vec<u8>> = digests.iter().map(|digest| digest.to_vec()).collect();
-    let (org, audit) = (org_id.to_owned(), audit.columns()?);
+    let (org, audit) = (org_id.to_owned(), audit.arguments()?);
     store
         .db
         .write(move |cx| {

@@ -81,7 +81,7 @@ pub async fn examine(store: &Store, cycle: &Cycle) -> Result<Option<Drift>, Stor
     let cycle = cycle.clone();
     store
         .db
-        .read(|cx| Box::pin(async move { drift(cx, &cycle).await }))
+        .report(|cx| Box::pin(async move { drift(cx, &cycle).await }))
         .await
 }
 
@@ -95,7 +95,7 @@ pub async fn repair(
     cycle: &Cycle,
     row: &audit::Row,
 ) -> Result<Option<Drift>, StoreError> {
-    let (cycle, row) = (cycle.clone(), row.columns()?);
+    let (cycle, row) = (cycle.clone(), row.arguments()?);
     store
         .db
         .write(|cx| {

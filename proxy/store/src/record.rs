@@ -4,7 +4,7 @@
 use svc_core::entity::Values;
 use svc_core::time::Timestamp;
 
-use crate::engine::{Row, args};
+use crate::engine::{Arg, Connection, Row, args};
 use crate::entity::{self, Entity, Judged, RecordKey};
 use crate::page::{Listing, Page, Paged};
 use crate::{Store, StoreError, Transaction};
@@ -52,8 +52,12 @@ impl CreatedVia {
     }
 }
 
-/// Records that a scan opens at once.
-const SCAN_ROWS: u32 = 500;
+/// Records that a scan reads at once.
+const SCAN_ROWS: usize = 500;
+/// 8 MiB: sealed values that are read at once, where one record may have 1 MiB of them.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// The size of a record, which neither engine reads its values for.
+const BYTES: &str = "CAST(LENGTH(fields) AS BIGINT) AS bytes";
 
 /// Stores records that were judged by this entity's schema.
 ///
@@ -162,7 +166,7 @@ pub async fn find(
     row.map(|row| from_row(&row, key)).transpose()
 }
 
-/// A page of an entity's records.
+/// A page of an entity's records; fewer than its limit where they have more than [`MAX_BYTES`].
 ///
 /// # Errors
 /// Those of the database and of sealed columns.
@@ -172,15 +176,29 @@ pub async fn list(
     key: RecordKey,
     page: &Page,
 ) -> Result<Paged<Record>, StoreError> {
-    let listing = Listing::new(
-        "SELECT * FROM records WHERE entity_id = $1",
-        args![&entity.id],
-    );
-    let read = move |row: &Row| from_row(row, &key);
-    listing.page(store, page, read).await
+    let (entity_id, page) = (entity.id.clone(), page.clone());
+    let found = store.db.read(move |cx| {
+        Box::pin(async move {
+            let listing = |columns| {
+                let select = format!("SELECT {columns} FROM records WHERE entity_id = $1");
+                Listing::new(&select, args![&entity_id])
+            };
+            let sizes = listing(BYTES).read(cx, &page, |row| row.get("bytes"));
+            let sizes = sizes.await?;
+            let count = fitting(sizes.rows.iter().copied());
+            let fewer = Page {
+                limit: u32::try_from(count).unwrap_or(page.limit),
+                ..page
+            };
+            let read = |row: &Row| from_row(row, &key);
+            listing("*").read(cx, &fewer, read).await
+        })
+    });
+    found.await
 }
 
-/// Some records of an entity in the order of their ids, from behind `after` on; none once all were seen.
+/// Shows some records of an entity, one at a time, in the order of their ids from behind `after` on. Gives the id of
+/// the last one; none once all were seen.
 ///
 /// # Errors
 /// Those of the database and of sealed columns.
@@ -189,19 +207,16 @@ pub async fn scan(
     entity: &Entity,
     key: &RecordKey,
     after: &str,
-) -> Result<Vec<Record>, StoreError> {
-    let arguments = args![&entity.id, after, SCAN_ROWS];
+    see: impl FnMut(&Record),
+) -> Result<Option<String>, StoreError> {
+    let arguments = args![&entity.id, after];
     let rows = store
         .db
         .read(|cx| {
-            Box::pin(async move {
-                let sql =
-                    "SELECT * FROM records WHERE entity_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-                cx.rows(sql, arguments).await
-            })
+            Box::pin(async move { batch(cx, "entity_id = $1 AND id > $2", arguments).await })
         })
         .await?;
-    rows.iter().map(|row| from_row(row, key)).collect()
+    show(&rows, key, see)
 }
 
 /// As [`scan`], of those that were written at `since` or later, inside a transaction.
@@ -214,11 +229,50 @@ pub async fn scan_written_since(
     key: &RecordKey,
     since: Timestamp,
     after: &str,
-) -> Result<Vec<Record>, StoreError> {
-    let sql = "SELECT * FROM records WHERE entity_id = $1 AND updated_at >= $2 AND id > $3 ORDER BY id LIMIT $4";
-    let arguments = args![&entity.id, since, after, SCAN_ROWS];
-    let rows = tx.cx.rows(sql, arguments).await?;
-    rows.iter().map(|row| from_row(row, key)).collect()
+    see: impl FnMut(&Record),
+) -> Result<Option<String>, StoreError> {
+    let condition = "entity_id = $1 AND id > $2 AND updated_at >= $3";
+    let rows = batch(tx.cx, condition, args![&entity.id, after, since]).await?;
+    show(&rows, key, see)
+}
+
+/// Rows in the order of their ids, no more than [`SCAN_ROWS`] and [`MAX_BYTES`], but one if there is one.
+async fn batch(
+    cx: &mut Connection,
+    condition: &str,
+    arguments: Vec<Arg>,
+) -> Result<Vec<Row>, StoreError> {
+    let behind = |columns, limit| {
+        format!("SELECT {columns} FROM records WHERE {condition} ORDER BY id LIMIT {limit}")
+    };
+    let sizes = cx
+        .rows_of(behind(BYTES, SCAN_ROWS), arguments.clone())
+        .await?;
+    let sizes = sizes.iter().map(|row| row.get("bytes"));
+    let sizes = sizes.collect::<Result<Vec<u64>, _>>()?;
+    let count = fitting(sizes.into_iter());
+    cx.rows_of(behind("*", count), arguments).await
+}
+
+/// How many values of these sizes are held at once: one, or as many as have [`MAX_BYTES`] together.
+fn fitting(sizes: impl Iterator<Item = u64>) -> usize {
+    let mut bytes = 0;
+    let within = sizes.take_while(|size| {
+        bytes += size;
+        bytes <= MAX_BYTES
+    });
+    within.count().max(1)
+}
+
+fn show(
+    rows: &[Row],
+    key: &RecordKey,
+    mut see: impl FnMut(&Record),
+) -> Result<Option<String>, StoreError> {
+    for row in rows {
+        see(&from_row(row, key)?);
+    }
+    rows.last().map(|row| row.get("id")).transpose()
 }
 
 fn from_row(row: &Row, key: &RecordKey) -> Result<Record, StoreError> {
@@ -232,4 +286,22 @@ fn from_row(row: &Row, key: &RecordKey) -> Result<Record, StoreError> {
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_held_by_their_size() {
+        for (sizes, count) in [
+            (&[][..], 1),
+            (&[1, 2, 3], 3),
+            (&[MAX_BYTES, 1], 1),
+            (&[MAX_BYTES + 1, 1], 1),
+            (&[MAX_BYTES - 1, 1, 1], 2),
+        ] {
+            assert_eq!(fitting(sizes.iter().copied()), count, "{sizes:?}");
+        }
+    }
 }

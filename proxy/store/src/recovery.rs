@@ -114,7 +114,7 @@ async fn close(
         .await?;
     let closed = match intent {
         Some(intent) => {
-            audit::insert(cx, &abandoned(&intent, now)?).await?;
+            audit::insert(cx, &abandoned(&intent, now)?.into()).await?;
             if !hold.is_free() {
                 let entry = entry(cx, &intent, &hold).await?;
                 ledger::post(cx, &hold.org_id, hold.mode, request_id, &entry, now).await?;

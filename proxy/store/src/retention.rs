@@ -3,11 +3,10 @@
 //! of the database judge every audit row again: unsealed ones and younger ones stay, whoever asks.
 
 use serde_json::{Map, Value, json};
-use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
-use crate::audit::{self, Actor, ActorKind, Outcome, Phase, Row};
+use crate::audit::{self, Row};
 use crate::engine::{Connection, args};
 use crate::{Store, StoreError};
 
@@ -262,31 +261,10 @@ async fn record(
     details: Value,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let (org_id, mode) = owner.unzip();
-    let row = Row {
-        id: IdKind::Audit.make(now, rand::random()),
-        phase: Phase::Single,
-        event: event.to_owned(),
-        occurred_at: now,
-        org_id,
-        mode,
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: None,
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details: match details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        },
+    let details = match details {
+        Value::Object(details) => details,
+        _ => Map::new(),
     };
-    audit::insert(cx, &row.columns()?).await
+    let row = Row::of_system(event, owner, None, details, now);
+    audit::insert(cx, &row.arguments()?).await
 }

@@ -2,7 +2,7 @@
 //! version of the key (contract 19.4). Pure: no keys are found or kept here.
 
 use aes_gcm::Aes256Gcm;
-use aes_gcm::aead::{Aead, Generate, Key as CipherKey, KeyInit, Nonce, Payload};
+use aes_gcm::aead::{Aead, AeadInOut as _, Generate, Key as CipherKey, KeyInit, Nonce, Payload};
 
 /// Text that may be PHI. It has no `Debug`, `Display` or `Serialize`, so that it reaches no log by accident.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -73,6 +73,10 @@ pub const KEY_BYTES: usize = 32;
 const FORM: u8 = 1;
 const VERSION_END: usize = 5;
 const NONCE_END: usize = VERSION_END + 12;
+const TAG_BYTES: usize = 16;
+
+/// The version of a data key that is never replaced: the first and only one of what it belongs to.
+pub(crate) const ONLY_VERSION: u32 = 1;
 
 /// Encrypts `plain` under version `key_version` of a key.
 ///
@@ -84,20 +88,18 @@ pub fn seal(
     place: Place<'_>,
     plain: &[u8],
 ) -> Result<Vec<u8>, SealError> {
-    let mut sealed = Vec::with_capacity(NONCE_END + plain.len() + 16);
+    let mut sealed = Vec::with_capacity(NONCE_END + plain.len() + TAG_BYTES);
     sealed.push(FORM);
     sealed.extend(key_version.to_be_bytes());
     let nonce = Nonce::<Aes256Gcm>::generate();
     let aad = associated_data(&sealed, place);
-    let payload = Payload {
-        msg: plain,
-        aad: &aad,
-    };
-    let text = cipher(key)
-        .encrypt(&nonce, payload)
-        .map_err(|_| rejected(place))?;
     sealed.extend(nonce);
-    sealed.extend(text);
+    sealed.extend(plain);
+    let text = sealed.get_mut(NONCE_END..).unwrap_or_default();
+    let tag = cipher(key)
+        .encrypt_inout_detached(&nonce, &aad, text.into())
+        .map_err(|_| rejected(place))?;
+    sealed.extend(tag);
     Ok(sealed)
 }
 

@@ -69,9 +69,6 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Every data key is the first and only one of its row.
-pub(crate) const DATA_KEY_VERSION: u32 = 1;
-
 /// Seals a secret under a fresh key.
 ///
 /// # Errors
@@ -101,7 +98,7 @@ pub(crate) fn seal_text(
 ) -> Result<Vec<u8>, StoreError> {
     Ok(seal::seal(
         key,
-        DATA_KEY_VERSION,
+        seal::ONLY_VERSION,
         place,
         text.as_str().as_bytes(),
     )?)

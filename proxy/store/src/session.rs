@@ -7,7 +7,7 @@ use svc_core::time::Timestamp;
 use crate::engine::{Row, args};
 use crate::identity::Identity;
 use crate::organization::{self, Organization, organization_columns};
-use crate::sweep::sweep;
+use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::user::User;
 use crate::{Store, StoreError, Transaction, baa, user};
 
@@ -66,9 +66,6 @@ impl Session {
 
 /// 10 s: how exactly the last use of a session is known, so that not every page is a write.
 pub const SEEN_STEP_MS: i64 = 10_000;
-
-/// Rows that one [`sweep`] removes, so that it never holds the writer for long.
-const SWEEP_ROWS: u32 = 1_000;
 
 /// A session with everything that pages ask about whoever has it.
 #[derive(Clone)]

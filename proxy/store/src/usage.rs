@@ -6,7 +6,8 @@ use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
 use crate::engine::{Connection, Row, args};
-use crate::{Store, StoreError};
+use crate::page::Position;
+use crate::{Store, StoreError, audit};
 
 /// Which part of the books is asked for: `[from, to)`.
 #[derive(Clone, Debug)]
@@ -28,6 +29,14 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
+    const ALL: [Self; 5] = [
+        Self::Model,
+        Self::Key,
+        Self::Agent,
+        Self::Day,
+        Self::Surface,
+    ];
+
     /// The word of `group_by`.
     pub const fn word(self) -> &'static str {
         match self {
@@ -41,15 +50,7 @@ impl GroupBy {
 
     /// Reads a word of [`Self::word`].
     pub fn parse(word: &str) -> Option<Self> {
-        [
-            Self::Model,
-            Self::Key,
-            Self::Agent,
-            Self::Day,
-            Self::Surface,
-        ]
-        .into_iter()
-        .find(|group| group.word() == word)
+        Self::ALL.into_iter().find(|group| group.word() == word)
     }
 
     /// The group of a posting; rows without one are not part of the breakdown.
@@ -103,6 +104,8 @@ pub struct Group {
     pub cost_usd: Micro,
 }
 
+/// The row of a solver run.
+const SOLVED: &str = "workflow.solve_completed";
 /// Lines of a breakdown.
 const MAX_GROUPS: u32 = 1_000;
 
@@ -115,21 +118,21 @@ pub async fn read(
     span: &Span,
     group_by: Option<GroupBy>,
 ) -> Result<Used, StoreError> {
-    let span = span.clone();
-    store
+    let of = span.clone();
+    let mut used = store
         .db
-        .read(move |cx| {
+        .report(move |cx| {
             Box::pin(async move {
-                let mut used = sums(cx, &span).await?;
-                used.requests = requests(cx, &span).await?;
-                used.actions = actions(cx, &span).await?;
+                let mut used = sums(cx, &of).await?;
                 if let Some(group_by) = group_by {
-                    used.breakdown = breakdown(cx, &span, group_by).await?;
+                    used.breakdown = breakdown(cx, &of, group_by).await?;
                 }
                 Ok(used)
             })
         })
-        .await
+        .await?;
+    count(store, span, &mut used).await?;
+    Ok(used)
 }
 
 async fn sums(cx: &mut Connection, span: &Span) -> Result<Used, StoreError> {
@@ -158,29 +161,60 @@ async fn sums(cx: &mut Connection, span: &Span) -> Result<Used, StoreError> {
     })
 }
 
-async fn requests(cx: &mut Connection, span: &Span) -> Result<Requests, StoreError> {
-    let sql = "SELECT event, COUNT(*) AS requests FROM audit WHERE org_id = $1 AND mode = $2 \
-               AND occurred_at >= $3 AND occurred_at < $4 AND event LIKE 'inference.%' \
-               AND phase <> 'requested' GROUP BY event";
-    let mut requests = Requests::default();
-    for row in cx.rows(sql, arguments(span)).await? {
-        let event: String = row.get("event")?;
-        let count: u64 = row.get("requests")?;
-        match event.as_str() {
-            "inference.completed" => requests.succeeded += count,
-            "inference.blocked" | "inference.denied" => requests.blocked += count,
-            "inference.cancelled" => requests.cancelled += count,
-            _ => requests.failed += count,
+/// Counts how requests ended, some rows of the log at a time.
+async fn count(store: &Store, span: &Span, used: &mut Used) -> Result<(), StoreError> {
+    let mut after = Position::new(span.from, "");
+    loop {
+        let (of, behind) = (span.clone(), after.clone());
+        let slice = store
+            .db
+            .report(|cx| Box::pin(async move { slice(cx, &of, &behind).await }));
+        let (counts, next) = slice.await?;
+        for (event, count) in counts {
+            let requests = &mut used.requests;
+            let sum = match event.as_str() {
+                SOLVED => &mut used.actions,
+                "inference.completed" => &mut requests.succeeded,
+                "inference.blocked" | "inference.denied" => &mut requests.blocked,
+                "inference.cancelled" => &mut requests.cancelled,
+                _ => &mut requests.failed,
+            };
+            *sum += count;
+        }
+        match next {
+            Some(next) => after = next,
+            None => return Ok(()),
         }
     }
-    Ok(requests)
 }
 
-async fn actions(cx: &mut Connection, span: &Span) -> Result<u64, StoreError> {
-    let sql = "SELECT COUNT(*) AS found FROM audit WHERE org_id = $1 AND mode = $2 \
-               AND occurred_at >= $3 AND occurred_at < $4 \
-               AND event = 'workflow.solve_completed' AND result = 'success'";
-    cx.count(sql, arguments(span)).await
+/// How many of the rows behind a place ended in which event, and where that ends; `None` where it is the end of the
+/// span.
+async fn slice(
+    cx: &mut Connection,
+    span: &Span,
+    after: &Position,
+) -> Result<(Vec<(String, u64)>, Option<Position>), StoreError> {
+    let next = audit::place(cx, span, after).await?;
+    let until = next.clone().unwrap_or_else(|| Position::new(span.to, ""));
+    let arguments = args![
+        &span.org_id,
+        span.mode,
+        after.at,
+        &after.id,
+        until.at,
+        &until.id,
+        SOLVED
+    ];
+    let sql = "SELECT event, COUNT(*) AS requests FROM audit WHERE org_id = $1 AND mode = $2 \
+               AND (occurred_at, id) > ($3, $4) AND (occurred_at, id) <= ($5, $6) \
+               AND (event LIKE 'inference.%' AND phase <> 'requested' OR event = $7 AND result = 'success') \
+               GROUP BY event";
+    let rows = cx.rows(sql, arguments).await?;
+    let counts = rows
+        .iter()
+        .map(|row| Ok((row.get("event")?, row.get("requests")?)));
+    Ok((counts.collect::<Result<_, StoreError>>()?, next))
 }
 
 async fn breakdown(

@@ -136,7 +136,7 @@ pub async fn list(
     let words = statuses.iter();
     listing.any(
         words
-            .map(|status| ("status = ?", status.word().into()))
+            .map(|status| ("status = ?".into(), status.word().into()))
             .collect(),
     );
     if let Some(event) = event {

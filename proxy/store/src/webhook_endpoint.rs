@@ -379,8 +379,8 @@ pub async fn list(
         // A JSON array of words that hold no quotation mark.
         let named = format!("%\"{event}\"%");
         listing.any(vec![
-            ("events LIKE ?", named.into()),
-            ("events = ?", "[\"*\"]".into()),
+            ("events LIKE ?".into(), named.into()),
+            ("events = ?".into(), "[\"*\"]".into()),
         ]);
     }
     listing.page(store, page, from_row).await

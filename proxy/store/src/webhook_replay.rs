@@ -1,13 +1,14 @@
 //! Deliveries that are sent again, many at once (contract 15.3). A replay keeps the delivery's id and body, so that
 //! receivers that tell duplicates by the id stay right, and starts a schedule anew.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Arg, Connection, Row, args};
+use crate::outbox::batch::{list, pieces};
 use crate::webhook_delivery::{Filter, Status};
 use crate::{Store, StoreError, Transaction};
 
@@ -132,8 +133,14 @@ pub async fn replay(tx: &mut Transaction<'_>, call: &Call) -> Result<Replay, Sto
             let endpoint_id = verdict.as_deref().ok()?;
             Some((id.as_str(), endpoint_id))
         });
-        for (delivery_id, endpoint_id) in again.collect::<BTreeMap<_, _>>() {
-            if enqueue(tx.cx, delivery_id, id, *now).await? {
+        let again: BTreeMap<&str, &str> = again.collect();
+        let ids: Vec<&str> = again.keys().copied().collect();
+        let mut enqueued = BTreeSet::new();
+        for ids in pieces(&ids) {
+            enqueued.extend(enqueue(tx.cx, ids, id, *now).await?);
+        }
+        for (delivery_id, endpoint_id) in again {
+            if enqueued.contains(delivery_id) {
                 tx.touch(endpoint_id);
             } else {
                 busy.insert(delivery_id.to_owned());
@@ -195,22 +202,22 @@ async fn by_ids(
     call: &Call,
     ids: &[String],
 ) -> Result<Vec<Found>, StoreError> {
-    let mut all = Vec::with_capacity(ids.len());
-    for id in ids {
-        let sql = concat!(
-            judged!(),
-            " WHERE d.id = $1 AND d.org_id = $2 AND d.mode = $3"
-        );
-        let row = cx.row(sql, args![id, &call.org_id, call.mode]).await?;
-        all.push(match row {
-            Some(row) => found(&row)?,
-            None => Found {
-                id: id.clone(),
-                verdict: Err(Reason::NotFound),
-            },
-        });
+    let mut known = HashMap::with_capacity(ids.len());
+    for ids in pieces(ids) {
+        let mut arguments = args![&call.org_id, call.mode];
+        let ids = list(&mut arguments, ids.iter().map(String::as_str));
+        let judged = judged!();
+        let sql = format!("{judged} WHERE d.org_id = $1 AND d.mode = $2 AND d.id IN ({ids})");
+        for row in &cx.rows_of(sql, arguments).await? {
+            let found = found(row)?;
+            known.insert(found.id, found.verdict);
+        }
     }
-    Ok(all)
+    let found = ids.iter().map(|id| Found {
+        id: id.clone(),
+        verdict: known.remove(id).unwrap_or(Err(Reason::NotFound)),
+    });
+    Ok(found.collect())
 }
 
 async fn matching(
@@ -265,17 +272,26 @@ async fn matching(
     Ok((kept.map(found).collect::<Result<_, _>>()?, truncated))
 }
 
-/// Whether the delivery was still over; then it is due now.
+/// Makes those of the deliveries due now that are still over; gives their ids.
 async fn enqueue(
     cx: &mut Connection,
-    id: &str,
+    ids: &[&str],
     replay_id: &str,
     now: Timestamp,
-) -> Result<bool, StoreError> {
-    let sql = "UPDATE webhook_deliveries SET status = 'pending', triggered_by = 'replay', scheduled_count = 0, \
-               due_at = $3, settled_at = NULL, replay_id = $2 WHERE id = $1 AND due_at IS NULL";
-    let changed = cx.execute(sql, args![id, replay_id, now]).await?;
-    Ok(changed > 0)
+) -> Result<Vec<String>, StoreError> {
+    let lock = match cx {
+        Connection::Postgres(_) => " FOR NO KEY UPDATE",
+        Connection::Sqlite(_) | Connection::Writer(_) => "",
+    };
+    let mut arguments = args![replay_id, now];
+    let ids = list(&mut arguments, ids.iter().copied());
+    let sql = format!(
+        "UPDATE webhook_deliveries SET status = 'pending', triggered_by = 'replay', scheduled_count = 0, \
+         due_at = $2, settled_at = NULL, replay_id = $1 WHERE due_at IS NULL \
+         AND id IN (SELECT id FROM webhook_deliveries WHERE id IN ({ids}) ORDER BY id{lock}) RETURNING id"
+    );
+    let rows = cx.rows_of(sql, arguments).await?;
+    rows.iter().map(|row| row.get("id")).collect()
 }
 
 async fn insert(cx: &mut Connection, replay: &Replay) -> Result<(), StoreError> {

@@ -75,14 +75,15 @@ pub(crate) struct Way {
     pub(crate) settings: Settings,
 }
 
-/// Attempts a delivery to its end, whatever that is.
-pub(crate) async fn attempt(way: &Way, due: Due) -> Done {
+/// Attempts a delivery to its end, whatever that is. `None` where the store does not answer: that is no attempt, and
+/// the delivery is taken anew when its lease has run out.
+pub(crate) async fn attempt(way: &Way, due: Due) -> Option<Done> {
     let started_at = moment::now();
     let started = Instant::now();
     let reached = Reached::default();
     let answer = match outbox::open(&way.store, &due, started_at).await {
         Ok(opened) => deliver(way, &due, opened, &reached, started).await,
-        Err(error) => Err(unreadable(&error)),
+        Err(error) => Err(unreadable(&error)?),
     };
     let (status_code, error, wished) = judge(&answer);
     let attempt = Attempt {
@@ -107,16 +108,17 @@ pub(crate) async fn attempt(way: &Way, due: Due) -> Done {
             }
         }
     };
-    Done {
+    Some(Done {
         lease: due.lease,
         attempt,
         next,
-    }
+    })
 }
 
-fn unreadable(error: &StoreError) -> AttemptError {
+/// What a delivery that cannot be opened says in the log of deliveries; nothing where the store is in trouble.
+fn unreadable(error: &StoreError) -> Option<AttemptError> {
     tracing::error!(%error, "a delivery could not be opened");
-    AttemptError::Internal
+    (!error.is_outage()).then_some(AttemptError::Internal)
 }
 
 /// The head of an answer.
@@ -255,6 +257,14 @@ mod tests {
             status: StatusCode::from_u16(status).unwrap_or_default(),
             retry_after: Some(Duration::from_secs(7)),
         }))
+    }
+
+    #[test]
+    fn trouble_of_the_store_is_no_attempt() {
+        assert_eq!(unreadable(&StoreError::Overloaded), None);
+        assert_eq!(unreadable(&StoreError::TimedOut), None);
+        let broken = StoreError::Corrupt { column: "body" };
+        assert_eq!(unreadable(&broken), Some(AttemptError::Internal));
     }
 
     #[test]

@@ -144,7 +144,7 @@ struct Work {
     metrics: Metrics,
     replica_id: String,
     lanes: Lanes,
-    attempts: JoinSet<Done>,
+    attempts: JoinSet<Option<Done>>,
     /// By task, so that an attempt that panics is not lost.
     under_way: HashMap<Id, (Lease, Class)>,
     /// What became of attempts and is not written yet.
@@ -381,19 +381,27 @@ impl Work {
     }
 
     /// An attempt is over, however.
-    fn ended(&mut self, ended: Result<(Id, Done), JoinError>) {
+    fn ended(&mut self, ended: Result<(Id, Option<Done>), JoinError>) {
         let (id, done) = match ended {
-            Ok((id, done)) => (id, Some(done)),
-            Err(error) => (error.id(), None),
+            Ok((id, done)) => (id, Ok(done)),
+            Err(error) => (error.id(), Err(error)),
         };
         let Some((lease, class)) = self.under_way.remove(&id) else {
             return;
         };
-        // A panic is a defect of ours: the delivery is tried again when its lease has run out.
-        let Some(done) = done else {
-            tracing::error!(delivery = lease.delivery_id, "an attempt panicked");
-            self.lanes.finished(&lease.endpoint_id, class, Pace::Failed);
-            return self.count();
+        let done = match done {
+            Ok(Some(done)) => done,
+            Ok(None) => {
+                self.lanes
+                    .not_attempted(&lease.endpoint_id, class, lease.until);
+                return self.count();
+            }
+            // A panic is a defect of ours: the delivery is tried again when its lease has run out.
+            Err(_) => {
+                tracing::error!(delivery = lease.delivery_id, "an attempt panicked");
+                self.lanes.finished(&lease.endpoint_id, class, Pace::Failed);
+                return self.count();
+            }
         };
         let Attempt {
             duration_ms, error, ..

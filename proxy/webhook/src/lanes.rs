@@ -225,6 +225,13 @@ impl Lanes {
         self.refill(id);
     }
 
+    /// An attempt was not made, through no fault of the endpoint's: what was taken for it is due again at `again`.
+    pub(crate) fn not_attempted(&mut self, id: &str, class: Class, again: Timestamp) {
+        self.free(id, class, 1);
+        self.wake_at(id, again);
+        self.refill(id);
+    }
+
     /// Wakes a lane that had no room and has some now.
     fn refill(&mut self, id: &str) {
         if let Some(lane) = self.lanes.get_mut(id)
@@ -362,6 +369,23 @@ mod tests {
         let asks = lanes.asks(NOW);
         lanes.not_taken(&asks);
         assert_eq!(lanes.asks(NOW).len(), 1);
+    }
+
+    #[test]
+    fn what_was_not_attempted_leaves_the_lane_as_it_is() {
+        let mut lanes = Lanes::new(100);
+        lanes.wake("a");
+        turn(&mut lanes);
+        finish(&mut lanes, "a", Pace::Quick);
+        assert_eq!(turn(&mut lanes)[0].1, 2);
+        for _ in 0..2 {
+            lanes.not_attempted("a", Class::Usual, NOW.plus_ms(10));
+        }
+        assert_eq!(
+            (lanes.in_flight, lanes.next_timer()),
+            (0, Some(NOW.plus_ms(10)))
+        );
+        assert_eq!(turn(&mut lanes), [("a".to_owned(), 2, Class::Usual)]);
     }
 
     #[test]

@@ -218,3 +218,30 @@ async fn a_person_who_is_erased_cannot_be_read_any_more(world: &World) {
     let export = data(world, key, "GET", &path(&organization, "ann"), Value::Null).await;
     assert_eq!(export["conversations"], json!([]));
 }
+
+/// The stream goes on after the filters of its request have ended: its reads are of the organization all the same.
+#[tokio::test]
+async fn lines_of_an_export_are_read_behind_the_wall_on_postgres() {
+    let database = tokio::task::spawn_blocking(svc_tests::postgres::database).await;
+    let database = database.expect("a database");
+    let world = World::with(|setup| setup.on(Some(database))).await;
+    let organization = world.organization();
+    let ann = credential(&world, &organization, "ann").await;
+    says(&world, &ann, &mark()).await;
+    // From now on nobody sees a conversation but in the name of an organization.
+    for table in ["conversations", "messages"] {
+        let sql = format!(
+            "CREATE POLICY named ON {table} AS RESTRICTIVE \
+             USING (coalesce(current_setting('svc.tenant', true), '') <> '')"
+        );
+        world.gateway.database.change(&sql, &[]).await;
+    }
+    let request = Request::new("GET", &path(&organization, "ann"))
+        .bearer(&organization.key)
+        .header("Accept", "application/x-ndjson");
+    let answer = world.gateway.answer(&request).await;
+    let end: Value = serde_json::from_str(answer.text().lines().next_back().unwrap()).unwrap();
+    assert_eq!(end["type"], "end");
+    assert_eq!(end["counts"]["conversation"], 1);
+    assert_eq!(end["counts"]["message"], 2);
+}

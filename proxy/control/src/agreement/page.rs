@@ -157,14 +157,14 @@ struct Placed<'a> {
     baseline: f32,
 }
 
-pub(super) struct Typesetter {
+pub(crate) struct Typesetter {
     fonts: FontContext,
     layouts: LayoutContext<()>,
     embedded: HashMap<u64, Font>,
 }
 
 impl Typesetter {
-    pub(super) fn new() -> Result<Self, RenderError> {
+    pub(crate) fn new() -> Result<Self, RenderError> {
         let options = CollectionOptions {
             shared: false,
             system_fonts: false,
@@ -188,7 +188,9 @@ impl Typesetter {
         })
     }
 
-    pub(super) fn can_show(&mut self, text: &str) -> bool {
+    /// Whether the bundled fonts have every character of `text`: Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew,
+    /// Arabic, Chinese, Japanese and more.
+    pub(crate) fn can_show(&mut self, text: &str) -> bool {
         let block = Block::paragraph(text.to_owned());
         let layout = self.layout(&block.text, &block, f32::MAX);
         layout.lines().all(|line| {

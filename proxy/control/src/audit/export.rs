@@ -24,13 +24,12 @@ use svc_pipeline::response::{Body, ByteStream, Heartbeat, Response};
 use svc_store::audit::{self, Filter, Listed};
 use svc_store::audit_tree::{self, Absent, AbsentPage, Signed};
 use svc_store::page::{Order, Page, Position};
-use svc_store::{StoreError, audit_key};
+use svc_store::{StoreError, audit_key, tenant};
 
-use super::{
-    Form, Format, HAPPENED, LINES, csv, filter, integrity, ocsf, proof, shown, shown_filters,
-};
+use super::{Form, Format, HAPPENED, csv, filter, integrity, ocsf, proof, shown, shown_filters};
 use crate::call::{Call, store_fault};
 use crate::endpoint::{call, witness};
+use crate::lines;
 
 /// Rows of one batch: about 600 KB with their proofs.
 const BATCH_ROWS: u32 = 200;
@@ -54,7 +53,7 @@ pub(super) async fn serve(mut exchange: Exchange, form: Form) -> Response {
             "text/csv; charset=utf-8; header=present",
             "attachment; filename=\"audit.csv\"",
         ),
-        Form::Lines | Form::OcsfLines => (LINES, "attachment; filename=\"audit.ndjson\""),
+        Form::Lines | Form::OcsfLines => (lines::LINES, "attachment; filename=\"audit.ndjson\""),
     };
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static(disposition));
@@ -171,7 +170,8 @@ impl ByteStream for Export {
             let mut out = Vec::new();
             while out.is_empty() {
                 let before = std::mem::replace(&mut self.next, Next::Nothing);
-                match self.step(before, &mut out).await {
+                let organization = self.organization_id.clone();
+                match tenant::within(&organization, self.step(before, &mut out)).await {
                     Ok(Some(next)) => self.next = next,
                     Ok(None) => break,
                     Err(error) => {
@@ -236,7 +236,6 @@ impl Export {
         let store = &self.gateway.store;
         let found = audit::list(store, &self.organization_id, self.mode, &self.filter, &page);
         let found = found.await?;
-        let last = found.last(|row| Position::new(row.occurred_at, &row.id));
         // What waits, or was sealed since, is for the next export. What does neither came in past the triggers.
         let size = self.size;
         let is_in = |row: &Listed| match &row.leaf {
@@ -252,7 +251,7 @@ impl Export {
             self.rows += 1;
             self.row(row, &kept, out);
         }
-        Ok(match (last, self.form) {
+        Ok(match (found.next, self.form) {
             (Some(last), _) => Next::Rows(Some(last)),
             (None, Form::Lines) => Next::Absent(None),
             (None, Form::Csv | Form::OcsfLines) => Next::End,
@@ -338,19 +337,16 @@ impl Export {
         }
     }
 
-    /// The last thing said of an export that ends too early: there is no end behind it.
+    /// The last thing said of an export that ends too early; a table says nothing.
     fn break_off(&self, fault: &Fault, out: &mut Vec<u8>) {
         if self.form != Form::Csv {
-            let line = json!({"type": "error", "data": {"code": fault.code.word()}});
-            out.extend(line.to_string().into_bytes());
-            out.push(b'\n');
+            lines::break_off(fault, out);
         }
     }
 
     fn line(&mut self, line: &Value, out: &mut Vec<u8>) {
         let start = out.len();
-        out.extend(line.to_string().into_bytes());
-        out.push(b'\n');
+        lines::line(line, out);
         if let Some(line) = out.get(start..) {
             self.digest.update(line);
         }

@@ -14,7 +14,6 @@ use svc_pipeline::moment;
 use svc_store::oauth_application::{self, Application, Writable};
 use svc_store::page::Position;
 
-use crate::agents::in_hours;
 use crate::call::{
     Answering, Call, Change, Deciding, Effect, Refused, Reply, change, missing, refused, shown,
     store_fault,
@@ -157,7 +156,7 @@ pub(crate) fn rotate_secret(mut call: Call) -> Deciding {
             return Err(invalid("id", "an application of this type has no secret"));
         }
         let grace = grace.unwrap_or(0);
-        let ends = (grace > 0).then(|| in_hours(call.now, grace));
+        let ends = (grace > 0).then(|| input::in_hours(call.now, grace));
         Ok(locked(found, call.now, move |application| {
             let text = fresh_secret();
             application.secret_hint = Some(secret::hint(&text));

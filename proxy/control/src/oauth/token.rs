@@ -24,7 +24,7 @@ use svc_store::{StoreError, Transaction, TransactionError, agent, user};
 use super::answer::{self, Refusal};
 use super::client;
 use super::form::Form;
-use crate::agents::in_hours;
+use crate::input::in_hours;
 
 pub(crate) struct Token;
 

@@ -10,7 +10,7 @@ use svc_pipeline::moment;
 use svc_store::webhook_delivery::{Filter, Status};
 use svc_store::webhook_replay::{self, Intent, Replay, Skipped, USUAL, Wanted};
 
-use super::{available, time};
+use super::available;
 use crate::call::{Answering, Call, Deciding, Effect, Reply, change, missing, store_fault};
 use crate::input::{self, MAX_ITEMS};
 
@@ -111,8 +111,8 @@ fn matching(fields: &mut Fields, problems: &mut Problems) -> Option<Wanted> {
     let mut fields = Fields::of(fields.take("filter")?, "filter", problems)?;
     let endpoint_id = fields.required_string("endpoint_id", problems);
     fields.require("from", problems);
-    let from = time(&mut fields, "from", problems);
-    let to = time(&mut fields, "to", problems);
+    let from = input::time(&mut fields, "from", problems);
+    let to = input::time(&mut fields, "to", problems);
     let statuses = statuses(&mut fields, problems);
     let events: Vec<&'static str> = EventName::ALL.iter().map(|name| name.word()).collect();
     let event = fields.word("event", &events, problems);

@@ -29,9 +29,6 @@ pub struct DocumentFacts {
     pub signing_key_id: String,
 }
 
-/// Every data key is the first and only one of its document.
-const DATA_KEY_VERSION: u32 = 1;
-
 /// What the signature of a document is over: the hex digits of its SHA-256, as the record shows them.
 pub fn signed_message(sha256: &str) -> &[u8] {
     sha256.as_bytes()
@@ -58,7 +55,7 @@ pub async fn seal_document(
         acceptance_id: acceptance_id.to_owned(),
         org_id: org_id.to_owned(),
         wrapped_key: seal::wrap(outer, version, place("wrapped_key"), &data_key)?,
-        sealed: seal::seal(&data_key, DATA_KEY_VERSION, place("content"), bytes)?,
+        sealed: seal::seal(&data_key, seal::ONLY_VERSION, place("content"), bytes)?,
         facts: DocumentFacts {
             size_bytes: bytes.len() as u64,
             signature: key.sign(signed_message(&sha256)).to_vec(),

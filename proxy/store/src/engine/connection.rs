@@ -25,6 +25,7 @@ pub(crate) enum Connection {
 }
 
 /// A value for a placeholder.
+#[derive(Clone)]
 pub(crate) enum Arg {
     Text(Option<String>),
     Int(Option<i64>),
@@ -91,6 +92,19 @@ impl Connection {
                 Either::Postgres(done) => done.rows_affected(),
             },
         )
+    }
+
+    /// As [`Self::execute`], with arguments that were made beforehand: SQLite's writer, for whom everybody waits, binds
+    /// them where they are.
+    pub(crate) async fn execute_with(
+        &mut self,
+        sql: &'static str,
+        args: &[Arg],
+    ) -> Result<u64, StoreError> {
+        match self {
+            Self::Writer(writer) => writer.execute(sql, args),
+            Self::Sqlite(_) | Self::Postgres(_) => self.execute(sql, args.to_vec()).await,
+        }
     }
 
     /// Runs a statement that must change exactly one row.

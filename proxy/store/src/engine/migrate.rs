@@ -57,6 +57,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     22 "0022_fewer_trees";
     23 "0023_plain_addresses";
     24 "0024_along_indexes";
+    25 "0025_fewer_rows";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).

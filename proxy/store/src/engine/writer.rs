@@ -72,9 +72,13 @@ impl Writer {
         !self.connection.is_autocommit()
     }
 
-    pub(super) fn execute(&mut self, sql: &'static str, args: Vec<Arg>) -> Result<u64, StoreError> {
+    pub(super) fn execute(
+        &mut self,
+        sql: &'static str,
+        args: impl AsRef<[Arg]>,
+    ) -> Result<u64, StoreError> {
         let (connection, known) = self.known(sql);
-        let mut statement = prepared(connection, known, &args)?;
+        let mut statement = prepared(connection, known, args.as_ref())?;
         Ok(statement.raw_execute()? as u64)
     }
 

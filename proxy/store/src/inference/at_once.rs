@@ -53,7 +53,7 @@ const SETTLE: &str = concat!(
 /// Takes the hold and writes the intent; `false` where that cannot be done so, and nothing was changed.
 pub(super) async fn open(
     store: &Store,
-    asked: &Arc<(audit::Columns, HoldRequest)>,
+    asked: &Arc<(audit::Arguments, HoldRequest)>,
 ) -> Result<bool, StoreError> {
     let (intent, hold) = asked.as_ref();
     let Some(worst_case) = hold.worst_case.filter(|_| store.db.is_postgres()) else {
@@ -61,7 +61,7 @@ pub(super) async fn open(
     };
     let mut arguments = budget::take_arguments(hold, budget::amounts(worst_case));
     arguments.extend(args![&hold.request_id, &hold.replica_id, hold.now]);
-    arguments.extend(intent.arguments());
+    arguments.extend_from_slice(&intent.0);
     let row = store
         .db
         .write_alone(move |cx| Box::pin(cx.row(OPEN, arguments)));
@@ -79,7 +79,7 @@ pub(super) async fn settle(cx: &mut Connection, end: &End) -> Result<bool, Store
         return Ok(false);
     };
     let mut arguments = ledger::arguments(&end.org_id, end.mode, &end.request_id, entry, end.now);
-    arguments.extend(end.terminal.arguments());
+    arguments.extend_from_slice(&end.terminal.0);
     Ok(cx.row(SETTLE, arguments).await?.is_some())
 }
 

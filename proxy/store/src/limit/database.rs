@@ -11,11 +11,8 @@ use tokio::sync::oneshot;
 
 use super::{Answer, Asked, Clock, LEASE_US, Placed, judge};
 use crate::engine::{Arg, Connection, args};
-use crate::sweep::sweep;
+use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::{Store, StoreError};
-
-/// Rows that one [`sweep`] removes of each table, so that it never holds the writer for long.
-const SWEEP_ROWS: u32 = 1_000;
 
 /// An [`Asked`] that may leave its caller.
 struct Owned {

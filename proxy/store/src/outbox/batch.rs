@@ -6,7 +6,7 @@ use crate::engine::Arg;
 const SIZES: [usize; 4] = [64, 16, 4, 1];
 
 /// Cuts a slice into pieces of [`SIZES`].
-pub(super) fn pieces<T>(mut rest: &[T]) -> Vec<&[T]> {
+pub(crate) fn pieces<T>(mut rest: &[T]) -> Vec<&[T]> {
     let mut pieces = Vec::new();
     for size in SIZES {
         while let Some((piece, others)) = rest.split_at_checked(size) {
@@ -33,7 +33,7 @@ pub(super) fn values(args: &mut Vec<Arg>, rows: impl Iterator<Item = Vec<Arg>>) 
 }
 
 /// `$3, $4, $5`: placeholders behind `args`.
-pub(super) fn list<'a>(args: &mut Vec<Arg>, items: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn list<'a>(args: &mut Vec<Arg>, items: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for item in items {
         args.push(item.into());

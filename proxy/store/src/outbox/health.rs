@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use svc_core::id::IdKind;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
 use super::batch::{pieces, values};
 use super::turn::{Done, Next, Settled};
-use crate::audit::{self, Actor, ActorKind, Outcome, Phase, Target};
+use crate::audit::{self, Target};
 use crate::engine::{Arg, Connection, Row, args};
 use crate::webhook_endpoint::{Disabled, disabled, settle_waiting};
 use crate::{StoreError, Transaction};
@@ -184,30 +183,11 @@ async fn disable(
     let (org_id, mode): (String, Mode) = (row.get("org_id")?, row.get("mode")?);
     let mut details = Map::new();
     details.insert("reason".to_owned(), Value::from(reason.word()));
-    let row = audit::Row {
-        id: IdKind::Audit.make(now, rand::random()),
-        phase: Phase::Single,
-        event: "webhook_endpoint.disabled".to_owned(),
-        occurred_at: now,
-        org_id: Some(org_id),
-        mode: Some(mode),
-        actor: Actor {
-            kind: ActorKind::System,
-            id: None,
-            delegating_user_id: None,
-            hint: None,
-        },
-        request: None,
-        target: Some(Target {
-            kind: "webhook_endpoint".to_owned(),
-            id: id.to_owned(),
-        }),
-        outcome: Outcome::Success,
-        status: None,
-        code: None,
-        phi: None,
-        model: None,
-        details,
+    let target = Target {
+        kind: "webhook_endpoint".to_owned(),
+        id: id.to_owned(),
     };
+    let event = "webhook_endpoint.disabled";
+    let row = audit::Row::of_system(event, Some((org_id, mode)), Some(target), details, now);
     audit::record(&mut Transaction::alone(cx), &row).await
 }

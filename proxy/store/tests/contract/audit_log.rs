@@ -1,11 +1,13 @@
 //! The audit log and the ledger cannot be changed; epochs.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
-use svc_store::audit::{self, APPEND_ROWS, Phase};
+use svc_store::audit::{self, APPEND_ROWS, Filter, Phase};
 use svc_store::bootstrap::template;
 use svc_store::inference;
+use svc_store::page::{Order, Page};
+use svc_store::usage::{self, Span};
 use svc_store::{StoreError, TransactionError, policy_epoch};
 
 use crate::database::TestDb;
@@ -17,6 +19,9 @@ on_both! {
     rows_without_organization_or_request_are_kept,
     audit_and_ledger_refuse_every_change,
     other_organizations_and_modes_see_no_rows,
+    what_is_rare_is_found_page_by_page,
+    a_family_is_what_its_name_says,
+    whatever_ended_in_a_span_is_counted_once,
     epochs_are_stable_and_increase,
     replicas_agree_on_epochs,
     a_policy_set_is_entered_whole_or_not_at_all,
@@ -134,6 +139,133 @@ async fn other_organizations_and_modes_see_no_rows(db: TestDb) {
                 .is_empty()
         );
     }
+}
+
+/// Rows that one page looks at, each of them another one's.
+const LOOKED_AT: u32 = 200_000;
+
+async fn what_is_rare_is_found_page_by_page(db: TestDb) {
+    let store = db.open().await;
+    let rare = fixture::row("org_1", "req_1", Phase::Single, "agent.created");
+    audit::append(&store, std::slice::from_ref(&rare))
+        .await
+        .unwrap();
+    let now = fixture::NOW.0;
+    let many = format!(
+        "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
+         phi_detected, document) WITH RECURSIVE numbers (n) AS \
+         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {LOOKED_AT}) \
+         SELECT 'aud_' || n, 'org_1', 'live', 'req_x' || n, 'terminal', 'inference.completed', {now} + n, \
+         'api_key', 'success', FALSE, '{{}}' FROM numbers"
+    );
+    db.tamper(&many).await.unwrap();
+    let page = |after| Page {
+        limit: 10,
+        after,
+        created_after: None,
+        created_before: None,
+    };
+    let list = async |filter: &Filter, after| {
+        let found = audit::list(&store, "org_1", Mode::Live, filter, &page(after)).await;
+        let found = found.unwrap();
+        let ids: Vec<String> = found.rows.into_iter().map(|row| row.id).collect();
+        (ids, found.next)
+    };
+    // The walk ends before it has come to the row, and goes on where it ended.
+    let of_actor = Filter {
+        actor_ids: vec!["key_0".to_owned(), "key_1".to_owned()],
+        ..Filter::default()
+    };
+    let (ids, next) = list(&of_actor, None).await;
+    assert!(ids.is_empty() && next.is_some());
+    let found = (vec![rare.id], None);
+    assert_eq!(list(&of_actor, next).await, found);
+    // From the other end it is the first one.
+    let oldest_first = Filter {
+        order: Order::OldestFirst,
+        ..of_actor
+    };
+    let (ids, next) = list(&oldest_first, None).await;
+    assert_eq!(ids, found.0);
+    assert!(next.is_some());
+    // Of events beside inferences there is but one.
+    let of_event = Filter {
+        events: vec!["agent.created".to_owned()],
+        ..Filter::default()
+    };
+    assert_eq!(list(&of_event, None).await, found);
+}
+
+async fn a_family_is_what_its_name_says(db: TestDb) {
+    let store = db.open().await;
+    let events = ["api_key.created", "apixkey.created", "inference.completed"];
+    let rows = events.map(|event| fixture::row("org_1", event, Phase::Single, event));
+    audit::append(&store, &rows).await.unwrap();
+    let page = Page {
+        limit: 10,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    for (family, event) in [("api_key.*", events[0]), ("inference.*", events[2])] {
+        let filter = Filter {
+            events: vec![family.to_owned()],
+            ..Filter::default()
+        };
+        let found = audit::list(&store, "org_1", Mode::Live, &filter, &page).await;
+        let rows = found.unwrap().rows;
+        assert_eq!(rows.len(), 1, "{family}");
+        assert_eq!(rows[0].document["event"], event);
+    }
+}
+
+/// Three rows an instant, and more of them than one statement counts.
+async fn whatever_ended_in_a_span_is_counted_once(db: TestDb) {
+    let store = db.open().await;
+    let now = fixture::NOW.0;
+    let many = format!(
+        "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
+         phi_detected, document) WITH RECURSIVE numbers (n) AS \
+         (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 45002) \
+         SELECT 'aud_' || n, 'org_1', 'live', 'req_' || n, 'terminal', \
+         CASE WHEN n % 3 = 0 THEN 'workflow.solve_completed' ELSE 'inference.completed' END, {now} + n / 3, \
+         'api_key', 'success', FALSE, '{{}}' FROM numbers"
+    );
+    db.tamper(&many).await.unwrap();
+    let span = Span {
+        org_id: "org_1".to_owned(),
+        mode: Mode::Live,
+        from: fixture::NOW.plus_ms(1),
+        to: fixture::NOW.plus_ms(15_000),
+    };
+    let used = usage::read(&store, &span, None).await.unwrap();
+    assert_eq!((used.actions, used.requests.succeeded), (14_999, 29_998));
+}
+
+/// Whoever reads much waits for others who do, and nobody waits for them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reports_on_postgres_leave_connections_to_others() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let locked = db.begin().await;
+    let locked = locked
+        .run("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE")
+        .await;
+    let page = Page {
+        limit: 10,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let filter = Filter::default();
+    let reports = (0..12).map(|_| audit::list(&store, "org_1", Mode::Live, &filter, &page));
+    let others = async {
+        db.until_somebody_waits().await;
+        store.ping().await.unwrap();
+        locked.commit().await;
+    };
+    let (reports, ()) = join(join_all(reports), others).await;
+    assert!(reports.iter().all(Result::is_ok));
 }
 
 async fn epochs_are_stable_and_increase(db: TestDb) {

@@ -28,6 +28,7 @@ on_both! {
     what_waits_at_an_endpoint_that_is_off_is_held_and_at_one_that_is_gone_cancelled,
     a_rotated_secret_signs_beside_the_new_one,
     a_replay_starts_anew_with_the_same_body,
+    many_are_replayed_at_once,
     leases_are_handed_back,
     endpoints_at_which_something_waits_are_found,
     what_has_been_over_for_long_is_removed,
@@ -539,6 +540,24 @@ async fn a_replay_starts_anew_with_the_same_body(db: TestDb) {
     let ids = vec![due[1].lease.delivery_id.clone()];
     let refused = replay(&store, &endpoint, Wanted::Ids(ids), Intent::Enqueue).await;
     assert_eq!(refused.skipped[0].reason, Reason::EndpointDisabled);
+}
+
+async fn many_are_replayed_at_once(db: TestDb) {
+    let store = db.open().await;
+    let endpoint = one_endpoint(&store).await;
+    publish_many(&store, &endpoint, 100).await;
+    let sql = "UPDATE webhook_deliveries SET status = 'exhausted', due_at = NULL, settled_at = 1";
+    assert_eq!(db.tamper(sql).await, Ok(100));
+    let ids = db
+        .texts("SELECT id FROM webhook_deliveries ORDER BY id DESC")
+        .await;
+    let mut asked = ids.clone();
+    asked.insert(50, "unknown".to_owned());
+    let replayed = replay(&store, &endpoint, Wanted::Ids(asked), Intent::Enqueue).await;
+    assert_eq!((replayed.matched, replayed.enqueued), (101, 100));
+    assert_eq!(replayed.skipped[0].reason, Reason::NotFound);
+    let due = "SELECT id FROM webhook_deliveries WHERE due_at IS NOT NULL ORDER BY id DESC";
+    assert_eq!(db.texts(due).await, ids);
 }
 
 /// An endpoint with two deliveries that were given up, and their ids.

@@ -6,6 +6,7 @@ on_both! {
     every_list_that_grows_is_read_along_an_index,
     those_who_act_for_an_agent_are_found_by_an_index,
     idle_sessions_are_found_by_an_index,
+    what_is_beside_inferences_is_found_by_an_index,
 }
 
 /// Of each list its table, what is given of its rows, and the column of its times.
@@ -74,4 +75,19 @@ async fn idle_sessions_are_found_by_an_index(db: TestDb) {
     let sql = "SELECT id FROM sessions WHERE seen_at <= 7 ORDER BY seen_at LIMIT 1000";
     let plan = db.plan(sql).await;
     assert!(plan.contains("sessions_by_use"), "{plan}");
+}
+
+async fn what_is_beside_inferences_is_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let sql = "SELECT document FROM audit WHERE org_id = 'x' AND mode = 'x' \
+               AND SUBSTR(event, 1, 10) <> 'inference.' AND (occurred_at, id) >= (3, 'x') AND (event = 'y') \
+               AND (occurred_at, id) < (7, 'x') ORDER BY occurred_at DESC, id DESC LIMIT 51";
+    let plan = db.plan(sql).await;
+    assert!(plan.contains("audit_beside_inferences"), "{plan}");
+    let between = if db.is_sqlite() {
+        "(occurred_at,id)>(?,?) AND (occurred_at,id)<(?,?)"
+    } else {
+        "(ROW(occurred_at, id) >= ROW(3, 'x'::text)) AND (ROW(occurred_at, id) < ROW(7, 'x'::text))"
+    };
+    assert!(plan.contains(between), "{plan}");
 }

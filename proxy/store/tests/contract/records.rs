@@ -9,6 +9,7 @@ use svc_core::time::Timestamp;
 use svc_store::app::{self, App};
 use svc_store::entity::{self, Entity, Judged, NewEntity, RecordKey};
 use svc_store::idempotency::{self, REPLAY_MS, Scope};
+use svc_store::page::Page;
 use svc_store::record::{self, CreatedVia, Record};
 use svc_store::{Store, TransactionError};
 
@@ -18,6 +19,7 @@ use crate::fixture::{self, NOW};
 on_both! {
     a_record_opens_in_its_row_alone,
     what_was_judged_by_an_old_schema_is_turned_away,
+    as_many_records_are_held_as_their_size_allows,
     records_outlive_a_rotation_of_the_organization_key,
     a_key_keeps_the_first_answer_for_a_day,
 }
@@ -100,6 +102,41 @@ async fn read(store: &Store, entity: &Entity, id: &str) -> Result<Option<String>
     let found = record::find(store, entity, &key, id).await;
     let found = found.map_err(|error| error.to_string())?;
     Ok(found.map(|record| record.values.to_text()))
+}
+
+async fn as_many_records_are_held_as_their_size_allows(db: TestDb) {
+    let store = db.open().await;
+    let entity = entity(&store).await;
+    let megabyte = json!({"mrn": "x".repeat(1_000_000)}).to_string();
+    let records: Vec<Record> = (0..9)
+        .map(|_| Record {
+            values: Values::from_text(&megabyte).unwrap(),
+            ..record("x")
+        })
+        .collect();
+    for record in records.chunks(1) {
+        insert(&store, &entity, record).await;
+    }
+    let page = Page {
+        limit: 100,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let key = || RecordKey::of(&store, &entity);
+    let listed = record::list(&store, &entity, key().await.unwrap(), &page).await;
+    let listed = listed.unwrap();
+    assert_eq!((listed.rows.len(), listed.has_more), (8, true));
+    let key = key().await.unwrap();
+    let (mut after, mut batches) = (String::new(), Vec::new());
+    loop {
+        let mut seen = 0;
+        let last = record::scan(&store, &entity, &key, &after, |_| seen += 1).await;
+        let Some(last) = last.unwrap() else { break };
+        batches.push(seen);
+        after = last;
+    }
+    assert_eq!(batches, [8, 1]);
 }
 
 async fn a_record_opens_in_its_row_alone(db: TestDb) {
