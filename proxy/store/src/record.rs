@@ -54,8 +54,8 @@ impl CreatedVia {
 
 /// Records that a scan reads at once.
 const SCAN_ROWS: usize = 500;
-/// 8 MiB: sealed values that are read at once, where one record may have 1 MiB of them.
-const MAX_BYTES: u64 = 8 * 1024 * 1024;
+/// 4 MiB: sealed values that are read at once, where one record may have 1 MiB of them.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The size of a record, which neither engine reads its values for.
 const BYTES: &str = "CAST(LENGTH(fields) AS BIGINT) AS bytes";
 

@@ -108,14 +108,12 @@ async fn as_many_records_are_held_as_their_size_allows(db: TestDb) {
     let store = db.open().await;
     let entity = entity(&store).await;
     let megabyte = json!({"mrn": "x".repeat(1_000_000)}).to_string();
-    let records: Vec<Record> = (0..9)
-        .map(|_| Record {
+    for _ in 0..5 {
+        let record = Record {
             values: Values::from_text(&megabyte).unwrap(),
             ..record("x")
-        })
-        .collect();
-    for record in records.chunks(1) {
-        insert(&store, &entity, record).await;
+        };
+        insert(&store, &entity, &[record]).await;
     }
     let page = Page {
         limit: 100,
@@ -126,7 +124,7 @@ async fn as_many_records_are_held_as_their_size_allows(db: TestDb) {
     let key = || RecordKey::of(&store, &entity);
     let listed = record::list(&store, &entity, key().await.unwrap(), &page).await;
     let listed = listed.unwrap();
-    assert_eq!((listed.rows.len(), listed.has_more), (8, true));
+    assert_eq!((listed.rows.len(), listed.has_more), (4, true));
     let key = key().await.unwrap();
     let (mut after, mut batches) = (String::new(), Vec::new());
     loop {
@@ -136,7 +134,7 @@ async fn as_many_records_are_held_as_their_size_allows(db: TestDb) {
         batches.push(seen);
         after = last;
     }
-    assert_eq!(batches, [8, 1]);
+    assert_eq!(batches, [4, 1]);
 }
 
 async fn a_record_opens_in_its_row_alone(db: TestDb) {
