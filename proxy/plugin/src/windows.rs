@@ -246,7 +246,7 @@ mod tests {
         let cases = [
             (
                 "INSERT INTO visits (mrn, name) VALUES ",
-                "INSERT INTO visits (mrn, name) VALUES\n,(",
+                "INSERT INTO visits (mrn, name) VALUES\n(",
                 records(|number| format!("({number}, 'Ann'),")),
             ),
             (

@@ -97,7 +97,9 @@ impl<'t> Headings<'t> {
     pub(super) fn record(&self, low: usize, high: usize) -> Option<usize> {
         let low = low.max(high.saturating_sub(MAX_RECORD_BYTES));
         let part = self.text.get(low..high)?;
+        // Behind `VALUES` stands no comma.
         let tuple = self.insert.as_ref().and_then(|_| between(part, b')', b'('));
+        let tuple = tuple.map(|comma| comma + 1);
         let row = || self.table.as_ref().and_then(|_| last_of(part, b"<tr"));
         let item = || {
             let list = self.labels.as_ref().or(self.list.as_ref());
