@@ -77,6 +77,21 @@ pub(crate) async fn tls_connect(
         .await
 }
 
+/// Waits until new connections get the second certificate in place of the first.
+async fn until_shown(house: &House, first: &Papers, second: &Papers) {
+    let both = [&first.authority, &second.authority];
+    let started = Instant::now();
+    loop {
+        let stream = tls_connect(house.address, &both, b"http/1.1")
+            .await
+            .unwrap();
+        if shown(&stream) == second.certificate {
+            break;
+        }
+        assert!(started.elapsed() < HANGS, "the new certificate is shown");
+    }
+}
+
 fn shown(stream: &TlsStream<TcpStream>) -> CertificateDer<'static> {
     let (_, connection) = stream.get_ref();
     connection.peer_certificates().unwrap()[0]
@@ -153,17 +168,7 @@ async fn a_pair_that_did_not_load_is_tried_again_though_its_files_look_the_same(
     let file = std::fs::File::options().write(true).open(&readable);
     file.unwrap().set_modified(modified).unwrap();
     std::fs::rename(&readable, &key).unwrap();
-    let both = [&first.authority, &second.authority];
-    let started = Instant::now();
-    loop {
-        let stream = tls_connect(house.address, &both, b"http/1.1")
-            .await
-            .unwrap();
-        if shown(&stream) == second.certificate {
-            break;
-        }
-        assert!(started.elapsed() < HANGS, "the new certificate is shown");
-    }
+    until_shown(&house, &first, &second).await;
 }
 
 /// Reading a pipe waits for whoever writes to it, and would be the last look at the files.
@@ -184,17 +189,7 @@ async fn a_pipe_in_place_of_the_certificate_is_told_and_stops_nothing() {
     until(|| house.metric("svc_edge_certificate_loads_total") >= 1.0).await;
     std::fs::remove_file(&certificate).unwrap();
     place(&second, dir.path());
-    let both = [&first.authority, &second.authority];
-    let started = Instant::now();
-    loop {
-        let stream = tls_connect(house.address, &both, b"http/1.1")
-            .await
-            .unwrap();
-        if shown(&stream) == second.certificate {
-            break;
-        }
-        assert!(started.elapsed() < HANGS, "the new certificate is shown");
-    }
+    until_shown(&house, &first, &second).await;
 }
 
 /// Who does not shake hands has no longer than who sends no head; whoever has shaken hands has all the time there is.
