@@ -12,6 +12,7 @@ use crate::engines::on_sqlite;
 on_sqlite! {
     new_values_never_reach_the_caller,
     tool_arguments_lose_new_values,
+    a_tool_of_the_provider_is_told_without_values,
     plain_words_are_not_waited_for,
     disguised_values_do_not_reach_the_provider,
 }
@@ -89,6 +90,61 @@ async fn tool_arguments_lose_new_values(world: &World) {
         arguments,
         &json!({"note": "ssn [SSN_1]", "again": ["[SSN_1]"], "count": 12})
     );
+}
+
+/// What it is called and what it was called for may be anything that the provider was told.
+async fn a_tool_of_the_provider_is_told_without_values(world: &World) {
+    let organization = world.organization();
+    let own_id = "srvtoolu_01A9bC3dE5fG7hJ9kLmNpQrS";
+    let (_, ssn) = PLANTED[0];
+    let value = core(ssn);
+    for (kind, id, told) in [
+        ("web_search", own_id, json!(["web_search", own_id])),
+        (value, "toolu_1", json!(["other", "toolu_1"])),
+        ("web_search", value, json!(["web_search", null])),
+    ] {
+        let mark = mark();
+        let usage = json!({"input_tokens": 1, "output_tokens": 1});
+        let block =
+            json!({"type": format!("{kind}_tool_result"), "tool_use_id": id, "content": []});
+        let said = [
+            json!({"type": "message_start", "message": {"id": "msg_1", "model": "m", "usage": usage}}),
+            json!({"type": "content_block_start", "index": 0, "content_block": block}),
+            json!({"type": "content_block_stop", "index": 0}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
+            json!({"type": "message_stop"}),
+        ];
+        let frames: String = said
+            .iter()
+            .map(|event| {
+                format!(
+                    "event: {}\ndata: {event}\n\n",
+                    event["type"].as_str().unwrap()
+                )
+            })
+            .collect();
+        let order =
+            json!({"contains": mark, "raw_body": frames, "content_type": "text/event-stream"});
+        world.fake.expect(order).await;
+        let events = world
+            .gateway
+            .stream(&organization.key, json!({"message": mark}))
+            .await
+            .rest()
+            .await;
+        let ran = events
+            .iter()
+            .find(|event| event.name == "provider_tool.completed")
+            .unwrap_or_else(|| panic!("{:?}", sse::names(&events)));
+        assert_eq!(ran.data["tool_type"], told[0]);
+        match told[1].as_str() {
+            Some(id) => assert_eq!(ran.data["item_id"], id),
+            None => {
+                let id = ran.data["item_id"].as_str().unwrap();
+                assert!(id.starts_with("call_") && !id.contains(value), "{id}");
+            }
+        }
+    }
 }
 
 /// An assistant that books appointments: with `replies_may_hold`, a tool gets the date that the model chose. What somebody

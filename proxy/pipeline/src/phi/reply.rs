@@ -104,8 +104,8 @@ impl ReplyGuard {
         Ok(())
     }
 
-    /// Judges what is no text for people and cannot be redacted in part: names and ids of tool calls, and what the
-    /// provider keeps sealed. `None`: nobody gets it.
+    /// Judges what is no text for people and cannot be redacted in part: names and ids of tool calls and of tools that
+    /// ran at the provider, and what the provider keeps sealed. `None`: nobody gets it.
     async fn whole(
         &self,
         event: ChatEvent,
@@ -120,12 +120,17 @@ impl ReplyGuard {
                 } else {
                     NAMELESS_TOOL.to_owned()
                 };
-                let id = if is_machine_made(&id) || is_clean(&id, scan, policy).await? {
-                    id
-                } else {
-                    format!("call_{}", moment::id(IdKind::Bare))
-                };
+                let id = told_id(id, scan, policy).await?;
                 Some(ChatEvent::ToolCallStart { index, id, name })
+            }
+            ChatEvent::ProviderToolCompleted { tool_type, item_id } => {
+                let tool_type = if is_clean(&tool_type, scan, policy).await? {
+                    tool_type
+                } else {
+                    NAMELESS_TOOL.to_owned()
+                };
+                let item_id = told_id(item_id, scan, policy).await?;
+                Some(ChatEvent::ProviderToolCompleted { tool_type, item_id })
             }
             ChatEvent::ReasoningSignature(text) => {
                 let passes = looks_sealed(&text) || is_clean(&text, scan, policy).await?;
@@ -252,6 +257,17 @@ impl ReplyGuard {
 async fn is_clean(text: &str, scan: &mut Scan, policy: &PhiPolicy) -> Result<bool, Fault> {
     let text = TextScan::of(&mut ChatRequest::of_user_text(text));
     Ok(scan.readers.find(&text, policy).await?.is_empty())
+}
+
+/// The id of a call as the caller may see it: another one where it could be something that the provider was told.
+async fn told_id(id: String, scan: &mut Scan, policy: &PhiPolicy) -> Result<String, Fault> {
+    Ok(
+        if is_machine_made(&id) || is_clean(&id, scan, policy).await? {
+            id
+        } else {
+            format!("call_{}", moment::id(IdKind::Bare))
+        },
+    )
 }
 
 /// Whether an id is letters, an underscore and then enough letters and digits that nobody has spoken them: what

@@ -12,6 +12,9 @@ const MAX_TOOL_CALLS: usize = 1_024;
 
 /// Bytes of all that one reply says: as many as an unstreamed answer may have.
 const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
+/// What each piece of it counts for besides: an empty one is kept all the same, and takes some hundred bytes. The
+/// largest outputs of models are 128,000 tokens, of a piece each.
+const EVENT_BYTES: usize = 32;
 /// Tokens that a provider can have counted: many times the largest window, and no sum of prices overflows by them.
 pub(super) const MAX_TOKENS: u64 = 1 << 32;
 
@@ -120,6 +123,7 @@ impl Order {
             }
             wit::Event::ToolCallEnd(index) => return self.end_call(index, events),
             wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
+                let tool_type = shown_word(tool_type);
                 ChatEvent::ProviderToolCompleted { tool_type, item_id }
             }
             wit::Event::Usage(usage) => ChatEvent::Usage(usage_from_wit(usage)?),
@@ -191,7 +195,7 @@ impl Order {
                 wit::FinishReason::ContentFilter => FinishReason::ContentFilter,
                 wit::FinishReason::Other => FinishReason::Other,
             },
-            raw: stop_word(raw),
+            raw: shown_word(raw),
             stop_sequence: stop_sequence.filter(|stop| self.stop_sequences.contains(stop)),
         }
     }
@@ -213,25 +217,23 @@ fn no_arguments(index: u32) -> ChatEvent {
 
 /// How much the model says with this, where it goes on: what it said before is whole then.
 fn content_bytes(event: &wit::Event) -> Option<usize> {
-    match event {
+    let bytes = match event {
         wit::Event::Text(text)
         | wit::Event::Reasoning(text)
         | wit::Event::ReasoningSignature(text)
         | wit::Event::RedactedReasoning(text)
-        | wit::Event::ToolCallDelta((_, text)) => Some(text.len()),
-        wit::Event::ToolCallStart((_, id, name)) => Some(id.len() + name.len()),
-        // What is empty is kept all the same.
-        wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
-            Some(tool_type.len() + item_id.len() + 1)
-        }
+        | wit::Event::ToolCallDelta((_, text)) => text.len(),
+        wit::Event::ToolCallStart((_, id, name)) => id.len() + name.len(),
+        wit::Event::ProviderToolCompleted((tool_type, item_id)) => tool_type.len() + item_id.len(),
         wit::Event::Started(_)
         | wit::Event::ToolCallEnd(_)
         | wit::Event::Usage(_)
         | wit::Event::KeepAlive
         | wit::Event::Finished(_)
         | wit::Event::Failed(_)
-        | wit::Event::Other(_) => None,
-    }
+        | wit::Event::Other(_) => return None,
+    };
+    Some(bytes + EVENT_BYTES)
 }
 
 /// An answer that no caller could go on from, whatever its driver made of it.
@@ -315,9 +317,9 @@ fn usage_from_wit(usage: wit::Usage) -> Result<Usage, DriverFault> {
     })
 }
 
-/// The provider's word for the end of a reply, which callers see. What is no word could be anything that the provider
-/// was told.
-fn stop_word(raw: String) -> String {
+/// The provider's word for the end of a reply or for a tool of its own, which callers see. What is no word could be
+/// anything that the provider was told.
+fn shown_word(raw: String) -> String {
     let is_part = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     if raw.len() <= MAX_WORD_BYTES && raw.bytes().all(is_part) {
         raw
@@ -362,6 +364,28 @@ mod tests {
         assert_eq!(told("of Jane Doe"), "other");
         assert_eq!(told("536-22-8714"), "other");
         assert_eq!(told(&"a".repeat(MAX_WORD_BYTES + 1)), "other");
+    }
+
+    #[test]
+    fn a_tool_of_the_provider_is_told_in_a_word_or_not_at_all() {
+        for (named, told) in [
+            ("web_search", "web_search"),
+            ("Jane Doe", "other"),
+            ("536-22-8714", "other"),
+        ] {
+            let tool = wit::Event::ProviderToolCompleted((named.to_owned(), "id".to_owned()));
+            let mut events = Vec::new();
+            assert!(
+                Order::default()
+                    .take(vec![started(), tool], &mut events)
+                    .is_ok()
+            );
+            let types = events.into_iter().filter_map(|event| match event {
+                ChatEvent::ProviderToolCompleted { tool_type, .. } => Some(tool_type),
+                _ => None,
+            });
+            assert_eq!(types.collect::<Vec<_>>(), [told]);
+        }
     }
 
     #[test]
@@ -512,13 +536,30 @@ mod tests {
 
     #[test]
     fn a_reply_without_an_end_and_counts_that_cannot_be_are_the_providers_fault() {
-        let page = || wit::Event::Text("a".repeat(MAX_REPLY_BYTES / 4));
+        let page = || wit::Event::Text("a".repeat(MAX_REPLY_BYTES / 4 - EVENT_BYTES));
         let fits = vec![started(), page(), page(), page(), page()];
         let mut order = Order::default();
         assert_eq!(order.take(fits, &mut Vec::new()), Ok(()));
         let more = order.take(vec![piece_of_text()], &mut Vec::new());
-        let too_long = DriverFailure::Fault(protocol("reply_too_long"));
-        assert_eq!(more, Err(too_long));
+        let too_long = || DriverFailure::Fault(protocol("reply_too_long"));
+        assert_eq!(more, Err(too_long()));
+        // What is empty is kept all the same.
+        let empty = [
+            wit::Event::Text(String::new()),
+            wit::Event::Reasoning(String::new()),
+            wit::Event::ReasoningSignature(String::new()),
+            wit::Event::RedactedReasoning(String::new()),
+            wit::Event::ProviderToolCompleted((String::new(), String::new())),
+        ];
+        for event in empty {
+            let mut order = Order::default();
+            assert_eq!(order.take(vec![started()], &mut Vec::new()), Ok(()));
+            let most = MAX_REPLY_BYTES / EVENT_BYTES;
+            let fits = vec![event.clone(); most];
+            assert_eq!(order.take(fits, &mut Vec::new()), Ok(()));
+            let more = order.take(vec![event], &mut Vec::new());
+            assert_eq!(more, Err(too_long()));
+        }
 
         let usage = |output_tokens| {
             wit::Event::Usage(wit::Usage {

@@ -46,6 +46,27 @@ fn pieces(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// A stream of kind A in which a tool ran at the provider.
+fn ran(kind: &str, id: &str) -> String {
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": "msg_1", "model": "m", "usage": usage});
+    let block = json!({"type": format!("{kind}_tool_result"), "tool_use_id": id, "content": []});
+    let events = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
+        json!({"type": "message_stop"}),
+    ];
+    let frame = |event: &Value| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap()
+        )
+    };
+    events.iter().map(frame).collect()
+}
+
 #[rustfmt::skip] // One place, one line.
 pub(super) const ANSWERS: &[AnswerPlace] = &[
     says("text", Seen::Everywhere, |p| json!({"text": p.text()})),
@@ -75,5 +96,7 @@ pub(super) const STREAMED_ANSWERS: &[AnswerPlace] = &[
     says("an event of another shape", Seen::Nowhere, |p| json!({"raw_body": format!("data: {}\n\n", p.text()), "content_type": "text/event-stream"})),
     says("a name of an event", Seen::Nowhere, |p| json!({"raw_body": format!("event: {}\ndata: {{}}\n\n", p.text()), "content_type": "text/event-stream"})),
     says("a comment", Seen::Nowhere, |p| json!({"raw_body": format!(": {}\n\n", p.text()), "content_type": "text/event-stream"})),
+    says("a provider's tool", Seen::Nowhere, |p| json!({"raw_body": ran(&p.text(), "srvtoolu_1"), "content_type": "text/event-stream"})),
+    says("what a provider's tool was called for", Seen::Nowhere, |p| json!({"raw_body": ran("search", &p.text()), "content_type": "text/event-stream"})),
     says("a cut text", Seen::Everywhere, |p| json!({"text_chunks": pieces(&p.text()), "close_after_events": 30})),
 ];
