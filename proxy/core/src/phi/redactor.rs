@@ -152,8 +152,8 @@ impl ReplyRedactor {
         }
     }
 
-    /// What [`Self::found`] has to look for in the request, where it does not know yet. Its answer is for
-    /// [`Self::learn`].
+    /// What [`Self::found`] has to look for in the request, where it does not know yet: for whoever has that done
+    /// elsewhere. The answer is for [`Self::learn`].
     pub fn inquire(&self, scan: &TextScan, findings: &[Finding]) -> Option<Inquiry> {
         self.asked.inquire(scan, findings)
     }
@@ -182,10 +182,7 @@ impl ReplyRedactor {
             return Err(Shifted { segment }.into());
         }
         reserve_look_alikes(scan, map);
-        if let Some(inquiry) = self.inquire(scan, &findings) {
-            self.learn(inquiry.answer()?);
-        }
-        let findings = self.asked.without_said(scan, findings);
+        let findings = self.asked.without_said(scan, findings)?;
         let findings = self.memory.sweep(scan, findings, map)?;
         let mut edits = Edits {
             map,

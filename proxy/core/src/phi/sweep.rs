@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
@@ -163,17 +164,12 @@ impl Known {
         // Spellings that differ in case only are found by one pattern; one that begins small finds most.
         let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
         for (kind, value) in values {
-            let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
-            let sought = kind.sweep_min_chars().is_some_and(|least| chars >= least);
-            if !sought {
+            if !is_sought(kind, value) {
                 continue;
             }
-            if matches!(kind.spelling(), Spelling::Digits | Spelling::PhoneDigits) {
-                let normal = kind.normal(value);
-                if normal.len() <= MAX_DIGITS && normal.bytes().all(|byte| byte.is_ascii_digit()) {
-                    digits.entry(normal).or_insert_with(|| kind.clone());
-                    continue;
-                }
+            if let Some(normal) = number(kind, value) {
+                digits.entry(normal).or_insert_with(|| kind.clone());
+                continue;
             }
             let next = words.len();
             let at = *spellings
@@ -256,6 +252,77 @@ impl Known {
             }
         }
     }
+}
+
+/// Whether further mentions of a value are looked for.
+fn is_sought(kind: &Kind, value: &str) -> bool {
+    let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
+    kind.sweep_min_chars().is_some_and(|least| chars >= least)
+}
+
+/// The digits of a value that is found by them alone.
+fn number(kind: &Kind, value: &str) -> Option<String> {
+    let is_number = matches!(kind.spelling(), Spelling::Digits | Spelling::PhoneDigits);
+    let normal = is_number.then(|| kind.normal(value))?;
+    let is_plain = normal.bytes().all(|byte| byte.is_ascii_digit());
+    (is_plain && normal.len() <= MAX_DIGITS).then_some(normal)
+}
+
+/// The words of a text, by their hashes: letters and digits with neither on either side, in small ASCII letters. Says
+/// of most values that the text does not mention them, without reading it.
+pub(super) struct Words {
+    hashes: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Words {
+    pub(super) fn of(scan: &TextScan) -> Self {
+        let mut words = Self {
+            hashes: HashSet::new(),
+            hasher: RandomState::new(),
+        };
+        let (text, _) = scan.reading();
+        let mut small = String::new();
+        for word in words_of(text) {
+            small.clear();
+            small.push_str(word);
+            small.make_ascii_lowercase();
+            words.hashes.insert(words.hasher.hash_one(small.as_str()));
+        }
+        words
+    }
+
+    /// Whether [`mentioned`] could find a value in the text. A mention stands alone, so that its words, or the groups of
+    /// its digits, are words of the text.
+    pub(super) fn may_hold(&self, kind: &Kind, value: &str) -> bool {
+        is_sought(kind, value)
+            && match number(kind, value) {
+                // With a country code, or without.
+                Some(digits) => self.may_group(&digits) || self.may_group(&format!("1{digits}")),
+                None => words_of(&value.to_ascii_lowercase()).all(|word| self.has(word)),
+            }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.hashes.contains(&self.hasher.hash_one(word))
+    }
+
+    /// Whether digits can be put together of words.
+    fn may_group(&self, digits: &str) -> bool {
+        let mut ends = vec![0];
+        for end in 1..=digits.len() {
+            let mut starts = ends.iter();
+            if starts.any(|start| digits.get(*start..end).is_some_and(|group| self.has(group))) {
+                ends.push(end);
+            }
+        }
+        ends.last() == Some(&digits.len())
+    }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty())
 }
 
 /// A mention, cut where it runs from one segment into the next.

@@ -29,6 +29,8 @@ pub(crate) struct ReplyGuard {
     restorer: Option<ReplyRestorer>,
     /// What was asked: the names of its tools were read with it.
     chat: Arc<ChatRequest>,
+    /// Whether that is too much to be read where others are served; absent until something is found in the reply.
+    is_large: Option<bool>,
     thinking: Thinking,
     /// What one event became, on its way.
     passing: Vec<ChatEvent>,
@@ -63,6 +65,7 @@ impl ReplyGuard {
             redactor: ReplyRedactor::new(&scan.placeholders, Arc::clone(&chat)),
             restorer,
             chat,
+            is_large: None,
             thinking: Thinking::default(),
             passing: Vec::new(),
             store: gateway.store.clone(),
@@ -177,9 +180,11 @@ impl ReplyGuard {
                 Step::Send(event) => self.send(event, first, outlet).await?,
                 Step::Scan(text) => {
                     let findings = scan.readers.find_in_reply(&text, policy).await?;
-                    let inquiry = self.redactor.inquire(&text, &findings);
                     // A short request is read where its answer is wanted.
-                    if let Some(inquiry) = inquiry.filter(|inquiry| is_large(inquiry.request())) {
+                    if !findings.is_empty()
+                        && *self.is_large.get_or_insert_with(|| is_large(&self.chat))
+                        && let Some(inquiry) = self.redactor.inquire(&text, &findings)
+                    {
                         self.inquire(inquiry).await?;
                     }
                     self.redactor

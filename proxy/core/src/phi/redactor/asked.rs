@@ -9,7 +9,7 @@ use crate::phi::Origin;
 use crate::phi::kind::Kind;
 use crate::phi::merge::Finding;
 use crate::phi::scan::TextScan;
-use crate::phi::sweep::{TooManyMentions, mentioned};
+use crate::phi::sweep::{TooManyMentions, Words, mentioned};
 
 /// What is known of a request as the provider got it. Holds content.
 pub(super) struct Asked {
@@ -20,12 +20,12 @@ pub(super) struct Asked {
 
 struct Request {
     chat: Arc<ChatRequest>,
-    /// Its text; absent until something is found in the reply.
-    text: OnceLock<TextScan>,
+    /// Its text and the words of it; absent until something is found in the reply.
+    text: OnceLock<(TextScan, Words)>,
 }
 
 /// A value of the reply, as it is looked for in the request and in the spelling of [`Kind::normal`].
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Sought {
     kind: Kind,
     value: String,
@@ -51,12 +51,14 @@ impl Asked {
         }
     }
 
-    /// What has to be known before [`Self::without_said`]; nothing where all of it is.
+    /// What has to be known for [`Self::without_said`]; nothing where all of it is.
     pub(super) fn inquire(&self, scan: &TextScan, findings: &[Finding]) -> Option<Inquiry> {
         let sought = findings.iter().map(|finding| Sought::of(scan, finding));
-        let values: Vec<Sought> = sought
-            .filter(|sought| !self.said.contains_key(sought))
-            .collect();
+        self.inquiry(sought.filter(|sought| !self.said.contains_key(sought)))
+    }
+
+    fn inquiry(&self, unknown: impl Iterator<Item = Sought>) -> Option<Inquiry> {
+        let values: Vec<Sought> = unknown.collect();
         (!values.is_empty()).then(|| Inquiry {
             request: Arc::clone(&self.request),
             values,
@@ -67,19 +69,31 @@ impl Asked {
         self.said.extend(answer);
     }
 
-    /// Takes out of the findings of a stretch of the reply what the caller has said.
-    pub(super) fn without_said(&self, scan: &TextScan, mut findings: Vec<Finding>) -> Vec<Finding> {
-        findings.retain(|finding| self.said.get(&Sought::of(scan, finding)) != Some(&true));
-        findings
+    /// Takes out of the findings of a stretch of the reply what the caller has said. What was not inquired yet is looked
+    /// for here.
+    ///
+    /// # Errors
+    /// As [`Inquiry::answer`].
+    pub(super) fn without_said(
+        &mut self,
+        scan: &TextScan,
+        mut findings: Vec<Finding>,
+    ) -> Result<Vec<Finding>, TooManyMentions> {
+        let sought = findings.iter().map(|finding| Sought::of(scan, finding));
+        let sought: Vec<Sought> = sought.collect();
+        let unknown = sought
+            .iter()
+            .filter(|sought| !self.said.contains_key(sought));
+        if let Some(inquiry) = self.inquiry(unknown.cloned()) {
+            self.learn(inquiry.answer()?);
+        }
+        let mut sought = sought.iter();
+        findings.retain(|_| sought.next().and_then(|sought| self.said.get(sought)) != Some(&true));
+        Ok(findings)
     }
 }
 
 impl Inquiry {
-    /// What the answer has to read.
-    pub fn request(&self) -> &ChatRequest {
-        &self.request.chat
-    }
-
     /// Reads the request.
     ///
     /// # Errors
@@ -87,9 +101,18 @@ impl Inquiry {
     pub fn answer(self) -> Result<Answer, TooManyMentions> {
         let Request { chat, text } = &*self.request;
         // Reading is the walk that rewrites, so it wants a request of its own.
-        let text = text.get_or_init(|| TextScan::of(&mut ChatRequest::clone(chat)));
+        let (text, words) = text.get_or_init(|| {
+            let text = TextScan::of(&mut ChatRequest::clone(chat));
+            let words = Words::of(&text);
+            (text, words)
+        });
         let values = self.values.iter();
-        let said = mentioned(text, values.map(|sought| (&sought.kind, &*sought.value)))?;
+        let values = values.map(|sought| (&sought.kind, &*sought.value));
+        // Most of what a model invents is in no request, and one search reads all of it.
+        let said = mentioned(
+            text,
+            values.filter(|(kind, value)| words.may_hold(kind, value)),
+        )?;
         let answers = self.values.into_iter().map(|sought| {
             let is_said = said.contains(&(sought.kind.clone(), sought.normal.clone()));
             (sought, is_said)
