@@ -238,7 +238,7 @@ pub struct ToolCall {
     /// By which a [`ToolResult`] names the call.
     pub id: String,
     pub name: String,
-    /// A JSON object; see [`any_arguments`] for those that were none.
+    /// A JSON object; see [`Self::unparsed`] for those that were none.
     pub arguments: Value,
     pub cache_mark: Option<Value>,
 }
@@ -410,36 +410,60 @@ impl ChatReply {
     }
 }
 
-/// Levels of a call's arguments, their own object counted: around them stand those of a stored turn, or of a body that
-/// brings the call back.
-pub const MAX_ARGUMENT_DEPTH: usize = json::MAX_DEPTH - 16;
+/// Levels of a call's arguments, their own object counted: around them stand the five of a messages body that brings the
+/// call back, which are more than those of a stored turn.
+pub const MAX_ARGUMENT_DEPTH: usize = json::MAX_DEPTH - 5;
 
-/// The arguments of a finished call; what says nothing is an empty object (wire.md 2, point 9).
-///
-/// # Errors
-/// [`BadArguments`] for text that is not a JSON object, or one too deep or large to come back.
-pub fn arguments(text: &str, index: u32) -> Result<Value, BadArguments> {
-    object(text).ok_or(BadArguments { index })
+/// Reads the arguments of the calls of one request or of one reply. Together they hold no more than
+/// [`json::MAX_VALUES`], as many as a body may bring back.
+pub struct Arguments {
+    values_left: usize,
 }
 
-/// Arguments as an object also where their text is none: models write such text, and limits cut it. It is the only
-/// field of an object then, which [`ToolCall::unparsed`] reads.
-pub fn any_arguments(text: &str) -> Value {
-    object(text).unwrap_or_else(|| json!({ UNPARSED: text }))
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            values_left: json::MAX_VALUES,
+        }
+    }
+}
+
+impl Arguments {
+    /// The arguments of a finished call; what says nothing is an empty object (wire.md 2, point 9).
+    ///
+    /// # Errors
+    /// [`BadArguments`] for text that is not a JSON object, or one too deep or large to come back.
+    pub fn of_call(&mut self, text: &str, index: u32) -> Result<Value, BadArguments> {
+        let read = self.object(text, MAX_ARGUMENT_DEPTH);
+        read.ok_or(BadArguments { index })
+    }
+
+    /// Arguments that come back as text, as an object also where that is none: models write such text, and limits cut
+    /// it. See [`ToolCall::unparsed`].
+    pub fn of_any(&mut self, text: &str) -> Value {
+        let read = self.object(text, json::MAX_PARSED_DEPTH);
+        read.unwrap_or_else(|| unparsed(text))
+    }
+
+    fn object(&mut self, text: &str, max_depth: usize) -> Option<Value> {
+        match text.trim_ascii() {
+            "" | "null" => Some(Value::Object(Map::new())),
+            text if text.starts_with('{') => json::of_model(text, max_depth, &mut self.values_left),
+            _ => None,
+        }
+    }
+}
+
+/// Arguments that are no JSON object, as the only field of one.
+fn unparsed(text: &str) -> Value {
+    json!({ UNPARSED: text })
 }
 
 /// The field in which kind A's vendor has such text sent back (its page on fine-grained tool streaming).
 const UNPARSED: &str = "INVALID_JSON";
 
-fn object(text: &str) -> Option<Value> {
-    match text.trim_ascii() {
-        "" | "null" => Some(Value::Object(Map::new())),
-        text => json::of_model(text, MAX_ARGUMENT_DEPTH).filter(Value::is_object),
-    }
-}
-
-/// Arguments that a model wrote and that are not a JSON object, or one beyond [`MAX_ARGUMENT_DEPTH`] and
-/// [`json::MAX_VALUES`].
+/// Arguments that a model wrote and that are not a JSON object, or one beyond [`MAX_ARGUMENT_DEPTH`] or what
+/// [`Arguments`] may hold.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("tool call {index} has arguments that are not a JSON object, or one too deep or large")]
 pub struct BadArguments {
@@ -459,7 +483,8 @@ pub struct ReplyBuilder {
 }
 
 impl ReplyBuilder {
-    /// One that keeps arguments which are no JSON object (see [`any_arguments`]), for a surface that shows their text.
+    /// One that keeps arguments which are no JSON object (see [`ToolCall::unparsed`]), for a surface that shows their
+    /// text.
     pub fn keeping_unparsed() -> Self {
         Self {
             keeps_unparsed: true,
@@ -553,16 +578,17 @@ impl ReplyBuilder {
         let finish = self.reply.finish.as_ref();
         let is_cut = finish.is_some_and(|finish| finish.reason.cuts_calls());
         let mut cut = Vec::new();
+        let mut arguments = Arguments::default();
         for (index, (position, text)) in self.calls {
             match (
-                arguments(&text, index),
+                arguments.of_call(&text, index),
                 self.reply.content.get_mut(position),
             ) {
                 _ if text.is_empty() => cut.push(position),
                 (Ok(arguments), Some(Part::ToolCall(call))) => call.arguments = arguments,
                 (Err(_), _) if is_cut => cut.push(position),
                 (Err(_), Some(Part::ToolCall(call))) if self.keeps_unparsed => {
-                    call.arguments = any_arguments(&text);
+                    call.arguments = unparsed(&text);
                 }
                 _ => return Err(BadArguments { index }),
             }
@@ -674,33 +700,73 @@ mod tests {
             };
             assert_eq!(call.unparsed(), None);
         }
-        assert_eq!(any_arguments(" {\"a\":1} "), json!({"a": 1}));
     }
 
     #[test]
     fn arguments_go_as_deep_as_can_come_back() {
         let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
-        assert!(arguments(&nested(MAX_ARGUMENT_DEPTH), 0).is_ok());
+        let mut arguments = Arguments::default();
+        assert!(arguments.of_call(&nested(MAX_ARGUMENT_DEPTH), 0).is_ok());
         let deep = nested(MAX_ARGUMENT_DEPTH + 1);
-        assert_eq!(arguments(&deep, 3), Err(BadArguments { index: 3 }));
-        assert_eq!(any_arguments(&deep), json!({ UNPARSED: deep }));
+        let bad = arguments.of_call(&deep, 3);
+        assert_eq!(bad, Err(BadArguments { index: 3 }));
+        // A reply shows them as they were written.
+        let kept = built(
+            ReplyBuilder::keeping_unparsed(),
+            &deep,
+            FinishReason::ToolCalls,
+        );
+        let kept = kept.map(|reply| match reply.content.last() {
+            Some(Part::ToolCall(call)) => call.unparsed() == Some(&deep),
+            _ => false,
+        });
+        assert_eq!(kept, Ok(true));
+        // Text has no levels of a body around it.
+        let deepest = nested(json::MAX_PARSED_DEPTH);
+        assert_eq!(arguments.of_any(&deepest).to_string(), deepest);
+        let deeper = nested(json::MAX_PARSED_DEPTH + 1);
+        assert_eq!(arguments.of_any(&deeper), json!({ UNPARSED: deeper }));
+    }
+
+    #[test]
+    fn the_calls_of_one_reply_hold_no_more_than_a_body_together() {
+        let half = format!("{{\"a\":[{}0]}}", "0,".repeat(json::MAX_VALUES / 2));
+        let build = |mut builder: ReplyBuilder| {
+            for index in 0..3 {
+                let start = ChatEvent::ToolCallStart {
+                    index,
+                    id: format!("c{index}"),
+                    name: "f".into(),
+                };
+                builder.push(&start);
+                let fragment = if index < 2 { &half } else { "{\"b\":1}" };
+                let fragment = fragment.to_owned();
+                builder.push(&ChatEvent::ToolCallDelta { index, fragment });
+            }
+            builder.finish()
+        };
+        let bad = build(ReplyBuilder::default()).map(|_| ());
+        assert_eq!(bad, Err(BadArguments { index: 1 }));
+        let kept = build(ReplyBuilder::keeping_unparsed()).map(|reply| {
+            let parts = reply.content.iter();
+            let texts = parts.map(|part| match part {
+                Part::ToolCall(call) => call.unparsed().map(str::len),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>()
+        });
+        assert_eq!(kept, Ok(vec![None, Some(half.len()), None]));
     }
 
     #[test]
     fn arguments_that_say_nothing_are_an_empty_object() {
         for text in ["", " \n", "null", " null "] {
-            assert_eq!(
-                arguments(text, 0),
-                Ok(Value::Object(Map::new())),
-                "{text:?}"
-            );
+            let read = Arguments::default().of_call(text, 0);
+            assert_eq!(read, Ok(json!({})), "{text:?}");
         }
         for text in ["[1]", "{} trailing", "1", "\"x\""] {
-            assert_eq!(
-                arguments(text, 7),
-                Err(BadArguments { index: 7 }),
-                "{text:?}"
-            );
+            let read = Arguments::default().of_call(text, 7);
+            assert_eq!(read, Err(BadArguments { index: 7 }), "{text:?}");
         }
     }
 }

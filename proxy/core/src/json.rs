@@ -1,7 +1,8 @@
 //! Request bodies as JSON, read strictly and once.
 //!
-//! Refused: anything but one JSON object, duplicate keys, more than 64 levels, more than a million values, NUL
-//! characters, lone surrogates (serde_json refuses those itself) and text behind the object (contract 1.2).
+//! Refused: anything but one JSON object, duplicate keys, more than 64 levels, more values than fit in memory for many
+//! bodies at once, NUL characters, lone surrogates (serde_json refuses those itself) and text behind the object
+//! (contract 1.2).
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,8 +16,11 @@ use crate::fault::{Fault, invalid};
 /// Levels of arrays and objects, the outermost counted (contract 1.2).
 pub const MAX_DEPTH: usize = 64;
 
-/// Values in one text, arrays and objects counted with what they hold. A value takes many times the memory of its text:
-/// 32 MiB of `0,` would be more than a gigabyte.
+/// Levels that serde_json reads: those of a text with none around it.
+pub(crate) const MAX_PARSED_DEPTH: usize = 127;
+
+/// Values in one body, arrays and objects counted with what they hold, and once more in all texts of it that are JSON
+/// themselves. A value takes many times the memory of its text: 32 MiB of `0,` would be more than a gigabyte.
 pub const MAX_VALUES: usize = 1_000_000;
 
 /// Reads a request body as one JSON object.
@@ -24,7 +28,19 @@ pub const MAX_VALUES: usize = 1_000_000;
 /// # Errors
 /// 422 `VALIDATION_FAILED` on `$body`; the message says where (line and column), never what stood there.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
-    match value(bytes)? {
+    object_in(value(bytes, MAX_VALUES)?)
+}
+
+/// As [`object`], with as many values as its bytes hold: for whoever bounds how many bodies are read at once.
+///
+/// # Errors
+/// As [`object`].
+pub fn large_object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
+    object_in(value(bytes, usize::MAX)?)
+}
+
+fn object_in(value: Value) -> Result<Map<String, Value>, Fault> {
+    match value {
         Value::Object(fields) => Ok(fields),
         _ => Err(invalid("$body", "must be a JSON object")),
     }
@@ -35,30 +51,38 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
 /// # Errors
 /// As [`object`].
 pub fn array(bytes: &[u8]) -> Result<Vec<Value>, Fault> {
-    match value(bytes)? {
+    match value(bytes, MAX_VALUES)? {
         Value::Array(items) => Ok(items),
         _ => Err(invalid("$body", "must be a JSON array")),
     }
 }
 
-fn value(bytes: &[u8]) -> Result<Value, Fault> {
+fn value(bytes: &[u8], max_values: usize) -> Result<Value, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|_| invalid("$body", "is not valid UTF-8"))?;
-    read(text, Manners::Strict, MAX_DEPTH).map_err(|error| invalid("$body", describe(&error)))
+    read(text, Manners::Strict, MAX_DEPTH, &Cell::new(max_values))
+        .map_err(|error| invalid("$body", describe(&error)))
 }
 
 /// What a model wrote: duplicate keys, of which the last one stands, and NUL characters are no reason to lose it.
-/// Nothing where it is no JSON, or has more than `max_depth` levels or [`MAX_VALUES`] values.
-pub(crate) fn of_model(text: &str, max_depth: usize) -> Option<Value> {
-    read(text, Manners::Lenient, max_depth).ok()
+/// Nothing where it is no JSON, or has more than `max_depth` levels or `values_left`; from these goes what it has.
+pub(crate) fn of_model(text: &str, max_depth: usize, values_left: &mut usize) -> Option<Value> {
+    let left = Cell::new(*values_left);
+    let value = read(text, Manners::Lenient, max_depth, &left).ok()?;
+    *values_left = left.get();
+    Some(value)
 }
 
-fn read(text: &str, manners: Manners, max_depth: usize) -> serde_json::Result<Value> {
+fn read(
+    text: &str,
+    manners: Manners,
+    max_depth: usize,
+    values_left: &Cell<usize>,
+) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let values_left = Cell::new(MAX_VALUES);
     let reader = Reader {
         manners,
         levels_left: max_depth,
-        values_left: &values_left,
+        values_left,
     };
     let value = reader.deserialize(&mut json)?;
     json.end().map(|()| value)
@@ -310,8 +334,21 @@ mod tests {
         assert!(problem(array(most + 1).as_bytes()).starts_with(TOO_MANY));
         let objects = format!(r#"{{"a":[{}0]}}"#, r#"{"b":[]},"#.repeat(MAX_VALUES / 2));
         assert!(problem(objects.as_bytes()).starts_with(TOO_MANY));
-        assert!(of_model(&array(most), MAX_DEPTH).is_some());
-        assert!(of_model(&array(most + 1), MAX_DEPTH).is_none());
+        assert!(large_object(array(most + 1).as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn what_a_model_wrote_shares_its_bound_with_what_it_wrote_before() {
+        let mut left = 7;
+        assert!(of_model("[0,0,0]", MAX_DEPTH, &mut left).is_some());
+        assert_eq!(left, 3);
+        // What is not kept takes nothing.
+        for text in ["[0,0,0]", "[0,0", "[[0]]"] {
+            assert!(of_model(text, 1, &mut left).is_none(), "{text}");
+            assert_eq!(left, 3, "{text}");
+        }
+        assert!(of_model("[0,0]", MAX_DEPTH, &mut left).is_some());
+        assert!(of_model("0", MAX_DEPTH, &mut left).is_none());
     }
 
     #[test]
@@ -325,10 +362,17 @@ mod tests {
         ] {
             let expected = serde_json::from_str::<Value>(text).ok();
             assert!(expected.is_some(), "{text}");
-            assert_eq!(of_model(text, MAX_DEPTH), expected, "{text}");
+            let read = of_model(text, MAX_DEPTH, &mut { MAX_VALUES });
+            assert_eq!(read, expected, "{text}");
         }
         for text in ["", "{", "{} {}", "1e999", r#"{"a":"\ud800"}"#, "[[[0]]]"] {
-            assert_eq!(of_model(text, 2), None, "{text}");
+            assert_eq!(of_model(text, 2, &mut { MAX_VALUES }), None, "{text}");
+        }
+        for levels in [MAX_PARSED_DEPTH, MAX_PARSED_DEPTH + 1] {
+            let text = "[".repeat(levels) + &"]".repeat(levels);
+            let read = of_model(&text, MAX_PARSED_DEPTH, &mut { MAX_VALUES });
+            assert_eq!(read.is_some(), levels == MAX_PARSED_DEPTH);
+            assert_eq!(read, serde_json::from_str(&text).ok());
         }
     }
 

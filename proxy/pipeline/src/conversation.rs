@@ -263,7 +263,7 @@ pub(crate) async fn load(
 
 #[cfg(test)]
 mod tests {
-    use svc_core::chat::{MAX_ARGUMENT_DEPTH, ToolCall, arguments};
+    use svc_core::chat::{Arguments, MAX_ARGUMENT_DEPTH, ToolCall};
 
     use super::*;
 
@@ -271,7 +271,8 @@ mod tests {
     fn the_deepest_arguments_come_back_from_storage() {
         let levels = MAX_ARGUMENT_DEPTH;
         let text = format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
-        let parts: Vec<Part> = arguments(&text, 0)
+        let parts: Vec<Part> = Arguments::default()
+            .of_call(&text, 0)
             .map(|arguments| {
                 Part::ToolCall(ToolCall {
                     id: "c".into(),

@@ -10,7 +10,7 @@ use super::fields::{Fields, Path};
 use super::places::{PartPlace, Place, Placed, Places, TurnPlace, Words, of_content};
 use super::{ReplyEncoder, RunHead, RunSummary, put};
 use crate::chat::{
-    self, BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling,
+    Arguments, BadArguments, ChatEvent, ChatReply, ChatRequest, Message, Part, Role, Sampling,
     ToolResult, Usage,
 };
 use crate::fault::{Code, Fault, Problems};
@@ -195,6 +195,7 @@ fn tool_results(value: Value, problems: &mut Problems) -> Placed {
 pub struct Encoder {
     /// Open tool calls: id, name and the arguments' text so far. The event shows them whole.
     calls: BTreeMap<u32, (String, String, String)>,
+    arguments: Arguments,
     /// A call without good arguments: a fault, unless the reply was cut short there.
     bad: Option<BadArguments>,
 }
@@ -234,7 +235,7 @@ impl ReplyEncoder for Encoder {
                 let call = self.calls.remove(index);
                 // Without arguments it was cut off: nobody can run it.
                 if let Some((id, name, text)) = call.filter(|(_, _, text)| !text.is_empty()) {
-                    match chat::arguments(&text, *index) {
+                    match self.arguments.of_call(&text, *index) {
                         Ok(arguments) => put("tool_call", &tool_call(&id, &name, arguments), out),
                         Err(bad) => {
                             self.bad.get_or_insert(bad);

@@ -141,7 +141,7 @@ async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result
         spec: svc_solver::parse(&bytes).map_err(|fault| fault.in_order_of(&bytes)),
         digest: hex::encode(Sha256::digest(&bytes)),
         canonical: match has_key {
-            true => json::object(&bytes).and_then(|body| idempotency::body_digest(&body)),
+            true => json::large_object(&bytes).and_then(|body| idempotency::body_digest(&body)),
             false => Ok([0; 32]),
         },
         bytes,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 use svc_core::chat::{
-    ChatEvent, ChatRequest, Message, Part, Role, Sampling, Tool, ToolCall, ToolResult,
-    any_arguments,
+    Arguments, ChatEvent, ChatRequest, Message, Part, Role, Sampling, Tool, ToolCall, ToolResult,
 };
 use svc_core::sse::Frame;
 use svc_plugin::{Driver, DriverFailure, DriverFault, DriverRequest, DriverRun, Failed};
@@ -67,7 +66,7 @@ pub(crate) fn unparsed_call(id: &str, arguments: &str) -> Message {
     let call = ToolCall {
         id: id.to_owned(),
         name: "one".to_owned(),
-        arguments: any_arguments(arguments),
+        arguments: Arguments::default().of_any(arguments),
         cache_mark: None,
     };
     turn(Role::Assistant, vec![Part::ToolCall(call)])

@@ -26,7 +26,8 @@ use crate::vocabulary::{self, Strength};
 /// 422 `VALIDATION_FAILED` for what the interface forbids, else `SOLVER_SPEC_INVALID` with every problem (spec,
 /// Endpoints).
 pub fn parse(bytes: &[u8]) -> Result<Spec, Fault> {
-    let document = json::object(bytes)?;
+    // Its bytes bound it, and how many are read at once ([`crate::Pool::read`]).
+    let document = json::large_object(bytes)?;
     interface_rules(&document)?;
     let mut problems = Problems::default();
     let spec = read(&document, &mut problems);
@@ -468,4 +469,30 @@ fn weight(fields: &mut Fields<'_>, problems: &mut Problems) -> i64 {
         None => None,
     };
     found.unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_spec_may_have_as_many_values_as_its_limits_allow() {
+        let ids: Vec<String> = (100..100 + MAX_RESOURCES)
+            .map(|id| id.to_string())
+            .collect();
+        let resources: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+        let rule = json!({"type": "max_per_day", "resource_ids": ids, "limit": 1});
+        let spec = json!({
+            "version": 1,
+            "resources": resources,
+            "slots": [{"id": "s", "day": "2026-11-02"}],
+            "constraints": vec![rule; MAX_ITEMS],
+        });
+        let bytes = spec.to_string();
+        assert!(bytes.len() < 8 * 1024 * 1024, "{}", bytes.len());
+        let read = parse(bytes.as_bytes()).map_err(|fault| fault.details_value());
+        assert_eq!(read.err(), None);
+    }
 }

@@ -330,6 +330,32 @@ fn broken_tool_rounds_are_refused() {
     assert_eq!(refused(messages(json!([ask, custom, ask]))), foreign_at(at));
 }
 
+/// A value takes many times the memory of its text.
+#[test]
+fn the_arguments_of_all_calls_hold_no_more_than_a_body_together() {
+    let half = format!("{{\"a\":[{}0]}}", "0,".repeat(json::MAX_VALUES / 2));
+    let calls = [half.as_str(), &half, "{\"b\":1}"];
+    let asked = calls.iter().enumerate().flat_map(|(at, text)| {
+        let id = format!("c{at}");
+        let function = json!({"name": "f", "arguments": text});
+        let call = json!({"id": id, "type": "function", "function": function});
+        [
+            json!({"role": "assistant", "tool_calls": [call]}),
+            json!({"role": "tool", "tool_call_id": id, "content": "no"}),
+        ]
+    });
+    let first = json!({"role": "user", "content": "q"});
+    let turns: Vec<Value> = std::iter::once(first).chain(asked).collect();
+    let chat = read(messages(json!(turns)));
+    let parts = chat.messages.iter().flat_map(|turn| &turn.content);
+    let texts = parts.filter_map(|part| match part {
+        Part::ToolCall(call) => Some(call.unparsed().map(str::len)),
+        _ => None,
+    });
+    let texts: Vec<Option<usize>> = texts.collect();
+    assert_eq!(texts, [None, Some(half.len()), None]);
+}
+
 #[test]
 fn arguments_are_taken_as_the_model_wrote_them() {
     let arguments = |arguments: Value| {
@@ -354,6 +380,8 @@ fn arguments_are_taken_as_the_model_wrote_them() {
     for text in ["{\"a\": \"x", "[1]", "\"x\"", "7", "nonsense"] {
         assert_eq!(read_as(text), json!({"INVALID_JSON": text}));
     }
+    let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
+    assert_eq!(read_as(&deep).to_string(), deep);
     let at = "messages[1].tool_calls[0].function.arguments";
     for other in [json!({"a": 1}), json!(null)] {
         assert_eq!(refused(arguments(other)), invalid_at(at));

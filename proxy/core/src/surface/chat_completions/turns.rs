@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::request::MAX_NAME_CHARS;
-use crate::chat::{self, Document, Media, Message, Part, Role, ToolCall, ToolResult};
+use crate::chat::{Arguments, Document, Media, Message, Part, Role, ToolCall, ToolResult};
 use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, Path};
@@ -15,8 +15,9 @@ use crate::surface::turns::{self, Purpose, Turn, check_order, says_nothing};
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<Turn>) {
     let mut system = Placed::default();
+    let mut arguments = Arguments::default();
     let (turns, are_whole) = turns::read(items, problems, |at, item, problems| {
-        turn(at, item, &mut system, problems)
+        turn(at, item, &mut system, &mut arguments, problems)
     });
     // A system prompt asks something by itself too: the assistant opens the conversation.
     let is_opened = turns.is_empty() && !says_nothing(&system.parts);
@@ -27,7 +28,13 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<
 }
 
 /// One entry of `messages`; what is for the system prompt goes there.
-fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) -> Option<Turn> {
+fn turn(
+    at: usize,
+    item: Value,
+    system: &mut Placed,
+    arguments: &mut Arguments,
+    problems: &mut Problems,
+) -> Option<Turn> {
     let all = Path::Name("messages");
     let path = all.item(at);
     let mut fields = Fields::of(item, path, problems)?;
@@ -49,7 +56,10 @@ fn turn(at: usize, item: Value, system: &mut Placed, problems: &mut Problems) ->
             return None;
         }
         "user" => (Role::User, required(at, &mut fields, user_part, problems)),
-        "assistant" => (Role::Assistant, assistant(at, &mut fields, problems)),
+        "assistant" => (
+            Role::Assistant,
+            assistant(at, &mut fields, arguments, problems),
+        ),
         "tool" => (Role::User, tool(at, &mut fields, problems)),
         // `developer` is no role of this surface (wire.md 2, point 21).
         _ => {
@@ -275,7 +285,12 @@ fn as_text(media: Media) -> Media {
 }
 
 /// Text, a refusal, and tool calls; the fields that only replies have must say nothing.
-fn assistant(at: usize, fields: &mut Fields<'_>, problems: &mut Problems) -> Placed {
+fn assistant(
+    at: usize,
+    fields: &mut Fields<'_>,
+    arguments: &mut Arguments,
+    problems: &mut Problems,
+) -> Placed {
     let mut said = content(at, fields, assistant_part, problems);
     if let Some(refusal) = fields.string("refusal", problems)
         && !refusal.is_empty()
@@ -289,7 +304,7 @@ fn assistant(at: usize, fields: &mut Fields<'_>, problems: &mut Problems) -> Pla
     let path = message.field("tool_calls");
     let calls = blocks::at_most(blocks::MAX_PARTS, "calls", calls, path, problems);
     for (at, item) in calls.into_iter().enumerate() {
-        if let Some(call) = tool_call(item, path.item(at), problems) {
+        if let Some(call) = tool_call(item, path.item(at), arguments, problems) {
             said.push(Part::ToolCall(call), PartPlace::item(place, at));
         }
     }
@@ -314,7 +329,12 @@ fn assistant(at: usize, fields: &mut Fields<'_>, problems: &mut Problems) -> Pla
     said
 }
 
-fn tool_call(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<ToolCall> {
+fn tool_call(
+    item: Value,
+    path: Path<'_>,
+    arguments: &mut Arguments,
+    problems: &mut Problems,
+) -> Option<ToolCall> {
     let mut call = Fields::of(item, path, problems)?;
     let id = call.required_string("id", problems);
     // Clients that put streamed chunks together keep the index.
@@ -340,7 +360,7 @@ fn tool_call(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<Too
         id: id?,
         name: name?,
         // As the model wrote them, good or bad.
-        arguments: chat::any_arguments(&text?),
+        arguments: arguments.of_any(&text?),
         cache_mark: None,
     })
 }

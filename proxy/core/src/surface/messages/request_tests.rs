@@ -684,7 +684,7 @@ fn what_is_wrong_with_many_entries_is_listed_up_to_a_limit() {
 fn the_deepest_arguments_of_a_reply_can_be_sent_back() {
     let levels = chat::MAX_ARGUMENT_DEPTH;
     let text = format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
-    let input = chat::arguments(&text, 0).unwrap();
+    let input = chat::Arguments::default().of_call(&text, 0).unwrap();
     let call = json!({"type": "tool_use", "id": "c", "name": "f", "input": input});
     let result = json!({"type": "tool_result", "tool_use_id": "c", "content": "so"});
     let read = read(json!({"messages": [
