@@ -6,7 +6,7 @@
 //! reaches a caller.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value, json};
@@ -398,12 +398,17 @@ impl std::error::Error for Fault {}
 
 /// Problems of one request that its answer names. Nobody reads as many, and a body may have millions.
 const MAX_LISTED: usize = 1_000;
+/// The same with those that are the first of their form: whoever reads a body takes its fields in an order of their
+/// own, and the body's first problem must be among them.
+const MAX_LISTED_WITH_FORMS: usize = 2 * MAX_LISTED;
 
 /// Collects the problems of one request, in document order, into one 422 (contract 1.3).
 #[derive(Default)]
 pub struct Problems {
-    /// At most [`MAX_LISTED`].
+    /// At most [`MAX_LISTED_WITH_FORMS`].
     listed: Vec<(String, String)>,
+    /// The forms of these; empty up to [`MAX_LISTED`].
+    forms: BTreeSet<String>,
     /// Those that are not listed too.
     total: usize,
     /// The first field or kind that the surface does not have.
@@ -416,9 +421,23 @@ impl Problems {
     /// Notes that the value at `path` (`a.b[2].c`, `$body`, `$query.limit`) is wrong.
     pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.total += 1;
-        if self.listed.len() < MAX_LISTED {
-            self.listed.push((path.into(), message.into()));
+        if self.listed.len() < MAX_LISTED_WITH_FORMS {
+            let path = path.into();
+            if self.is_listed(&path) {
+                self.listed.push((path, message.into()));
+            }
         }
+    }
+
+    /// Whether one more problem, at `path`, is listed.
+    fn is_listed(&mut self, path: &str) -> bool {
+        if self.listed.len() < MAX_LISTED {
+            return true;
+        }
+        if self.forms.is_empty() {
+            self.forms = self.listed.iter().map(|(path, _)| form(path)).collect();
+        }
+        self.forms.insert(form(path))
     }
 
     /// Notes something that the surface does not have at all.
@@ -435,9 +454,10 @@ impl Problems {
 
     /// Takes over what another collection has found.
     pub fn append(&mut self, other: Self) {
-        let room = MAX_LISTED - self.listed.len();
-        self.listed.extend(other.listed.into_iter().take(room));
-        self.total += other.total;
+        self.total += other.total - other.listed.len();
+        for (path, message) in other.listed {
+            self.add(path, message);
+        }
         self.foreign = self.foreign.take().or(other.foreign);
         self.unknown_null = self.unknown_null.take().or(other.unknown_null);
     }
@@ -496,8 +516,8 @@ impl Problems {
         };
         let total = self.total;
         let message = if total > MAX_LISTED {
-            let listed = "of which error.details lists the first";
-            format!("The request is not valid: it has {total} problems, {listed} {MAX_LISTED}.")
+            let listed = self.listed.len();
+            format!("The request is not valid: it has {total} problems, of which error.details lists {listed}.")
                 .into()
         } else {
             Cow::Borrowed(NOT_VALID)
@@ -511,6 +531,16 @@ impl Problems {
         }
         Err(fault)
     }
+}
+
+/// A path without the places in arrays: `messages[2].content[0]` is `messages.content`.
+fn form(path: &str) -> String {
+    let mut pieces = path.split('[');
+    let mut form = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        form.push_str(piece.split_once(']').map_or(piece, |(_, behind)| behind));
+    }
+    form
 }
 
 const NOT_VALID: &str = "The request is not valid; see error.details.";
@@ -602,12 +632,9 @@ mod tests {
         problems.add("a", "is wrong");
         for body in [&b"{"[..], b"", b"[1]"] {
             let mut same = Problems::default();
-            same.append(Problems {
-                listed: problems.listed.clone(),
-                total: problems.total,
-                foreign: None,
-                unknown_null: None,
-            });
+            for (path, message) in &problems.listed {
+                same.add(path, message);
+            }
             let fault = same.into_result().map_err(|fault| fault.in_order_of(body));
             let param = fault.err().and_then(|fault| fault.param);
             assert_eq!(param.as_deref(), Some("b"));
@@ -634,6 +661,50 @@ mod tests {
         assert_eq!(fault.details.len(), MAX_LISTED - 1);
         assert_eq!(fault.param.as_deref(), Some("messages[0]"));
         assert!(fault.message.contains("3999 problems"), "{}", fault.message);
+    }
+
+    #[test]
+    fn of_many_problems_the_first_of_the_body_is_named() {
+        let count = 2 * MAX_LISTED;
+        let mut problems = Problems::default();
+        // As a decoder takes its fields.
+        for at in 0..count {
+            problems.add(format!("messages[1].content[{at}]"), "must be an object");
+        }
+        problems.add("messages[1].extra", "is unknown");
+        problems.add("messages[2].extra", "is unknown");
+        problems.add("tools[0]", "must be an object");
+        problems.add("tools[1]", "must be an object");
+        let body = json!({
+            "tools": [0, 0],
+            "messages": [0, {"extra": 0, "content": vec![0; count]}, {"extra": 0}],
+        });
+        let fault = problems.into_result().err();
+        let fault = fault.map(|fault| fault.in_order_of(body.to_string().as_bytes()));
+        let paths = fault.iter().flat_map(|fault| fault.details.keys());
+        let first: Vec<&String> = paths.take(3).collect();
+        assert_eq!(
+            first,
+            ["tools[0]", "messages[1].extra", "messages[1].content[0]"]
+        );
+        assert_eq!(
+            fault.as_ref().map(|fault| fault.details.len()),
+            Some(MAX_LISTED + 2)
+        );
+    }
+
+    #[test]
+    fn problems_of_however_many_forms_are_bounded() {
+        let mut problems = Problems::default();
+        for at in 0..2 * MAX_LISTED_WITH_FORMS {
+            problems.add(format!("field_{at}"), "is unknown");
+        }
+        assert_eq!(problems.len(), 2 * MAX_LISTED_WITH_FORMS);
+        let listed = problems
+            .into_result()
+            .err()
+            .map(|fault| fault.details.len());
+        assert_eq!(listed, Some(MAX_LISTED_WITH_FORMS));
     }
 
     #[test]
