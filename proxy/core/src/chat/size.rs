@@ -43,15 +43,7 @@ impl Size {
             count.message(message);
         }
         count.tools(tools);
-        if let Some(ResponseFormat::JsonSchema {
-            name,
-            schema,
-            strict: _,
-        }) = response_format
-        {
-            count.word(name.as_deref());
-            count.json(schema);
-        }
+        count.format(response_format.as_ref());
         let stops = stop_sequences.iter().map(String::len);
         let pairs = metadata
             .iter()
@@ -72,6 +64,13 @@ impl Size {
     pub fn of_tools(tools: &[Tool], most: usize) -> Self {
         let mut count = Count::up_to(most);
         count.tools(tools);
+        count.size
+    }
+
+    /// What an answer has to conform to.
+    pub fn of_format(format: Option<&ResponseFormat>, most: usize) -> Self {
+        let mut count = Count::up_to(most);
+        count.format(format);
         count.size
     }
 
@@ -177,6 +176,20 @@ impl Count {
             self.word(Some(name));
             self.word(description.as_deref());
             self.json(input_schema);
+        }
+    }
+
+    fn format(&mut self, format: Option<&ResponseFormat>) {
+        match format {
+            None | Some(ResponseFormat::JsonObject) => {}
+            Some(ResponseFormat::JsonSchema {
+                name,
+                schema,
+                strict: _,
+            }) => {
+                self.word(name.as_deref());
+                self.json(schema);
+            }
         }
     }
 

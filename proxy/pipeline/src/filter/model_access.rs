@@ -187,8 +187,8 @@ fn too_many(window_tokens: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The field of the body that does not fit: the system prompt or the tools by themselves, the stored conversation
-/// without which all would fit, or else what the caller says.
+/// The field of the body that does not fit: the system prompt, the tools or the schema of the answer by themselves, the
+/// stored conversation without which all would fit, or else what the caller says.
 fn overlong(
     surface: Surface,
     chat: &ChatRequest,
@@ -208,6 +208,11 @@ fn overlong(
     let tools_bytes = Size::of_tools(&chat.tools, most).text_bytes;
     if !fits(tools_bytes, window_tokens) {
         return "tools".to_owned();
+    }
+    let format = Size::of_format(chat.response_format.as_ref(), most);
+    if !fits(format.text_bytes, window_tokens) {
+        const SCHEMA: &str = "response_format.schema";
+        return places.map_or_else(|| SCHEMA.to_owned(), |places| places.name(SCHEMA));
     }
     let turn = chat.messages.last();
     let turn_bytes = turn.map_or(0, |turn| Size::of_parts(&turn.content, most).text_bytes);
@@ -381,6 +386,23 @@ mod tests {
         assert_eq!(tools(&half, &half, &[]).as_deref(), Some("message"));
         let behind = tools(&half, "so", &[&half]);
         assert_eq!(behind.as_deref(), Some("conversation_id"));
+
+        let schema = json!({"type": "object", "description": long});
+        let format = json!({"type": "json_schema", "schema": schema});
+        let said = json!([{"role": "user", "content": "so"}]);
+        let messages = json!({
+            "model": "m", "max_tokens": 5, "messages": said, "output_config": {"format": format},
+        });
+        assert_eq!(
+            overlong_of(Surface::Messages, &messages, &[]).as_deref(),
+            Some("output_config.format.schema")
+        );
+        let format = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema}});
+        let completions = json!({"model": "m", "messages": said, "response_format": format});
+        assert_eq!(
+            overlong_of(Surface::ChatCompletions, &completions, &[]).as_deref(),
+            Some("response_format.json_schema.schema")
+        );
 
         let turns = |system: &str, said: &str| {
             json!({"model": "m", "max_tokens": 5, "messages": [
