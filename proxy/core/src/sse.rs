@@ -144,15 +144,6 @@ impl Framer {
     }
 }
 
-/// Appends one event to `out`; `data` is one line (JSON has no raw line ends).
-pub fn encode(name: &str, data: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    out.extend_from_slice(data);
-    out.extend_from_slice(b"\n\n");
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -1,6 +1,9 @@
-//! Server-sent events: a stream gives the same events wherever it is cut.
+//! Server-sent events: a stream gives the same events wherever it is cut, and what callers get is read as it is meant.
 
-use svc_core::sse::{Frame, FrameError, Framer, encode};
+use serde_json::Value;
+use svc_core::chat::ChatEvent;
+use svc_core::sse::{Frame, FrameError, Framer};
+use svc_core::surface::{ReplyEncoder, native};
 
 /// Events of a stream that arrives in pieces of this many bytes.
 ///
@@ -24,19 +27,29 @@ pub(crate) fn framer(data: &[u8]) {
     for piece_bytes in [usize::from(*first), 1] {
         assert!(frames(stream, piece_bytes) == whole, "a cut changes events");
     }
-    let mut plain = Vec::new();
-    let whole = whole.unwrap_or_default();
-    // Names and data with line ends of their own cannot be written in the plain form.
-    let writable = |frame: &&Frame| {
-        !frame.name.is_empty() && !frame.data.contains('\n') && !frame.data.is_empty()
+    let said = String::from_utf8_lossy(stream).into_owned();
+    let ran = ChatEvent::ProviderToolCompleted {
+        tool_type: said.clone(),
+        item_id: String::new(),
     };
-    let expected: Vec<&Frame> = whole.iter().filter(writable).collect();
-    for frame in &expected {
-        encode(&frame.name, frame.data.as_bytes(), &mut plain);
+    let mut encoder = native::Encoder::default();
+    let mut written = Vec::new();
+    for event in [ChatEvent::Text(said.clone()), ran] {
+        assert!(encoder.event(&event, &mut written).is_ok());
     }
-    let again = frames(&plain, usize::MAX).unwrap_or_default();
-    assert!(
-        again.iter().eq(expected),
-        "written events are read differently"
-    );
+    let read = frames(&written, usize::from(*first)).unwrap_or_default();
+    let read: Vec<(&str, Value)> = read
+        .iter()
+        .map(|frame| {
+            let data: Value = serde_json::from_str(&frame.data).unwrap_or_default();
+            (frame.name.as_str(), data)
+        })
+        .collect();
+    let is_as_said = match &read[..] {
+        [("message.delta", text), ("provider_tool.completed", tool)] => {
+            text["text"] == said && tool["tool_type"] == said
+        }
+        _ => false,
+    };
+    assert!(is_as_said, "written events are read differently");
 }
