@@ -38,11 +38,11 @@ pub(crate) fn list(mut call: Call) -> Answering {
         let store = &call.gateway.store;
         let found = agent_credential::list(store, &agent, &status, &page, call.now).await;
         let found = found.map_err(|error| store_fault(&error))?;
-        let last = found.last(|credential| Position::new(credential.created_at, &credential.id));
+        let last = found.last(|(row, _)| Position::new(row.created_at, &row.id));
         let limits = &call.policy.plans.limits;
         let rows = found.rows.iter();
         Ok(Reply::page(
-            rows.map(|credential| record(credential, agent.archived_at, limits, call.now))
+            rows.map(|(row, archived_at)| record(row, *archived_at, limits, call.now))
                 .collect(),
             query.pagination(&page, &binding, last.as_ref()),
         ))
@@ -62,11 +62,11 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
                 let found =
                     agent::lock_line(&mut tx, organization_id, caller.mode, &agent_id).await?;
                 let line = found.ok_or_else(|| refused(missing()))?;
+                let agent = &line.agent;
                 if line.archived_at().is_some() {
-                    return Err(refused(archived(&line.agent)));
+                    return Err(refused(archived(agent)));
                 }
-                let agent = line.agent;
-                let grants = wanted.grants_within(&agent).map_err(refused)?;
+                let grants = wanted.grants_within(agent).map_err(refused)?;
                 // Under the lock of the agent, so that two issues at the cap cannot both pass.
                 let active = agent_credential::count_active(&mut tx, &agent_id, call.now).await?;
                 let limit = agent.writable.max_active_credentials;
@@ -100,13 +100,13 @@ pub(crate) fn issue(mut call: Call) -> Deciding {
                 };
                 agent_credential::insert(&mut tx, &credential, &secret::digest(&secret)).await?;
                 let limits = &call.policy.plans.limits;
-                let mut data = record(&credential, agent.archived_at, limits, call.now);
+                let mut data = record(&credential, line.archived_at(), limits, call.now);
                 data["credential"] = Value::from(secret);
                 Ok(Effect {
                     happened: "issued",
                     ..Effect::created("agent_credential", &credential.id, data)
                 }
-                .detail("agent_id", agent.id))
+                .detail("agent_id", credential.agent_id))
             })
         }))
     })
@@ -123,7 +123,8 @@ pub(crate) fn revoke(mut call: Call) -> Deciding {
                 let (credential, digest) = revoked.ok_or_else(|| refused(missing()))?;
                 let is_new = credential.revoked_at == Some(call.now);
                 let limits = &call.policy.plans.limits;
-                let data = record(&credential, agent.archived_at, limits, call.now);
+                // What is revoked is that, archived or not.
+                let data = record(&credential, None, limits, call.now);
                 let mut effect = Effect::new("revoked", "agent_credential", &id, data)
                     .detail("changed", is_new)
                     .detail("agent_id", agent.id);
@@ -215,10 +216,10 @@ fn archived(agent: &Agent) -> Fault {
     invalid("agentId", problem)
 }
 
-/// The credential as contract 10 shows it.
+/// The credential as contract 10 shows it; `line_archived_at` is that of its agent's line.
 pub(crate) fn record(
     credential: &AgentCredential,
-    agent_archived_at: Option<Timestamp>,
+    line_archived_at: Option<Timestamp>,
     limits: &Limits,
     now: Timestamp,
 ) -> Value {
@@ -246,7 +247,7 @@ pub(crate) fn record(
         "object": "agent_credential",
         "agent_id": agent_id,
         "mode": mode.word(),
-        "status": credential.status(agent_archived_at, now).word(),
+        "status": credential.status(line_archived_at, now).word(),
         "source": source.word(),
         "application_id": application_id,
         "label": label,

@@ -62,6 +62,16 @@ impl Grant {
         json!({"scope": scope.word(), "tools": tools, "constraints": constraints.to_json()})
     }
 
+    /// Whether no request fits it. Without tools an agent may still speak.
+    pub(crate) fn is_void(&self) -> bool {
+        let Constraints {
+            max_tokens: _,
+            models,
+            surfaces,
+        } = &self.constraints;
+        models.as_ref().is_some_and(Vec::is_empty) || surfaces.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// What both allow.
     pub(crate) fn narrowed(&self, other: &Self) -> Self {
         let (mine, theirs) = (&self.constraints, &other.constraints);

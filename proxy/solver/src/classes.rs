@@ -8,7 +8,10 @@ use crate::engine::proto::{Constraint, CpModel, IntegerVariable, Linear};
 use crate::model::MAX_TERMS;
 use crate::roster::Roster;
 use crate::rule::Rows;
-use crate::spec::Spec;
+use crate::spec::{Slot, Spec};
+
+/// Terms of rows that are looked at for one relaxation, with those that are left out: about a second of work.
+const MAX_READ: usize = 200_000_000;
 
 /// Counts of each class in each slot.
 pub(crate) struct Counts {
@@ -21,8 +24,8 @@ pub(crate) struct Counts {
 pub(crate) struct Relaxation<'a> {
     spec: &'a Spec,
     leeways: &'a [Leeway],
-    /// Of each constraint; `None` for those that are not sums per resource, and for those beyond the bounds of a model.
-    /// These are left out.
+    /// Of each constraint, without the slots that none of its resources can take; `None` for those that are not sums
+    /// per resource, and for those beyond the bounds on all rows. These are left out.
     rows: Vec<Option<Rows<'a>>>,
     /// Resources that no slot and no row tells apart.
     classes: Vec<Vec<usize>>,
@@ -30,11 +33,18 @@ pub(crate) struct Relaxation<'a> {
 
 impl<'a> Relaxation<'a> {
     pub(crate) fn new(spec: &'a Spec, leeways: &'a [Leeway]) -> Self {
-        let mut terms = 0;
+        let slots_of = slots_of(spec);
+        let (mut read, mut kept) = (0, 0);
         let rows = spec.hard.iter().map(|item| {
-            // A spec of more does not fit into a model either.
-            let rows = (terms <= MAX_TERMS).then(|| item.rule.rows(spec))??;
-            terms += rows.sums.iter().map(|sum| sum.terms.len()).sum::<usize>();
+            // Bounds on memory and time. A term stands here once for all resources of its rule, and in a model once for
+            // each that can take its slot: what is too large for a model may well be counted.
+            if read > MAX_READ || kept > MAX_TERMS {
+                return None;
+            }
+            let mut rows = item.rule.rows(spec)?;
+            read += rows.terms();
+            narrow(&mut rows, &slots_of, spec.slots.len());
+            kept += rows.terms();
             Some(rows)
         });
         let rows: Vec<Option<Rows<'_>>> = rows.collect();
@@ -52,8 +62,14 @@ impl<'a> Relaxation<'a> {
         rules.iter().all(row)
     }
 
-    /// Some slots and rules of the spec; with `only`, of each slot the requirement whose condition reads so.
-    pub(crate) fn counts(&self, covered: &[usize], rules: &[usize], only: Option<&str>) -> Counts {
+    /// Some slots and rules of the spec; with `only`, of each slot the requirement whose condition reads so. `None` where
+    /// that is more than the engine gets.
+    pub(crate) fn counts(
+        &self,
+        covered: &[usize],
+        rules: &[usize],
+        only: Option<&str>,
+    ) -> Option<Counts> {
         let mut open = covered.to_vec();
         for item in rules.iter().filter_map(|rule| self.spec.hard.get(*rule)) {
             open.extend_from_slice(item.rule.raises());
@@ -65,6 +81,7 @@ impl<'a> Relaxation<'a> {
             proto: CpModel::default(),
             by_slot: vec![Vec::new(); self.spec.slots.len()],
             variables: Vec::new(),
+            terms: 0,
         };
         for slot in &open {
             let leeway = self.leeways.get(*slot).copied().unwrap_or_default();
@@ -76,10 +93,10 @@ impl<'a> Relaxation<'a> {
                 builder.rows(rows);
             }
         }
-        Counts {
+        (!builder.is_full()).then_some(Counts {
             proto: builder.proto,
             variables: builder.variables,
-        }
+        })
     }
 
     /// Deals each slot to its classes' members in turn. Whether the roster keeps the rules is for the caller to
@@ -103,6 +120,36 @@ impl<'a> Relaxation<'a> {
             people.sort_unstable();
         }
         Roster::new(self.spec, by_slot)
+    }
+}
+
+/// Of each resource the slots that it can take.
+fn slots_of(spec: &Spec) -> Vec<Vec<usize>> {
+    let mut slots_of = vec![Vec::new(); spec.resources.len()];
+    for (place, candidates) in spec.slots.iter().map(Slot::candidates).enumerate() {
+        for resource in candidates {
+            if let Some(slots) = slots_of.get_mut(resource) {
+                slots.push(place);
+            }
+        }
+    }
+    slots_of
+}
+
+/// Leaves out the slots that none of the rows' resources can take: nobody is counted there.
+fn narrow(rows: &mut Rows<'_>, slots_of: &[Vec<usize>], slots: usize) {
+    let mut is_taken = vec![false; slots];
+    for resource in rows.resources {
+        for slot in slots_of.get(*resource).into_iter().flatten() {
+            if let Some(is_taken) = is_taken.get_mut(*slot) {
+                *is_taken = true;
+            }
+        }
+    }
+    for sum in &mut rows.sums {
+        sum.terms
+            .retain(|(slot, _)| is_taken.get(*slot) == Some(&true));
+        sum.terms.shrink_to_fit();
     }
 }
 
@@ -138,13 +185,21 @@ fn classes(spec: &Spec, rows: &[Option<Rows<'_>>]) -> Vec<Vec<usize>> {
 struct Builder<'a> {
     classes: &'a [Vec<usize>],
     proto: CpModel,
-    /// Of each slot, class and variable.
+    /// Of each slot, class and variable, by class.
     by_slot: Vec<Vec<(usize, i32)>>,
     variables: Vec<(usize, usize, i32)>,
+    /// As a model counts them.
+    terms: usize,
 }
 
 impl Builder<'_> {
+    /// Whether it is more than the engine gets.
+    const fn is_full(&self) -> bool {
+        self.terms > MAX_TERMS
+    }
+
     fn integer(&mut self, most: i64) -> i32 {
+        self.terms += 1;
         self.proto.variables.push(IntegerVariable {
             domain: vec![0, most],
         });
@@ -164,6 +219,7 @@ impl Builder<'_> {
     }
 
     fn push(&mut self, vars: &[(i32, i64)], low: i64, high: i64) {
+        self.terms += vars.len();
         self.proto.constraints.push(Constraint {
             linear: Some(Linear {
                 vars: vars.iter().map(|(variable, _)| *variable).collect(),
@@ -176,7 +232,7 @@ impl Builder<'_> {
 
     /// Counts for a slot, and its coverage where it is asked for.
     fn slot(&mut self, spec: &Spec, place: usize, leeway: Option<Leeway>, only: Option<&str>) {
-        let Some(slot) = spec.slots.get(place) else {
+        let Some(slot) = spec.slots.get(place).filter(|_| !self.is_full()) else {
             return;
         };
         let mut seats: Vec<Vec<(i32, i64)>> = vec![Vec::new(); slot.requirements.len()];
@@ -237,13 +293,17 @@ impl Builder<'_> {
             first.is_some_and(|first| rows.resources.binary_search(first).is_ok())
         });
         for (class, members) in concerned {
+            if self.is_full() {
+                return;
+            }
             let members = i64::try_from(members.len()).unwrap_or(i64::MAX);
             for sum in &rows.sums {
                 let mut vars = Vec::new();
                 let mut most = 0;
                 for (slot, weight) in &sum.terms {
                     let counts = self.by_slot.get(*slot).map_or(&[][..], Vec::as_slice);
-                    let found = counts.iter().find(|(other, _)| *other == class);
+                    let found = counts.binary_search_by_key(&class, |(class, _)| *class);
+                    let found = found.ok().and_then(|place| counts.get(place));
                     if let Some((_, variable)) = found {
                         vars.push((*variable, *weight));
                         most += weight * members;
@@ -269,4 +329,63 @@ const fn greatest_divisor(one: i64, other: i64) -> i64 {
         (one, other) = (other, one % other);
     }
     one
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::coverage;
+
+    /// Groups of 60 people, each eligible for a share of as many slots as there may be, and these constraints.
+    fn spec(groups: usize, constraints: Vec<Value>) -> Spec {
+        let resources: Vec<Value> = (0..60 * groups)
+            .map(|place| json!({"id": format!("r{place:03}"), "attributes": {"group": place % groups}}))
+            .collect();
+        let first = jiff::civil::date(2026, 1, 1);
+        let slots: Vec<Value> = (0..5_000)
+            .map(|place| {
+                let day = first + jiff::Span::new().days(i64::try_from(place % 700).unwrap());
+                let group = json!([{"key": "group", "equals": place % groups}]);
+                json!({"id": format!("s{place:04}"), "day": day.to_string(),
+                       "requirements": [{"count": 1, "where": group}]})
+            })
+            .collect();
+        let spec = json!({"resources": resources, "slots": slots, "constraints": constraints});
+        crate::parse(spec.to_string().as_bytes()).ok().unwrap()
+    }
+
+    /// Which of its constraints are counted, and whether the engine gets the counts of all.
+    fn counted(spec: &Spec) -> (usize, bool) {
+        let leeways = coverage::leeways(spec);
+        let relaxation = Relaxation::new(spec, &leeways);
+        let slots: Vec<usize> = (0..spec.slots.len()).collect();
+        let rules: Vec<usize> = (0..spec.hard.len()).collect();
+        let known = rules.iter().filter(|rule| relaxation.knows(&[**rule]));
+        let counts = relaxation.counts(&slots, &rules, None);
+        (known.count(), counts.is_some())
+    }
+
+    fn personal(place: usize) -> Value {
+        json!({"type": "max_per_day", "limit": 1, "resource_ids": [format!("r{:03}", place)]})
+    }
+
+    #[test]
+    fn rules_of_one_person_each_are_all_counted() {
+        // Over all slots these are 7.2 million terms; those of slots that the person can take are 0.9 million.
+        let spec = spec(8, (0..1_440).map(|place| personal(place % 480)).collect());
+        assert_eq!(counted(&spec), (1_440, true));
+    }
+
+    #[test]
+    fn counts_of_people_one_by_one_are_bounded_as_a_model_is() {
+        // 5,000 slots in each of 30 days' windows: 150 thousand terms, and 9 million for 60 people.
+        let window = json!({"type": "rolling", "window_days": 30, "max": 8});
+        assert_eq!(counted(&spec(1, vec![window.clone()])), (1, true));
+        let mut rules: Vec<Value> = (0..60).map(personal).collect();
+        rules.push(window);
+        assert_eq!(counted(&spec(1, rules)), (61, false));
+    }
 }

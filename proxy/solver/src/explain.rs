@@ -255,8 +255,8 @@ impl<'a, 's: 'a> Explanation<'a, 's> {
             if self.is_over() {
                 break;
             }
-            let counts = self.relaxation.counts(&set.slots, &set.rules, Some(words));
-            if self.is_infeasible(&counts.proto, COUNTING_BUDGET)? {
+            let proto = self.count(set, Some(words));
+            if self.is_infeasible(proto.as_ref(), COUNTING_BUDGET)? {
                 return Ok(Some(words));
             }
         }
@@ -269,36 +269,36 @@ impl<'a, 's: 'a> Explanation<'a, 's> {
             return Ok(false);
         }
         let (proto, budget) = match proof {
-            Proof::Counting => {
-                let counts = self.relaxation.counts(&set.slots, &set.rules, None);
-                (counts.proto, COUNTING_BUDGET)
-            }
-            Proof::Model => match self.encode(set) {
-                Some(proto) => (proto, model_budget),
-                None => {
-                    self.checks += 1;
-                    self.size += MAX_TERMS;
-                    return Ok(false);
-                }
-            },
+            Proof::Counting => (self.count(set, None), COUNTING_BUDGET),
+            Proof::Model => (self.encode(set), model_budget),
         };
-        self.is_infeasible(&proto, budget)
+        self.is_infeasible(proto.as_ref(), budget)
     }
 
     fn is_over(&self) -> bool {
         self.checks >= MAX_CHECKS || self.spent >= self.limit || self.size >= TOTAL_SIZE
     }
 
+    /// Nothing is proved of a set that is too large for a model (`None`); it counts as a check.
     fn is_infeasible(
         &mut self,
-        proto: &engine::proto::CpModel,
+        proto: Option<&engine::proto::CpModel>,
         budget: f64,
     ) -> Result<bool, EngineError> {
         self.checks += 1;
+        let Some(proto) = proto else {
+            self.size += MAX_TERMS;
+            return Ok(false);
+        };
         self.size += proto.variables.len() + proto.constraints.len();
         let found = engine::search(self.library, proto, Search::Any, budget)?;
         self.spent += found.spent;
         Ok(matches!(found.verdict, Verdict::Infeasible))
+    }
+
+    fn count(&self, set: &Set, only: Option<&str>) -> Option<engine::proto::CpModel> {
+        let counts = self.relaxation.counts(&set.slots, &set.rules, only);
+        counts.map(|counts| counts.proto)
     }
 
     fn encode(&self, set: &Set) -> Option<engine::proto::CpModel> {

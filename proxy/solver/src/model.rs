@@ -51,13 +51,15 @@ pub(crate) struct Encoder<'a> {
     pub(crate) spec: &'a Spec,
     bounds: Vec<(i64, i64)>,
     constraints: Vec<Constraint>,
-    objective: Vec<(i32, i64)>,
+    /// Of each variable what it costs, where it stands in the objective; the last ones may be missing.
+    costs: Vec<Option<i64>>,
     offset: i64,
     /// Upper bound of the objective.
     worst: i128,
     /// For each slot, the resources that can take it, ascending.
     assigned: Vec<Vec<(usize, Literal)>>,
-    any: HashMap<(usize, Vec<usize>), Literal>,
+    /// What is true where any of these is. By variables, so that what is kept grows with the terms.
+    any: HashMap<Vec<Literal>, Literal>,
     /// Groups of slots of which a constraint lets some resources take one at most, and where each slot is in them.
     exclusive: Vec<Exclusive>,
     exclusive_of: HashMap<usize, Vec<usize>>,
@@ -87,7 +89,7 @@ impl<'a> Encoder<'a> {
             spec,
             bounds: Vec::new(),
             constraints: Vec::new(),
-            objective: Vec::new(),
+            costs: Vec::new(),
             offset: 0,
             worst: 0,
             assigned: Vec::with_capacity(spec.slots.len()),
@@ -119,7 +121,7 @@ impl<'a> Encoder<'a> {
     /// learned.
     pub(crate) fn learn<'i>(&mut self, items: impl Iterator<Item = &'i Item>) {
         for rows in items.filter_map(|item| item.rule.rows(self.spec)) {
-            self.looks += rows.sums.iter().map(|sum| sum.terms.len()).sum::<usize>();
+            self.looks += rows.terms();
             if self.is_full() {
                 return;
             }
@@ -162,6 +164,11 @@ impl<'a> Encoder<'a> {
         self.terms > MAX_TERMS || self.looks > MAX_LOOKS
     }
 
+    /// Counts literals that a rule has looked at by itself.
+    pub(crate) const fn looked(&mut self, literals: usize) {
+        self.looks += literals;
+    }
+
     /// Encodes a constraint.
     pub(crate) fn forbid_breaking(&mut self, item: &Item) {
         self.mode = Mode::Forbidden;
@@ -182,23 +189,16 @@ impl<'a> Encoder<'a> {
         let variables = self.bounds.iter().map(|(least, most)| IntegerVariable {
             domain: vec![*least, *most],
         });
-        let objective = (!self.objective.is_empty()).then(|| {
-            let mut sums: Vec<(i32, i64)> = self.objective;
-            sums.sort_unstable();
-            let mut merged: Vec<(i32, i64)> = Vec::with_capacity(sums.len());
-            for (variable, weight) in sums {
-                match merged.last_mut() {
-                    Some(last) if last.0 == variable => last.1 += weight,
-                    _ => merged.push((variable, weight)),
-                }
-            }
-            Objective {
-                vars: merged.iter().map(|(variable, _)| *variable).collect(),
-                coeffs: merged.iter().map(|(_, weight)| *weight).collect(),
-                // Below 2^53, as checked above.
-                offset: self.offset as f64,
-                domain: Vec::new(),
-            }
+        let costs = (0..).zip(&self.costs);
+        let (vars, coeffs): (Vec<i32>, Vec<i64>) = costs
+            .filter_map(|(variable, cost)| Some((variable, (*cost)?)))
+            .unzip();
+        let objective = (!vars.is_empty()).then(|| Objective {
+            vars,
+            coeffs,
+            // Below 2^53, as checked above.
+            offset: self.offset as f64,
+            domain: Vec::new(),
         });
         Ok(Model {
             proto: CpModel {
@@ -243,8 +243,7 @@ impl<'a> Encoder<'a> {
             [one] => return *one,
             _ => {}
         }
-        let key = (resource, slots.to_vec());
-        if let Some(known) = self.any.get(&key) {
+        if let Some(known) = self.any.get(&taken) {
             return *known;
         }
         let any = self.boolean();
@@ -258,10 +257,11 @@ impl<'a> Encoder<'a> {
             for literal in &taken {
                 self.always(vec![!*literal, any]);
             }
-            taken.push(!any);
-            self.always(taken);
+            let mut clause = taken.clone();
+            clause.push(!any);
+            self.always(clause);
         }
-        self.any.insert(key, any);
+        self.any.insert(taken, any);
         any
     }
 
@@ -269,10 +269,13 @@ impl<'a> Encoder<'a> {
         Literal::Variable(self.integer(0, 1))
     }
 
+    /// A new variable; in a model that is refused any that there is.
     pub(crate) fn integer(&mut self, least: i64, most: i64) -> i32 {
-        self.bounds.push((least, most));
         self.terms += 1;
-        i32::try_from(self.bounds.len() - 1).unwrap_or(i32::MAX)
+        if self.is_kept() {
+            self.bounds.push((least, most));
+        }
+        i32::try_from(self.bounds.len().saturating_sub(1)).unwrap_or(i32::MAX)
     }
 
     /// `min ≤ Σ weight·literal ≤ max`; a unit of violation is one below or above.
@@ -365,13 +368,25 @@ impl<'a> Encoder<'a> {
         match literal {
             Literal::Constant(false) => {}
             Literal::Constant(true) => self.offset += cost,
-            Literal::Variable(reference) if reference >= 0 => {
-                self.objective.push((reference, cost));
-            }
+            Literal::Variable(reference) if reference >= 0 => self.weigh(reference, cost),
             Literal::Variable(reference) => {
                 self.offset += cost;
-                self.objective.push((-reference - 1, -cost));
+                self.weigh(-reference - 1, -cost);
             }
+        }
+    }
+
+    /// Adds to what a variable costs. However many preferences charge for it, it stands in the objective once.
+    fn weigh(&mut self, variable: i32, cost: i64) {
+        let place = usize::try_from(variable).ok();
+        let Some(place) = place.filter(|_| self.is_kept()) else {
+            return;
+        };
+        if self.costs.len() <= place {
+            self.costs.resize(place + 1, None);
+        }
+        if let Some(sum) = self.costs.get_mut(place) {
+            *sum = Some(sum.unwrap_or(0) + cost);
         }
     }
 
@@ -379,7 +394,7 @@ impl<'a> Encoder<'a> {
     pub(crate) fn cost(&mut self, most: i64, weight: i64) -> i32 {
         let variable = self.integer(0, most);
         self.worst += i128::from(most) * i128::from(weight);
-        self.objective.push((variable, weight));
+        self.weigh(variable, weight);
         variable
     }
 
@@ -441,10 +456,14 @@ impl<'a> Encoder<'a> {
     }
 
     fn push(&mut self, constraint: Constraint) {
-        // What is refused at the end needs no memory until then.
-        if self.terms <= MAX_TERMS {
+        if self.is_kept() {
             self.constraints.push(constraint);
         }
+    }
+
+    /// What is refused at the end needs no memory until then.
+    const fn is_kept(&self) -> bool {
+        self.terms <= MAX_TERMS
     }
 
     /// Least and most that a sum can be.
@@ -518,7 +537,9 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -532,5 +553,54 @@ mod tests {
         encoder.linear(vec![(nobody, 1)], None, Some(1));
         assert!(encoder.is_full());
         assert_eq!(encoder.finish().err(), Some(TooLarge));
+    }
+
+    #[test]
+    fn a_model_that_is_refused_takes_no_more_memory_or_time() {
+        let resources: Vec<Value> = (0..60)
+            .map(|place| json!({"id": format!("r{place}")}))
+            .collect();
+        let slots: Vec<Value> = (0..1_000)
+            .map(|place| {
+                json!({"id": format!("s{place}"), "day": "2026-01-01", "start": "08:00", "end": "16:00",
+                       "requirements": [{"count": 1}]})
+            })
+            .collect();
+        let wish = json!({"type": "no_overlap", "weight": 1});
+        let spec = json!({"resources": resources, "slots": slots, "preferences": [wish]});
+        let spec = crate::parse(spec.to_string().as_bytes()).ok().unwrap();
+        let mut encoder = Encoder::new(&spec, |_| true);
+        // 30 million pairs of slots, each with a variable of its own.
+        encoder.charge_for_breaking(&spec.soft[0]);
+        assert!(encoder.is_full());
+        assert!(encoder.looks < 2 * MAX_TERMS, "{} looks", encoder.looks);
+        let (terms, variables) = (encoder.terms, encoder.bounds.len());
+        for _ in 0..MAX_TERMS {
+            encoder.cost(1, i64::MAX);
+        }
+        assert_eq!(encoder.terms, terms + MAX_TERMS);
+        assert_eq!(
+            (encoder.bounds.len(), encoder.costs.len()),
+            (variables, variables)
+        );
+        assert_eq!(encoder.finish().err(), Some(TooLarge));
+    }
+
+    #[test]
+    fn what_several_preferences_charge_for_stands_in_the_objective_once() {
+        let spec = r#"{"resources": [{"id": "a"}], "slots": [{"id": "s", "day": "2026-01-01", "requirements": [{"count": 1}]}]}"#;
+        let spec = crate::parse(spec.as_bytes()).ok().unwrap();
+        let mut encoder = Encoder::new(&spec, |_| true);
+        let taken = encoder.assigned(0, 0);
+        encoder.mode = Mode::Costs(1);
+        let free = encoder.boolean();
+        let paid = encoder.cost(1, 7);
+        for literal in [taken, !taken, taken, !free, free] {
+            encoder.charge(literal, 3);
+        }
+        let objective = encoder.finish().ok().unwrap().proto.objective.unwrap();
+        assert_eq!(objective.vars, [0, 1, paid]);
+        assert_eq!(objective.coeffs, [3, 0, 7]);
+        assert_eq!(objective.offset, 6.0);
     }
 }

@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 use svc_core::fault::{Code, Fault};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinError;
 use tokio::time::timeout;
 
 use crate::explain::Conflict;
@@ -31,7 +30,7 @@ pub struct Settings {
     pub library: PathBuf,
     /// Searches at once.
     pub workers: usize,
-    /// Specs that may wait for a worker.
+    /// Specs that may wait for a worker, and as many that may wait to be read.
     pub queue: usize,
     /// Address space of one worker.
     pub memory_bytes: u64,
@@ -142,10 +141,9 @@ const MAX_IDLE_BYTES: u64 = 150 * 1024 * 1024;
 pub struct Pool(Arc<Inner>);
 
 struct Inner {
+    solving: Queue,
+    reading: Queue,
     settings: Settings,
-    permits: Arc<Semaphore>,
-    readers: Arc<Semaphore>,
-    waiting: AtomicUsize,
     idle: Mutex<Vec<Worker>>,
     runtime: Handle,
 }
@@ -154,9 +152,8 @@ impl Pool {
     /// Starts nothing yet. Workers are supervised on this runtime.
     pub fn new(settings: Settings, runtime: Handle) -> Self {
         Self(Arc::new(Inner {
-            permits: Arc::new(Semaphore::new(settings.workers)),
-            readers: Arc::new(Semaphore::new(settings.workers)),
-            waiting: AtomicUsize::new(0),
+            solving: Queue::new(&settings),
+            reading: Queue::new(&settings),
             idle: Mutex::new(Vec::new()),
             settings,
             runtime,
@@ -167,18 +164,18 @@ impl Pool {
     /// can take hundreds of megabytes while they are read. A caller who leaves frees the place when the reading ends.
     ///
     /// # Errors
-    /// A reading that panicked.
+    /// A queue without a place, and a reading that panicked.
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, JoinError> {
-        // Never closed, so there is always a place in the end.
-        let place = Arc::clone(&self.0.readers).acquire_owned().await.ok();
+    ) -> Result<T, Unavailable> {
+        let permit = self.0.reading.turn().await?;
         let reading = self.0.runtime.spawn_blocking(move || {
-            let _place = place;
+            let _permit = permit;
             read()
         });
-        reading.await
+        let read = reading.await;
+        read.map_err(|error| Unavailable::Failed(error.to_string()))
     }
 
     /// Solves a spec whose bytes these are. Dropping the future frees the worker.
@@ -219,7 +216,7 @@ impl Pool {
 
     /// Specs that wait for a worker.
     pub fn waiting(&self) -> usize {
-        self.0.waiting.load(Ordering::SeqCst)
+        self.0.solving.waiting.load(Ordering::SeqCst)
     }
 
     async fn run(
@@ -241,19 +238,11 @@ impl Pool {
         }
     }
 
-    /// A worker for one spec; first come, first served.
+    /// A worker for one spec.
     async fn lease(&self) -> Result<Lease, Unavailable> {
-        let inner = &self.0;
-        let permit = match Arc::clone(&inner.permits).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                let _place = Place::take(inner)?;
-                let permit = Arc::clone(&inner.permits).acquire_owned().await;
-                permit.map_err(|_| Unavailable::Crashed)?
-            }
-        };
+        let permit = self.0.solving.turn().await?;
         let worker = loop {
-            let idle = inner.idle.lock().pop();
+            let idle = self.0.idle.lock().pop();
             let Some(mut worker) = idle else {
                 break self.start().await?;
             };
@@ -281,14 +270,35 @@ impl Pool {
     }
 }
 
-/// A place in the queue, given up when it is dropped.
-struct Place<'a>(&'a Inner);
+/// Where specs wait for their turn; first come, first served.
+struct Queue {
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    most: usize,
+}
 
-impl<'a> Place<'a> {
-    fn take(inner: &'a Inner) -> Result<Self, Unavailable> {
-        let ahead = inner.waiting.fetch_add(1, Ordering::SeqCst);
-        let place = Self(inner);
-        if ahead < inner.settings.queue {
+impl Queue {
+    fn new(settings: &Settings) -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(settings.workers)),
+            waiting: AtomicUsize::new(0),
+            most: settings.queue,
+        }
+    }
+
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, Unavailable> {
+        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let _place = self.place()?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        permit.map_err(|_| Unavailable::Crashed)
+    }
+
+    fn place(&self) -> Result<Place<'_>, Unavailable> {
+        let ahead = self.waiting.fetch_add(1, Ordering::SeqCst);
+        let place = Place(&self.waiting);
+        if ahead < self.most {
             Ok(place)
         } else {
             Err(Unavailable::Busy)
@@ -296,9 +306,12 @@ impl<'a> Place<'a> {
     }
 }
 
+/// A place in the queue, given up when it is dropped.
+struct Place<'a>(&'a AtomicUsize);
+
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -471,6 +484,7 @@ const SELF_CHECK: &str = r#"{
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::mpsc::sync_channel;
+    use std::task::{Context, Waker};
 
     use super::*;
 
@@ -505,9 +519,16 @@ mod tests {
         // The caller leaves, and what it began goes on.
         first.abort();
         assert!(runtime.block_on(first).is_err());
-        assert_eq!(pool.0.readers.available_permits(), 0);
+        assert_eq!(pool.0.reading.permits.available_permits(), 0);
+        // One may wait for its turn, and whoever comes then is told so at once.
+        let mut second = Box::pin(pool.read(|| 7));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(second.as_mut().poll(&mut context).is_pending());
+        let third = runtime.block_on(pool.read(|| 8));
+        assert!(matches!(third, Err(Unavailable::Busy)));
         finish.send(()).unwrap();
-        assert_eq!(runtime.block_on(pool.read(|| 7)).unwrap(), 7);
+        assert_eq!(runtime.block_on(second).unwrap(), 7);
+        assert_eq!(runtime.block_on(pool.read(|| 9)).unwrap(), 9);
     }
 
     #[test]

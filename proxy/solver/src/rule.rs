@@ -45,6 +45,13 @@ pub(crate) struct Rows<'a> {
     pub(crate) sums: Vec<Sum>,
 }
 
+impl Rows<'_> {
+    /// Of all sums, for one resource.
+    pub(crate) fn terms(&self) -> usize {
+        self.sums.iter().map(|sum| sum.terms.len()).sum()
+    }
+}
+
 /// `min ≤ Σ weight·assigned ≤ max`.
 #[derive(Clone)]
 pub(crate) struct Sum {

@@ -130,7 +130,9 @@ fn dealt(library: &Library, spec: &Spec) -> Result<Option<Outcome>, SolveError> 
     if !relaxation.knows(&rules) {
         return Ok(None);
     }
-    let counts = relaxation.counts(&slots, &rules, None);
+    let Some(counts) = relaxation.counts(&slots, &rules, None) else {
+        return Ok(None);
+    };
     let budget = budget(spec, counts.proto.variables.len());
     match engine::search(library, &counts.proto, Search::Any, budget)?.verdict {
         Verdict::Infeasible => Ok(Some(Outcome::Infeasible {

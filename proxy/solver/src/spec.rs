@@ -113,6 +113,12 @@ impl Slot {
             .sum()
     }
 
+    /// Whether this resource is among the [`Self::candidates`].
+    pub(crate) fn admits(&self, resource: usize) -> bool {
+        let mut requirements = self.requirements.iter();
+        requirements.any(|requirement| requirement.eligible.binary_search(&resource).is_ok())
+    }
+
     /// Resources that may fill at least one requirement, ascending.
     pub(crate) fn candidates(&self) -> Vec<usize> {
         let mut all: Vec<usize> = self

@@ -67,11 +67,11 @@ impl Source {
     }
 }
 
-/// Where a credential stands; depends on its agent.
+/// Where a credential stands; depends on its agent, and on those that the agent acts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
-    /// Its agent is archived.
+    /// Its agent is archived, or one that the agent acts for.
     Suspended,
     Expired,
     Revoked,
@@ -99,28 +99,28 @@ impl Status {
             .find(|status| status.word() == word)
     }
 
-    /// What a row of this status fulfils at the time `?`.
+    /// What a row of [`listed`] with this status fulfils at the time `?`.
     const fn condition(self) -> &'static str {
         match self {
-            Self::Active => "c.revoked_at IS NULL AND c.expires_at > ? AND a.archived_at IS NULL",
+            Self::Active => "revoked_at IS NULL AND expires_at > ? AND line_archived_at IS NULL",
             Self::Suspended => {
-                "c.revoked_at IS NULL AND c.expires_at > ? AND a.archived_at IS NOT NULL"
+                "revoked_at IS NULL AND expires_at > ? AND line_archived_at IS NOT NULL"
             }
-            Self::Expired => "c.revoked_at IS NULL AND c.expires_at <= ?",
-            Self::Revoked => "c.revoked_at <= ?",
+            Self::Expired => "revoked_at IS NULL AND expires_at <= ?",
+            Self::Revoked => "revoked_at <= ?",
         }
     }
 }
 
 impl AgentCredential {
-    /// Where it stands at `now`: revoked before expired, and expired before suspended. `agent_archived_at` is that of
-    /// its own agent.
-    pub fn status(&self, agent_archived_at: Option<Timestamp>, now: Timestamp) -> Status {
+    /// Where it stands at `now`: revoked before expired, and expired before suspended. `line_archived_at` is that of
+    /// its agent's [`Line`].
+    pub fn status(&self, line_archived_at: Option<Timestamp>, now: Timestamp) -> Status {
         if self.revoked_at.is_some() {
             Status::Revoked
         } else if self.expires_at <= now {
             Status::Expired
-        } else if agent_archived_at.is_some() {
+        } else if line_archived_at.is_some() {
             Status::Suspended
         } else {
             Status::Active
@@ -274,6 +274,23 @@ pub async fn digests(
     rows.iter().map(|row| row.get("digest")).collect()
 }
 
+/// A credential, and since when its agent or one that the agent acts for is archived.
+pub type Listed = (AgentCredential, Option<Timestamp>);
+
+/// The beginning of a statement that reads [`Listed`] rows.
+macro_rules! listed {
+    () => {
+        "SELECT * FROM (SELECT c.*, (WITH RECURSIVE line (parent_agent_id, archived_at) AS \
+         (SELECT parent_agent_id, archived_at FROM agents WHERE id = c.agent_id UNION \
+         SELECT a.parent_agent_id, a.archived_at FROM agents a JOIN line l ON a.id = l.parent_agent_id) \
+         SELECT MIN(archived_at) FROM line) AS line_archived_at FROM agent_credentials c) AS c"
+    };
+}
+
+fn listed(row: &Row) -> Result<Listed, StoreError> {
+    Ok((from_row(row)?, row.get("line_archived_at")?))
+}
+
 /// A page of an agent's credentials.
 ///
 /// # Errors
@@ -284,30 +301,23 @@ pub async fn list(
     status: &[Status],
     page: &Page,
     now: Timestamp,
-) -> Result<Paged<AgentCredential>, StoreError> {
+) -> Result<Paged<Listed>, StoreError> {
     let mut listing = Listing::new(
-        "SELECT * FROM (SELECT c.*, a.archived_at AS agent_archived_at FROM agent_credentials c \
-         JOIN agents a ON a.id = c.agent_id) AS c WHERE agent_id = $1 AND org_id = $2 AND mode = $3",
+        concat!(
+            listed!(),
+            " WHERE agent_id = $1 AND org_id = $2 AND mode = $3"
+        ),
         args![&agent.id, &agent.org_id, agent.mode],
     );
-    if !status.is_empty() {
-        let any: Vec<String> = status
-            .iter()
-            .map(|status| {
-                let condition = status.condition();
-                format!(
-                    "({})",
-                    condition.replace("a.archived_at", "c.agent_archived_at")
-                )
-            })
-            .collect();
-        listing.only(&format!("({})", any.join(" OR ")), now);
-    }
-    listing.page(store, page, from_row).await
+    let any = status.iter().map(|status| {
+        let condition = format!("({})", status.condition());
+        (condition.into(), now.into())
+    });
+    listing.any(any.collect());
+    listing.page(store, page, listed).await
 }
 
-/// A page of the credentials that speak with a person, of whatever agent, each with the time when its agent was
-/// archived.
+/// A page of the credentials that speak with a person, of whatever agent.
 ///
 /// # Errors
 /// Those of the database.
@@ -317,14 +327,15 @@ pub async fn of_user(
     mode: Mode,
     runtime_user: &str,
     page: &Page,
-) -> Result<Paged<(AgentCredential, Option<Timestamp>)>, StoreError> {
+) -> Result<Paged<Listed>, StoreError> {
     let listing = Listing::new(
-        "SELECT * FROM (SELECT c.*, a.archived_at AS agent_archived_at FROM agent_credentials c \
-         JOIN agents a ON a.id = c.agent_id) AS c WHERE org_id = $1 AND mode = $2 AND runtime_user = $3",
+        concat!(
+            listed!(),
+            " WHERE org_id = $1 AND mode = $2 AND runtime_user = $3"
+        ),
         args![org_id, mode, runtime_user],
     );
-    let read = |row: &Row| Ok((from_row(row)?, row.get("agent_archived_at")?));
-    listing.page(store, page, read).await
+    listing.page(store, page, listed).await
 }
 
 /// The credential with this digest, whatever its status, and what belongs to it at `now`.

@@ -65,35 +65,14 @@ const COUNTS_PER_SWEEP: u32 = 40;
 impl Dispatcher {
     /// Starts delivering.
     pub fn start(outside: Outside, settings: Settings) -> Self {
-        let Outside {
-            store,
-            connector,
-            metrics,
-            replica_id,
-            background,
-        } = outside;
         let (stop, stopped) = watch::channel(false);
-        let upkeep = upkeep(store.clone(), metrics.clone(), stopped.clone());
-        let work = Work {
-            lanes: Lanes::new(settings.in_flight),
-            way: Arc::new(Way {
-                store,
-                connector,
-                settings,
-            }),
-            metrics,
-            replica_id,
-            attempts: JoinSet::new(),
-            under_way: HashMap::new(),
-            results: Vec::new(),
-            claiming: None,
-            settling: None,
-            looking: None,
-            is_look_due: false,
-            resting_until: None,
-            is_in_debt: false,
-            looked_behind: String::new(),
-        };
+        let upkeep = upkeep(
+            outside.store.clone(),
+            outside.metrics.clone(),
+            stopped.clone(),
+        );
+        let background = outside.background.clone();
+        let work = Work::new(outside, settings);
         let tasks = vec![
             background.spawn(work.run(stopped)),
             background.spawn(upkeep),
@@ -162,6 +141,36 @@ struct Work {
 }
 
 impl Work {
+    fn new(outside: Outside, settings: Settings) -> Self {
+        let Outside {
+            store,
+            connector,
+            metrics,
+            replica_id,
+            background: _,
+        } = outside;
+        Self {
+            lanes: Lanes::new(settings.in_flight),
+            way: Arc::new(Way {
+                store,
+                connector,
+                settings,
+            }),
+            metrics,
+            replica_id,
+            attempts: JoinSet::new(),
+            under_way: HashMap::new(),
+            results: Vec::new(),
+            claiming: None,
+            settling: None,
+            looking: None,
+            is_look_due: false,
+            resting_until: None,
+            is_in_debt: false,
+            looked_behind: String::new(),
+        }
+    }
+
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
         let mut looks = tokio::time::interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -361,13 +370,6 @@ impl Work {
                 .find(|(ask, _)| ask.endpoint_id == due.lease.endpoint_id)
                 .map_or(Class::Usual, |(_, class)| *class);
             let lease = due.lease.clone();
-            if lease.number == 1 {
-                let waited_ms = moment::now().0.saturating_sub(lease.created_at.0).max(0);
-                let waited = Duration::from_millis(waited_ms.unsigned_abs());
-                self.metrics
-                    .first_attempt_seconds
-                    .observe(waited.as_secs_f64());
-            }
             let way = Arc::clone(&self.way);
             let task = self.attempts.spawn(async move { attempt(&way, due).await });
             self.under_way.insert(task.id(), (lease, class));
@@ -391,9 +393,11 @@ impl Work {
         };
         let done = match done {
             Ok(Some(done)) => done,
+            // Whatever else is taken now would only be put off until its lease has run out, too.
             Ok(None) => {
                 self.lanes
                     .not_attempted(&lease.endpoint_id, class, lease.until);
+                self.rest();
                 return self.count();
             }
             // A panic is a defect of ours: the delivery is tried again when its lease has run out.
@@ -404,8 +408,18 @@ impl Work {
             }
         };
         let Attempt {
-            duration_ms, error, ..
+            started_at,
+            duration_ms,
+            error,
+            ..
         } = &done.attempt;
+        if lease.number == 1 {
+            let waited_ms = started_at.0.saturating_sub(lease.created_at.0).max(0);
+            let waited = Duration::from_millis(waited_ms.unsigned_abs());
+            self.metrics
+                .first_attempt_seconds
+                .observe(waited.as_secs_f64());
+        }
         let outcome = error.map_or("delivered", |error| error.word());
         self.metrics.attempts.with_label_values(&[outcome]).inc();
         let took = Duration::from_millis(u64::from(*duration_ms));
@@ -496,5 +510,95 @@ async fn sweep(store: &Store) {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use prometheus::Registry;
+    use svc_core::secret::Mode;
+    use svc_pipeline::upstream::{InboundResponse, OutboundRequest, Target, UpstreamError};
+    use svc_store::StoreOptions;
+    use svc_store::master_key::MasterKey;
+    use svc_store::outbox::Trigger;
+
+    use super::*;
+
+    /// Reaches nobody.
+    struct Nowhere;
+
+    impl Connector for Nowhere {
+        fn send(
+            &self,
+            _: Arc<Target>,
+            _: OutboundRequest,
+        ) -> BoxFuture<'static, Result<InboundResponse, UpstreamError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    async fn work(folder: &std::path::Path) -> Work {
+        let url = format!("sqlite://{}/store.db", folder.display());
+        let (options, master) = (StoreOptions::default(), MasterKey::from_bytes([7; 32]));
+        let background = Handle::current();
+        let store = Store::open(&url, options, master, &background).await;
+        let outside = Outside {
+            store: store.unwrap(),
+            connector: Arc::new(Nowhere),
+            metrics: Metrics::register(&Registry::new()).unwrap(),
+            replica_id: "replica".to_owned(),
+            background,
+        };
+        Work::new(outside, Settings::default())
+    }
+
+    /// The end of an attempt at a delivery.
+    async fn end(work: &mut Work, lease: Lease, done: Option<Done>) {
+        let task = work.attempts.spawn(async { done });
+        work.under_way.insert(task.id(), (lease, Class::Usual));
+        let ended = work.attempts.join_next_with_id().await.unwrap();
+        work.ended(ended);
+    }
+
+    #[tokio::test]
+    async fn what_could_not_be_attempted_is_a_rest_and_no_first_attempt() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut work = work(folder.path()).await;
+        let now = moment::now();
+        let lease = Lease {
+            delivery_id: "delivery".to_owned(),
+            endpoint_id: "endpoint".to_owned(),
+            org_id: "org".to_owned(),
+            mode: Mode::Live,
+            until: now.plus_ms(outbox::LEASE_MS),
+            number: 1,
+            scheduled_number: 1,
+            triggered_by: Trigger::Schedule,
+            created_at: now.plus_ms(-2_000),
+        };
+        let done = Done {
+            lease: lease.clone(),
+            attempt: Attempt {
+                started_at: now,
+                duration_ms: 1,
+                status_code: Some(200),
+                error: None,
+                address: None,
+            },
+            next: Next::Delivered,
+        };
+        let firsts = work.metrics.first_attempt_seconds.clone();
+        end(&mut work, lease.clone(), None).await;
+        assert!(work.resting_until.take().is_some());
+        assert!(work.results.is_empty());
+        assert_eq!(firsts.get_sample_count(), 0);
+        end(&mut work, lease, Some(done)).await;
+        assert!(work.resting_until.is_none());
+        assert_eq!(work.results.len(), 1);
+        assert_eq!(
+            (firsts.get_sample_count(), firsts.get_sample_sum()),
+            (1, 2.0)
+        );
     }
 }

@@ -319,6 +319,20 @@ async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
         (refused.status, &refused.json()["error"]["code"]),
         (401, &json!("AGENT_CREDENTIAL_REVOKED"))
     );
+    let listed = async |query: &str| {
+        let rows = data(world, key, "GET", &format!("{path}{query}"), Value::Null).await;
+        let rows = rows.as_array().unwrap().clone();
+        let status = rows.iter().map(|row| row["status"].clone());
+        status.collect::<Vec<Value>>()
+    };
+    // Lists say the same of it.
+    for (query, status) in [
+        ("", &["suspended"][..]),
+        ("?status=suspended", &["suspended"]),
+        ("?status=active", &[]),
+    ] {
+        assert_eq!(listed(query).await, status, "{query}");
+    }
     // What would be refused is not issued.
     let refused = call(world, key, "POST", &path, json!({})).await;
     assert_eq!(
@@ -329,6 +343,7 @@ async fn nobody_hands_on_more_than_they_have_or_longer(world: &World) {
     );
     let reactivate = format!("{parent_path}/reactivate");
     data(world, key, "POST", &reactivate, json!({})).await;
+    assert_eq!(listed("").await, ["active"]);
     data(world, key, "POST", &path, json!({})).await;
 }
 

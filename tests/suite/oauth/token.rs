@@ -17,6 +17,7 @@ on_both_engines! {
     every_bad_request_has_its_word,
     every_bad_code_is_an_invalid_grant,
     nothing_is_given_while_the_agents_parent_is_archived,
+    a_token_that_could_do_nothing_is_not_issued,
     a_second_valid_use_ends_what_the_first_produced,
     three_wrong_verifiers_burn_a_code,
     a_client_shows_itself_in_one_way,
@@ -230,6 +231,43 @@ async fn nothing_is_given_while_the_agents_parent_is_archived(world: &World) {
     );
     let reactivate = format!("{path}/reactivate");
     data(world, &scene.key, "POST", &reactivate, json!({})).await;
+    assert_eq!(scene.redeem(world, &code).await.status, 200);
+}
+
+async fn a_token_that_could_do_nothing_is_not_issued(world: &World) {
+    let scene = Scene::new(world).await;
+    let mut browser = scene.owner(world).await;
+    let parent = json!({"parent_agent_id": scene.agent_id});
+    let child = agent(world, &scene.key, parent).await;
+    let code = scene
+        .code_for(&mut browser, &[("agent_id", child.as_str())])
+        .await;
+    let path = format!("/v1/agents/{}", scene.agent_id);
+    let change = async |grants: Value| {
+        let body = json!({"scope_grants": grants});
+        data(world, &scene.key, "PATCH", &path, body).await;
+    };
+    // The user has said yes to `chat`, and the agent's parent has lost that meanwhile.
+    let elsewhere = json!([{"scope": "ai:chat", "constraints": {"surfaces": ["messages"]}}]);
+    for grants in [elsewhere, json!([{"scope": "control:read"}]), json!([])] {
+        change(grants.clone()).await;
+        let refused = scene.redeem(world, &code).await;
+        assert_eq!(error(&refused, 400), "invalid_grant", "{grants}");
+    }
+    // Grants that nobody can read are a defect of ours, and no reason to give anything.
+    let database = &world.gateway.database;
+    let sql = "UPDATE oauth_codes SET scope_grants = $2 WHERE application_id = $1";
+    let read = "SELECT scope_grants FROM oauth_codes WHERE application_id = $1";
+    let stored = database.rows(read, &[scene.id()]).await;
+    let stored = text(&stored[0], "scope_grants").to_owned();
+    change(json!([{"scope": "ai:chat"}])).await;
+    database.change(sql, &[scene.id(), "7"]).await;
+    assert_eq!(
+        error(&scene.redeem(world, &code).await, 500),
+        "server_error"
+    );
+    database.change(sql, &[scene.id(), &stored]).await;
+    // Nothing has used the code up.
     assert_eq!(scene.redeem(world, &code).await.status, 200);
 }
 

@@ -203,6 +203,15 @@ async fn issue(
         return refused("The agent is archived.");
     };
     let agent = &line.agent;
+    if grant::stored(&code.scope_grants).is_none() {
+        let column = "scope_grants";
+        return Err(StoreError::Corrupt { column });
+    }
+    let held = grant::held(&code.scope_grants, line.scope_grants());
+    let details = detail::to_json(&held);
+    if details.as_array().is_none_or(Vec::is_empty) {
+        return refused("The agent can give nothing of what was consented to any more.");
+    }
     let user = user::find_in(tx, &code.org_id, &code.user_id).await?;
     if user.is_none_or(|user| user.suspended || !user.role.may_delegate()) {
         return refused("The user who consented may not delegate any more.");
@@ -234,12 +243,11 @@ async fn issue(
     agent_credential::insert(tx, &credential, &secret::digest(&token)).await?;
     let (id, expires_at) = (&credential.id, credential.expires_at);
     oauth_authorization::redeem(tx, &wish.digest, id, expires_at, wish.now).await?;
-    let grants = grant::held(&code.scope_grants, line.scope_grants());
     let body = json!({
         "access_token": token,
         "token_type": "Bearer",
         "expires_in": u64::from(code.expiry_hours) * SECONDS_PER_HOUR,
-        "authorization_details": detail::to_json(&grants),
+        "authorization_details": details,
         "agent_id": agent.id,
     });
     Ok(Outcome::Issued(Box::new(Issued { credential, body })))

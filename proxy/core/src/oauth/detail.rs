@@ -89,16 +89,10 @@ impl Detail {
             },
         };
         let granted = asked.narrowed(grant);
-        let is_nothing = |list: &Option<Vec<String>>| list.as_ref().is_some_and(Vec::is_empty);
-        let Constraints {
-            max_tokens: _,
-            models,
-            surfaces,
-        } = &granted.constraints;
-        let has_surface = surfaces.as_ref().is_some_and(|list| !list.is_empty());
-        // An agent without tools may still speak; tools that were asked for and are all refused are an answer of no.
-        let is_refused = is_nothing(models) || self.tools.is_some() && is_nothing(&granted.tools);
-        (has_surface && !is_refused).then_some(granted)
+        // Tools that were asked for and are all refused are an answer of no.
+        let tools = self.tools.as_ref().and(granted.tools.as_ref());
+        let is_refused = tools.is_some_and(Vec::is_empty);
+        (!granted.is_void() && !is_refused).then_some(granted)
     }
 }
 
@@ -147,11 +141,11 @@ pub fn granted(asked: &[Detail], agent: &[Grant]) -> Option<Vec<Grant>> {
     asked.iter().map(|detail| detail.within(chat)).collect()
 }
 
-/// Grants of a credential as `authorization_details` show them.
+/// Grants of a credential as `authorization_details` show them, without those that allow nothing.
 pub fn to_json(grants: &[Grant]) -> Value {
     grants
         .iter()
-        .filter(|grant| grant.scope == Scope::AiChat)
+        .filter(|grant| grant.scope == Scope::AiChat && !grant.is_void())
         .map(|grant| {
             let mut entry = Map::new();
             entry.insert("type".to_owned(), json!(TYPE));
@@ -192,6 +186,18 @@ mod tests {
 
     fn agent(value: Value) -> Vec<Grant> {
         grant::stored(&value).unwrap()
+    }
+
+    #[test]
+    fn what_allows_nothing_is_not_shown() {
+        let grants = agent(json!([
+            {"scope": "ai:chat", "constraints": {"surfaces": []}},
+            {"scope": "ai:chat", "constraints": {"surfaces": ["native"], "models": []}},
+            {"scope": "ai:chat", "tools": [], "constraints": {"surfaces": ["native"]}},
+            {"scope": "control:read"},
+        ]));
+        let shown = json!([{"type": TYPE, "actions": ["chat"], "tools": []}]);
+        assert_eq!(to_json(&grants), shown);
     }
 
     #[test]

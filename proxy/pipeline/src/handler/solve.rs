@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -80,11 +81,10 @@ enum Outcome {
     Again(Stored),
 }
 
-/// A spec that was accepted, with its bytes and their digest.
+/// A spec that was accepted, with its bytes.
 struct Accepted {
     spec: Result<Spec, Fault>,
-    bytes: bytes::Bytes,
-    digest: String,
+    bytes: Bytes,
     /// Of the canonical body, where a key asks for it; a spec without a canonical form is refused.
     canonical: Result<[u8; 32], Fault>,
 }
@@ -97,12 +97,12 @@ async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome
         Ok(bytes) => bytes,
         Err(error) => return Err(query.err().unwrap_or_else(|| error.into())),
     };
-    let has_key = idempotency::is_asked(exchange);
-    let accepted = accept(&exchange.gateway, bytes, has_key).await?;
     // Whatever is refused below: the row says which spec it was (contract 14.2).
-    minutes.spec_sha256 = Some(accepted.digest);
+    minutes.spec_sha256 = Some(digest(&exchange.gateway, &bytes).await?);
     query?;
     json_media_type(&exchange.head.headers)?;
+    let has_key = idempotency::is_asked(exchange);
+    let accepted = accept(&exchange.gateway, bytes, has_key).await?;
     if has_key {
         let canonical = match accepted.canonical {
             Ok(canonical) => canonical,
@@ -136,10 +136,21 @@ async fn solve(exchange: &mut Exchange, minutes: &mut Minutes) -> Result<Outcome
 /// Hashing and parsing this much takes about a millisecond; more is not for a thread that serves others.
 const INLINE_BYTES: usize = 64 * 1024;
 
-async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result<Accepted, Fault> {
-    let read = move |bytes: bytes::Bytes| Accepted {
+/// Takes no memory, so it waits for nobody.
+async fn digest(gateway: &Gateway, bytes: &Bytes) -> Result<String, Fault> {
+    let digest = |bytes: &Bytes| hex::encode(Sha256::digest(bytes));
+    if bytes.len() <= INLINE_BYTES {
+        return Ok(digest(bytes));
+    }
+    let bytes = bytes.clone();
+    let hashing = gateway.background.spawn_blocking(move || digest(&bytes));
+    let hashed = hashing.await;
+    hashed.map_err(|error| Fault::internal(format_args!("hashing a spec: {error}")))
+}
+
+async fn accept(gateway: &Gateway, bytes: Bytes, has_key: bool) -> Result<Accepted, Fault> {
+    let read = move |bytes: Bytes| Accepted {
         spec: svc_solver::parse(&bytes).map_err(|fault| fault.in_order_of(&bytes)),
-        digest: hex::encode(Sha256::digest(&bytes)),
         canonical: match has_key {
             true => json::large_object(&bytes).and_then(|body| idempotency::body_digest(&body)),
             false => Ok([0; 32]),
@@ -150,7 +161,7 @@ async fn accept(gateway: &Gateway, bytes: bytes::Bytes, has_key: bool) -> Result
         return Ok(read(bytes));
     }
     let reading = gateway.solver.read(move || read(bytes)).await;
-    reading.map_err(|error| Fault::internal(format_args!("reading a spec: {error}")))
+    reading.map_err(|unavailable| unavailable.fault())
 }
 
 /// Contract 2, step 14, for solve: the organization's switches and budgets, without model, BAA and PHI.

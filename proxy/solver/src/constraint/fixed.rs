@@ -57,7 +57,7 @@ impl Rule for Fixed {
         });
         let is_ineligible = |(resource, slot): &(&usize, &usize)| {
             let slot = spec.slots.get(**slot);
-            slot.is_some_and(|slot| slot.candidates().binary_search(resource).is_err())
+            slot.is_some_and(|slot| !slot.admits(**resource))
         };
         let mut never = pairs.filter(is_ineligible);
         match (never.next(), self.0.resources.len() + self.0.slots.len()) {

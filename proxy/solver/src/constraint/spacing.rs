@@ -1,6 +1,6 @@
 //! Slots of one resource that lie too close in time, shared by the types that forbid it.
 
-use crate::model::Encoder;
+use crate::model::{Encoder, Literal};
 use crate::roster::Roster;
 use crate::rule::{Rows, Sum};
 use crate::spec::scope::Scope;
@@ -28,14 +28,25 @@ impl Spacing {
         if let Some(rows) = self.rows(encoder.spec) {
             return crate::rule::encode_rows(&rows, encoder);
         }
-        let pairs = self.close_pairs(encoder.spec);
+        let timed = self.timed(encoder.spec);
         for resource in &self.scope.resources {
-            for (one, other) in &pairs {
-                let taken = [
-                    encoder.assigned(*resource, *one),
-                    encoder.assigned(*resource, *other),
-                ];
-                encoder.forbid(&taken);
+            encoder.looked(timed.len());
+            let slots = timed
+                .iter()
+                .map(|(slot, times)| (encoder.assigned(*resource, *slot), *times));
+            let takeable = slots.filter(|(taken, _)| *taken != Literal::Constant(false));
+            let takeable: Vec<(Literal, Times)> = takeable.collect();
+            for (place, (one, first)) in takeable.iter().enumerate() {
+                // Every two of thousands of slots may be close.
+                if encoder.is_full() {
+                    return;
+                }
+                for (other, second) in takeable.iter().skip(place + 1) {
+                    if second.start >= first.end + self.minutes {
+                        break;
+                    }
+                    encoder.forbid(&[*one, *other]);
+                }
             }
         }
     }
@@ -72,20 +83,6 @@ impl Spacing {
             .collect();
         timed.sort_by_key(|(slot, times)| (times.start, times.end, *slot));
         timed
-    }
-
-    fn close_pairs(&self, spec: &Spec) -> Vec<(usize, usize)> {
-        let timed = self.timed(spec);
-        let mut pairs = Vec::new();
-        for (place, (one, first)) in timed.iter().enumerate() {
-            for (other, second) in timed.iter().skip(place + 1) {
-                if second.start >= first.end + self.minutes {
-                    break;
-                }
-                pairs.push((*one, *other));
-            }
-        }
-        pairs
     }
 
     /// With its rest behind it, a slot is an interval, and two slots are too close where these meet. Intervals

@@ -22,6 +22,15 @@ pub(super) fn days(slots: usize, people: usize) -> Value {
 fn rules_that_expand_to_too_much_are_given_up_on_the_way() {
     let solved = solve(&library(), &too_large(), Run::Silent).unwrap();
     assert_eq!(solved, Outcome::TooLarge);
+    // As many slots as there may be, all at once.
+    let mut value = days(5_000, 60);
+    for slot in value["slots"].as_array_mut().unwrap() {
+        slot["day"] = json!("2026-01-01");
+        slot["start"] = json!("08:00");
+        slot["end"] = json!("16:00");
+    }
+    value["preferences"] = json!([{"type": "no_overlap", "weight": 1}]);
+    assert_eq!(outcome(&value), Outcome::TooLarge);
 }
 
 #[test]

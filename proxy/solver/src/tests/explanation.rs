@@ -260,3 +260,17 @@ fn what_is_fixed_for_nobody_who_may_take_it_says_so() {
         [("fixed:0".to_owned(), expected.to_owned())]
     );
 }
+
+#[test]
+fn of_many_who_are_fixed_the_first_who_may_not_take_it_is_named() {
+    let value = json!({
+        "resources": with(2, resource("md", json!({"role": "md"}))),
+        "slots": [slot("a", "2026-11-02", 1), slot("b", "2026-11-03", 1)],
+        "constraints": [{"type": "fixed", "resource_ids": ["r01", "md"], "slot_ids": ["a", "b"]}],
+    });
+    let expected = "each of 2 resources takes 2 slots, but resource md is not eligible for slot a";
+    assert_eq!(
+        conflicts(&value),
+        [("fixed:0".to_owned(), expected.to_owned())]
+    );
+}

@@ -8,10 +8,11 @@ use svc_core::oauth::ClientKind;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::agent::{self, Agent, Writable as OfAgent};
-use svc_store::agent_credential::{self, AgentCredential, Issuer, Source};
+use svc_store::agent_credential::{self, AgentCredential, Issuer, Source, Status};
 use svc_store::api_key::Creator;
 use svc_store::oauth_application::{self, Application, Writable};
 use svc_store::oauth_authorization::{self, Code, MAX_ATTEMPTS, Parked};
+use svc_store::page::Page;
 use svc_store::user::Role;
 use svc_store::{Store, StoreError, Transaction, TransactionError};
 
@@ -22,8 +23,16 @@ on_both! {
     a_request_is_one_sessions_and_decided_once,
     a_code_is_redeemed_once,
     a_credential_is_found_with_all_that_its_agent_acts_for,
+    a_list_says_who_of_an_agents_line_is_archived,
     what_is_over_goes_and_what_is_not_stays,
 }
+
+const FIRST: Page = Page {
+    limit: 10,
+    after: None,
+    created_after: None,
+    created_before: None,
+};
 
 /// An application and an agent of one organization.
 struct Scene {
@@ -242,13 +251,7 @@ async fn a_code_is_redeemed_once(db: TestDb) {
         Err(TransactionError::Store(StoreError::Missing("code")))
     ));
     // The credential of the second attempt is gone with it.
-    let page = svc_store::page::Page {
-        limit: 10,
-        after: None,
-        created_after: None,
-        created_before: None,
-    };
-    let listed = agent_credential::list(&store, &scene.agent, &[], &page, NOW).await;
+    let listed = agent_credential::list(&store, &scene.agent, &[], &FIRST, NOW).await;
     assert_eq!(listed.unwrap().rows.len(), 1);
     scene.insert(&store, [2; 32], later).await;
     let mut burned = Vec::new();
@@ -298,6 +301,63 @@ async fn a_credential_is_found_with_all_that_its_agent_acts_for(db: TestDb) {
         (scene.user_id, Role::Owner, false)
     );
     assert_eq!(found.organization.id, scene.org_id);
+}
+
+async fn a_list_says_who_of_an_agents_line_is_archived(db: TestDb) {
+    let store = db.open().await;
+    let scene = scene(&store).await;
+    let below = |parent: &Agent| Agent {
+        id: fixture::id(IdKind::Agent),
+        parent_agent_id: Some(parent.id.clone()),
+        delegation_depth: parent.delegation_depth + 1,
+        ..parent.clone()
+    };
+    let middle = below(&scene.agent);
+    let lowest = below(&middle);
+    let agents = [middle.clone(), lowest.clone()];
+    let mut credentials = Vec::new();
+    for agent in [&scene.agent, &middle, &lowest] {
+        let mut credential = scene.credential(NOW.plus_ms(1_000));
+        credential.agent_id.clone_from(&agent.id);
+        credential.runtime_user = Some("patient-7".to_owned());
+        credentials.push(credential);
+    }
+    let (issued, archived) = (credentials.clone(), middle.clone());
+    let done = store.transaction(move |mut tx| {
+        Box::pin(async move {
+            for agent in &agents {
+                agent::insert(&mut tx, agent).await?;
+            }
+            for credential in &issued {
+                agent_credential::insert(&mut tx, credential, &rand::random()).await?;
+            }
+            agent::set_archived(&mut tx, &archived, Some(NOW), NOW).await?;
+            Ok::<_, TransactionError<()>>(())
+        })
+    });
+    done.await.unwrap();
+    let since = [None, Some(NOW), Some(NOW)];
+    for (place, agent) in [&scene.agent, &middle, &lowest].into_iter().enumerate() {
+        let expected = (credentials[place].clone(), since[place]);
+        let status = expected.0.status(since[place], NOW);
+        for wanted in [Status::Active, Status::Suspended, Status::Expired] {
+            let listed = agent_credential::list(&store, agent, &[wanted], &FIRST, NOW).await;
+            let found = if wanted == status {
+                vec![expected.clone()]
+            } else {
+                Vec::new()
+            };
+            assert_eq!(listed.unwrap().rows, found, "{place} {wanted:?}");
+        }
+        let every = agent_credential::list(&store, agent, Status::ALL, &FIRST, NOW).await;
+        assert_eq!(every.unwrap().rows, [expected]);
+    }
+    let of_user =
+        agent_credential::of_user(&store, &scene.org_id, Mode::Live, "patient-7", &FIRST).await;
+    let mut of_user = of_user.unwrap().rows;
+    of_user.sort_by_key(|(row, _)| credentials.iter().position(|other| other == row));
+    let expected: Vec<_> = credentials.into_iter().zip(since).collect();
+    assert_eq!(of_user, expected);
 }
 
 async fn attempt(store: &Store, digest: [u8; 32]) -> bool {
