@@ -580,7 +580,7 @@ fn any_text_is_survived() {
                  Users home in since admitted between and slash two PID OBR <id extension <td> <tr> </tr> 12 440182 \
                  1981 0010,0020 M F é like gps 42.3601 Age 92F";
     let words: Vec<&str> = words.split(' ').collect();
-    let signs: Vec<char> = "0123456789-./ ()@+xMéayrn:,'#患".chars().collect();
+    let signs: Vec<char> = "0123456789-./ ()@+xMéayrn:,'#患่’".chars().collect();
     // Longer than what one finding may have.
     let runs = ["患者", "é", "ผู้ป่วย"].map(|part| part.repeat(100));
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
