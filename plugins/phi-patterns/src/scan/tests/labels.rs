@@ -252,6 +252,7 @@ fn ages_that_a_sentence_tells() {
         "she was 102 this morning, then better",
         "he was 92-95 on air",
         "now 100 tablets left",
+        "the patient was 94 RA",
         "now 95/60",
         "HR was one twenty, now ninety-five",
         "he was ninety percent sure",
