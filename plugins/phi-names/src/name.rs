@@ -21,7 +21,7 @@ use crate::vocabulary::Role;
 
 use led::{Strength, behind_greeting, behind_person, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};
-use title::behind_title;
+use title::{behind_senor, behind_title, is_senor};
 use told::{before_facts, called_up, speaking, spoken_with};
 
 /// Words of the longest name: families of Spain and Brazil, of Arabia and India have eight and more.
@@ -99,6 +99,7 @@ fn led(sentence: &Sentence<'_>, at: usize, token: &Token) -> Option<(Finding, us
         Role::Greeting => behind_greeting(sentence, at),
         // `RN: Okafor`.
         Role::Credential => behind_person(sentence, at, Strength::Weak),
+        Role::Suffix => behind_senor(sentence, at),
         _ => None,
     }
 }
@@ -116,6 +117,7 @@ fn name_end(sentence: &Sentence<'_>, at: usize) -> usize {
         && sentence
             .token(end)
             .is_some_and(|token| token.is(Role::Suffix))
+        && !is_senor(sentence, end)
     {
         end += 1;
     }
@@ -130,7 +132,7 @@ fn words_end(sentence: &Sentence<'_>, at: usize, most: usize) -> usize {
             break;
         };
         let goes_on = match token.role {
-            Some(Role::Suffix) => true,
+            Some(Role::Suffix) => !is_senor(sentence, end),
             // `Ngoc Anh Le`: a surname of its own.
             Some(Role::Particle) if token.shape == Shape::Capital && token.class.is_surname() => {
                 true
@@ -138,7 +140,9 @@ fn words_end(sentence: &Sentence<'_>, at: usize, most: usize) -> usize {
             Some(Role::Particle) => sentence.token(end + 1).is_some_and(|next| {
                 sentence.is_joined_to(end)
                     && (next.is(Role::Particle)
-                        || next.is_capital() && (next.class.is_name() || next.class.is_unknown()))
+                        || next.is_capital()
+                            && !next.is(Role::Suffix)
+                            && (next.class.is_name() || next.class.is_unknown()))
             }),
             Some(Role::Credential | Role::Facility | Role::Medical | Role::Title) => false,
             Some(

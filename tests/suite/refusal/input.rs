@@ -345,7 +345,6 @@ async fn tools_are_checked_to_the_bottom(world: &World) {
     expect(&answer, "VALIDATION_FAILED", Some("tool_choice"));
 }
 
-/// A value in a body may be PHI (contract 1.3).
 /// Definitions are read by the model as the rest of the prompt is.
 async fn tools_that_no_window_holds_are_refused(world: &World) {
     let organization = world.organization();
@@ -361,6 +360,7 @@ async fn tools_that_no_window_holds_are_refused(world: &World) {
     assert!(world.fake.seen(&mark).await.is_empty());
 }
 
+/// A value in a body may be PHI (contract 1.3).
 async fn refusals_never_quote_the_body(world: &World) {
     let organization = world.organization();
     let secret = "536-22-8714";

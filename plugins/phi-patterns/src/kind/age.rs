@@ -621,8 +621,11 @@ pub fn find_spelt(text: &[u8], start: usize, word_end: usize) -> Option<Finding>
         })?;
         first = start - one.len();
     }
-    let is_age = begins_with(after(text, end), AGE_BEHIND)
-        || ends_with(before(text, first), AGE_BEFORE) && !begins_with(after(text, end), UNITS);
+    let behind = after(text, end);
+    let is_age = begins_with(behind, AGE_BEHIND)
+        || ends_with(before(text, first), AGE_BEFORE) && !begins_with(behind, UNITS)
+        || is_told(text, first, behind)
+        || is_passing(text, first, behind);
     is_age.then_some(Finding::new(AGE_OVER_89, first, end, 850).contextual())
 }
 

@@ -196,17 +196,52 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
     }
 }
 
-/// `8-8-10 units with meals`, `doses 10/20/40`: three doses, and no year.
+/// `8-8-10 units with meals`, `in doses 10/20/40`: three doses, and no year. Behind a word that leads to a day, and
+/// with a zero first, they are one.
 fn is_doses(numbers: &Numbers<'_>, at: usize) -> bool {
-    const UNITS: &[&str] = &[
-        "units", "unit", "u", "iu", "mg", "mcg", "ug", "ml", "cc", "g", "gm", "meq", "mmol", "tab",
-        "tabs", "tablet", "tablets", "cap", "caps", "capsule", "capsules", "puffs", "drops",
+    const UNITS: [&[u8]; 8] = [b"mg", b"mcg", b"ug", b"ml", b"gm", b"iu", b"meq", b"mmol"];
+    /// Behind a day with slashes somebody is given them: `3/4/12 tablets stopped`.
+    const COUNTED: [&[u8]; 9] = [
+        b"units",
+        b"tab",
+        b"tabs",
+        b"tablet",
+        b"tablets",
+        b"caps",
+        b"capsules",
+        b"puffs",
+        b"drops",
     ];
-    let text = numbers.text;
-    begins_with(after(text, numbers.group(at + 2).end), UNITS)
+    let (text, start, end) = (
+        numbers.text,
+        numbers.group(at).start,
+        numbers.group(at + 2).end,
+    );
+    let clause = usual::clause(before(text, start));
+    let is_padded = (at..at + 3).any(|index| byte(text, numbers.group(index).start) == b'0');
+    if is_padded
+        || [BIRTH_WORDS, DATE_WORDS, LEADS]
+            .iter()
+            .any(|words| has(clause, words))
+    {
+        return false;
+    }
+    // In capitals the words are others: `ML`, `Drops`.
+    let behind = after(text, end).trim_ascii_start();
+    let letters = behind
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let word = behind.get(..letters).unwrap_or_default();
+    let is_unit = UNITS.contains(&word) || numbers.gap(at) == Gap::Dash && COUNTED.contains(&word);
+    let ends = matches!(
+        byte(behind, letters),
+        0 | b' ' | b'\n' | b'\r' | b'.' | b',' | b';' | b')'
+    );
+    is_unit && ends
         || ends_with(
-            before(text, numbers.group(at).start),
-            &["dose", "doses", "doses of", "strengths", "strengths of"],
+            clause,
+            &["in doses", "doses of", "strengths", "strengths of"],
         )
 }
 

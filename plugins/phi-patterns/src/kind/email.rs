@@ -11,16 +11,28 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
     if byte_before(text, at) == b' ' && byte(text, at + 1) == b' ' {
         return spaced(text, at);
     }
-    let local_start = run_start(text, at, is_local);
-    let local = text.get(local_start..at)?;
+    let local = text.get(run_start(text, at, is_local)..at)?;
+    let local = local.strip_prefix("\u{2019}".as_bytes()).unwrap_or(local);
     // Quotes, slashes and dots before the address belong to the sentence.
     let lead = local
         .iter()
         .take_while(|byte| !(byte.is_ascii_alphanumeric() || **byte >= 0x80))
         .count();
-    let start = local_start + lead;
+    let start = at - local.len() + lead;
     let domain_start = at + 1;
     let mut domain_end = run_end(text, domain_start, is_domain);
+    // `wei@example.中国`: without a top of another script there is none.
+    let dot = domain_end - 1;
+    let has_no_top = byte(text, dot) == b'.'
+        && !text
+            .get(domain_start..dot)
+            .is_some_and(|domain| domain.contains(&b'.'));
+    if has_no_top {
+        let end = run_end(text, domain_end, is_domain);
+        if end - domain_start <= MAX_DOMAIN_BYTES {
+            domain_end = end;
+        }
+    }
     while domain_end > domain_start && b".-".contains(&byte_before(text, domain_end)) {
         domain_end -= 1;
     }
@@ -193,7 +205,9 @@ fn goes_on(char: char, is_part: fn(u8) -> bool, is_unspaced: &mut Option<bool>) 
     let may_be_foreign = *is_unspaced.get_or_insert(is_foreign);
     match u8::try_from(char) {
         Ok(byte) if byte.is_ascii() => is_part(byte),
-        _ => (char.is_alphanumeric() || is_accent(char)) && (may_be_foreign || !is_foreign),
+        // `O’Brien`.
+        _ if char == '\u{2019}' => is_part(b'\''),
+        _ => (char.is_alphanumeric() || is_mark(char)) && (may_be_foreign || !is_foreign),
     }
 }
 
@@ -203,9 +217,23 @@ const fn is_unspaced_script(char: char) -> bool {
     matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..)
 }
 
-/// Accents that are characters of their own.
-const fn is_accent(char: char) -> bool {
-    matches!(char, '\u{300}'..='\u{36f}')
+/// Accents, vowels and tones that are characters of their own: what the blocks of scripts have besides letters, digits
+/// and punctuation. Joiners stand between the letters of India and Iran.
+const fn is_mark(char: char) -> bool {
+    let is_punctuation = matches!(
+        char,
+        '\u{37e}' | '\u{387}' | '\u{55a}'..='\u{55f}' | '\u{589}'..='\u{58f}' | '\u{5be}' | '\u{5c0}' | '\u{5c3}'
+            | '\u{5f3}'..='\u{5f4}' | '\u{600}'..='\u{60f}' | '\u{61b}'..='\u{61f}' | '\u{66a}'..='\u{66d}' | '\u{6d4}'
+            | '\u{964}'..='\u{965}' | '\u{970}' | '\u{df4}' | '\u{e3f}' | '\u{e4f}' | '\u{e5a}'..='\u{e5b}'
+            | '\u{104a}'..='\u{104f}' | '\u{10fb}' | '\u{1360}'..='\u{1368}' | '\u{1400}' | '\u{166d}'..='\u{1680}'
+            | '\u{17d4}'..='\u{17db}' | '\u{1800}'..='\u{180a}'
+    );
+    let is_in_scripts = matches!(
+        char,
+        '\u{300}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{3099}' | '\u{309a}'
+            | '\u{a000}'..='\u{abff}' | '\u{fe00}'..='\u{fe0f}' | '\u{fe20}'..='\u{fe2f}'
+    );
+    is_in_scripts && !is_punctuation
 }
 
 /// A word in the place of a sign, with what sets it apart: ` dot `, `[dot]`, ` (at) `.

@@ -306,9 +306,10 @@ fn is_of_code_system(text: &[u8], label_end: usize, (start, end): (usize, usize)
         }
         [] => false,
     };
+    // `Case number for her: 48213` is somebody's.
     begins_with(code, SYSTEMS)
         || ends_with(between, SYSTEMS)
-        || is_procedure && has(between, &["for"])
+        || is_procedure && between.trim_ascii().eq_ignore_ascii_case(b"for")
 }
 
 /// Words before `ID` that say whose it is.

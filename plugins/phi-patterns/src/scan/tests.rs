@@ -176,6 +176,15 @@ fn addresses_in_scripts_without_spaces() {
             &["EMAIL:wei dot zhang at gmail dot com"],
         ),
         ("发到wei(at)gmail.com吧", &["EMAIL:wei(at)gmail.com"]),
+        ("இது பெயர்@உதாரணம்.இந்தியா.", &["EMAIL:பெயர்@உதாரணம்.இந்தியா"]),
+        ("อีเมล ผู้ป่วย@ตัวอย่าง.ไทย", &["EMAIL:ผู้ป่วย@ตัวอย่าง.ไทย"]),
+        ("लिखें संपर्क@डाटामेल.भारत।", &["EMAIL:संपर्क@डाटामेल.भारत"]),
+        ("O\u{2019}Brien@x.com", &["EMAIL:O\u{2019}Brien@x.com"]),
+        ("the \u{2018}jane@x.com\u{2019} one", &["EMAIL:jane@x.com"]),
+        ("\u{2019}jane@x.com\u{2019}", &["EMAIL:jane@x.com"]),
+        ("Jose\u{301}@x.com", &["EMAIL:Jose\u{301}@x.com"]),
+        ("mail wei@example.中国，谢谢", &["EMAIL:wei@example.中国"]),
+        ("请发到wei@example.cn.谢谢你们", &["EMAIL:wei@example.cn"]),
     ]);
     let path = format!(
         "https://portal.lakeside-clinic.com/患{}",
@@ -571,7 +580,7 @@ fn any_text_is_survived() {
                  Users home in since admitted between and slash two PID OBR <id extension <td> <tr> </tr> 12 440182 \
                  1981 0010,0020 M F é like gps 42.3601 Age 92F";
     let words: Vec<&str> = words.split(' ').collect();
-    let signs: Vec<char> = "0123456789-./ ()@+xMéayrn:,'#患".chars().collect();
+    let signs: Vec<char> = "0123456789-./ ()@+xMéayrn:,'#患่’".chars().collect();
     // Longer than what one finding may have.
     let runs = ["患者", "é", "ผู้ป่วย"].map(|part| part.repeat(100));
     let mut state = 0x2545_F491_4F6C_DD1D_u64;

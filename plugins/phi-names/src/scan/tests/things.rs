@@ -168,6 +168,15 @@ fn words_of_charts_that_titles_are_too() {
         "Sr. Creatinine 1.2, Sr. Potassium 4.4",
         "Sr Sodium was low",
         "Prior MR A 2+ and MR V 3+",
+        "Mild MR. Severe TR noted.",
+        "Mild MR. LA is enlarged",
+        "Mild MR. Wall motion is normal",
+        "Mild MR. Both atria are dilated",
+        "Lt Lower lobe collapse, Lt Main bronchus open",
+        "She has MS. Walks with a cane.",
+        "Open it in MS Word please",
+        "Sr. Software engineer",
+        "Sr. Bilirubin 1.2",
     ]);
     finds::<Names>(&[
         ("Seen by MS Garcia today", &["NAME:Garcia"]),
@@ -182,5 +191,49 @@ fn words_of_charts_that_titles_are_too() {
             "Robert Jones Sr. Presented with CHF",
             &["NAME:Robert Jones Sr"],
         ),
+        ("Seen by DR. LEE today for follow up", &["NAME:LEE"]),
+        ("MRS. YOUNG called", &["NAME:YOUNG"]),
+        (
+            "REV. WHITE and SGT. KING came",
+            &["NAME:WHITE", "NAME:KING"],
+        ),
+        ("MR. Brown is a 45 yo", &["NAME:Brown"]),
+        ("spoke with MR LEE", &["NAME:LEE"]),
+        ("Call MS. ROSE PARK today", &["NAME:ROSE PARK"]),
+        ("DR. J. LEE", &["NAME:J. LEE"]),
+        ("Ask DR. GOOD about it", &["NAME:GOOD"]),
+        ("Ask DR. WILL about it", &["NAME:WILL"]),
+        ("MR. Xuereb called", &["NAME:Xuereb"]),
+        ("MR. Le came, DR. LE too", &["NAME:Le", "NAME:LE"]),
+        ("seen by DR. DE LA CRUZ today", &["NAME:DE LA CRUZ"]),
+        ("Pain is severe. MR. YOUNG called", &["NAME:YOUNG"]),
+        ("then mr. Brown went home", &["NAME:Brown"]),
+        ("Reported to Lt. Young", &["NAME:Young"]),
+    ]);
+}
+
+#[test]
+fn sr_is_a_title_in_spanish() {
+    finds::<Names>(&[
+        ("Spoke with Sr. Garcia today", &["NAME:Garcia"]),
+        ("El Sr. Ramirez llam\u{f3}", &["NAME:Ramirez"]),
+        ("Sr Lopez called", &["NAME:Lopez"]),
+        ("spoke with SR. GARCIA", &["NAME:GARCIA"]),
+        ("la esposa del sr. garcia dijo", &["NAME:garcia"]),
+        (
+            "habla con el Sr. Hernandez-Lopez",
+            &["NAME:Hernandez-Lopez"],
+        ),
+        ("El Sr. Xuereb vino", &["NAME:Xuereb"]),
+        (
+            "Saw Robert Jones, Sr. Martinez agreed",
+            &["NAME:Robert Jones", "NAME:Martinez"],
+        ),
+        ("Robert Jones, Sr. agreed", &["NAME:Robert Jones, Sr"]),
+        ("Dr. Garcia y Sr. Lopez", &["NAME:Garcia", "NAME:Lopez"]),
+        ("Estimado Sr. Garcia:", &["NAME:Garcia"]),
+        ("Sr. de la Cruz vino hoy", &["NAME:de la Cruz"]),
+        ("Vino Sr. J. Garcia", &["NAME:J. Garcia"]),
+        ("John Smith Sr. called", &["NAME:John Smith Sr"]),
     ]);
 }

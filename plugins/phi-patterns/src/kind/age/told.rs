@@ -33,26 +33,27 @@ const OTHERS: &[&str] = &[
     "stepmother",
     "stepfather",
 ];
-/// How a sentence goes on behind an age, where it does not end.
-const GOES_ON: &[&str] = &[
-    "and",
-    "but",
-    "with",
-    "who",
-    "when",
-    "years",
-    "year",
-    "yrs",
-    "yr",
-    "lives",
-    "living",
-    "so",
-    "or",
-    "at the time",
-    "at diagnosis",
-    "at death",
-    "in good health",
-    "yesterday",
+/// How a sentence goes on behind an age, though it begins as a unit does.
+const GOES_ON: &[&str] = &["in good health"];
+/// What is counted in the same words, and when something was measured.
+const COUNTED: &[&str] = &[
+    "times",
+    "point",
+    "points",
+    "patients",
+    "people",
+    "pills",
+    "tablets",
+    "tabs",
+    "doses",
+    "steps",
+    "ra",
+    "room air",
+    "nc",
+    "last night",
+    "this morning",
+    "overnight",
+    "earlier",
 ];
 
 /// Whether somebody is named before a verb and a number: `Mrs. Alvarez is 97`, `who is 94`, `her neighbor was 93`.
@@ -63,13 +64,15 @@ pub(super) fn is_told(text: &[u8], start: usize, behind: &[u8]) -> bool {
     };
     (is_titled(subject) || ends_with(subject, OTHERS) || ends_with(subject, KIN))
         && !has_measure(clause(near))
-        && is_end(behind)
+        && !is_measure(behind)
 }
 
 /// Whether the number is what somebody's age was, or is by now: `she was 94 when he died`, `dx at 80, now 95`.
 pub(super) fn is_passing(text: &[u8], start: usize, behind: &[u8]) -> bool {
     let near = before(text, start);
-    ends_with(near, &["she was", "he was", "now"]) && !has_measure(clause(near)) && is_end(behind)
+    ends_with(near, &["she was", "he was", "now"])
+        && !has_measure(clause(near))
+        && !is_measure(behind)
 }
 
 /// Whether a word says that something is measured.
@@ -154,12 +157,12 @@ fn clause(near: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether the sentence ends behind the number, or goes on as it does behind an age.
-fn is_end(behind: &[u8]) -> bool {
-    let ends = match byte(behind, 0) {
-        0 | b'\n' | b'\r' | b';' | b')' | b'!' | b'?' => true,
-        b'.' | b',' => !is_word(byte(behind, 1)),
-        _ => false,
+/// Whether the number goes on, or a word behind it says that it is no age.
+fn is_measure(behind: &[u8]) -> bool {
+    let goes_on = match byte(behind, 0) {
+        b'.' | b',' | b'-' | b'/' | b':' => is_word(byte(behind, 1)),
+        first => is_word(first),
     };
-    ends || begins_with(behind, GOES_ON) && !begins_with(behind, UNITS)
+    let is_counted = || begins_with(behind, UNITS) || begins_with(behind, COUNTED);
+    goes_on || is_counted() && !begins_with(behind, GOES_ON)
 }

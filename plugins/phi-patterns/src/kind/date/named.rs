@@ -48,7 +48,7 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     }
 }
 
-/// From the name of a season: `fall of 2007`, `spring 2023`.
+/// From the name of a season: `fall of 2007`, `spring 2023`; `fall 1930` may be an accident and its time.
 pub fn find_season(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
     let behind = text.get(name_end..)?;
     let is_led = [&b" "[..], b", "].iter().any(|gap| {
@@ -60,7 +60,42 @@ pub fn find_season(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
     // `Spring 2023.0.1` is a program, `fall 2000 feet` a measure.
     let is_version = byte(text, end) == b'.' && is_word(byte(text, end + 1));
     let is_measure = is_version || begins_with(after(text, end), SEASON_MEASURES);
-    (!is_measure && !is_word(byte_before(text, at))).then_some(Finding::new(DATE, at, end, 750))
+    let is_sure = || !starts(text.get(at..).unwrap_or_default(), b"fall ") || is_fall(text, at);
+    (!is_measure && !is_word(byte_before(text, at)) && is_sure())
+        .then_some(Finding::new(DATE, at, end, 750))
+}
+
+/// Whether `fall` and a number of four digits is a season: by what leads to it, by the sign before the year, or by a
+/// capital inside of a sentence.
+fn is_fall(text: &[u8], at: usize) -> bool {
+    const LEADS: &[&str] = &[
+        "in",
+        "in the",
+        "since",
+        "since the",
+        "last",
+        "this",
+        "next",
+        "until",
+        "by",
+        "during",
+        "seen",
+        "diagnosed",
+        "dx",
+        "dx'd",
+        "surgery",
+        "started",
+    ];
+    let near = before(text, at);
+    let is_titled =
+        byte(text, at) == b'F' && byte(text, at + 1) == b'a' && is_inside_of_sentence(near);
+    let behind = text.get(at + "fall ".len()..).unwrap_or_default();
+    !byte(behind, 0).is_ascii_digit() || is_titled || ends_with(near, LEADS)
+}
+
+fn is_inside_of_sentence(near: &[u8]) -> bool {
+    let last = near.strip_suffix(b" ").unwrap_or(near).last();
+    last.is_some_and(|last| is_word(*last) || matches!(last, b',' | b'(' | b')'))
 }
 
 /// What is counted behind `fall` and `spring`.

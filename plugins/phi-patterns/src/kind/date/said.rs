@@ -10,9 +10,10 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let behind = after(numbers.text, numbers.group(at + 1).end);
     // The clause decides, not the sentence before.
     let clause = usual::clause(near);
+    let is_led =
+        || has(clause, DATE_WORDS) || has(clause, LEADS) && !is_score(numbers, at, near, behind);
     let is_about_a_day = || {
-        has(clause, DATE_WORDS)
-            || has(clause, LEADS) && !is_score(numbers, at, near, behind)
+        is_led()
             || is_heading(numbers, at, near)
             || is_entry(numbers, at, near, behind)
             || is_timed(numbers, at)
@@ -28,7 +29,12 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     };
     let is_measure = begins_with(behind, MEASURE_AFTER)
         && !(begins_with(behind, &["am", "pm"]) && usual::is_no_score(numbers, at));
-    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !is_measure
+    // `on 3/14 joints still swollen`.
+    let is_counted = || {
+        begins_with(behind, COUNTED_AFTER)
+            && (usual::is_part(numbers, at) || !is_improper(numbers, at) && !is_led())
+    };
+    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !is_measure && !is_counted()
 }
 
 /// `3/1: admitted` at the beginning of a line or sentence; `11/3 pt fell` at that of a line.
@@ -67,11 +73,19 @@ fn is_entry(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> boo
         || !usual::is_part(numbers, at) && begins_with(words, DATE_WORDS)
 }
 
-/// `from 8/10 to 3/10`, `last 6/10`: so many of ten, or of as many as the other end of a change.
+/// `from 8/10 to 3/10`, `last 6/10`: so many of ten, or of five at both ends of a change.
 fn is_score(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    const FIVE: u32 = 5;
     const TEN: u32 = 10;
-    // `on 3/10` leads to nothing else.
-    if ends_with(near, &["on", "since", "until", "till"]) {
+    /// `on 3/10`, `from 9/10 through 10/10`, `COVID neg 8/10`: they lead to nothing else.
+    const OF_DAYS: &[&str] = &[
+        "on", "since", "until", "till", "due", "by", "next", "through", "thru", "negative", "neg",
+        "pos",
+    ];
+    if usual::is_no_score(numbers, at)
+        || ends_with(near, OF_DAYS)
+        || begins_with(behind, &["through", "thru", "until", "till"])
+    {
         return false;
     }
     let whole = numbers.value(at + 1);
@@ -81,7 +95,9 @@ fn is_score(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> boo
         usual::pair(word)
     });
     match next.or(last) {
-        Some((_, other)) => whole == Some(other),
+        Some((first, other)) => {
+            whole == Some(other) && first <= other && matches!(other, FIVE | TEN)
+        }
         None => whole == Some(TEN),
     }
 }
@@ -483,6 +499,9 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "rounds",
     "treatments",
     "fractions",
+];
+/// What is counted behind a part, and stands behind a day too.
+const COUNTED_AFTER: &[&str] = &[
     "points",
     "items",
     "questions",

@@ -206,6 +206,11 @@ fn a_season_is_a_date_with_its_year() {
         ("surgery summer '19", &["DATE:summer '19"]),
         ("since Winter, 2021", &["DATE:Winter, 2021"]),
         ("in autumn 2018 she moved", &["DATE:autumn 2018"]),
+        ("seen last fall 2019", &["DATE:fall 2019"]),
+        ("worse since Fall 2023", &["DATE:Fall 2023"]),
+        ("dx fall, 2019", &["DATE:fall, 2019"]),
+        ("MI (Fall 2019)", &["DATE:Fall 2019"]),
+        ("diagnosed fall 2019", &["DATE:fall 2019"]),
     ]);
     leaves_alone::<Patterns>(&[
         "a fall in the spring",
@@ -215,6 +220,11 @@ fn a_season_is_a_date_with_its_year() {
         "spring 2000 units",
         "offspring 2019",
         "the fall.\n2019 was better",
+        "unwitnessed fall 1930 last night",
+        "hip fx s/p fall 2019",
+        "Fall 2015 in bathroom",
+        "UNWITNESSED FALL 2015 IN BATHROOM",
+        "HPI: Fall 2015 in bathroom",
     ]);
 }
 
@@ -239,5 +249,51 @@ fn doses_and_scores_are_no_dates() {
         ("pacer changed on 4/10", &["DATE:4/10"]),
         ("seen 8/8/10 in clinic", &["DATE:8/8/10"]),
         ("born 10/20/40", &["DATE:10/20/40"]),
+    ]);
+}
+
+#[test]
+fn days_beside_words_of_doses_and_scores() {
+    finds::<Patterns>(&[
+        ("DOB 03/04/62 CC: chest pain", &["DATE:03/04/62"]),
+        ("3/4/12 U/S normal", &["DATE:3/4/12"]),
+        ("3/4/12 G-tube placed", &["DATE:3/4/12"]),
+        ("Admitted 3/4/12 Unit 4B", &["DATE:3/4/12"]),
+        ("3/4/12 CAP, on abx", &["DATE:3/4/12"]),
+        ("2nd dose 2/14/21", &["DATE:2/14/21"]),
+        ("last dose 3/4/12", &["DATE:3/4/12"]),
+        (
+            "COVID doses 1/5/21, 2/2/21",
+            &["DATE:1/5/21", "DATE:2/2/21"],
+        ),
+        ("3/4/12 tablets were stopped", &["DATE:3/4/12"]),
+        ("03-04-12 units of blood given", &["DATE:03-04-12"]),
+        ("transfused 3-4-12 units x2", &["DATE:3-4-12"]),
+        ("Born 5/10/20 mg", &["DATE:5/10/20"]),
+        ("3/4/12 ML", &["DATE:3/4/12"]),
+        ("on leave from 3/1 to 4/1", &["DATE:3/1", "DATE:4/1"]),
+        ("from 6/15 to 7/15", &["DATE:6/15", "DATE:7/15"]),
+        ("LOA from 5/5 to 6/5", &["DATE:5/5", "DATE:6/5"]),
+        ("off from 9/10 to 11/10", &["DATE:9/10", "DATE:11/10"]),
+        ("off from 9/10 through 10/10", &["DATE:9/10", "DATE:10/10"]),
+        ("due 11/10", &["DATE:11/10"]),
+        ("by 12/10", &["DATE:12/10"]),
+        ("due 9/10", &["DATE:9/10"]),
+        ("rent is due by 9/10", &["DATE:9/10"]),
+        ("the next 8/10", &["DATE:8/10"]),
+        ("COVID neg 8/10", &["DATE:8/10"]),
+        ("12/10 teeth cleaned", &["DATE:12/10"]),
+        ("on 3/14 joints still swollen", &["DATE:3/14"]),
+        ("on 11/20 teeth cleaned", &["DATE:11/20"]),
+        ("on March 14 teeth 3 and 4 extracted", &["DATE:March 14"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Novolog 8-8-10 units, 2 puffs",
+        "NPH 10-5-12 tabs",
+        "warfarin 5-5-10 mg alternating",
+        "strengths of 5/10/20",
+        "from 10/10 to 2/10",
+        "from 3/4 joints to none",
+        "on 1/2 teeth",
     ]);
 }

@@ -205,6 +205,8 @@ fn procedures_are_nobodys_numbers() {
             "authorization for this patient is A88412093",
             &["OTHER_ID:A88412093"],
         ),
+        ("Case number for this patient: 48213", &["OTHER_ID:48213"]),
+        ("Accession number for her: A4812", &["OTHER_ID:A4812"]),
     ]);
 }
 
@@ -218,12 +220,44 @@ fn ages_that_a_sentence_tells() {
         ("His roommate was 91 when he fell", &["AGE_OVER_89:91"]),
         ("she was 94 when he died", &["AGE_OVER_89:94"]),
         ("diagnosed at 80, now 95.", &["AGE_OVER_89:95"]),
+        ("now 93 w/ CHF", &["AGE_OVER_89:93"]),
+        ("she was 92 w/ dementia", &["AGE_OVER_89:92"]),
+        ("she was 94 - DNR", &["AGE_OVER_89:94"]),
+        ("she was 94 \u{2013} DNR", &["AGE_OVER_89:94"]),
+        ("he was 94 then", &["AGE_OVER_89:94"]),
+        ("she was 97 per her son", &["AGE_OVER_89:97"]),
+        ("Mrs. Alvarez is 97 in good health", &["AGE_OVER_89:97"]),
+        (
+            "she was ninety-four when he died",
+            &["AGE_OVER_89:ninety-four"],
+        ),
+        (
+            "diagnosed at eighty, now ninety-one",
+            &["AGE_OVER_89:ninety-one"],
+        ),
+        (
+            "he was a hundred and two",
+            &["AGE_OVER_89:a hundred and two"],
+        ),
+        (
+            "Mrs. Alvarez is ninety-seven and lives alone",
+            &["AGE_OVER_89:ninety-seven"],
+        ),
     ]);
     leaves_alone::<Patterns>(&[
         "HR was 120, now 95, BP 120/80",
         "glucose 210, now 98",
         "weight 130 lb, now 118",
         "she was 102 last night",
+        "she was 102 this morning, then better",
+        "he was 92-95 on air",
+        "now 100 tablets left",
+        "the patient was 94 RA",
+        "now 95/60",
+        "HR was one twenty, now ninety-five",
+        "he was ninety percent sure",
+        "she was ninety-eight point six",
+        "now a hundred times better",
         "BP was low and he was 92 systolic",
         "Her sat, per the nurse who is in, was 94",
         "a patient who is 98% sure",
