@@ -16,11 +16,13 @@ pub(crate) fn read(mut call: Call) -> Answering {
         let (cycle_start, cycle_end) = call.now.cycle(call.caller.cycle_anchor_day);
         let (span, group_by) = wanted(&mut call, cycle_start, cycle_end)?;
         let store = &call.gateway.store;
+        // What was completed before this instant is in all that is read.
+        let as_of = moment::now();
         let used = usage::read(store, &span, group_by).await;
         let used = used.map_err(|error| store_fault(&error))?;
         let now = budget::sums(store, &span.org_id, span.mode, cycle_start).await;
         let now = now.map_err(|error| store_fault(&error))?;
-        let record = record(&span, group_by, &used, now.used_credits, &call);
+        let record = record(&span, group_by, &used, now.used_credits, as_of, &call);
         Ok(Reply::of(record))
     })
 }
@@ -61,6 +63,7 @@ fn record(
     group_by: Option<GroupBy>,
     used: &Used,
     used_now: Micro,
+    as_of: Timestamp,
     call: &Call,
 ) -> Value {
     let Used {
@@ -100,7 +103,7 @@ fn record(
         },
         "meters": {"agent_actions": actions, "api_agent_actions": actions},
         "breakdown": lines.collect::<Value>(),
-        "as_of": moment::now().to_string(),
+        "as_of": as_of.to_string(),
     })
 }
 

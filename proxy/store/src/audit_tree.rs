@@ -16,7 +16,7 @@ use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
 use crate::engine::{Arg, Connection, ROWS_PER_STATEMENT, Row, args};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, page};
 
 /// What one batch did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -539,6 +539,9 @@ pub struct Absent {
     pub occurred_at: Timestamp,
 }
 
+/// Where a leaf stands among those of its organization.
+type LeafPlace = (Timestamp, u64);
+
 /// Which leaves without a row are asked for, oldest first.
 #[derive(Clone, Debug)]
 pub struct AbsentPage {
@@ -548,12 +551,20 @@ pub struct AbsentPage {
     pub to: Option<Timestamp>,
     /// Leaves of the tree that is asked about.
     pub size: u64,
-    /// The last one of the page before.
-    pub after: Option<(Timestamp, u64)>,
+    /// Where the page before ended.
+    pub after: Option<LeafPlace>,
     pub limit: u32,
 }
 
-/// Leaves of this organization and mode whose row is gone, or says of itself that it is another's.
+/// Leaves that were found, and where the search goes on behind what was looked at; `None` where that was everything.
+#[derive(Debug)]
+pub struct AbsentFound {
+    pub leaves: Vec<Absent>,
+    pub next: Option<LeafPlace>,
+}
+
+/// A page of the leaves of this organization and mode whose row is gone, or says of itself that it is another's: fewer
+/// than its limit where few are.
 ///
 /// # Errors
 /// Those of the database.
@@ -562,7 +573,37 @@ pub async fn absent(
     org_id: &str,
     mode: Mode,
     page: &AbsentPage,
-) -> Result<Vec<Absent>, StoreError> {
+) -> Result<AbsentFound, StoreError> {
+    let mut page = page.clone();
+    let mut leaves = Vec::new();
+    for looked_at in page::slices(page.limit) {
+        let (org_id, wanted) = (org_id.to_owned(), page.clone());
+        let slice = store.db.report(move |cx| {
+            Box::pin(async move { absent_of_some(cx, &org_id, mode, &wanted, looked_at).await })
+        });
+        let found = slice.await?;
+        let count = u32::try_from(found.leaves.len()).unwrap_or(u32::MAX);
+        page.limit = page.limit.saturating_sub(count);
+        page.after = found.next;
+        leaves.extend(found.leaves);
+        if page.after.is_none() || page.limit == 0 {
+            break;
+        }
+    }
+    Ok(AbsentFound {
+        leaves,
+        next: page.after,
+    })
+}
+
+/// Looks at so many leaves at most.
+async fn absent_of_some(
+    cx: &mut Connection,
+    org_id: &str,
+    mode: Mode,
+    page: &AbsentPage,
+    looked_at: u32,
+) -> Result<AbsentFound, StoreError> {
     let AbsentPage {
         from,
         to,
@@ -570,36 +611,44 @@ pub async fn absent(
         after,
         limit,
     } = page;
-    let (at, index) = after.map_or((i64::MIN, -1), |(at, index)| {
-        (at.0, i64::try_from(index).unwrap_or(i64::MAX))
-    });
-    let from = from.map_or(i64::MIN, |from| from.0);
-    let to = to.map_or(i64::MAX, |to| to.0);
-    let arguments = args![org_id, mode, from, to, *size, at, index, *limit];
-    store
-        .db
-        .read(|cx| {
-            Box::pin(async move {
-                // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join
-                // it may read all rows of the organization for each leaf.
-                let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
-                           WHERE l.org_id = $1 AND l.mode = $2 AND l.occurred_at >= $3 AND l.occurred_at < $4 \
-                           AND l.leaf_index < $5 \
-                           AND (l.occurred_at, l.leaf_index) > ($6, $7) \
-                           AND NOT COALESCE((SELECT a.org_id = l.org_id AND a.mode = l.mode \
-                           AND a.occurred_at = l.occurred_at FROM audit a WHERE a.id = l.audit_id), FALSE) \
-                           ORDER BY l.occurred_at, l.leaf_index LIMIT $8";
-                let rows = cx.rows(sql, arguments).await?;
-                rows.iter()
-                    .map(|row| {
-                        Ok(Absent {
-                            audit_id: row.get("audit_id")?,
-                            leaf: leaf(row)?,
-                            occurred_at: row.get("occurred_at")?,
-                        })
-                    })
-                    .collect()
-            })
+    // No index of a leaf is negative: this place is before all leaves of the instant.
+    let instant = |at: &Timestamp| (at.0, -1);
+    let number = |(at, index): &LeafPlace| (at.0, i64::try_from(*index).unwrap_or(i64::MAX));
+    let (at, index) = match (after, from) {
+        (Some(after), _) => number(after),
+        (None, from) => from.as_ref().map_or((i64::MIN, -1), instant),
+    };
+    let end = to.as_ref().map_or((i64::MAX, i64::MAX), instant);
+    let sql = "SELECT occurred_at, leaf_index FROM audit_leaves WHERE org_id = $1 AND mode = $2 \
+               AND (occurred_at, leaf_index) > ($3, $4) AND (occurred_at, leaf_index) <= ($5, $6) \
+               ORDER BY occurred_at, leaf_index LIMIT 1 OFFSET $7";
+    let offset = looked_at.saturating_sub(1);
+    let arguments = args![org_id, mode, at, index, end.0, end.1, offset];
+    let place = |row: &Row| Ok((row.get("occurred_at")?, row.get("leaf_index")?));
+    let bound: Option<LeafPlace> = cx.one(sql, arguments, place).await?;
+    let until = bound.as_ref().map_or(end, number);
+    // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join it may read
+    // all rows of the organization for each leaf.
+    let sql = "SELECT l.audit_id, l.leaf_index, l.leaf_hash, l.occurred_at FROM audit_leaves l \
+               WHERE l.org_id = $1 AND l.mode = $2 AND (l.occurred_at, l.leaf_index) > ($3, $4) \
+               AND (l.occurred_at, l.leaf_index) <= ($5, $6) AND l.leaf_index < $7 \
+               AND NOT COALESCE((SELECT a.org_id = l.org_id AND a.mode = l.mode \
+               AND a.occurred_at = l.occurred_at FROM audit a WHERE a.id = l.audit_id), FALSE) \
+               ORDER BY l.occurred_at, l.leaf_index LIMIT $8";
+    let arguments = args![org_id, mode, at, index, until.0, until.1, *size, *limit];
+    let rows = cx.rows(sql, arguments).await?;
+    let leaves = rows.iter().map(|row| {
+        Ok(Absent {
+            audit_id: row.get("audit_id")?,
+            leaf: leaf(row)?,
+            occurred_at: row.get("occurred_at")?,
         })
-        .await
+    });
+    let leaves = leaves.collect::<Result<Vec<Absent>, StoreError>>()?;
+    let last = leaves.last().filter(|_| leaves.len() >= *limit as usize);
+    let next = last.map(|absent| (absent.occurred_at, absent.leaf.index));
+    Ok(AbsentFound {
+        next: next.or(bound),
+        leaves,
+    })
 }

@@ -102,9 +102,10 @@ impl Db {
     ) -> Result<Self, StoreError> {
         let url = url.to_owned();
         let size = u32::try_from(options.queue_jobs).unwrap_or(u32::MAX).max(1);
+        let reports = REPORTS.min(options.connections.max(1) as usize);
         let room = Arc::new(Room {
             permits: Arc::new(Semaphore::new(size as usize)),
-            reports: Arc::new(Semaphore::new(REPORTS.min(options.connections as usize))),
+            reports: Arc::new(Semaphore::new(reports)),
             size,
             closing: AtomicBool::new(false),
         });
@@ -332,6 +333,8 @@ impl Db {
     /// Finishes what is queued, for at most [`CLOSE_TIMEOUT`], and closes every connection.
     pub(crate) async fn close(&self) {
         self.room.closing.store(true, Ordering::Release);
+        // Reports that wait for their turn never get one.
+        self.room.reports.close();
         let (room, engine) = (self.room.clone(), self.engine.clone());
         let closing = self.runtime.spawn(async move {
             // All permits together mean that nothing waits or runs any more.

@@ -2,6 +2,7 @@
 //! (contract 1.4).
 
 use std::borrow::Cow;
+use std::iter;
 
 use svc_core::time::Timestamp;
 
@@ -37,6 +38,27 @@ impl Position {
     }
 }
 
+/// Rows that one statement looks at. On either engine that is a matter of milliseconds where they are in memory, and of
+/// less than a second where they are not.
+pub(crate) const SLICE_ROWS: u32 = 20_000;
+/// Rows that one page looks at: one that is asked for what is rare ends before it is full, and the next one goes on.
+const PAGE_ROWS: u32 = 200_000;
+/// How much more each statement of a page looks at than the one before.
+const GROWTH: u32 = 8;
+
+/// How many rows each statement of a page looks at. The first ones look at few: to know where a slice ends costs a walk
+/// to it, and most pages are full before.
+pub(crate) fn slices(limit: u32) -> impl Iterator<Item = u32> {
+    let mut left = PAGE_ROWS;
+    let mut next = limit.saturating_add(1).saturating_mul(2);
+    iter::from_fn(move || {
+        let rows = next.min(SLICE_ROWS).min(left);
+        left -= rows;
+        next = rows.saturating_mul(GROWTH);
+        (rows > 0).then_some(rows)
+    })
+}
+
 /// Rows of a page, and whether there are more.
 #[derive(Clone, Debug)]
 pub struct Paged<T> {
@@ -67,6 +89,8 @@ pub(crate) struct Listing {
     args: Vec<Arg>,
     column: &'static str,
     order: Order,
+    /// The last row that is looked at.
+    until: Option<Position>,
 }
 
 impl Listing {
@@ -77,6 +101,7 @@ impl Listing {
             args,
             column: "created_at",
             order: Order::default(),
+            until: None,
         }
     }
 
@@ -114,15 +139,19 @@ impl Listing {
         self.sql.push_str(condition);
     }
 
-    /// Keeps rows up to this place, it among them.
-    pub(crate) fn up_to(&mut self, last: &Position) {
-        let (column, (_, _, until)) = (self.column, self.signs());
+    /// Keeps rows up to this place, it among them; it stands in the span of the page.
+    pub(crate) fn up_to(&mut self, last: Position) {
+        self.until = Some(last);
+    }
+
+    /// Keeps rows on this side of a place. It is one value, which both engines find in an index. Of two conditions with
+    /// an OR between them PostgreSQL asks every row from the beginning of the list on.
+    fn only_placed(&mut self, sign: &str, place: &Position) {
         let (at_place, id_place) = (self.args.len() + 1, self.args.len() + 2);
-        self.args.push(last.at.into());
-        self.args.push((&last.id).into());
-        self.only_where(&format!(
-            "({column}, id) {until} (${at_place}, ${id_place})"
-        ));
+        self.args.push(place.at.into());
+        self.args.push((&place.id).into());
+        let column = self.column;
+        self.only_where(&format!("({column}, id) {sign} (${at_place}, ${id_place})"));
     }
 
     /// What rows behind a place fulfil, how they are sorted, and what rows up to a place fulfil.
@@ -218,22 +247,24 @@ impl Listing {
             created_after,
             created_before,
         } = page;
-        let (column, (behind, direction, _)) = (self.column, self.signs());
-        if let Some(from) = created_after {
-            self.only(&format!("{column} >= ?"), *from);
-        }
-        if let Some(until) = created_before {
-            self.only(&format!("{column} < ?"), *until);
-        }
-        if let Some(Position { at, id }) = after {
-            let (at_place, id_place) = (self.args.len() + 1, self.args.len() + 2);
-            self.args.push((*at).into());
-            self.args.push(id.into());
-            // As one value, which both engines find in an index. Of two conditions with an OR between them PostgreSQL
-            // asks every row from the beginning of the list on.
-            self.sql.push_str(&format!(
-                " AND ({column}, id) {behind} (${at_place}, ${id_place})"
-            ));
+        let (column, (behind, direction, until)) = (self.column, self.signs());
+        // No id is empty: this place is before all rows of the instant.
+        let instant = |at: &Timestamp| Position::new(*at, "");
+        let (from, to) = (
+            created_after.as_ref().map(instant),
+            created_before.as_ref().map(instant),
+        );
+        let (near, far) = match self.order {
+            Order::NewestFirst => (to, from),
+            Order::OldestFirst => (from, to),
+        };
+        // One condition for each end: of two, SQLite looks for the first in the index and asks the other of every row.
+        let near = after.clone().or(near);
+        let far = self.until.take().or(far);
+        for (sign, place) in [(behind, near), (until, far)] {
+            if let Some(place) = place {
+                self.only_placed(sign, &place);
+            }
         }
         // One more than asked for tells whether there are more.
         self.args.push(limit.saturating_add(1).into());
@@ -249,6 +280,61 @@ impl Listing {
 mod tests {
     use super::*;
     use crate::engine::args;
+
+    #[test]
+    fn a_page_looks_at_few_rows_first_and_at_so_many_in_all() {
+        let first: Vec<u32> = slices(50).take(5).collect();
+        assert_eq!(first, [102, 816, 6_528, SLICE_ROWS, SLICE_ROWS]);
+        for limit in [0, 1, 50, 1_000, u32::MAX] {
+            assert_eq!(slices(limit).sum::<u32>(), PAGE_ROWS, "{limit}");
+            assert!(slices(limit).all(|rows| rows <= SLICE_ROWS));
+        }
+    }
+
+    /// Two would be one too many: SQLite finds the first of them in its index alone.
+    #[test]
+    fn a_page_has_one_condition_at_each_end() {
+        let page = Page {
+            limit: 50,
+            after: Some(Position::new(Timestamp(7), "x")),
+            created_after: Some(Timestamp(3)),
+            created_before: Some(Timestamp(9)),
+        };
+        let first = Page {
+            after: None,
+            ..page.clone()
+        };
+        for (order, page, until, conditions) in [
+            (Order::NewestFirst, &first, None, "(9, '') >= (3, '')"),
+            (Order::NewestFirst, &page, None, "(7, 'x') >= (3, '')"),
+            (Order::NewestFirst, &page, Some(5), "(7, 'x') >= (5, 'y')"),
+            (Order::OldestFirst, &first, None, "(3, '') <= (9, '')"),
+            (Order::OldestFirst, &page, Some(8), "(7, 'x') <= (8, 'y')"),
+        ] {
+            let mut listing = Listing::new("SELECT", args![]).by("at", order);
+            if let Some(at) = until {
+                listing.up_to(Position::new(Timestamp(at), "y"));
+            }
+            let (sql, arguments) = listing.statement(page);
+            let (behind, _, end) = Listing::new("", args![]).by("at", order).signs();
+            let expected =
+                format!("AND (at, id) {behind} ($1, $2) AND (at, id) {end} ($3, $4) ORDER");
+            assert!(sql.contains(&expected), "{sql}");
+            let shown: Vec<String> = arguments
+                .iter()
+                .map(|argument| match argument {
+                    Arg::Int(Some(number)) => number.to_string(),
+                    Arg::Text(Some(text)) => format!("'{text}'"),
+                    _ => "?".to_owned(),
+                })
+                .collect();
+            let shown = format!(
+                "({}, {}) {end} ({}, {})",
+                shown[0], shown[1], shown[2], shown[3]
+            );
+            assert_eq!(shown, conditions);
+        }
+    }
 
     /// The contract tests hold the indexes against this text.
     #[test]

@@ -4,21 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
 use crate::engine::{Row, args};
-use crate::{Store, StoreError};
-
-/// A span of one organization's log.
-#[derive(Clone, Debug)]
-pub struct Span {
-    pub org_id: String,
-    pub mode: Mode,
-    /// Half open.
-    pub from: Timestamp,
-    pub to: Timestamp,
-}
+use crate::page::Position;
+use crate::usage::Span;
+use crate::{Store, StoreError, audit};
 
 /// What was found in a span.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +51,8 @@ impl Counts {
 const BATCH_ROWS: u32 = 1_000;
 /// Rows that are counted at most: a page must not read a log of years.
 const MAX_ROWS: usize = 50_000;
+/// Slices of the log that are looked at for them at most: five million rows, a matter of seconds.
+const MAX_SLICES: usize = 250;
 
 /// Counts the rows of a span.
 ///
@@ -67,24 +60,38 @@ const MAX_ROWS: usize = 50_000;
 /// Those of the database.
 pub async fn read(store: &Store, span: &Span) -> Result<Activity, StoreError> {
     let mut activity = Activity::default();
-    let mut after = (span.from.plus_ms(-1), String::new());
+    let mut after = Position::new(span.from, "");
     let mut seen = 0;
-    loop {
-        let rows = batch(store, span, &after).await?;
-        if seen >= MAX_ROWS && !rows.is_empty() {
-            activity.is_cut = true;
-            return Ok(activity);
+    for _ in 0..MAX_SLICES {
+        let (of, behind) = (span.clone(), after.clone());
+        let place = store
+            .db
+            .report(|cx| Box::pin(async move { audit::place(cx, &of, &behind).await }));
+        let next = place.await?;
+        let until = next.clone().unwrap_or_else(|| Position::new(span.to, ""));
+        loop {
+            let rows = batch(store, span, &after, &until).await?;
+            if seen >= MAX_ROWS && !rows.is_empty() {
+                activity.is_cut = true;
+                return Ok(activity);
+            }
+            let is_last = rows.len() < BATCH_ROWS as usize;
+            for row in rows {
+                seen += 1;
+                count(&mut activity, &row);
+                after = Position::new(row.occurred_at, &row.id);
+            }
+            if is_last {
+                break;
+            }
         }
-        let is_last = rows.len() < BATCH_ROWS as usize;
-        for row in rows {
-            seen += 1;
-            after = (row.occurred_at, row.id.clone());
-            count(&mut activity, &row);
-        }
-        if is_last {
-            return Ok(activity);
+        match next {
+            Some(next) => after = next,
+            None => return Ok(activity),
         }
     }
+    activity.is_cut = true;
+    Ok(activity)
 }
 
 /// What is counted of a row.
@@ -96,21 +103,32 @@ struct Found {
     document: Value,
 }
 
+/// The first rows with PHI behind one place, up to another.
 async fn batch(
     store: &Store,
     span: &Span,
-    (at, id): &(Timestamp, String),
+    after: &Position,
+    until: &Position,
 ) -> Result<Vec<Found>, StoreError> {
-    let arguments = args![&span.org_id, span.mode, *at, id, span.to, BATCH_ROWS, true];
+    let arguments = args![
+        &span.org_id,
+        span.mode,
+        after.at,
+        &after.id,
+        until.at,
+        &until.id,
+        true,
+        BATCH_ROWS
+    ];
     store
         .db
-        .read(|cx| {
+        .report(|cx| {
             Box::pin(async move {
                 // The row of an intent says what the row of its end says again.
                 let sql = "SELECT id, occurred_at, event, surface, document FROM audit \
                            WHERE org_id = $1 AND mode = $2 AND (occurred_at, id) > ($3, $4) \
-                           AND occurred_at < $5 AND phi_detected = $7 AND phase <> 'requested' \
-                           ORDER BY occurred_at, id LIMIT $6";
+                           AND (occurred_at, id) <= ($5, $6) AND phi_detected = $7 AND phase <> 'requested' \
+                           ORDER BY occurred_at, id LIMIT $8";
                 let rows = cx.rows(sql, arguments).await?;
                 rows.iter().map(found).collect()
             })

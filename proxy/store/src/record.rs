@@ -53,7 +53,7 @@ impl CreatedVia {
 }
 
 /// Records that a scan reads at once.
-const SCAN_ROWS: usize = 500;
+const SCAN_ROWS: u32 = 500;
 /// 4 MiB: sealed values that are read at once, where one record may have 1 MiB of them.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The size of a record, which neither engine reads its values for.
@@ -185,9 +185,8 @@ pub async fn list(
             };
             let sizes = listing(BYTES).read(cx, &page, |row| row.get("bytes"));
             let sizes = sizes.await?;
-            let count = fitting(sizes.rows.iter().copied());
             let fewer = Page {
-                limit: u32::try_from(count).unwrap_or(page.limit),
+                limit: fitting(sizes.rows.iter().copied()),
                 ..page
             };
             let read = |row: &Row| from_row(row, &key);
@@ -242,26 +241,31 @@ async fn batch(
     condition: &str,
     arguments: Vec<Arg>,
 ) -> Result<Vec<Row>, StoreError> {
-    let behind = |columns, limit| {
-        format!("SELECT {columns} FROM records WHERE {condition} ORDER BY id LIMIT {limit}")
+    // One text, however many are read: each other one is one more statement to prepare.
+    let statement = |columns, limit: u32| {
+        let mut arguments = arguments.clone();
+        arguments.push(limit.into());
+        let place = arguments.len();
+        let sql =
+            format!("SELECT {columns} FROM records WHERE {condition} ORDER BY id LIMIT ${place}");
+        (sql, arguments)
     };
-    let sizes = cx
-        .rows_of(behind(BYTES, SCAN_ROWS), arguments.clone())
-        .await?;
+    let (sql, arguments) = statement(BYTES, SCAN_ROWS);
+    let sizes = cx.rows_of(sql, arguments).await?;
     let sizes = sizes.iter().map(|row| row.get("bytes"));
     let sizes = sizes.collect::<Result<Vec<u64>, _>>()?;
-    let count = fitting(sizes.into_iter());
-    cx.rows_of(behind("*", count), arguments).await
+    let (sql, arguments) = statement("*", fitting(sizes.into_iter()));
+    cx.rows_of(sql, arguments).await
 }
 
 /// How many values of these sizes are held at once: one, or as many as have [`MAX_BYTES`] together.
-fn fitting(sizes: impl Iterator<Item = u64>) -> usize {
+fn fitting(sizes: impl Iterator<Item = u64>) -> u32 {
     let mut bytes = 0;
     let within = sizes.take_while(|size| {
         bytes += size;
         bytes <= MAX_BYTES
     });
-    within.count().max(1)
+    u32::try_from(within.count()).unwrap_or(u32::MAX).max(1)
 }
 
 fn show(

@@ -1,12 +1,16 @@
-//! What was used in a span of time, from the ledger and the audit log themselves (contract 12.3).
+//! What was used in a span of time, from the ledger and the audit log themselves (contract 12.3), some rows of them at
+//! a time.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use svc_core::chat::Usage;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::{MS_PER_DAY, Timestamp};
 
-use crate::engine::{Connection, Row, args};
-use crate::page::Position;
+use crate::engine::{Arg, Connection, Row, args};
+use crate::page::{Position, SLICE_ROWS};
 use crate::{Store, StoreError, audit};
 
 /// Which part of the books is asked for: `[from, to)`.
@@ -107,9 +111,9 @@ pub struct Group {
 /// The row of a solver run.
 const SOLVED: &str = "workflow.solve_completed";
 /// Lines of a breakdown.
-const MAX_GROUPS: u32 = 1_000;
+const MAX_GROUPS: usize = 1_000;
 
-/// Sums up a span.
+/// Sums up a span. What is settled meanwhile may be in some of the numbers and not in others.
 ///
 /// # Errors
 /// Those of the database.
@@ -118,24 +122,114 @@ pub async fn read(
     span: &Span,
     group_by: Option<GroupBy>,
 ) -> Result<Used, StoreError> {
-    let of = span.clone();
-    let mut used = store
-        .db
-        .report(move |cx| {
-            Box::pin(async move {
-                let mut used = sums(cx, &of).await?;
-                if let Some(group_by) = group_by {
-                    used.breakdown = breakdown(cx, &of, group_by).await?;
-                }
-                Ok(used)
-            })
-        })
-        .await?;
+    let mut used = Used::default();
+    let mut groups = BTreeMap::new();
+    for (cycle, first) in cycles(store, span).await? {
+        let mut next = Some(first);
+        while let Some(from) = next {
+            let of = span.clone();
+            let part = store.db.report(move |cx| {
+                Box::pin(async move { postings(cx, &of, cycle, from, group_by).await })
+            });
+            let (part, behind) = part.await?;
+            add(&mut used, &mut groups, part);
+            next = behind;
+        }
+    }
+    used.breakdown = groups.into_values().collect();
+    // Groups of equal credits stay in the order of their names.
+    used.breakdown.sort_by_key(|group| Reverse(group.credits));
+    used.breakdown.truncate(MAX_GROUPS);
     count(store, span, &mut used).await?;
     Ok(used)
 }
 
-async fn sums(cx: &mut Connection, span: &Span) -> Result<Used, StoreError> {
+/// The cycles that have postings of the span, and when the first one of each was made. A run that ends after its cycle
+/// is billed in it all the same: only the postings tell which cycles a span has.
+async fn cycles(store: &Store, span: &Span) -> Result<Vec<(Timestamp, Timestamp)>, StoreError> {
+    let arguments = args![&span.org_id, span.mode, span.from, span.to];
+    let rows = store.db.read(|cx| {
+        Box::pin(async move {
+            // One look into the index for each cycle; as a join, PostgreSQL may read the whole ledger.
+            let sql = "SELECT b.cycle_start, (SELECT MIN(l.created_at) FROM ledger l WHERE l.org_id = $1 \
+                       AND l.mode = $2 AND l.kind = 'debit' AND l.cycle_start = b.cycle_start \
+                       AND l.created_at >= $3 AND l.created_at < $4) AS first_at \
+                       FROM budgets b WHERE b.org_id = $1 AND b.mode = $2 ORDER BY b.cycle_start";
+            cx.rows(sql, arguments).await
+        })
+    });
+    let mut cycles = Vec::new();
+    for row in rows.await? {
+        if let Some(first) = row.get("first_at")? {
+            cycles.push((row.get("cycle_start")?, first));
+        }
+    }
+    Ok(cycles)
+}
+
+/// What some postings of a cycle sum up to, and the instant at which the next ones begin; `None` where the span ends
+/// before.
+async fn postings(
+    cx: &mut Connection,
+    span: &Span,
+    cycle: Timestamp,
+    from: Timestamp,
+    group_by: Option<GroupBy>,
+) -> Result<(Used, Option<Timestamp>), StoreError> {
+    let sql = "SELECT created_at FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' \
+               AND cycle_start = $3 AND created_at >= $4 AND created_at < $5 \
+               ORDER BY created_at LIMIT 1 OFFSET $6";
+    let between = |to| args![&span.org_id, span.mode, cycle, from, to];
+    let mut arguments = between(span.to);
+    arguments.push(SLICE_ROWS.into());
+    let next: Option<Timestamp> = cx.one(sql, arguments, |row| row.get("created_at")).await?;
+    // An instant is never divided.
+    let next = next.map(|next| next.max(from.plus_ms(1)));
+    let to = next.unwrap_or(span.to);
+    let mut used = sums(cx, between(to)).await?;
+    if let Some(group_by) = group_by {
+        used.breakdown = breakdown(cx, between(to), group_by).await?;
+    }
+    Ok((used, next))
+}
+
+/// Adds what some postings sum up to.
+fn add(used: &mut Used, groups: &mut BTreeMap<String, Group>, part: Used) {
+    let Used {
+        credits,
+        spend_usd,
+        sonnet_equivalent_tokens,
+        tokens,
+        requests: _,
+        actions: _,
+        breakdown,
+    } = part;
+    let Usage {
+        input_tokens,
+        output_tokens,
+        cache_read_input_tokens,
+        cache_creation_input_tokens,
+    } = tokens;
+    used.credits += credits;
+    used.spend_usd += spend_usd;
+    used.sonnet_equivalent_tokens += sonnet_equivalent_tokens;
+    used.tokens.input_tokens += input_tokens;
+    used.tokens.output_tokens += output_tokens;
+    used.tokens.cache_read_input_tokens += cache_read_input_tokens;
+    used.tokens.cache_creation_input_tokens += cache_creation_input_tokens;
+    for group in breakdown {
+        match groups.get_mut(&group.name) {
+            Some(sum) => {
+                sum.requests += group.requests;
+                sum.credits += group.credits;
+                sum.cost_usd += group.cost_usd;
+            }
+            None => drop(groups.insert(group.name.clone(), group)),
+        }
+    }
+}
+
+async fn sums(cx: &mut Connection, arguments: Vec<Arg>) -> Result<Used, StoreError> {
     let sql = "SELECT CAST(COALESCE(SUM(ABS(amount_micro)), 0) AS BIGINT) AS credits, \
                CAST(COALESCE(SUM(cost_usd_micro), 0) AS BIGINT) AS cost, \
                CAST(COALESCE(SUM(sonnet_equivalent_tokens), 0) AS BIGINT) AS equivalent, \
@@ -143,9 +237,9 @@ async fn sums(cx: &mut Connection, span: &Span) -> Result<Used, StoreError> {
                CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) AS output, \
                CAST(COALESCE(SUM(cache_read_tokens), 0) AS BIGINT) AS cache_read, \
                CAST(COALESCE(SUM(cache_creation_tokens), 0) AS BIGINT) AS cache_creation \
-               FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' \
-               AND created_at >= $3 AND created_at < $4";
-    let row = cx.row(sql, arguments(span)).await?;
+               FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' AND cycle_start = $3 \
+               AND created_at >= $4 AND created_at < $5";
+    let row = cx.row(sql, arguments).await?;
     let row = row.ok_or(StoreError::Missing("sum"))?;
     Ok(Used {
         credits: row.get("credits")?,
@@ -219,7 +313,7 @@ async fn slice(
 
 async fn breakdown(
     cx: &mut Connection,
-    span: &Span,
+    arguments: Vec<Arg>,
     group_by: GroupBy,
 ) -> Result<Vec<Group>, StoreError> {
     let column = group_by.column();
@@ -227,10 +321,11 @@ async fn breakdown(
         "SELECT name, COUNT(*) AS requests, CAST(SUM(amount) AS BIGINT) AS credits, \
          CAST(SUM(cost) AS BIGINT) AS cost FROM \
          (SELECT {column} AS name, ABS(l.amount_micro) AS amount, l.cost_usd_micro AS cost FROM ledger l \
-         WHERE l.org_id = $1 AND l.mode = $2 AND l.kind = 'debit' AND l.created_at >= $3 AND l.created_at < $4) \
-         AS lines WHERE name IS NOT NULL GROUP BY name ORDER BY credits DESC, name LIMIT {MAX_GROUPS}"
+         WHERE l.org_id = $1 AND l.mode = $2 AND l.kind = 'debit' AND l.cycle_start = $3 \
+         AND l.created_at >= $4 AND l.created_at < $5) \
+         AS lines WHERE name IS NOT NULL GROUP BY name"
     );
-    let rows = cx.rows_of(sql, arguments(span)).await?;
+    let rows = cx.rows_of(sql, arguments).await?;
     rows.iter().map(|row| group(row, group_by)).collect()
 }
 
@@ -251,8 +346,4 @@ fn group(row: &Row, group_by: GroupBy) -> Result<Group, StoreError> {
         credits: row.get("credits")?,
         cost_usd: row.get("cost")?,
     })
-}
-
-fn arguments(span: &Span) -> Vec<crate::engine::Arg> {
-    args![&span.org_id, span.mode, span.from, span.to]
 }

@@ -297,9 +297,9 @@ impl Export {
         };
         let store = &self.gateway.store;
         let found = audit_tree::absent(store, &self.organization_id, self.mode, &page).await?;
-        let leaves = found.iter().map(|absent| absent.leaf.index).collect();
-        let kept = self.material(leaves).await?;
-        for absent in &found {
+        let leaves = found.leaves.iter().map(|absent| absent.leaf.index);
+        let kept = self.material(leaves.collect()).await?;
+        for absent in &found.leaves {
             self.absent += 1;
             let Absent {
                 audit_id,
@@ -316,11 +316,8 @@ impl Export {
             let line = json!({"type": "absent", "data": data, "proof": proof});
             self.line(&line, out);
         }
-        let last = found
-            .last()
-            .filter(|_| found.len() >= BATCH_ROWS as usize)
-            .map(|absent| (absent.occurred_at, absent.leaf.index));
-        Ok(last.map_or(Next::End, |last| Next::Absent(Some(last))))
+        let next = found.next.map(|last| Next::Absent(Some(last)));
+        Ok(next.unwrap_or(Next::End))
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {

@@ -7,7 +7,8 @@ use svc_core::time::{MS_PER_DAY, Timestamp};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::role::not_allowed;
 use svc_store::audit::Row;
-use svc_store::phi_activity::{self, Activity, Counts, Span};
+use svc_store::phi_activity::{self, Activity, Counts};
+use svc_store::usage::Span;
 
 use crate::chart::{self, Bar};
 use crate::field::{Choice, Select};

@@ -1,14 +1,16 @@
 //! The audit log and the ledger cannot be changed; epochs.
 
 use futures_util::future::{join, join_all};
+use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 use svc_store::audit::{self, APPEND_ROWS, Filter, Phase};
+use svc_store::audit_tree::{self, AbsentPage};
 use svc_store::bootstrap::template;
 use svc_store::inference;
 use svc_store::page::{Order, Page};
-use svc_store::usage::{self, Span};
-use svc_store::{StoreError, TransactionError, policy_epoch};
+use svc_store::usage::{self, GroupBy, Span};
+use svc_store::{StoreError, TransactionError, phi_activity, policy_epoch};
 
 use crate::database::TestDb;
 use crate::fixture;
@@ -22,6 +24,7 @@ on_both! {
     what_is_rare_is_found_page_by_page,
     a_family_is_what_its_name_says,
     whatever_ended_in_a_span_is_counted_once,
+    whatever_was_charged_in_a_span_is_summed_up_once,
     epochs_are_stable_and_increase,
     replicas_agree_on_epochs,
     a_policy_set_is_entered_whole_or_not_at_all,
@@ -150,15 +153,9 @@ async fn what_is_rare_is_found_page_by_page(db: TestDb) {
     audit::append(&store, std::slice::from_ref(&rare))
         .await
         .unwrap();
-    let now = fixture::NOW.0;
-    let many = format!(
-        "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
-         phi_detected, document) WITH RECURSIVE numbers (n) AS \
-         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {LOOKED_AT}) \
-         SELECT 'aud_' || n, 'org_1', 'live', 'req_x' || n, 'terminal', 'inference.completed', {now} + n, \
-         'api_key', 'success', FALSE, '{{}}' FROM numbers"
-    );
-    db.tamper(&many).await.unwrap();
+    let later = format!("{} + n + 1", fixture::NOW.0);
+    let many = ["'inference.completed'", &later, "FALSE"];
+    fixture::many_rows(&db, LOOKED_AT, many).await;
     let page = |after| Page {
         limit: 10,
         after,
@@ -194,6 +191,18 @@ async fn what_is_rare_is_found_page_by_page(db: TestDb) {
         ..Filter::default()
     };
     assert_eq!(list(&of_event, None).await, found);
+    // So is that of a request.
+    let of_request = Filter {
+        request_id: Some("req_1".to_owned()),
+        actor_type: Some("api_key".to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(list(&of_request, None).await, found);
+    let of_another = Filter {
+        actor_type: Some("user".to_owned()),
+        ..of_request
+    };
+    assert_eq!(list(&of_another, None).await, (Vec::new(), None));
 }
 
 async fn a_family_is_what_its_name_says(db: TestDb) {
@@ -219,27 +228,91 @@ async fn a_family_is_what_its_name_says(db: TestDb) {
     }
 }
 
-/// Three rows an instant, and more of them than one statement counts.
-async fn whatever_ended_in_a_span_is_counted_once(db: TestDb) {
-    let store = db.open().await;
-    let now = fixture::NOW.0;
-    let many = format!(
-        "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
-         phi_detected, document) WITH RECURSIVE numbers (n) AS \
-         (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 45002) \
-         SELECT 'aud_' || n, 'org_1', 'live', 'req_' || n, 'terminal', \
-         CASE WHEN n % 3 = 0 THEN 'workflow.solve_completed' ELSE 'inference.completed' END, {now} + n / 3, \
-         'api_key', 'success', FALSE, '{{}}' FROM numbers"
-    );
-    db.tamper(&many).await.unwrap();
-    let span = Span {
-        org_id: "org_1".to_owned(),
+/// Rows that more than one statement counts.
+const COUNTED: u32 = 45_003;
+
+/// From the second of [`COUNTED`] instants of three rows each to before the last.
+fn span(org_id: &str) -> Span {
+    Span {
+        org_id: org_id.to_owned(),
         mode: Mode::Live,
         from: fixture::NOW.plus_ms(1),
         to: fixture::NOW.plus_ms(15_000),
-    };
-    let used = usage::read(&store, &span, None).await.unwrap();
+    }
+}
+
+async fn whatever_ended_in_a_span_is_counted_once(db: TestDb) {
+    let store = db.open().await;
+    let event =
+        "CASE WHEN n % 3 = 0 THEN 'workflow.solve_completed' ELSE 'inference.completed' END";
+    let at = format!("{} + n / 3", fixture::NOW.0);
+    fixture::many_rows(&db, COUNTED, [event, &at, "n % 3 = 1"]).await;
+    let used = usage::read(&store, &span("org_1"), None).await.unwrap();
     assert_eq!((used.actions, used.requests.succeeded), (14_999, 29_998));
+    let found = phi_activity::read(&store, &span("org_1")).await.unwrap();
+    assert_eq!((found.requests, found.is_cut), (14_999, false));
+}
+
+async fn whatever_was_charged_in_a_span_is_summed_up_once(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let now = fixture::NOW.0;
+    for cycle in [0, 1] {
+        let budget = format!(
+            "INSERT INTO budgets (org_id, mode, cycle_start, cycle_end, used_credits_micro, used_spend_micro, \
+             held_credits_micro, held_spend_micro) VALUES ('{org}', 'live', {cycle}, {cycle} + 1, 0, 0, 0, 0)"
+        );
+        db.tamper(&budget).await.unwrap();
+    }
+    // Those of one cycle have one instant, and are more than one statement sums up.
+    let postings = format!(
+        "INSERT INTO ledger (id, org_id, mode, request_id, kind, account, amount_micro, unit, cost_usd_micro, \
+         price_list, cycle_start, result, model, surface, actor_type, actor_id, billed_to, \
+         sonnet_equivalent_tokens, input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, created_at) \
+         WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < {COUNTED}) \
+         SELECT 'l' || n, '{org}', 'live', 'req_' || n, 'debit', 'org:usage', 1, 'credit', 2, 'p', n % 2, \
+         'success', 'model_' || (n % 5), 'native', 'api_key', 'key_1', 'operator', 3, 4, 5, 6, 7, \
+         {now} + CASE WHEN n % 2 = 0 THEN n / 3 ELSE 1 END FROM numbers"
+    );
+    db.tamper(&postings).await.unwrap();
+    let is_in = |n: &u32| n % 2 == 1 || (1..15_000).contains(&(n / 3));
+    let of_model = |model: u32| {
+        let is_of = |n: &u32| n % 5 == model && is_in(n);
+        u64::try_from((0..COUNTED).filter(is_of).count()).unwrap()
+    };
+    let span = span(&org);
+    let used = usage::read(&store, &span, Some(GroupBy::Model)).await;
+    let used = used.unwrap();
+    let count: u64 = (0..5).map(of_model).sum();
+    assert_eq!(used.sonnet_equivalent_tokens, 3 * count);
+    let tokens = used.tokens;
+    assert_eq!(
+        [
+            tokens.input_tokens,
+            tokens.output_tokens,
+            tokens.cache_read_input_tokens,
+            tokens.cache_creation_input_tokens
+        ],
+        [4, 5, 6, 7].map(|each| each * count)
+    );
+    let micro = |amount: u64| Micro(i64::try_from(amount).unwrap());
+    assert_eq!(
+        (used.credits, used.spend_usd),
+        (micro(count), micro(2 * count))
+    );
+    let mut expected: Vec<(u64, String)> = (0..5)
+        .map(|model| (of_model(model), format!("model_{model}")))
+        .collect();
+    expected.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let lines = used.breakdown.into_iter();
+    let lines: Vec<(u64, String)> = lines
+        .map(|group| {
+            let sums = (micro(group.requests), micro(2 * group.requests));
+            assert_eq!((group.credits, group.cost_usd), sums);
+            (group.requests, group.name)
+        })
+        .collect();
+    assert_eq!(lines, expected);
 }
 
 /// Whoever reads much waits for others who do, and nobody waits for them.
@@ -257,8 +330,24 @@ async fn reports_on_postgres_leave_connections_to_others() {
         created_after: None,
         created_before: None,
     };
-    let filter = Filter::default();
-    let reports = (0..12).map(|_| audit::list(&store, "org_1", Mode::Live, &filter, &page));
+    let absent = AbsentPage {
+        from: None,
+        to: None,
+        size: 1,
+        after: None,
+        limit: 10,
+    };
+    let (filter, span) = (Filter::default(), span("org_1"));
+    let reports = (0..12).map(async |number| match number % 4 {
+        0 => audit::list(&store, "org_1", Mode::Live, &filter, &page)
+            .await
+            .map(drop),
+        1 => audit_tree::absent(&store, "org_1", Mode::Live, &absent)
+            .await
+            .map(drop),
+        2 => phi_activity::read(&store, &span).await.map(drop),
+        _ => usage::read(&store, &span, None).await.map(drop),
+    });
     let others = async {
         db.until_somebody_waits().await;
         store.ping().await.unwrap();

@@ -31,6 +31,7 @@ on_both! {
     a_long_conversation_expires_some_messages_at_a_time,
     an_organization_that_fails_keeps_no_other_waiting,
     absent_rows_are_listed,
+    what_is_absent_is_found_page_by_page,
     rows_that_were_removed_unsealed_hold_up_no_other,
 }
 
@@ -489,11 +490,8 @@ async fn absent_rows_are_listed(db: TestDb) {
     };
     let absent = async |page: AbsentPage| {
         let found = audit_tree::absent(&store, "org_1", Mode::Live, &page).await;
-        let found = found.unwrap();
-        found
-            .into_iter()
-            .map(|absent| absent.audit_id)
-            .collect::<Vec<_>>()
+        let leaves = found.unwrap().leaves.into_iter();
+        leaves.map(|absent| absent.audit_id).collect::<Vec<_>>()
     };
     assert!(absent(page(5)).await.is_empty());
     db.disarm().await;
@@ -519,6 +517,49 @@ async fn absent_rows_are_listed(db: TestDb) {
         .await
         .unwrap();
     assert_eq!(audit_tree::lost(&store).await.unwrap(), 1);
+}
+
+/// Leaves that one page looks at.
+const LOOKED_AT: u32 = 200_000;
+
+async fn what_is_absent_is_found_page_by_page(db: TestDb) {
+    let store = db.open().await;
+    let (before, now, after) = (NOW.0 - 1, NOW.0, NOW.0 + i64::from(LOOKED_AT));
+    let at = format!("{now} + n / 3");
+    let many = ["'inference.completed'", at.as_str(), "FALSE"];
+    fixture::many_rows(&db, LOOKED_AT, many).await;
+    let hash = "x".repeat(32);
+    let bytes = if db.is_sqlite() { "BLOB" } else { "BYTEA" };
+    let leaves = format!(
+        "INSERT INTO audit_leaves (leaf_index, audit_id, leaf_hash, org_id, mode, occurred_at) \
+         SELECT n, id, CAST('{hash}' AS {bytes}), 'org_1', 'live', at FROM \
+         (SELECT CAST(SUBSTR(id, 5) AS BIGINT) + 3 AS n, id, occurred_at AS at FROM audit \
+         UNION ALL SELECT 0, 'gone_0', {before} UNION ALL SELECT 1, 'gone_1', {before} \
+         UNION ALL SELECT 2, 'gone_2', {before} UNION ALL SELECT {LOOKED_AT} + 3, 'gone_3', {after}) AS leaves"
+    );
+    db.tamper(&leaves).await.unwrap();
+    let mut after = None;
+    let mut pages = Vec::new();
+    loop {
+        let page = AbsentPage {
+            from: None,
+            to: None,
+            size: u64::from(LOOKED_AT) + 4,
+            after,
+            limit: 2,
+        };
+        let found = audit_tree::absent(&store, "org_1", Mode::Live, &page).await;
+        let found = found.unwrap();
+        let leaves = found.leaves.into_iter();
+        pages.push(leaves.map(|absent| absent.audit_id).collect::<Vec<_>>());
+        after = found.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    // The second one ends before it is full.
+    let expected = [&["gone_0", "gone_1"][..], &["gone_2"], &["gone_3"]];
+    assert_eq!(pages, expected);
 }
 
 async fn rows_that_were_removed_unsealed_hold_up_no_other(db: TestDb) {

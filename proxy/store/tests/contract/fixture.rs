@@ -101,6 +101,19 @@ pub(crate) fn row(org_id: &str, request_id: &str, phase: Phase, event: &str) -> 
     }
 }
 
+/// Writes rows of `org_1` past the store, their number `n` from 0 on. What happened, when, and whether PHI was found:
+/// as SQL of the number.
+pub(crate) async fn many_rows(db: &TestDb, count: u32, [event, at, phi]: [&str; 3]) {
+    let sql = format!(
+        "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
+         phi_detected, document) WITH RECURSIVE numbers (n) AS \
+         (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < {count}) \
+         SELECT 'aud_' || n, 'org_1', 'live', 'req_x' || n, 'terminal', {event}, {at}, 'api_key', 'success', \
+         {phi}, '{{}}' FROM numbers"
+    );
+    assert_eq!(db.tamper(&sql).await.unwrap(), u64::from(count));
+}
+
 /// Gives the organization a new key, and its version.
 pub(crate) async fn rotate(store: &Store, org_id: &str) -> Result<u32, StoreError> {
     let row = |_| {

@@ -1,10 +1,14 @@
 //! Opening, migrating, closing, and running work from anywhere.
 
-use futures_util::future::join_all;
+use futures_util::StreamExt;
+use futures_util::future::{join, join_all};
+use futures_util::stream::FuturesUnordered;
 use svc_core::secret;
 use svc_core::secret::Mode;
 use svc_store::api_key::{self, ApiKey};
+use svc_store::audit::{self, Filter};
 use svc_store::master_key::MasterKey;
+use svc_store::page::Page;
 use svc_store::{Store, StoreError, StoreOptions, organization};
 use tokio::runtime::{Builder, Handle};
 
@@ -21,6 +25,7 @@ on_both! {
     work_outlives_a_caller_that_goes_away,
     a_full_queue_refuses_at_once,
     a_closed_store_says_so,
+    the_least_of_connections_is_enough_for_a_report,
 }
 
 async fn a_store_opens_again_and_keeps_what_it_had(db: TestDb) {
@@ -221,6 +226,54 @@ async fn a_closed_store_says_so(db: TestDb) {
     let written = api_key::create(&other, &key(1, &org), &[1; 32]).await;
     assert!(matches!(written, Err(StoreError::Closed)));
     other.close().await;
+}
+
+/// Reads what may be much.
+async fn report(store: &Store) -> Result<(), StoreError> {
+    let page = Page {
+        limit: 10,
+        after: None,
+        created_after: None,
+        created_before: None,
+    };
+    let found = audit::list(store, "org_1", Mode::Live, &Filter::default(), &page).await;
+    found.map(drop)
+}
+
+async fn the_least_of_connections_is_enough_for_a_report(db: TestDb) {
+    let options = StoreOptions {
+        connections: 0,
+        ..StoreOptions::default()
+    };
+    let master = MasterKey::from_bytes([7; 32]);
+    let store = Store::open(&db.url, options, master, &Handle::current())
+        .await
+        .unwrap();
+    report(&store).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_report_that_waits_on_postgres_ends_with_the_store() {
+    let db = TestDb::postgres().await;
+    let store = db.open().await;
+    let locked = db.begin().await;
+    let locked = locked
+        .run("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE")
+        .await;
+    let mut reports: FuturesUnordered<_> = (0..3).map(|_| report(&store)).collect();
+    let closing = async {
+        db.until_somebody_waits().await;
+        store.close().await;
+    };
+    let ends = async {
+        let first = reports.next().await.unwrap();
+        assert!(matches!(first, Err(StoreError::Closed)), "{first:?}");
+        locked.commit().await;
+        while let Some(other) = reports.next().await {
+            other.unwrap();
+        }
+    };
+    join(closing, ends).await;
 }
 
 #[tokio::test]

@@ -7,6 +7,9 @@ on_both! {
     those_who_act_for_an_agent_are_found_by_an_index,
     idle_sessions_are_found_by_an_index,
     what_is_beside_inferences_is_found_by_an_index,
+    a_request_is_found_by_an_index,
+    postings_of_a_span_are_found_by_an_index,
+    the_end_of_a_slice_of_leaves_is_found_by_an_index,
 }
 
 /// Of each list its table, what is given of its rows, and the column of its times.
@@ -90,4 +93,54 @@ async fn what_is_beside_inferences_is_found_by_an_index(db: TestDb) {
         "(ROW(occurred_at, id) >= ROW(3, 'x'::text)) AND (ROW(occurred_at, id) < ROW(7, 'x'::text))"
     };
     assert!(plan.contains(between), "{plan}");
+}
+
+async fn a_request_is_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let sql = "SELECT id, occurred_at, document FROM (SELECT * FROM audit WHERE request_id = 'x' LIMIT 3) AS audit \
+               WHERE org_id = 'x' AND mode = 'x' AND (occurred_at, id) < (7, 'x') \
+               ORDER BY occurred_at DESC, id DESC LIMIT 51";
+    let plan = db.plan(sql).await;
+    let place = if db.is_sqlite() {
+        "sqlite_autoindex_audit_2 (request_id=?)"
+    } else {
+        "audit_request_id_phase_key"
+    };
+    assert!(plan.contains(place), "{plan}");
+}
+
+async fn postings_of_a_span_are_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let cycles = "SELECT b.cycle_start, (SELECT MIN(l.created_at) FROM ledger l WHERE l.org_id = 'x' \
+                  AND l.mode = 'x' AND l.kind = 'debit' AND l.cycle_start = b.cycle_start \
+                  AND l.created_at >= 3 AND l.created_at < 7) AS first_at \
+                  FROM budgets b WHERE b.org_id = 'x' AND b.mode = 'x' ORDER BY b.cycle_start";
+    let place = "SELECT created_at FROM ledger WHERE org_id = 'x' AND mode = 'x' AND kind = 'debit' \
+                 AND cycle_start = 5 AND created_at >= 3 AND created_at < 7 ORDER BY created_at LIMIT 1 OFFSET 20000";
+    for (sql, cycle) in [(cycles, "b.cycle_start"), (place, "5")] {
+        let plan = db.plan(sql).await;
+        let between = if db.is_sqlite() {
+            "ledger_by_cycle (org_id=? AND mode=? AND cycle_start=? AND created_at>? AND created_at<?)".to_owned()
+        } else {
+            format!("(cycle_start = {cycle}) AND (created_at ")
+        };
+        assert!(plan.contains(&between), "{plan}");
+        assert!(
+            !plan.contains("TEMP B-TREE") && !plan.contains("Sort"),
+            "{plan}"
+        );
+    }
+}
+
+async fn the_end_of_a_slice_of_leaves_is_found_by_an_index(db: TestDb) {
+    db.open().await;
+    let sql = "SELECT occurred_at, leaf_index FROM audit_leaves WHERE org_id = 'x' AND mode = 'x' \
+               AND (occurred_at, leaf_index) > (3, 1) AND (occurred_at, leaf_index) <= (7, 1) \
+               ORDER BY occurred_at, leaf_index LIMIT 1 OFFSET 19999";
+    let plan = db.plan(sql).await;
+    assert!(plan.contains("audit_leaves_by_org"), "{plan}");
+    assert!(
+        !plan.contains("TEMP B-TREE") && !plan.contains("Sort"),
+        "{plan}"
+    );
 }
