@@ -229,6 +229,7 @@ impl Inner {
                 Err(_) => failure = telling(failure, UpstreamError::ConnectTimeout),
             }
         }
+        self.resolver.forget(&target.host);
         Err(failure)
     }
 
@@ -298,9 +299,19 @@ fn group_key(groups: &RandomState, target: &Target, trust: &Trust) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use std::time::Duration;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::sync::atomic::AtomicBool;
+
+    use bytes::Bytes;
+    use hickory_resolver::proto::op::{Message, ResponseCode};
+    use hickory_resolver::proto::rr::{RData, Record, RecordType};
+    use http::{HeaderMap, Method};
     use svc_pipeline::upstream::{ChosenBy, Deadlines};
+    use tokio::net::UdpSocket;
+    use tokio::task::JoinSet;
 
     fn target(name: &str) -> Target {
         let second = Duration::from_secs(1);
@@ -345,6 +356,72 @@ mod tests {
             &["2606:2800:21f::1", "fd00::1"],
         ] {
             assert_eq!(asked(answer), Err(UpstreamError::Forbidden), "{answer:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_whose_addresses_all_fail_is_asked_for_again() {
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let options = ConnectorOptions {
+            name_servers: vec![socket.local_addr().unwrap()],
+            ..ConnectorOptions::default()
+        };
+        let knows_ipv4 = Arc::new(AtomicBool::new(false));
+        let mut serving = JoinSet::new();
+        serving.spawn(serve_names(socket, Arc::clone(&knows_ipv4)));
+        let metrics = UpstreamMetrics::register(&prometheus::Registry::new()).unwrap();
+        let connector = PingoraConnector::new(options, Arc::new(|_, _| true), metrics).unwrap();
+        let lookup = || connector.inner.resolver.lookup("half.test");
+
+        let half = lookup().await.unwrap();
+        assert_eq!(*half, [IpAddr::from(Ipv6Addr::LOCALHOST)]);
+        let known = lookup().await.unwrap();
+        assert!(
+            Arc::ptr_eq(&half, &known),
+            "what is known is not put together anew"
+        );
+        knows_ipv4.store(true, Ordering::Relaxed);
+        let known = lookup().await.unwrap();
+        assert!(Arc::ptr_eq(&half, &known), "its records are still valid");
+
+        // Nobody listens there (RFC 863, and no privilege to).
+        let target = Target {
+            tls: false,
+            host: "half.test".into(),
+            port: 9,
+            ..target("half")
+        };
+        let request = OutboundRequest {
+            method: Method::GET,
+            path_and_query: "/".to_owned(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            reached: Reached::default(),
+        };
+        assert!(connector.send(Arc::new(target), request).await.is_err());
+        let both: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        assert_eq!(*lookup().await.unwrap(), both);
+    }
+
+    /// A name server whose records hold for an hour, and that fails for IPv4 until it is told of it.
+    async fn serve_names(socket: UdpSocket, knows_ipv4: Arc<AtomicBool>) {
+        let mut question = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut question).await {
+            let mut message = Message::from_vec(&question[..length])
+                .unwrap()
+                .into_response();
+            let query = message.queries[0].clone();
+            let address: IpAddr = match query.query_type() {
+                RecordType::AAAA => Ipv6Addr::LOCALHOST.into(),
+                _ => Ipv4Addr::LOCALHOST.into(),
+            };
+            if address.is_ipv6() || knows_ipv4.load(Ordering::Relaxed) {
+                let data = RData::from(address);
+                message.add_answer(Record::from_rdata(query.name().clone(), 3_600, data));
+            } else {
+                message.metadata.response_code = ResponseCode::ServFail;
+            }
+            socket.send_to(&message.to_vec().unwrap(), from).await.ok();
         }
     }
 

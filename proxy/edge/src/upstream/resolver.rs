@@ -71,6 +71,11 @@ impl Resolver {
         known.insert(host.into(), (Arc::clone(&addresses), found.valid_until()));
         Ok(addresses)
     }
+
+    /// The records of `host` are asked for again: they may have come for one family while the other went unanswered.
+    pub(super) fn forget(&self, host: &str) {
+        self.known.lock().remove(host);
+    }
 }
 
 /// A server that is asked over UDP, and over TCP where an answer is too long for that.
