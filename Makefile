@@ -3,7 +3,7 @@
 # Where rustup puts cargo, for shells that have not read its profile.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: setup run demo test soak bench fuzz
+.PHONY: setup run demo release test soak bench fuzz
 
 # What a build needs: C compiler, cmake, the wasm target; PostgreSQL for tests. Harmless to repeat.
 setup:
@@ -17,6 +17,11 @@ run: setup
 demo: setup
 	tests/scripts/demo
 
+# The gateway to deploy, compiled for the traffic that it is for, in target/deploy.
+release:
+	tests/scripts/setup --for-release
+	tests/scripts/release
+
 # Everything that must pass before a merge.
 test:
 	tests/scripts/setup --for-tests
@@ -26,8 +31,8 @@ test:
 soak: setup
 	tests/scripts/soak
 
-# CPU, latency and memory beside nginx and the bare upstream.
-bench: setup
+# CPU, latency and memory of what `make release` builds, beside nginx and the bare upstream.
+bench: setup release
 	tests/bench/run
 
 # Random input against every decoder, many times over.
