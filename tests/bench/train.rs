@@ -202,7 +202,7 @@ const PERSON: &str =
 fn visit(surface: Surface, model: &str, form: Form) -> Value {
     let [clean, person, _] = texts();
     let mut body = surface.question(model, &clean, form);
-    if let Some(messages) = body["messages"].as_array_mut() {
+    if let Some(messages) = body.get_mut("messages").and_then(Value::as_array_mut) {
         let person = person.replace(turn::WORD, "");
         let earlier = (0..12).map(|turn| {
             let role = if turn % 2 == 0 { "user" } else { "assistant" };
