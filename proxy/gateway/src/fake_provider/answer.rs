@@ -158,9 +158,10 @@ fn choose(
     connection: &Connection,
     seq: u64,
 ) -> Plan {
+    let answered = ask.tool_answer.as_deref().unwrap_or_default();
     let behaviour = provider
         .script
-        .take(&[&ask.model, &ask.said])
+        .take(&[&ask.model, &ask.said, answered])
         .or_else(|| directive::read(&ask.said))
         .unwrap_or_default();
     connection.pace(

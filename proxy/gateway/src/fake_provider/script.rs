@@ -26,7 +26,7 @@ pub(crate) struct Orders {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Behaviour {
-    /// Takes only requests whose model or last user turn contains this.
+    /// Takes only requests whose model, last user turn or answers of tools contain this.
     pub(crate) contains: Option<String>,
     /// How many requests it is for.
     pub(crate) times: u64,
@@ -158,8 +158,8 @@ impl Script {
         self.waiting.lock().len()
     }
 
-    /// The behaviour for a request whose model and last user turn are `words`, taken off the list when
-    /// used up.
+    /// The behaviour for a request whose model, last user turn and answers of tools are `words`, taken off the list
+    /// when used up.
     pub(crate) fn take(&self, words: &[&str]) -> Option<Behaviour> {
         let mut waiting = self.waiting.lock();
         let at = waiting
