@@ -31,6 +31,12 @@ fn between<'a>(page: &'a Page, start: &str, end: &str) -> Vec<&'a str> {
 
 /// Sets an app up; gives its secret and the recovery codes.
 pub(super) async fn enrol(browser: &mut Browser<'_>) -> (String, Vec<String>) {
+    let (secret, codes, _) = enrol_with(browser).await;
+    (secret, codes)
+}
+
+/// As [`enrol`]; gives the code too that confirmed it.
+async fn enrol_with(browser: &mut Browser<'_>) -> (String, Vec<String>, String) {
     let account = browser.get("/ui/account").await;
     let password = [("beginning", PASSWORD)];
     let begun = browser
@@ -43,14 +49,13 @@ pub(super) async fn enrol(browser: &mut Browser<'_>) -> (String, Vec<String>) {
     let confirm = "/ui/account/totp/confirm";
     let wrong = browser.submit(&page, confirm, &[("code", "12345")]).await;
     assert_eq!(wrong.status(), 422);
-    let shown = browser
-        .submit(&wrong, confirm, &[("code", &code(&secret, -1))])
-        .await;
+    let used = code(&secret, -1);
+    let shown = browser.submit(&wrong, confirm, &[("code", &used)]).await;
     assert_eq!(shown.status(), 200, "{}", shown.text);
     let codes = between(&shown, "<li><code>", "</code>");
     let codes: Vec<String> = codes.into_iter().map(str::to_owned).collect();
     assert_eq!(codes.len(), 10);
-    (secret, codes)
+    (secret, codes, used)
 }
 
 async fn an_app_is_asked_for_from_its_confirmation_on(world: &World) {
@@ -68,7 +73,8 @@ async fn an_app_is_asked_for_from_its_confirmation_on(world: &World) {
         browser.get("/ui/account/totp").await.leads_to(),
         "/ui/account"
     );
-    let (secret, _) = enrol(&mut browser).await;
+    // Half a minute later the code before the present one is another.
+    let (secret, _, used) = enrol_with(&mut browser).await;
     for column in ["secret", "wrapped_key"] {
         let sql = format!("SELECT {column} AS sealed FROM second_factors WHERE user_id = $1");
         let rows = world.gateway.database.rows(&sql, &[&invited.id]).await;
@@ -86,7 +92,6 @@ async fn an_app_is_asked_for_from_its_confirmation_on(world: &World) {
     let half_cookie = other.cookies["svc_session"].clone();
     assert_eq!(other.get("/ui/account").await.status(), 303, "not in yet");
     let page = other.get("/ui/login/totp").await;
-    let used = code(&secret, -1);
     let refused = other
         .submit(&page, "/ui/login/totp", &[("code", &used)])
         .await;
