@@ -3,6 +3,9 @@
 # Where rustup puts cargo, for shells that have not read its profile.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
+# Whatever is asked for together is set up by one and the same script.
+.NOTPARALLEL:
+
 .PHONY: setup run demo release test soak bench fuzz
 
 # What a build needs: C compiler, cmake, the wasm target; PostgreSQL for tests. Harmless to repeat.

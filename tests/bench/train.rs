@@ -26,7 +26,8 @@ use svc_tests::{postgres, turn};
 /// Requests of one kind in one round, and on how many connections.
 const REQUESTS: usize = 64;
 const CONNECTIONS: usize = 16;
-const MOST_ROUNDS: usize = 100;
+/// A round is some 3,000 requests of one organization, which has 250,000 a day.
+const MOST_ROUNDS: usize = 50;
 
 /// No limit is to be what is trained.
 const UNLIMITED: [&str; 4] = ["--per-minute", "4000000", "--credits", "100000000"];

@@ -504,8 +504,9 @@ pub struct Filter {
 const SCANNED: &str = r#"document LIKE '%"phi":{%'"#;
 
 /// The rows of one request, found by its id: the planner, who does not know how few they are, would rather go through
-/// the organization's log in the order of time. Nothing outside finds its way past a `LIMIT`.
-const OF_REQUEST: &str = "(SELECT * FROM audit WHERE request_id = $3 LIMIT 3) AS audit";
+/// the organization's log in the order of time. Nothing outside finds its way past a `LIMIT`. Public for the contract
+/// tests.
+pub const OF_REQUEST: &str = "(SELECT * FROM audit WHERE request_id = $3 LIMIT 3) AS audit";
 
 /// How the events of inferences begin.
 const INFERENCE: &str = "inference.";

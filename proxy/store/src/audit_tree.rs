@@ -597,6 +597,11 @@ pub async fn absent(
 }
 
 /// Looks at so many leaves at most.
+/// The place of the leaf behind the next $7 ones. Public for the contract tests.
+pub const SLICE_END: &str = "SELECT occurred_at, leaf_index FROM audit_leaves WHERE org_id = $1 AND mode = $2 \
+                             AND (occurred_at, leaf_index) > ($3, $4) AND (occurred_at, leaf_index) <= ($5, $6) \
+                             ORDER BY occurred_at, leaf_index LIMIT 1 OFFSET $7";
+
 async fn absent_of_some(
     cx: &mut Connection,
     org_id: &str,
@@ -619,13 +624,10 @@ async fn absent_of_some(
         (None, from) => from.as_ref().map_or((i64::MIN, -1), instant),
     };
     let end = to.as_ref().map_or((i64::MAX, i64::MAX), instant);
-    let sql = "SELECT occurred_at, leaf_index FROM audit_leaves WHERE org_id = $1 AND mode = $2 \
-               AND (occurred_at, leaf_index) > ($3, $4) AND (occurred_at, leaf_index) <= ($5, $6) \
-               ORDER BY occurred_at, leaf_index LIMIT 1 OFFSET $7";
     let offset = looked_at.saturating_sub(1);
     let arguments = args![org_id, mode, at, index, end.0, end.1, offset];
     let place = |row: &Row| Ok((row.get("occurred_at")?, row.get("leaf_index")?));
-    let bound: Option<LeafPlace> = cx.one(sql, arguments, place).await?;
+    let bound: Option<LeafPlace> = cx.one(SLICE_END, arguments, place).await?;
     let until = bound.as_ref().map_or(end, number);
     // A scalar subquery is looked up by the row's id, whatever PostgreSQL believes of the tables. As a join it may read
     // all rows of the organization for each leaf.

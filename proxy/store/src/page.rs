@@ -228,8 +228,9 @@ impl Listing {
             limit: 0,
             ..page.clone()
         };
-        let (sql, args) = self.statement(&one);
-        let sql = format!("{sql} OFFSET {}", rows.saturating_sub(1));
+        let (mut sql, mut args) = self.statement(&one);
+        args.push(rows.saturating_sub(1).into());
+        sql.push_str(&format!(" OFFSET ${}", args.len()));
         let found = cx.rows_of(sql, args).await?;
         let place = |row: &Row| {
             Ok(Position {

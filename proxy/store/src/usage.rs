@@ -113,6 +113,17 @@ const SOLVED: &str = "workflow.solve_completed";
 /// Lines of a breakdown.
 const MAX_GROUPS: usize = 1_000;
 
+/// The cycles of an organization ($1, in mode $2), and when the first posting of each was made in a span ($3, $4). One
+/// look into the index for each cycle; as a join, PostgreSQL may read the whole ledger. Public for the contract tests.
+pub const CYCLES: &str = "SELECT b.cycle_start, (SELECT MIN(l.created_at) FROM ledger l WHERE l.org_id = $1 \
+                          AND l.mode = $2 AND l.kind = 'debit' AND l.cycle_start = b.cycle_start \
+                          AND l.created_at >= $3 AND l.created_at < $4) AS first_at \
+                          FROM budgets b WHERE b.org_id = $1 AND b.mode = $2 ORDER BY b.cycle_start";
+/// The instant of the posting behind the next $6 ones of a cycle ($3). Public for the contract tests.
+pub const SLICE_END: &str = "SELECT created_at FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' \
+                             AND cycle_start = $3 AND created_at >= $4 AND created_at < $5 \
+                             ORDER BY created_at LIMIT 1 OFFSET $6";
+
 /// Sums up a span. What is settled meanwhile may be in some of the numbers and not in others.
 ///
 /// # Errors
@@ -148,16 +159,9 @@ pub async fn read(
 /// is billed in it all the same: only the postings tell which cycles a span has.
 async fn cycles(store: &Store, span: &Span) -> Result<Vec<(Timestamp, Timestamp)>, StoreError> {
     let arguments = args![&span.org_id, span.mode, span.from, span.to];
-    let rows = store.db.read(|cx| {
-        Box::pin(async move {
-            // One look into the index for each cycle; as a join, PostgreSQL may read the whole ledger.
-            let sql = "SELECT b.cycle_start, (SELECT MIN(l.created_at) FROM ledger l WHERE l.org_id = $1 \
-                       AND l.mode = $2 AND l.kind = 'debit' AND l.cycle_start = b.cycle_start \
-                       AND l.created_at >= $3 AND l.created_at < $4) AS first_at \
-                       FROM budgets b WHERE b.org_id = $1 AND b.mode = $2 ORDER BY b.cycle_start";
-            cx.rows(sql, arguments).await
-        })
-    });
+    let rows = store
+        .db
+        .read(|cx| Box::pin(async move { cx.rows(CYCLES, arguments).await }));
     let mut cycles = Vec::new();
     for row in rows.await? {
         if let Some(first) = row.get("first_at")? {
@@ -176,13 +180,12 @@ async fn postings(
     from: Timestamp,
     group_by: Option<GroupBy>,
 ) -> Result<(Used, Option<Timestamp>), StoreError> {
-    let sql = "SELECT created_at FROM ledger WHERE org_id = $1 AND mode = $2 AND kind = 'debit' \
-               AND cycle_start = $3 AND created_at >= $4 AND created_at < $5 \
-               ORDER BY created_at LIMIT 1 OFFSET $6";
     let between = |to| args![&span.org_id, span.mode, cycle, from, to];
     let mut arguments = between(span.to);
     arguments.push(SLICE_ROWS.into());
-    let next: Option<Timestamp> = cx.one(sql, arguments, |row| row.get("created_at")).await?;
+    let next: Option<Timestamp> = cx
+        .one(SLICE_END, arguments, |row| row.get("created_at"))
+        .await?;
     // An instant is never divided.
     let next = next.map(|next| next.max(from.plus_ms(1)));
     let to = next.unwrap_or(span.to);

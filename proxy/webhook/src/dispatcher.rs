@@ -134,6 +134,8 @@ struct Work {
     is_look_due: bool,
     /// The store did not answer; it is not asked before.
     resting_until: Option<Instant>,
+    /// The store did not give out what was leased; no more leases are taken before.
+    claims_rest_until: Option<Instant>,
     /// Results could not be written: nothing is claimed before they are, because their leases may have run out.
     is_in_debt: bool,
     /// Where the last look ended.
@@ -166,6 +168,7 @@ impl Work {
             looking: None,
             is_look_due: false,
             resting_until: None,
+            claims_rest_until: None,
             is_in_debt: false,
             looked_behind: String::new(),
         }
@@ -214,6 +217,7 @@ impl Work {
         });
         let rest = self
             .resting_until
+            .or(self.claims_rest_until)
             .map(|until| until.saturating_duration_since(Instant::now()));
         // Whoever rests has no use for the timers of lanes.
         rest.or(lane).unwrap_or(LOOK_EVERY).min(LOOK_EVERY)
@@ -263,19 +267,15 @@ impl Work {
         if self.looking.is_none() && std::mem::take(&mut self.is_look_due) {
             self.looking = Some(self.look());
         }
-        if self
-            .resting_until
-            .is_some_and(|until| until > Instant::now())
-        {
+        if !is_over(&mut self.resting_until) {
             return;
         }
-        self.resting_until = None;
         if self.settling.is_none() && !self.results.is_empty() {
             let rest = self.results.split_off(self.results.len().min(RESULTS));
             let over = std::mem::replace(&mut self.results, rest);
             self.settling = Some(self.settle(over));
         }
-        if self.claiming.is_none() && !self.is_in_debt {
+        if self.claiming.is_none() && !self.is_in_debt && is_over(&mut self.claims_rest_until) {
             let asks = self.lanes.asks(moment::now());
             if !asks.is_empty() {
                 self.claiming = Some(self.claim(asks));
@@ -393,11 +393,11 @@ impl Work {
         };
         let done = match done {
             Ok(Some(done)) => done,
-            // Whatever else is taken now would only be put off until its lease has run out, too.
+            // Whatever else is taken now would only be put off until its lease has run out, too. Results are written.
             Ok(None) => {
                 self.lanes
                     .not_attempted(&lease.endpoint_id, class, lease.until);
-                self.rest();
+                self.claims_rest_until = Some(Instant::now() + AFTER_TROUBLE);
                 return self.count();
             }
             // A panic is a defect of ours: the delivery is tried again when its lease has run out.
@@ -499,6 +499,15 @@ async fn upkeep(store: Store, metrics: Metrics, mut stopped: watch::Receiver<boo
     }
 }
 
+/// Whether a rest has ended, or there is none.
+fn is_over(rest: &mut Option<Instant>) -> bool {
+    if rest.is_some_and(|until| until > Instant::now()) {
+        return false;
+    }
+    *rest = None;
+    true
+}
+
 /// Removes a batch at a time, so that the writer is free in between.
 async fn sweep(store: &Store) {
     loop {
@@ -590,12 +599,14 @@ mod tests {
         };
         let firsts = work.metrics.first_attempt_seconds.clone();
         end(&mut work, lease.clone(), None).await;
-        assert!(work.resting_until.take().is_some());
+        assert!(work.claims_rest_until.is_some());
         assert!(work.results.is_empty());
         assert_eq!(firsts.get_sample_count(), 0);
         end(&mut work, lease, Some(done)).await;
-        assert!(work.resting_until.is_none());
         assert_eq!(work.results.len(), 1);
+        // What else was attempted is written meanwhile.
+        work.set_out();
+        assert!(work.settling.is_some() && work.results.is_empty());
         assert_eq!(
             (firsts.get_sample_count(), firsts.get_sample_sum()),
             (1, 2.0)

@@ -6,7 +6,7 @@ use svc_tests::policies::Policies;
 use svc_tests::sse;
 use svc_tests::world::World;
 
-use super::{PLANTED, core};
+use super::{PLANTED, core, ran};
 use crate::engines::on_sqlite;
 
 on_sqlite! {
@@ -104,27 +104,7 @@ async fn a_tool_of_the_provider_is_told_without_values(world: &World) {
         ("web_search", value, json!(["web_search", null])),
     ] {
         let mark = mark();
-        let usage = json!({"input_tokens": 1, "output_tokens": 1});
-        let block =
-            json!({"type": format!("{kind}_tool_result"), "tool_use_id": id, "content": []});
-        let said = [
-            json!({"type": "message_start", "message": {"id": "msg_1", "model": "m", "usage": usage}}),
-            json!({"type": "content_block_start", "index": 0, "content_block": block}),
-            json!({"type": "content_block_stop", "index": 0}),
-            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
-            json!({"type": "message_stop"}),
-        ];
-        let frames: String = said
-            .iter()
-            .map(|event| {
-                format!(
-                    "event: {}\ndata: {event}\n\n",
-                    event["type"].as_str().unwrap()
-                )
-            })
-            .collect();
-        let order =
-            json!({"contains": mark, "raw_body": frames, "content_type": "text/event-stream"});
+        let order = json!({"contains": mark, "raw_body": ran(kind, id), "content_type": "text/event-stream"});
         world.fake.expect(order).await;
         let events = world
             .gateway

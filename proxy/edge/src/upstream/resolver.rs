@@ -72,7 +72,8 @@ impl Resolver {
         Ok(addresses)
     }
 
-    /// The records of `host` are asked for again: they may have come for one family while the other went unanswered.
+    /// What is known of `host` is put together again: its records may have come for one family while the other went
+    /// unanswered, which is asked for again. An answer holds for as long as its server has said.
     pub(super) fn forget(&self, host: &str) {
         self.known.lock().remove(host);
     }

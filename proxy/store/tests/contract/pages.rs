@@ -1,5 +1,7 @@
 //! What a long list costs: a page behind the middle of it is read along an index, and nothing before it is.
 
+use svc_store::{audit, audit_tree, usage};
+
 use crate::database::TestDb;
 
 on_both! {
@@ -39,6 +41,14 @@ const LISTS: [(&str, &[&str], &str); 16] = [
     ("webhook_deliveries", &["org_id", "mode"], "created_at"),
     ("webhook_endpoints", &["org_id", "mode"], "created_at"),
 ];
+
+/// A statement of the store with these words in the place of its arguments.
+fn filled(sql: &str, arguments: &[&str]) -> String {
+    let numbered = arguments.iter().enumerate().rev();
+    numbered.fold(sql.to_owned(), |sql, (index, word)| {
+        sql.replace(&format!("${}", index + 1), word)
+    })
+}
 
 async fn every_list_that_grows_is_read_along_an_index(db: TestDb) {
     db.open().await;
@@ -97,10 +107,12 @@ async fn what_is_beside_inferences_is_found_by_an_index(db: TestDb) {
 
 async fn a_request_is_found_by_an_index(db: TestDb) {
     db.open().await;
-    let sql = "SELECT id, occurred_at, document FROM (SELECT * FROM audit WHERE request_id = 'x' LIMIT 3) AS audit \
-               WHERE org_id = 'x' AND mode = 'x' AND (occurred_at, id) < (7, 'x') \
-               ORDER BY occurred_at DESC, id DESC LIMIT 51";
-    let plan = db.plan(sql).await;
+    let of_request = filled(audit::OF_REQUEST, &["'x'", "'x'", "'x'"]);
+    let sql = format!(
+        "SELECT id, occurred_at, document FROM {of_request} WHERE org_id = 'x' AND mode = 'x' \
+         AND (occurred_at, id) < (7, 'x') ORDER BY occurred_at DESC, id DESC LIMIT 51"
+    );
+    let plan = db.plan(&sql).await;
     let place = if db.is_sqlite() {
         "sqlite_autoindex_audit_2 (request_id=?)"
     } else {
@@ -111,14 +123,11 @@ async fn a_request_is_found_by_an_index(db: TestDb) {
 
 async fn postings_of_a_span_are_found_by_an_index(db: TestDb) {
     db.open().await;
-    let cycles = "SELECT b.cycle_start, (SELECT MIN(l.created_at) FROM ledger l WHERE l.org_id = 'x' \
-                  AND l.mode = 'x' AND l.kind = 'debit' AND l.cycle_start = b.cycle_start \
-                  AND l.created_at >= 3 AND l.created_at < 7) AS first_at \
-                  FROM budgets b WHERE b.org_id = 'x' AND b.mode = 'x' ORDER BY b.cycle_start";
-    let place = "SELECT created_at FROM ledger WHERE org_id = 'x' AND mode = 'x' AND kind = 'debit' \
-                 AND cycle_start = 5 AND created_at >= 3 AND created_at < 7 ORDER BY created_at LIMIT 1 OFFSET 20000";
-    for (sql, cycle) in [(cycles, "b.cycle_start"), (place, "5")] {
-        let plan = db.plan(sql).await;
+    let cycles = filled(usage::CYCLES, &["'x'", "'x'", "3", "7"]);
+    let end = ["'x'", "'x'", "5", "3", "7", "20000"];
+    let end = filled(usage::SLICE_END, &end);
+    for (sql, cycle) in [(cycles, "b.cycle_start"), (end, "5")] {
+        let plan = db.plan(&sql).await;
         let between = if db.is_sqlite() {
             "ledger_by_cycle (org_id=? AND mode=? AND cycle_start=? AND created_at>? AND created_at<?)".to_owned()
         } else {
@@ -134,10 +143,8 @@ async fn postings_of_a_span_are_found_by_an_index(db: TestDb) {
 
 async fn the_end_of_a_slice_of_leaves_is_found_by_an_index(db: TestDb) {
     db.open().await;
-    let sql = "SELECT occurred_at, leaf_index FROM audit_leaves WHERE org_id = 'x' AND mode = 'x' \
-               AND (occurred_at, leaf_index) > (3, 1) AND (occurred_at, leaf_index) <= (7, 1) \
-               ORDER BY occurred_at, leaf_index LIMIT 1 OFFSET 19999";
-    let plan = db.plan(sql).await;
+    let given = ["'x'", "'x'", "3", "1", "7", "1", "19999"];
+    let plan = db.plan(&filled(audit_tree::SLICE_END, &given)).await;
     assert!(plan.contains("audit_leaves_by_org"), "{plan}");
     assert!(
         !plan.contains("TEMP B-TREE") && !plan.contains("Sort"),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::places::Route;
 use super::plant::Plant;
+use crate::phi::ran;
 
 /// Who sees the text around the values; the values themselves nobody may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,27 +45,6 @@ fn pieces(text: &str) -> Vec<String> {
         .chunks(5)
         .map(|piece| piece.iter().collect())
         .collect()
-}
-
-/// A stream of kind A in which a tool ran at the provider.
-fn ran(kind: &str, id: &str) -> String {
-    let usage = json!({"input_tokens": 1, "output_tokens": 1});
-    let message = json!({"id": "msg_1", "model": "m", "usage": usage});
-    let block = json!({"type": format!("{kind}_tool_result"), "tool_use_id": id, "content": []});
-    let events = [
-        json!({"type": "message_start", "message": message}),
-        json!({"type": "content_block_start", "index": 0, "content_block": block}),
-        json!({"type": "content_block_stop", "index": 0}),
-        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}),
-        json!({"type": "message_stop"}),
-    ];
-    let frame = |event: &Value| {
-        format!(
-            "event: {}\ndata: {event}\n\n",
-            event["type"].as_str().unwrap()
-        )
-    };
-    events.iter().map(frame).collect()
 }
 
 #[rustfmt::skip] // One place, one line.
