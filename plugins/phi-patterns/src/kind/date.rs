@@ -6,6 +6,7 @@ mod named;
 mod ordinal;
 mod said;
 mod usual;
+mod words;
 
 pub use alone::{find_holiday, find_month};
 pub use named::{find_named, find_season};
@@ -14,7 +15,8 @@ use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
-use said::{DATE_WORDS, LEADS, MEASURE_AFTER, is_said};
+use said::is_said;
+use words::{DATE_WORDS, LEADS, MEASURE_AFTER, MEASURE_BEFORE};
 
 /// Years that a date in a record has.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
@@ -392,7 +394,7 @@ fn range(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
     };
     let is_said = || {
         let near = before(numbers.text, numbers.group(at).start);
-        !has(near, said::MEASURE_BEFORE)
+        !has(near, MEASURE_BEFORE)
     };
     (is_range && is_pair(at) && is_pair(at + 2) && is_said()).then_some(last)
 }

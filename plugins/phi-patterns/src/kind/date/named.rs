@@ -1,6 +1,6 @@
 //! Dates with the name of a month: `March 14, 2024`, `14 Mar 2024`, `the 14th of March`, `March 2024`.
 
-use super::said::MEASURE_AFTER;
+use super::words::MEASURE_AFTER;
 use super::{DATE, Finding, YEARS, is_day};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word, starts};
 
