@@ -11,6 +11,7 @@ mod abroad;
 mod charts;
 mod codes;
 mod dates;
+mod days;
 mod labels;
 mod places;
 mod programs;

@@ -22,6 +22,24 @@ pub(super) const LEADS: &[&str] = &[
     "negative",
     "neg",
     "pos",
+    "follow up",
+];
+/// Words right before a day, which lead to no score: `on 3/10`, `follow up tomorrow 6/10`, `COVID neg 8/10`.
+pub(super) const OF_DAYS: &[&str] = &[
+    "on",
+    "since",
+    "until",
+    "till",
+    "due",
+    "by",
+    "next",
+    "through",
+    "thru",
+    "tomorrow",
+    "negative",
+    "neg",
+    "pos",
+    "follow up",
 ];
 /// Words that make a bare `3/4` a date.
 pub(super) const DATE_WORDS: &[&str] = &[
@@ -39,6 +57,13 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "admitted",
     "admit",
     "admission",
+    "hospitalized",
+    "hospitalised",
+    "readmitted",
+    "diagnosed",
+    "dx",
+    "delivered",
+    "injured",
     "discharged",
     "discharge",
     "scheduled",
@@ -204,16 +229,8 @@ pub(super) const MEASURE_BEFORE: &[&str] = &[
     "apgar", "apgars", "mg", "dose of", "type", "pulse", "edema", "muscle", "reflex", "biceps",
     "patellar", "heart", "ef", "tab", "tabs", "d5", "scored", "scores",
 ];
-pub(super) const MEASURE_AFTER: &[&str] = &[
-    "murmur",
-    "systolic",
-    "diastolic",
-    "strength",
-    "in",
-    "pain",
-    "bilaterally",
-    "throughout",
-    "out",
+/// Behind `3/4`: what is counted or measured, whatever stands before.
+pub(super) const UNITS_AFTER: &[&str] = &[
     "mg",
     "mcg",
     "ml",
@@ -231,29 +248,17 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "cups",
     "inch",
     "inches",
-    "reflexes",
-    "pulses",
-    "on",
     "scale",
-    "sem",
-    "hsm",
     "days",
-    "day",
-    "time",
     "times",
     "doses",
     "dose",
     "weeks",
     "hours",
     "ratio",
-    "of",
     "units",
-    "pm",
-    "am",
     "ns",
     "normal saline",
-    "pitting",
-    "edema",
     "teaspoon",
     "tsp",
     "pack",
@@ -276,6 +281,26 @@ pub(super) const MEASURE_AFTER: &[&str] = &[
     "treatments",
     "fractions",
 ];
+/// What is found in somebody, and graded by parts of a whole; behind a day it may be told as well.
+pub(super) const FINDINGS_AFTER: &[&str] = &[
+    "murmur",
+    "systolic",
+    "diastolic",
+    "strength",
+    "pain",
+    "bilaterally",
+    "throughout",
+    "reflexes",
+    "pulses",
+    "sem",
+    "hsm",
+    "pitting",
+    "edema",
+    "apgar",
+    "apgars",
+];
+/// How a sentence goes on behind a part, and behind a day: `4/5 in the legs`, `seen 3/14 in clinic`.
+pub(super) const GOES_ON: &[&str] = &["in", "on", "out", "day", "time"];
 /// What is counted behind a part, and stands behind a day too.
 pub(super) const COUNTED_AFTER: &[&str] = &[
     "points",
@@ -287,6 +312,14 @@ pub(super) const COUNTED_AFTER: &[&str] = &[
     "teeth",
     "patients",
     "subjects",
+    "fingers",
+    "toes",
+    "ribs",
+    "limbs",
+    "vessels",
+    "siblings",
+    "brothers",
+    "sisters",
 ];
 
 /// What is counted as `02/09` as well.
@@ -294,6 +327,52 @@ pub(super) const COUNTED_BEFORE: &[&str] = &[
     "page", "pages", "p", "pg", "slide", "step", "part", "batch", "chunk", "file", "item", "row",
     "question", "chapter", "epoch", "test", "tests", "task", "frame", "episode", "shard", "worker",
     "node", "port", "lesson", "module", "level", "version", "exp", "expires", "card",
+];
+/// Studies of which no part is counted: `3/5 CT chest`, `MRI 3/4 of the brain`.
+pub(super) const STUDIES: &[&str] = &[
+    "cxr", "xray", "x-ray", "ct", "cta", "mri", "mra", "echo", "tte", "tee", "ekg", "ecg", "eeg",
+    "egd", "kub",
+];
+/// Words right before a day behind which no part of something stands: `seen 3/4 in clinic`.
+pub(super) const DEEDS_BEFORE: &[&str] = &[
+    "seen",
+    "seen on",
+    "visit",
+    "visit on",
+    "visited",
+    "appt",
+    "appt on",
+    "appointment",
+    "appointment on",
+    "admitted",
+    "admitted on",
+    "readmitted",
+    "readmitted on",
+    "hospitalized",
+    "discharged",
+    "discharged on",
+    "discharged home",
+    "d/c",
+    "d/c home",
+    "transferred",
+    "transferred on",
+    "scheduled",
+    "surgery",
+    "surgery on",
+    "called",
+    "called on",
+    "fell",
+    "fell on",
+    "died",
+    "died on",
+    "born",
+    "born on",
+    "arrived",
+    "arrived on",
+    "started",
+    "restarted",
+    "resumed",
+    "stopped",
 ];
 /// What is done on the day before it: `3/1 d/c home`.
 pub(super) const DEEDS_AFTER: &[&str] = &[
