@@ -8,6 +8,7 @@ use super::*;
 use crate::{Patterns, Plugin};
 
 mod abroad;
+mod ages;
 mod charts;
 mod codes;
 mod dates;
