@@ -2,7 +2,7 @@
 
 use super::words::{
     COUNTED_AFTER, COUNTED_BEFORE, DATE_WORDS, DEEDS_AFTER, DEEDS_BEFORE, FINDINGS_AFTER, GOES_ON,
-    LEADS, MEASURE_BEFORE, OF_DAYS, STUDIES, UNITS_AFTER,
+    LEADS, MEASURE_BEFORE, OF_DAYS, PLACES_AFTER, STUDIES, UNITS_AFTER,
 };
 use super::{score, usual};
 use crate::kind::clause::clause;
@@ -80,8 +80,11 @@ fn is_part_of_something(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &
         return true;
     }
     if is_part {
-        let is_on_day = ends_with(near, &["on"]) && has(clause(near), DEEDS_BEFORE);
-        return !is_on_day && !ends_with(near, DEEDS_BEFORE) && !ends_with(near, STUDIES);
+        let is_day = ends_with(near, DEEDS_BEFORE)
+            || ends_with(near, STUDIES)
+            || ends_with(near, &["on"]) && has(clause(near), DEEDS_BEFORE)
+            || begins_with(behind, PLACES_AFTER) && has(clause(near), DATE_WORDS);
+        return !is_day;
     }
     let is_of_inches = begins_with(behind, &["in"]) && numbers.value(at + 1) == Some(SIXTEENTHS);
     let begins = || is_padded(numbers, at) || is_entry(numbers, at, near, behind);

@@ -21,6 +21,11 @@ fn a_sentence_goes_on_behind_a_day() {
         ("Discharged home 3/4 in stable condition", &["DATE:3/4"]),
         ("Discharged to SNF on 3/4 in no pain", &["DATE:3/4"]),
         ("Echo 3/4 of the left ventricle", &["DATE:3/4"]),
+        ("Back Tuesday 3/4 in clinic", &["DATE:3/4"]),
+        ("fever since 3/4 on and off", &["DATE:3/4"]),
+        ("until 3/4 in the evening", &["DATE:3/4"]),
+        ("Seen by GI 3/4 in our office", &["DATE:3/4"]),
+        ("meds refilled 3/4 in clinic", &["DATE:3/4"]),
         ("03/14 in clinic with her son", &["DATE:03/14"]),
         ("3/14 in clinic, BP fine", &["DATE:3/14"]),
         ("11/3 on the ward, stable", &["DATE:11/3"]),
@@ -50,6 +55,8 @@ fn a_sentence_goes_on_behind_a_day() {
         "delivered, 8/9 apgars",
         "injured 3/5 fingers",
         "Discharged with 4/5 on the right",
+        "4/5 in clinic",
+        "after the fall 3/5 in the leg",
     ]);
 }
 
@@ -177,5 +184,22 @@ fn doses_of_insulin() {
         ("on 3-4-12 units were adjusted", &["DATE:3-4-12"]),
         ("Admitted 3/4/12 UNIT 4B", &["DATE:3/4/12"]),
         ("3/4/12 U/S normal", &["DATE:3/4/12"]),
+    ]);
+}
+
+#[test]
+fn a_sentence_goes_on_behind_a_day_without_a_month() {
+    finds::<Patterns>(&[
+        ("Discharged on the 14th in stable condition", &["DATE:14th"]),
+        ("Admitted the 4th with CHF", &["DATE:4th"]),
+        ("seen on the 3rd by GI", &["DATE:3rd"]),
+        ("surgery on the 9th at noon", &["DATE:9th"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "seen on the 3rd floor by GI",
+        "admitted the 3rd time for CHF",
+        "seen on the 9th and 10th ribs",
+        "started on the 2nd of three",
+        "tender on the 9th with breathing",
     ]);
 }
