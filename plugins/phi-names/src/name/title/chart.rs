@@ -230,22 +230,23 @@ use Chart::{Body, Text};
 #[rustfmt::skip]
 static WORDS_OF_CHARTS: Labels<Chart, 512> = Labels::new(&[
     // What a sentence begins with.
-    ("able", Text), ("both", Text), ("check", Text), ("clear", Text), ("continue", Text), ("current", Text), ("daily", Text),
-    ("deep", Text), ("done", Text), ("due", Text), ("during", Text), ("each", Text), ("every", Text), ("falls", Text),
-    ("few", Text), ("fine", Text), ("given", Text), ("good", Text), ("hence", Text), ("just", Text), ("keep", Text),
-    ("large", Text), ("less", Text), ("level", Text), ("like", Text), ("many", Text), ("max", Text), ("mean", Text),
-    ("memory", Text), ("mood", Text), ("near", Text), ("needs", Text), ("normal", Text), ("older", Text), ("overall", Text),
-    ("peak", Text), ("plate", Text), ("pleasant", Text), ("poor", Text), ("prior", Text), ("range", Text), ("rather", Text),
-    ("risk", Text), ("round", Text), ("score", Text), ("severe", Text), ("shows", Text), ("six", Text), ("seven", Text),
-    ("stable", Text), ("start", Text), ("steady", Text), ("still", Text), ("straight", Text), ("strong", Text),
-    ("study", Text), ("such", Text), ("supple", Text), ("takes", Text), ("tone", Text), ("trace", Text),
-    ("unchanged", Text), ("walks", Text), ("weight", Text), ("well", Text), ("were", Text), ("will", Text), ("works", Text),
+    ("able", Text), ("both", Text), ("check", Text), ("clear", Text), ("continue", Text), ("current", Text),
+    ("daily", Text), ("deep", Text), ("done", Text), ("due", Text), ("during", Text), ("each", Text), ("every", Text),
+    ("falls", Text), ("few", Text), ("fine", Text), ("given", Text), ("good", Text), ("hence", Text), ("just", Text),
+    ("keep", Text), ("large", Text), ("less", Text), ("level", Text), ("like", Text), ("many", Text), ("max", Text),
+    ("mean", Text), ("memory", Text), ("mood", Text), ("near", Text), ("needs", Text), ("normal", Text),
+    ("older", Text), ("overall", Text), ("peak", Text), ("plate", Text), ("pleasant", Text), ("poor", Text),
+    ("prior", Text), ("range", Text), ("rather", Text), ("risk", Text), ("round", Text), ("score", Text),
+    ("severe", Text), ("shows", Text), ("six", Text), ("seven", Text), ("stable", Text), ("start", Text),
+    ("steady", Text), ("still", Text), ("straight", Text), ("strong", Text), ("study", Text), ("such", Text),
+    ("supple", Text), ("takes", Text), ("tone", Text), ("trace", Text), ("unchanged", Text), ("walks", Text),
+    ("weight", Text), ("well", Text), ("were", Text), ("will", Text), ("works", Text),
     // Parts of the body, and where they are.
     ("arch", Body), ("arms", Body), ("ball", Body), ("base", Body), ("brow", Body), ("cheek", Body), ("chin", Body),
-    ("colon", Body), ("cord", Body), ("field", Body), ("fields", Body), ("finger", Body), ("hands", Body), ("limb", Body),
-    ("lobe", Body), ("lower", Body), ("main", Body), ("mass", Body), ("nail", Body), ("palm", Body), ("patella", Body),
-    ("pons", Body), ("port", Body), ("shin", Body), ("sole", Body), ("stump", Body), ("temple", Body), ("tongue", Body),
-    ("trunk", Body), ("vessel", Body), ("vessels", Body), ("wall", Body),
+    ("colon", Body), ("cord", Body), ("field", Body), ("fields", Body), ("finger", Body), ("hands", Body),
+    ("limb", Body), ("lobe", Body), ("lower", Body), ("main", Body), ("mass", Body), ("nail", Body), ("palm", Body),
+    ("patella", Body), ("pons", Body), ("port", Body), ("shin", Body), ("sole", Body), ("stump", Body),
+    ("temple", Body), ("tongue", Body), ("trunk", Body), ("vessel", Body), ("vessels", Body), ("wall", Body),
     // Behind `MS`.
     ("azure", Text), ("edge", Text), ("power", Text), ("server", Text), ("surface", Text), ("word", Text),
 ]);

@@ -36,6 +36,24 @@ fn is_change(whole: u32, (first, other): (u32, u32)) -> bool {
     whole == other && first <= other && matches!(other, FIVE | TEN)
 }
 
+/// What a score does, and no day.
+const CHANGED: &[&str] = &[
+    "improved",
+    "improving",
+    "worsened",
+    "declined",
+    "worse",
+    "better",
+    "decreased",
+    "increased",
+    "dropped",
+    "down",
+    "up",
+    "went",
+    "rose",
+    "fell",
+];
+
 /// `FMLA from 3/10 to 4/10`: how long somebody was away, where nothing got better or worse.
 fn is_absence(near: &[u8], from: u32, to: u32) -> bool {
     const AWAY: &[&str] = &[
@@ -46,20 +64,6 @@ fn is_absence(near: &[u8], from: u32, to: u32) -> bool {
         "inpatient",
         "rehab",
         "snf",
-    ];
-    const CHANGED: &[&str] = &[
-        "improved",
-        "improving",
-        "worsened",
-        "worse",
-        "better",
-        "decreased",
-        "increased",
-        "down",
-        "up",
-        "went",
-        "rose",
-        "fell",
     ];
     const YEAR: u32 = 12;
     // Nobody is away for longer, and the months go forward: `from 12/10 to 1/10`.
@@ -88,8 +92,8 @@ const QUESTIONNAIRES: [(&[&str], u32); 5] = [
     (&["bims"], 15),
 ];
 
-/// `PHQ-9 improved from 12/27 to 5/27`, `from 10/30 to 12/30 on the MoCA`. Right behind a word of days it is one:
-/// `PHQ-9 on 3/27`.
+/// `PHQ-9 improved from 12/27 to 5/27`, `from 10/30 to 12/30 on the MoCA`: what changes is a score. Alone, or right
+/// behind a word of days, it may be a day: `PHQ-9 from 3/27`, `PHQ-9 on 3/27`.
 pub(super) fn is_of_questionnaire(
     numbers: &Numbers<'_>,
     at: usize,
@@ -111,5 +115,11 @@ pub(super) fn is_of_questionnaire(
     let is_asked = |(words, most): &(&[&str], u32)| {
         whole == Some(*most) && (has(clause, words) || begins_with(rest, words))
     };
-    QUESTIONNAIRES.iter().any(is_asked) && !ends_with(near, OF_DAYS) && !ends_with(near, DATE_WORDS)
+    let is_same = |pair: Option<(u32, u32)>| pair.is_some_and(|(_, other)| whole == Some(other));
+    let changes =
+        is_same(pair_behind(behind)) || is_same(pair_before(near)) || has(clause, CHANGED);
+    changes
+        && QUESTIONNAIRES.iter().any(is_asked)
+        && !ends_with(near, OF_DAYS)
+        && !ends_with(near, DATE_WORDS)
 }

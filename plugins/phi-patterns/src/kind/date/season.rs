@@ -22,9 +22,9 @@ pub fn find_season(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
         .then_some(Finding::new(DATE, at, end, 750))
 }
 
-/// Whether `fall` and a number of four digits is a season, and not an accident with its time or its year: the sign before
-/// the year, what leads to it and a capital inside of a sentence say so, and so does a number that is no time. Otherwise
-/// it is one where nothing around tells of an accident.
+/// Whether `fall` and a number of four digits is a season, and not an accident with its time or its year. The sign
+/// before the year, what leads to it, a capital inside of a sentence and a number that is no time say so. Otherwise it is
+/// one where nothing around tells of an accident.
 fn is_fall(text: &[u8], at: usize, end: usize) -> bool {
     let near = before(text, at);
     let behind = after(text, end);

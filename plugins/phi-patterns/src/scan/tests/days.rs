@@ -153,8 +153,8 @@ fn scores_of_questionnaires() {
         "PHQ-9 improved from 12/27 to 5/27",
         "GAD-7 went from 12/21 to 4/21",
         "MMSE declined from 12/30 to 9/30",
-        "MoCA last 12/30",
-        "SLUMS from 12/30",
+        "MoCA fell from 12/30",
+        "SLUMS down from 12/30",
         "BIMS from 11/15 to 8/15",
         "Epworth from 12/24 to 6/24",
         "ESS from 12/24 to 6/24",
@@ -165,6 +165,7 @@ fn scores_of_questionnaires() {
         ("MoCA since 3/30 lower", &["DATE:3/30"]),
         ("PHQ-9 from 3/14 was 12", &["DATE:3/14"]),
         ("ESS due 12/24", &["DATE:12/24"]),
+        ("PHQ-9 from 3/27 was 3", &["DATE:3/27"]),
     ]);
 }
 
