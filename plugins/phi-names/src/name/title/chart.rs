@@ -228,7 +228,7 @@ enum Chart {
 use Chart::{Body, Text};
 
 #[rustfmt::skip]
-static WORDS_OF_CHARTS: Labels<Chart, 512> = Labels::new(&[
+static WORDS_OF_CHARTS: Labels<Chart, 256> = Labels::new(&[
     // What a sentence begins with.
     ("able", Text), ("both", Text), ("check", Text), ("clear", Text), ("continue", Text), ("current", Text),
     ("daily", Text), ("deep", Text), ("done", Text), ("due", Text), ("during", Text), ("each", Text), ("every", Text),
