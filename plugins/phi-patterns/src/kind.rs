@@ -4,6 +4,7 @@ mod account;
 pub mod age;
 pub mod bank;
 pub mod card;
+mod clause;
 pub mod date;
 pub mod device;
 pub mod email;

@@ -1,6 +1,6 @@
 //! Names behind a title. Some titles are words of charts too.
 
-use phi_text::label::Labels;
+mod chart;
 
 use super::pair::{is_noun_for_name, is_small_pair, uncased_end};
 use super::thing::is_titled_thing;
@@ -9,6 +9,7 @@ use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
+use chart::{is_surely_titled, may_be_no_title};
 
 const SCORE: u16 = 900;
 
@@ -64,85 +65,6 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     Some((finding(sentence, at + 1, end, SCORE)?.contextual(), end))
 }
 
-/// Whether the title may be a word of the charts that a capital follows by chance: `Severe MR. Trace TR`, `MS Contin`,
-/// `Lt Knee`, `she has ms. Gait is stable`, `Severe DR. Macula flat`.
-fn may_be_no_title(sentence: &Sentence<'_>, at: usize, title: &Token) -> bool {
-    let is_one_of = |words: &[&str]| {
-        let title = title.text(sentence.text);
-        words.iter().any(|word| title.eq_ignore_ascii_case(word))
-    };
-    let ends_sentence = sentence.gap(at).contains(&b'.');
-    is_one_of(&["lt"])
-        || match title.shape {
-            Shape::Upper => is_one_of(&["mr", "ms"]) || ends_sentence && is_one_of(&["dr"]),
-            Shape::Lower => ends_sentence && is_one_of(&["mr", "ms"]),
-            _ => false,
-        }
-}
-
-/// Whether the word behind such a title is a name by itself: a surname that charts do not have there, or longer than
-/// what is written short in charts.
-fn is_surely_titled(sentence: &Sentence<'_>, title: usize, first: usize) -> bool {
-    /// Letters of a name that no list has.
-    const MIN_LEN: usize = 6;
-    let (Some(title_word), Some(word)) = (sentence.token(title), sentence.token(first)) else {
-        return false;
-    };
-    // `MS CONTIN` is a drug.
-    let is_drug = sentence.gap(title) == b" " && title_word.text(sentence.text) == "MS";
-    let has_dot = sentence.gap(title).contains(&b'.');
-    let is_long = word.class.is_unknown() && word.len() >= MIN_LEN;
-    match (title_word.shape, word.shape) {
-        (_, Shape::Initial) => sentence.token(first + 1).is_some_and(Token::is_capital),
-        (_, Shape::Lower) => true,
-        (Shape::Upper, Shape::Upper) if is_long => !is_drug,
-        (Shape::Lower, Shape::Capital) if is_long => true,
-        (Shape::Upper, Shape::Capital) if is_long && has_dot => !is_graded(sentence, title),
-        // `DR. DE LA CRUZ`, but `Mild MR. LA is large`.
-        _ if word.is(Role::Particle) => {
-            let is_particle = |token: &Token| token.is(Role::Particle);
-            sentence.token(first + 1).is_some_and(is_particle)
-                || is_name_and_no_word(sentence, first + 1)
-                || word.class.is_name() && !is_graded(sentence, title)
-        }
-        _ if !word.class.is_word() => word.class.is_name(),
-        _ => {
-            // `DR. WILL`: sentences do not begin in capitals.
-            let is_shouted = word.shape == Shape::Upper && has_dot;
-            let is_person = is_shouted || !is_of_charts(word);
-            word.class.is_sure()
-                || word.class.is_surname() && is_person && !is_graded(sentence, title)
-        }
-    }
-}
-
-/// Surnames that begin a sentence of a chart, or are a part of the body or a program: `Lt Lower lobe`, `MS Word`.
-fn is_of_charts(word: &Token) -> bool {
-    WORDS_OF_CHARTS.by_hash(word.hash.value()).is_some()
-}
-
-/// `Mild MR. Wall motion normal`: how bad something is, which nobody is.
-fn is_graded(sentence: &Sentence<'_>, title: usize) -> bool {
-    const GRADES: [&str; 7] = [
-        "trace",
-        "minimal",
-        "mild",
-        "moderate",
-        "mod",
-        "severe",
-        "significant",
-    ];
-    let before = sentence
-        .before(title)
-        .filter(|_| sentence.gap(title - 1) == b" ");
-    before.is_some_and(|before| {
-        let before = before.text(sentence.text);
-        GRADES
-            .iter()
-            .any(|grade| before.eq_ignore_ascii_case(grade))
-    })
-}
-
 /// `Spoke with Sr. Garcia`, `el Sr. Xuereb`: a Spanish title where no name stands before it that it ends. Blood and
 /// boards have `Sr.` as well: `Sr. Creatinine`, `Sr. Engineer`.
 pub(super) fn behind_senor(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
@@ -175,7 +97,47 @@ pub(super) fn is_senor(sentence: &Sentence<'_>, at: usize) -> bool {
     let is_initial = sentence
         .token(first)
         .is_some_and(|token| token.shape == Shape::Initial);
-    is_led || is_name_and_no_word(sentence, first + usize::from(is_initial)) && !ends_name()
+    is_led || may_be_senor(sentence, first + usize::from(is_initial)) && !ends_name()
+}
+
+/// `Sr. Garcia`, `Sr. Vega`, but `Sr. AST 40`, `Sr. Banker`: a surname that is no word of every day, no measure of the
+/// blood and no work.
+fn may_be_senor(sentence: &Sentence<'_>, at: usize) -> bool {
+    const NOBODY: [&str; 20] = [
+        "ast",
+        "alt",
+        "chol",
+        "alb",
+        "mag",
+        "phos",
+        "bili",
+        "trop",
+        "trig",
+        "cort",
+        "osm",
+        "bun",
+        "ace",
+        "banker",
+        "prom",
+        "warden",
+        "steward",
+        "tutor",
+        "chancellor",
+        "seaman",
+    ];
+    /// Words of every day by the towns that are called so.
+    const OF_SPAIN: [&str; 2] = ["costa", "villa"];
+    let Some(word) = sentence.token(at) else {
+        return false;
+    };
+    let is_one_of = |words: &[&str]| {
+        let word = word.text(sentence.text);
+        words.iter().any(|known| word.eq_ignore_ascii_case(known))
+    };
+    let is_surname = word.class.is_surname()
+        && word.role.is_none()
+        && (!word.class.is_common() || is_one_of(&OF_SPAIN));
+    (is_name_and_no_word(sentence, at) || is_surname) && !is_one_of(&NOBODY)
 }
 
 fn is_name_and_no_word(sentence: &Sentence<'_>, at: usize) -> bool {
@@ -222,21 +184,3 @@ fn may_follow_uncased(
             && token.len() > 2
         || token.class.is_name() && !token.class.is_word()
 }
-
-#[rustfmt::skip]
-static WORDS_OF_CHARTS: Labels<(), 256> = Labels::new(&[
-    // What a sentence begins with.
-    ("able", ()), ("both", ()), ("check", ()), ("clear", ()), ("daily", ()), ("deep", ()), ("done", ()), ("due", ()),
-    ("during", ()), ("each", ()), ("every", ()), ("falls", ()), ("few", ()), ("given", ()), ("hence", ()), ("just", ()),
-    ("keep", ()), ("large", ()), ("less", ()), ("level", ()), ("like", ()), ("many", ()), ("max", ()), ("mean", ()),
-    ("memory", ()), ("mood", ()), ("near", ()), ("needs", ()), ("older", ()), ("peak", ()), ("plate", ()), ("rather", ()),
-    ("round", ()), ("score", ()), ("severe", ()), ("shows", ()), ("six", ()), ("seven", ()), ("start", ()), ("steady", ()),
-    ("still", ()), ("straight", ()), ("study", ()), ("such", ()), ("takes", ()), ("tone", ()), ("trace", ()), ("walks", ()),
-    ("weight", ()), ("well", ()), ("were", ()), ("will", ()),
-    // Parts of the body, and where they are.
-    ("arms", ()), ("brow", ()), ("cheek", ()), ("chin", ()), ("colon", ()), ("cord", ()), ("finger", ()), ("hands", ()),
-    ("limb", ()), ("lobe", ()), ("lower", ()), ("main", ()), ("nail", ()), ("shin", ()), ("sole", ()), ("tongue", ()),
-    ("trunk", ()), ("vessel", ()), ("vessels", ()),
-    // Behind `MS`.
-    ("azure", ()), ("edge", ()), ("server", ()), ("surface", ()), ("word", ()),
-]);

@@ -11,6 +11,7 @@ mod charts;
 mod haste;
 mod shorthand;
 mod things;
+mod titles;
 mod wards;
 
 #[test]

@@ -3,6 +3,7 @@
 mod limit;
 mod named;
 mod told;
+mod unit;
 
 use super::{AGE_OVER_89, Finding};
 use crate::number::Numbers;
@@ -10,6 +11,7 @@ use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has,
 use limit::is_limit;
 use named::{is_alone, is_named};
 use told::{has_measure, is_passing, is_told};
+use unit::is_unit;
 
 /// Ages that are told; nobody is older.
 const AGES: std::ops::RangeInclusive<u32> = 90..=125;
@@ -139,43 +141,6 @@ const LAST_DEEDS: &[&str] = &[
     "lived to be",
     "lived until",
 ];
-/// What a number behind one of those words may count instead.
-const UNITS: &[&str] = &[
-    "%",
-    "percent",
-    "bpm",
-    "mg",
-    "mcg",
-    "ml",
-    "lbs",
-    "lb",
-    "kg",
-    "pounds",
-    "cm",
-    "mm",
-    "in",
-    "inches",
-    "degrees",
-    "on",
-    "over",
-    "/",
-    "beats",
-    "f",
-    "c",
-    "days",
-    "hours",
-    "minutes",
-    "weeks",
-    "months",
-    "feet",
-    "systolic",
-    "to",
-    "units",
-    "out",
-    "miles",
-    "percentile",
-    "mmhg",
-];
 const SUBJECT_BEHIND: &[&str] = &[
     "with",
     "who",
@@ -231,7 +196,7 @@ pub fn find_number(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         || is_coming(text, start, behind)
         || is_told(text, start, behind)
         || is_passing(text, start, behind)
-        || is_asked(text, start) && !begins_with(behind, UNITS)
+        || is_asked(text, start) && !is_unit(before(text, start), behind)
     {
         800
     } else if is_listed(text, start, end)
@@ -263,7 +228,7 @@ fn is_measure(near: &[u8], behind: &[u8]) -> bool {
             &["degrees", "degree", "%", "percent", "times", "pages"],
         );
     }
-    begins_with(behind, UNITS)
+    is_unit(near, behind)
 }
 
 /// The age in a field that has one: `92`, `92 y`, `92/F`, `F 92`.
@@ -623,7 +588,7 @@ pub fn find_spelt(text: &[u8], start: usize, word_end: usize) -> Option<Finding>
     }
     let behind = after(text, end);
     let is_age = begins_with(behind, AGE_BEHIND)
-        || ends_with(before(text, first), AGE_BEFORE) && !begins_with(behind, UNITS)
+        || ends_with(before(text, first), AGE_BEFORE) && !is_unit(before(text, first), behind)
         || is_told(text, first, behind)
         || is_passing(text, first, behind);
     is_age.then_some(Finding::new(AGE_OVER_89, first, end, 850).contextual())

@@ -2,19 +2,25 @@
 //! are spelt out in `spoken`.
 
 mod alone;
+mod dose;
 mod named;
 mod ordinal;
 mod said;
+mod score;
+mod season;
 mod usual;
+mod words;
 
 pub use alone::{find_holiday, find_month};
-pub use named::{find_named, find_season};
+pub use named::find_named;
+pub use season::find_season;
 
 use super::{DATE, Finding};
 use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
-use said::{DATE_WORDS, LEADS, MEASURE_AFTER, is_said};
+use said::is_said;
+use words::{DATE_WORDS, LEADS, MEASURE_BEFORE, UNITS_AFTER};
 
 /// Years that a date in a record has.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
@@ -120,7 +126,7 @@ fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> boo
     ) && !is_word(byte(text, end + 1));
     let goes_on = byte(text, end) == b' '
         && byte(text, end + 1).is_ascii_alphabetic()
-        && !begins_with(after(text, end), MEASURE_AFTER);
+        && !begins_with(after(text, end), UNITS_AFTER);
     is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS)
 }
 
@@ -169,7 +175,7 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
             && (is_month_and_day(a, b) || is_month_and_day(b, a))
             && !is_version(numbers, at))
         .then_some(950),
-        (1 | 2, 1 | 2, 2) if is_doses(numbers, at) => None,
+        (1 | 2, 1 | 2, 2) if dose::is_three(numbers, at) => None,
         (1 | 2, 1 | 2, 2) if is_month_and_day(a, b) || is_month_and_day(b, a) => {
             match numbers.gap(at) {
                 Gap::Slash => Some(850),
@@ -194,55 +200,6 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
         }
         _ => None,
     }
-}
-
-/// `8-8-10 units with meals`, `in doses 10/20/40`: three doses, and no year. Behind a word that leads to a day, and
-/// with a zero first, they are one.
-fn is_doses(numbers: &Numbers<'_>, at: usize) -> bool {
-    const UNITS: [&[u8]; 8] = [b"mg", b"mcg", b"ug", b"ml", b"gm", b"iu", b"meq", b"mmol"];
-    /// Behind a day with slashes somebody is given them: `3/4/12 tablets stopped`.
-    const COUNTED: [&[u8]; 9] = [
-        b"units",
-        b"tab",
-        b"tabs",
-        b"tablet",
-        b"tablets",
-        b"caps",
-        b"capsules",
-        b"puffs",
-        b"drops",
-    ];
-    let (text, start, end) = (
-        numbers.text,
-        numbers.group(at).start,
-        numbers.group(at + 2).end,
-    );
-    let clause = usual::clause(before(text, start));
-    let is_padded = (at..at + 3).any(|index| byte(text, numbers.group(index).start) == b'0');
-    if is_padded
-        || [BIRTH_WORDS, DATE_WORDS, LEADS]
-            .iter()
-            .any(|words| has(clause, words))
-    {
-        return false;
-    }
-    // In capitals the words are others: `ML`, `Drops`.
-    let behind = after(text, end).trim_ascii_start();
-    let letters = behind
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphabetic())
-        .count();
-    let word = behind.get(..letters).unwrap_or_default();
-    let is_unit = UNITS.contains(&word) || numbers.gap(at) == Gap::Dash && COUNTED.contains(&word);
-    let ends = matches!(
-        byte(behind, letters),
-        0 | b' ' | b'\n' | b'\r' | b'.' | b',' | b';' | b')'
-    );
-    is_unit && ends
-        || ends_with(
-            clause,
-            &["in doses", "doses of", "strengths", "strengths of"],
-        )
 }
 
 /// `Version 10.4.2026`.
@@ -392,7 +349,7 @@ fn range(numbers: &Numbers<'_>, at: usize) -> Option<usize> {
     };
     let is_said = || {
         let near = before(numbers.text, numbers.group(at).start);
-        !has(near, said::MEASURE_BEFORE)
+        !has(near, MEASURE_BEFORE)
     };
     (is_range && is_pair(at) && is_pair(at + 2) && is_said()).then_some(last)
 }

@@ -89,7 +89,7 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
     };
     // Before the rest of the code is read: a word of every text may stand in it again and again.
     if is_weak(text, (at, label_end), (gap.end, end))
-        || kind == OTHER_ID && is_of_code_system(text, label_end, (gap.end, end))
+        || kind == OTHER_ID && is_of_code_system(text, (at, label_end), (gap.end, end))
     {
         return None;
     }
@@ -292,11 +292,11 @@ fn is_weak(text: &[u8], label: (usize, usize), code: (usize, usize)) -> bool {
 }
 
 /// `auth for CPT 72148`, `authorization for J1745`, `order for 70553`: what is done, by the number that all have for it.
-fn is_of_code_system(text: &[u8], label_end: usize, (start, end): (usize, usize)) -> bool {
+fn is_of_code_system(text: &[u8], label: (usize, usize), (start, end): (usize, usize)) -> bool {
     const SYSTEMS: &[&str] = &[
         "cpt", "hcpcs", "icd", "icd10", "ndc", "loinc", "drg", "snomed", "rxnorm",
     ];
-    let (between, code) = (text.get(label_end..start), text.get(start..end));
+    let (between, code) = (text.get(label.1..start), text.get(start..end));
     let (between, code) = (between.unwrap_or_default(), code.unwrap_or_default());
     let is_procedure = match code {
         [first, digits @ ..] => {
@@ -306,11 +306,32 @@ fn is_of_code_system(text: &[u8], label_end: usize, (start, end): (usize, usize)
         }
         [] => false,
     };
-    // `Case number for her: 48213` is somebody's.
+    // `Case number for her: 48213` and `Accession for her: A4812` are somebody's; `authorization for her J1745` is not.
+    let label = text.get(label.0..label.1).unwrap_or_default();
+    let is_numbered = || [label, between].iter().any(|part| has(part, NUMBERED));
+    let is_for_somebody = || {
+        byte(code, 0).is_ascii_uppercase()
+            && ends_with(label, REQUESTS)
+            && begins_with(between, &["for"])
+            && !is_numbered()
+            && !between.iter().any(|byte| b":#=".contains(byte))
+    };
     begins_with(code, SYSTEMS)
         || ends_with(between, SYSTEMS)
-        || is_procedure && between.trim_ascii().eq_ignore_ascii_case(b"for")
+        || is_procedure && (between.trim_ascii().eq_ignore_ascii_case(b"for") || is_for_somebody())
 }
+
+/// What is asked for somebody, and named by its procedure.
+const REQUESTS: &[&str] = &[
+    "auth",
+    "authorization",
+    "order",
+    "referral",
+    "request",
+    "claim",
+];
+/// Words that lead to a code of somebody.
+const NUMBERED: &[&str] = &["number", "numbers", "num", "no", "nr", "id", "code", "ref"];
 
 /// Words before `ID` that say whose it is.
 const PLAN_WORDS: &[&str] = &[

@@ -8,9 +8,11 @@ use super::*;
 use crate::{Patterns, Plugin};
 
 mod abroad;
+mod ages;
 mod charts;
 mod codes;
 mod dates;
+mod days;
 mod labels;
 mod places;
 mod programs;

@@ -1,6 +1,6 @@
 //! Dates with the name of a month: `March 14, 2024`, `14 Mar 2024`, `the 14th of March`, `March 2024`.
 
-use super::said::MEASURE_AFTER;
+use super::words::{COUNTED_AFTER, UNITS_AFTER};
 use super::{DATE, Finding, YEARS, is_day};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, is_word, starts};
 
@@ -37,9 +37,7 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
         ),
         (None, Some(_), _) if is_sure => Some(Finding::new(DATE, at, end, 950)),
         (None, Some(_), None)
-            if !is_common_word(text, at, name_end)
-                && (!begins_with(after(text, end), MEASURE_AFTER)
-                    || begins_with(after(text, end), PLACES_AFTER)) =>
+            if !is_common_word(text, at, name_end) && !is_counted(text, at, end) =>
         {
             Some(Finding::new(DATE, at, end, 800))
         }
@@ -48,75 +46,48 @@ pub fn find_named(text: &[u8], at: usize) -> Option<Finding> {
     }
 }
 
-/// From the name of a season: `fall of 2007`, `spring 2023`; `fall 1930` may be an accident and its time.
-pub fn find_season(text: &[u8], at: usize, name_end: usize) -> Option<Finding> {
-    let behind = text.get(name_end..)?;
-    let is_led = [&b" "[..], b", "].iter().any(|gap| {
-        behind.strip_prefix(*gap).is_some_and(|rest| {
-            byte(rest, 0).is_ascii_digit() || byte(rest, 0) == b'\'' || starts(rest, b"of ")
-        })
-    });
-    let end = year_after(text, name_end).filter(|_| is_led)?;
-    // `Spring 2023.0.1` is a program, `fall 2000 feet` a measure.
-    let is_version = byte(text, end) == b'.' && is_word(byte(text, end + 1));
-    let is_measure = is_version || begins_with(after(text, end), SEASON_MEASURES);
-    let is_sure = || !starts(text.get(at..).unwrap_or_default(), b"fall ") || is_fall(text, at);
-    (!is_measure && !is_word(byte_before(text, at)) && is_sure())
-        .then_some(Finding::new(DATE, at, end, 750))
+/// Whether something is counted or measured behind the name of the month at `at`, and no day that ends at `end`:
+/// `May 9 in thick`, `In May 5 patients fell`.
+fn is_counted(text: &[u8], at: usize, end: usize) -> bool {
+    let behind = after(text, end);
+    let is_in = ends_with(before(text, at), &["in"]);
+    begins_with(behind, UNITS_AFTER)
+        || begins_with(behind, THICK)
+        || is_in && (begins_with(behind, COUNTED_AFTER) || begins_with(behind, COUNTED_IN_MONTHS))
 }
 
-/// Whether `fall` and a number of four digits is a season: by what leads to it, by the sign before the year, or by a
-/// capital inside of a sentence.
-fn is_fall(text: &[u8], at: usize) -> bool {
-    const LEADS: &[&str] = &[
-        "in",
-        "in the",
-        "since",
-        "since the",
-        "last",
-        "this",
-        "next",
-        "until",
-        "by",
-        "during",
-        "seen",
-        "diagnosed",
-        "dx",
-        "dx'd",
-        "surgery",
-        "started",
-    ];
-    let near = before(text, at);
-    let is_titled =
-        byte(text, at) == b'F' && byte(text, at + 1) == b'a' && is_inside_of_sentence(near);
-    let behind = text.get(at + "fall ".len()..).unwrap_or_default();
-    !byte(behind, 0).is_ascii_digit() || is_titled || ends_with(near, LEADS)
-}
-
-fn is_inside_of_sentence(near: &[u8]) -> bool {
-    let last = near.strip_suffix(b" ").unwrap_or(near).last();
-    last.is_some_and(|last| is_word(*last) || matches!(last, b',' | b'(' | b')'))
-}
-
-/// What is counted behind `fall` and `spring`.
-const SEASON_MEASURES: &[&str] = &[
-    "feet", "ft", "meters", "m", "km", "miles", "units", "people", "patients",
+/// Inches.
+const THICK: &[&str] = &[
+    "in.",
+    "in thick",
+    "in long",
+    "in wide",
+    "in deep",
+    "in tall",
+    "in high",
+    "in by",
+    "in x",
+    "in diameter",
 ];
-
-/// Where or when something was done on a day, and no inches: `died on May 9 in our hospice`.
-const PLACES_AFTER: &[&str] = &[
-    "in our",
-    "in the",
-    "in his",
-    "in her",
-    "in my",
-    "in their",
-    "in hospice",
-    "in hospital",
-    "in clinic",
-    "in icu",
-    "in recovery",
-    "in surgery",
+/// What is counted in the time of a month.
+const COUNTED_IN_MONTHS: &[&str] = &[
+    "of",
+    "people",
+    "persons",
+    "participants",
+    "residents",
+    "children",
+    "adults",
+    "women",
+    "men",
+    "nurses",
+    "cases",
+    "deaths",
+    "falls",
+    "events",
+    "new",
+    "more",
+    "other",
 ];
 
 /// Where the name ends, its dot included.

@@ -72,6 +72,21 @@ const PLACES: &[&str] = &[
     "grade",
     "century",
 ];
+/// How a sentence goes on behind a day of the month, and behind no rib and no floor.
+const GOES_ON: &[&str] = &[
+    "with",
+    "by",
+    "for",
+    "at",
+    "after",
+    "due to",
+    "in stable",
+    "in good",
+    "in clinic",
+    "in our",
+    "in the ed",
+    "in the er",
+];
 /// Ribs, nerves and vertebrae have smaller numbers.
 const BEYOND_BODIES: u32 = 13;
 
@@ -107,7 +122,10 @@ pub(super) fn find(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         byte(text, end),
         0 | b'.' | b',' | b';' | b'?' | b'!' | b'\n'
     );
-    let is_told = ends_clause && ends_with(head, DEEDS) && byte_before(text, group.start) == b' ';
+    let goes_on = begins_with(text.get(end..)?, GOES_ON);
+    let is_told = (ends_clause || goes_on)
+        && ends_with(head, DEEDS)
+        && byte_before(text, group.start) == b' ';
     let is_until = || ends_clause && ends_with(head, UNTIL);
     let is_day_of_month = is_told
         || is_until()

@@ -1,6 +1,11 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
-use super::usual;
+use super::words::{
+    COUNTED_AFTER, COUNTED_BEFORE, DATE_WORDS, DEEDS_AFTER, DEEDS_BEFORE, FINDINGS_AFTER, GOES_ON,
+    LEADS, MEASURE_BEFORE, OF_DAYS, PLACES_AFTER, STUDIES, UNITS_AFTER,
+};
+use super::{score, usual};
+use crate::kind::clause::clause;
 use crate::number::Numbers;
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
 
@@ -9,11 +14,10 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     let near = before(numbers.text, numbers.group(at).start);
     let behind = after(numbers.text, numbers.group(at + 1).end);
     // The clause decides, not the sentence before.
-    let clause = usual::clause(near);
-    let is_led =
-        || has(clause, DATE_WORDS) || has(clause, LEADS) && !is_score(numbers, at, near, behind);
+    let clause = clause(near);
     let is_about_a_day = || {
-        is_led()
+        has(clause, DATE_WORDS)
+            || has(clause, LEADS) && !score::is_one(numbers, at, near, behind)
             || is_heading(numbers, at, near)
             || is_entry(numbers, at, near, behind)
             || is_timed(numbers, at)
@@ -27,15 +31,81 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
             || usual::is_of_value(numbers, at, near)
             || usual::is_behind_time(numbers, at, near)
     };
-    let is_measure = begins_with(behind, MEASURE_AFTER)
-        && !(begins_with(behind, &["am", "pm"]) && usual::is_no_score(numbers, at));
-    // `on 3/14 joints still swollen`.
-    let is_counted = || {
-        begins_with(behind, COUNTED_AFTER)
-            && (usual::is_part(numbers, at) || !is_improper(numbers, at) && !is_led())
-    };
-    is_about_a_day() && !has(clause, MEASURE_BEFORE) && !is_measure && !is_counted()
+    is_about_a_day()
+        && !is_measure(numbers, at, near, behind)
+        && !is_part_of_something(numbers, at, near, behind)
+        && !score::is_of_questionnaire(numbers, at, near, behind)
 }
+
+/// Whether a word before or behind says that it is a measurement or a grade. A day that is no grade may stand beside
+/// such a word: `chest pain since 3/14`, `seen 3/14 pain is better`.
+fn is_measure(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    let is_no_score = usual::is_no_score(numbers, at);
+    let is_of_day = || is_no_score && (ends_with(near, OF_DAYS) || ends_with(near, DATE_WORDS));
+    begins_with(behind, UNITS_AFTER)
+        || begins_with(behind, &["am", "pm"]) && !is_no_score
+        || begins_with(behind, FINDINGS_AFTER)
+            && !(is_no_score && is_led(numbers, at, near, behind))
+        || has(clause(near), MEASURE_BEFORE) && !is_of_day()
+}
+
+/// Whether a word leads to a day: right before it, or anywhere in the clause where it leads to nothing else.
+fn is_led(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    has(clause(near), DATE_WORDS)
+        || ends_with(near, LEADS) && !score::is_one(numbers, at, near, behind)
+}
+
+/// `4/5 in the legs`, `11/18 of the points`, `3/4 joints`: behind a day a sentence goes on with the same words, where
+/// something leads to it.
+fn is_part_of_something(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
+    let is_part = usual::is_part(numbers, at);
+    let is_improper = is_improper(numbers, at);
+    let is_led = || is_led(numbers, at, near, behind);
+    // `on 3/14 joints still swollen`.
+    if begins_with(behind, COUNTED_AFTER) {
+        return is_part || !is_improper && !is_led();
+    }
+    // `MRI 3/14 of the brain`.
+    if begins_with(behind, &["of"]) {
+        let is_day = usual::is_no_score(numbers, at) && has(clause(near), DATE_WORDS)
+            || ends_with(near, DATE_WORDS)
+            || ends_with(near, LEADS);
+        return is_of_counted(behind) || !ends_with(near, STUDIES) && (is_part || !is_day);
+    }
+    if !begins_with(behind, GOES_ON) {
+        return false;
+    }
+    // `a 3/16 in tube`.
+    if ends_with(near, &["a", "an"]) {
+        return true;
+    }
+    if is_part {
+        let is_day = ends_with(near, DEEDS_BEFORE)
+            || ends_with(near, STUDIES)
+            || ends_with(near, &["on"]) && has(clause(near), DEEDS_BEFORE)
+            || begins_with(behind, PLACES_AFTER) && has(clause(near), DATE_WORDS);
+        return !is_day;
+    }
+    let is_of_inches = begins_with(behind, &["in"]) && numbers.value(at + 1) == Some(SIXTEENTHS);
+    let begins = || is_padded(numbers, at) || is_entry(numbers, at, near, behind);
+    !is_improper && !is_led() && (is_of_inches || !begins())
+}
+
+/// `4/12 of the cores`, `3/14 of 14 joints`.
+fn is_of_counted(behind: &[u8]) -> bool {
+    let of = behind.trim_ascii_start().get("of ".len()..);
+    let of = of.unwrap_or_default();
+    let things = of.strip_prefix(b"the ").unwrap_or(of);
+    let digits = things
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    let things = things.get(digits..).unwrap_or_default();
+    begins_with(things, UNITS_AFTER) || begins_with(things, COUNTED_AFTER)
+}
+
+/// Inches are divided into so many parts; into fewer, a pair is a part anyway.
+const SIXTEENTHS: u32 = 16;
 
 /// `3/1: admitted` at the beginning of a line or sentence; `11/3 pt fell` at that of a line.
 fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
@@ -55,11 +125,6 @@ fn is_heading(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
 
 /// `3/12 CXR: RLL infiltrate`, `3/14 labs drawn`: a line of the course of a stay, which begins with its day.
 fn is_entry(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
-    /// Of what no part is counted: `3/5 CT chest`.
-    const STUDIES: &[&str] = &[
-        "cxr", "xray", "x-ray", "ct", "cta", "mri", "mra", "echo", "tte", "tee", "ekg", "ecg",
-        "eeg", "egd", "kub",
-    ];
     let begins_line = near.is_empty() || near.last() == Some(&b'\n');
     let words = [&b" - "[..], b" \xe2\x80\x93 ", b" "]
         .iter()
@@ -71,35 +136,6 @@ fn is_entry(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> boo
     usual::is_no_score(numbers, at)
         || begins_with(words, STUDIES)
         || !usual::is_part(numbers, at) && begins_with(words, DATE_WORDS)
-}
-
-/// `from 8/10 to 3/10`, `last 6/10`: so many of ten, or of five at both ends of a change.
-fn is_score(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
-    const FIVE: u32 = 5;
-    const TEN: u32 = 10;
-    /// `on 3/10`, `from 9/10 through 10/10`, `COVID neg 8/10`: they lead to nothing else.
-    const OF_DAYS: &[&str] = &[
-        "on", "since", "until", "till", "due", "by", "next", "through", "thru", "negative", "neg",
-        "pos",
-    ];
-    if usual::is_no_score(numbers, at)
-        || ends_with(near, OF_DAYS)
-        || begins_with(behind, &["through", "thru", "until", "till"])
-    {
-        return false;
-    }
-    let whole = numbers.value(at + 1);
-    let next = behind.strip_prefix(b" to ").and_then(usual::pair);
-    let last = near.strip_suffix(b" to ").and_then(|head| {
-        let word = head.rsplit(|byte| *byte == b' ').next().unwrap_or(head);
-        usual::pair(word)
-    });
-    match next.or(last) {
-        Some((first, other)) => {
-            whole == Some(other) && first <= other && matches!(other, FIVE | TEN)
-        }
-        None => whole == Some(TEN),
-    }
 }
 
 /// `11/3 0900`, `3/1 7:55am`, `2/28 at 10:41`: a time of day behind it.
@@ -152,31 +188,6 @@ fn is_padded(numbers: &Numbers<'_>, at: usize) -> bool {
         )
 }
 
-/// What is counted as `02/09` as well.
-const COUNTED_BEFORE: &[&str] = &[
-    "page", "pages", "p", "pg", "slide", "step", "part", "batch", "chunk", "file", "item", "row",
-    "question", "chapter", "epoch", "test", "tests", "task", "frame", "episode", "shard", "worker",
-    "node", "port", "lesson", "module", "level", "version", "exp", "expires", "card",
-];
-
-/// What is done on the day before it: `3/1 d/c home`.
-const DEEDS_AFTER: &[&str] = &[
-    "admitted",
-    "discharged",
-    "d/c",
-    "d/c'd",
-    "dc'd",
-    "transferred",
-    "presented",
-    "underwent",
-    "extubated",
-    "intubated",
-    "no-showed",
-    "called",
-    "texted",
-    "fell",
-];
-
 /// `OR 3/1`: the operating room has capitals, the conjunction stands between numbers or is small.
 fn is_in_theatre(near: &[u8]) -> bool {
     let head = near.trim_ascii_end();
@@ -223,292 +234,3 @@ fn is_improper(numbers: &Numbers<'_>, at: usize) -> bool {
     let (first, second) = (numbers.value(at), numbers.value(at + 1));
     first > second && first > Some(RATIOS)
 }
-
-/// Words that lead to a date, and to much else: a bare `3/4` behind them is one where it is no score.
-pub(super) const LEADS: &[&str] = &[
-    "on",
-    "since",
-    "until",
-    "till",
-    "due",
-    "by",
-    "from",
-    "last",
-    "next",
-    "through",
-    "thru",
-    "before",
-    "after",
-    "yesterday",
-    "today",
-    "tomorrow",
-    "tonight",
-    "negative",
-    "neg",
-    "pos",
-];
-/// Words that make a bare `3/4` a date.
-pub(super) const DATE_WORDS: &[&str] = &[
-    "date",
-    "dated",
-    "dob",
-    "d.o.b",
-    "born",
-    "birthday",
-    "birthdate",
-    "seen",
-    "visit",
-    "appt",
-    "appointment",
-    "admitted",
-    "admit",
-    "admission",
-    "discharged",
-    "discharge",
-    "scheduled",
-    "started",
-    "lmp",
-    "edd",
-    "surgery",
-    "dos",
-    "expires",
-    // What is done on a day.
-    "mri",
-    "ct",
-    "cxr",
-    "xray",
-    "x-ray",
-    "echo",
-    "ekg",
-    "ecg",
-    "eeg",
-    "egd",
-    "ultrasound",
-    "colonoscopy",
-    "endoscopy",
-    "biopsy",
-    "cath",
-    "lab",
-    "labs",
-    "draw",
-    "drawn",
-    "culture",
-    "cultures",
-    "f/u",
-    "followup",
-    "follow-up",
-    "placed",
-    "removed",
-    "pulled",
-    "inserted",
-    "extubated",
-    "intubated",
-    "transferred",
-    "transfused",
-    "lkw",
-    "onset",
-    "last dose",
-    "bday",
-    "expired",
-    "died",
-    "deceased",
-    "fell",
-    "d/c",
-    "dc'd",
-    "consult",
-    "clinic",
-    "fever",
-    "week of",
-    "wk of",
-    "dispo",
-    "as of",
-    "called",
-    "shot",
-    "vaccine",
-    "vaccinated",
-    "booster",
-    "picc",
-    "foley",
-    "lbm",
-    "tte",
-    "visited",
-    "signed",
-    "filed",
-    "sent",
-    "mailed",
-    "faxed",
-    "received",
-    "submitted",
-    "resubmitted",
-    "rejected",
-    "denied",
-    "approved",
-    "paid",
-    "resulted",
-    "collected",
-    "refilled",
-    "filled",
-    "dispensed",
-    "booked",
-    "rescheduled",
-    "cancelled",
-    "canceled",
-    "arrived",
-    "baptized",
-    "exp",
-    "rpt",
-    "stent",
-    "stents",
-    "wrote",
-    "written",
-    "dictated",
-    "typed",
-    "transcribed",
-    "ships",
-    "shipped",
-    "stopped",
-    "resumed",
-    "restarted",
-    "signout",
-    "updated",
-    "s/p",
-    "dc",
-    "adm",
-    "rtc",
-    "bcx",
-    "ucx",
-    "cx",
-    "abx",
-    "mon",
-    "tue",
-    "tues",
-    "wed",
-    "thu",
-    "thur",
-    "thurs",
-    "fri",
-    "sat",
-    "sun",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "meeting",
-    "conference",
-    "school",
-    "work",
-    "return",
-    "returns",
-    "returned",
-    "rto",
-    "showed",
-    "no-showed",
-    "no-show",
-    "message",
-    "messaged",
-    "cleared",
-    "triage",
-    "tmrw",
-    "yest",
-    "doi",
-    "xfer",
-    "msg",
-    "reply",
-    "replied",
-    "emailed",
-    "texted",
-];
-/// Words that make it a measurement, a score or a grade.
-pub(super) const MEASURE_BEFORE: &[&str] = &[
-    "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale",
-    "rated", "bp", "pressure", "ratio", "stage", "vision", "acuity", "motor", "power", "gcs",
-    "apgar", "apgars", "mg", "dose of", "type", "pulse", "edema", "muscle", "reflex", "biceps",
-    "patellar", "heart", "ef", "tab", "tabs", "d5", "scored", "scores",
-];
-pub(super) const MEASURE_AFTER: &[&str] = &[
-    "murmur",
-    "systolic",
-    "diastolic",
-    "strength",
-    "in",
-    "pain",
-    "bilaterally",
-    "throughout",
-    "out",
-    "mg",
-    "mcg",
-    "ml",
-    "cc",
-    "g",
-    "%",
-    "mmhg",
-    "mm",
-    "cm",
-    "tab",
-    "tabs",
-    "tablet",
-    "tablets",
-    "cup",
-    "cups",
-    "inch",
-    "inches",
-    "reflexes",
-    "pulses",
-    "on",
-    "scale",
-    "sem",
-    "hsm",
-    "days",
-    "day",
-    "time",
-    "times",
-    "doses",
-    "dose",
-    "weeks",
-    "hours",
-    "ratio",
-    "of",
-    "units",
-    "pm",
-    "am",
-    "ns",
-    "normal saline",
-    "pitting",
-    "edema",
-    "teaspoon",
-    "tsp",
-    "pack",
-    "ppd",
-    "pills",
-    "pill",
-    "bottle",
-    "bottles",
-    "sets",
-    "nodes",
-    "cores",
-    "sites",
-    "samples",
-    "sessions",
-    "visits",
-    "claims",
-    "cycles",
-    "courses",
-    "rounds",
-    "treatments",
-    "fractions",
-];
-/// What is counted behind a part, and stands behind a day too.
-const COUNTED_AFTER: &[&str] = &[
-    "points",
-    "items",
-    "questions",
-    "correct",
-    "criteria",
-    "joints",
-    "teeth",
-    "patients",
-    "subjects",
-];

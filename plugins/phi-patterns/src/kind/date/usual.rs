@@ -3,25 +3,7 @@
 
 use super::{is_day, is_month};
 use crate::number::Numbers;
-use crate::text::{before, begins_with, byte, byte_before, ends_with, has, is_word};
-
-/// The words of the same sentence in `near`; the dot of a title ends none.
-pub(super) fn clause(near: &[u8]) -> &[u8] {
-    let mut from = near.len();
-    while let Some(at) = near
-        .get(..from)
-        .and_then(|head| head.iter().rposition(|byte| b".;\n".contains(byte)))
-    {
-        let head = near.get(..at).unwrap_or_default();
-        let is_title = byte(near, at) == b'.' && ends_with(head, &["mr", "mrs", "ms", "dr"]);
-        let is_point = byte(near, at) == b'.' && byte(near, at + 1).is_ascii_digit();
-        if !is_title && !is_point {
-            return near.get(at + 1..).unwrap_or_default();
-        }
-        from = at;
-    }
-    near
-}
+use crate::text::{before, begins_with, byte, byte_before, has, is_word};
 
 /// What is done on a day, told less surely than by the words of `said`: no part of something may stand with it.
 const TOLD: &[&str] = &[

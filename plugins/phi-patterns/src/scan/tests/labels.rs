@@ -197,6 +197,9 @@ fn procedures_are_nobodys_numbers() {
         "order for 70553 placed",
         "authorization for HCPCS J9271",
         "claim for ICD10 4471",
+        "authorization for her J1745",
+        "auth for patient J9271",
+        "prior auth for this patient J1745",
     ]);
     finds::<Patterns>(&[
         ("prior auth 88412093", &["OTHER_ID:88412093"]),
@@ -207,6 +210,8 @@ fn procedures_are_nobodys_numbers() {
         ),
         ("Case number for this patient: 48213", &["OTHER_ID:48213"]),
         ("Accession number for her: A4812", &["OTHER_ID:A4812"]),
+        ("Accession for her: A4812", &["OTHER_ID:A4812"]),
+        ("authorization number for her A4812", &["OTHER_ID:A4812"]),
     ]);
 }
 

@@ -1,0 +1,121 @@
+//! Names behind titles that are words of charts and forms too.
+
+use detector_kit::cases::{finds, leaves_alone};
+
+use crate::Names;
+
+#[test]
+fn surnames_that_are_words_stand_behind_sr() {
+    finds::<Names>(&[
+        ("Spoke with Sr. Vega today", &["NAME:Vega"]),
+        ("Spoke with Sr. Silva today", &["NAME:Silva"]),
+        ("Spoke with Sr. Luna today", &["NAME:Luna"]),
+        ("Spoke with Sr. Campos today", &["NAME:Campos"]),
+        ("Spoke with Sr. Rivas today", &["NAME:Rivas"]),
+        ("Spoke with Sr. Robles today", &["NAME:Robles"]),
+        ("Spoke with Sr. Medina today", &["NAME:Medina"]),
+        ("Spoke with Sr. Arroyo today", &["NAME:Arroyo"]),
+        ("Spoke with Sr. Montes today", &["NAME:Montes"]),
+        ("Spoke with Sr. Blanco today", &["NAME:Blanco"]),
+        ("Spoke with Sr. Franco today", &["NAME:Franco"]),
+        ("Spoke with Sr. Costa today", &["NAME:Costa"]),
+        ("Spoke with Sr. Cruz today", &["NAME:Cruz"]),
+        ("Sr. Vega 45 yo with CHF", &["NAME:Vega"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "Sr. AST 40 and Sr. ALT 41",
+        "Sr. Chol 190",
+        "sr ast 45",
+        "Sr. Na 140, Sr. Li 0.8, Sr. Iron 60, Sr. Copper 90",
+        "Sr. Ace level was fine",
+        "Sr. Engineer, Sr. Analyst, Sr. Manager and Sr. Counsel met",
+        "Sr. Banker and Sr. Clerk left",
+        "the Sr. Fellow and the Sr. Dean met",
+        "Sr. Center lunch and Sr. Prom night",
+    ]);
+}
+
+#[test]
+fn any_word_in_capitals_is_a_name_behind_a_title_in_capitals() {
+    finds::<Names>(&[
+        ("Seen by DR. SMALL today", &["NAME:SMALL"]),
+        ("MR. SHORT called about it", &["NAME:SHORT"]),
+        ("Discussed with DR. LAKE today", &["NAME:LAKE"]),
+        ("Discussed with DR. HUQ today", &["NAME:HUQ"]),
+        ("Spoke with MR. SHORT today", &["NAME:SHORT"]),
+        ("Spoke with MR. HUQ today", &["NAME:HUQ"]),
+        ("DR. SMALL, MD saw her", &["NAME:SMALL"]),
+        ("Ask MS. FIELD to call back", &["NAME:FIELD"]),
+        ("Ask MR. WALL to call back", &["NAME:WALL"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "Severe DR. OCT shows edema in both eyes",
+        "No DR. IOP 15 in both eyes, no edema",
+        "There is MR. RVSP 40 and the rest is normal",
+        "She has MS. EDSS 3.5 at the last visit",
+        "She has MS. MRI of the brain was stable",
+        "Mild MR. LVEF is normal, no effusion",
+        "There is MR. TR is mild, no effusion",
+        "Per DR. ORDER she is NPO, call the DR. OFFICE",
+        "She has MS. IVIG monthly at home",
+    ]);
+}
+
+#[test]
+fn grades_and_words_of_charts_are_nobody() {
+    leaves_alone::<Names>(&[
+        "No MR. Wall motion normal",
+        "Trivial MR. Wall motion normal",
+        "1+ MR. Prior echo showed the same",
+        "2-3+ MR. Young age at onset",
+        "Mild AI and MR. Wall motion normal",
+        "She has MS. Works as a teacher",
+        "MS. Overall stable on current therapy",
+        "MS. Strong family history of it",
+        "MS. Fine motor skills are good",
+        "MS. Good range of motion",
+        "MS. Current therapy continues",
+        "Lt Palm laceration closed",
+        "Lt Base crackles heard",
+        "Lt Stump wound is dry",
+        "Lt Temple contusion noted",
+        "Lt Patella is tender",
+        "Lt. Palm laceration closed",
+        "LT. PALM laceration closed",
+        "Lt Arch pain, Lt Ball of foot pain",
+        "The report is in MS Power BI now",
+    ]);
+    finds::<Names>(&[
+        ("Dr. Wall called", &["NAME:Wall"]),
+        ("Ms. Good called", &["NAME:Good"]),
+        ("Mr. Strong is here", &["NAME:Strong"]),
+        ("MR. Wall called about it", &["NAME:Wall"]),
+        ("MS. Good said that it hurts", &["NAME:Good"]),
+        ("Lt. Strong came to the desk", &["NAME:Strong"]),
+        (
+            "Mr. Palmer, Ms. Temple and Dr. Field came",
+            &["NAME:Palmer", "NAME:Temple", "NAME:Field"],
+        ),
+        ("MR. Young called", &["NAME:Young"]),
+        ("No MR. Young called, he is late", &["NAME:Young"]),
+        ("Reported to LT. YOUNG at the desk", &["NAME:YOUNG"]),
+        ("Lt. Wall reported to the desk", &["NAME:Wall"]),
+    ]);
+}
+
+#[test]
+fn a_form_has_a_revision() {
+    leaves_alone::<Names>(&[
+        "Consent form REV. B",
+        "Consent form REV. DATE 02/12",
+        "Consent form REV. B Approved by the board",
+        "Form 12 REV. JUNE, see REV. HISTORY below",
+    ]);
+    finds::<Names>(&[
+        ("Visited by REV. WHITE today", &["NAME:WHITE"]),
+        ("Visited by REV. OKONKWO today", &["NAME:OKONKWO"]),
+        ("Visited by REV. J. SMITH today", &["NAME:J. SMITH"]),
+        ("Visited by REV. J. White today", &["NAME:J. White"]),
+        ("Visited by Rev. Date today", &["NAME:Date"]),
+    ]);
+}
