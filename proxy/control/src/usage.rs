@@ -18,7 +18,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
         let store = &call.gateway.store;
         // What was completed before this instant is in all that is read.
         let as_of = moment::now();
-        let used = usage::read(store, &span, group_by).await;
+        let used = usage::read(store, &span, group_by, as_of).await;
         let used = used.map_err(|error| store_fault(&error))?;
         let now = budget::sums(store, &span.org_id, span.mode, cycle_start).await;
         let now = now.map_err(|error| store_fault(&error))?;

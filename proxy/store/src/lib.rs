@@ -83,6 +83,7 @@ pub struct Store {
     db: engine::Db,
     ring: Arc<KeyRing>,
     wakes: Arc<outbox::Wakes>,
+    usage: usage::Kept,
 }
 
 impl Store {
@@ -102,6 +103,7 @@ impl Store {
             db: engine::Db::open(url, options, runtime).await?,
             ring: Arc::new(KeyRing::new(master)),
             wakes: Arc::default(),
+            usage: usage::Kept::default(),
         })
     }
 

@@ -1,9 +1,12 @@
 //! What was used in a span of time, from the ledger and the audit log themselves (contract 12.3), some rows of them at
-//! a time.
+//! a time. What is long over is read once by each process.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
+use moka::sync::Cache;
 use svc_core::chat::Usage;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
@@ -23,7 +26,7 @@ pub struct Span {
 }
 
 /// What a breakdown tells apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     Model,
     Key,
@@ -124,6 +127,49 @@ pub const SLICE_END: &str = "SELECT created_at FROM ledger WHERE org_id = $1 AND
                              AND cycle_start = $3 AND created_at >= $4 AND created_at < $5 \
                              ORDER BY created_at LIMIT 1 OFFSET $6";
 
+/// Sums of what is over: a page that is opened every few minutes does not read a month of rows each time. Cheap to
+/// clone.
+#[derive(Clone)]
+pub(crate) struct Kept(Cache<Beginning, Arc<Sums>>);
+
+/// What sums are kept by; they grow from here.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Beginning {
+    org_id: String,
+    mode: Mode,
+    from: Timestamp,
+    group_by: Option<GroupBy>,
+}
+
+/// What was used before an instant.
+#[derive(Clone)]
+struct Sums {
+    to: Timestamp,
+    used: Used,
+    groups: BTreeMap<String, Group>,
+}
+
+/// Nothing is written of a time this long ago: rows have the time at which they are settled, and one that had to wait
+/// for the database waits in memory.
+const OVER_MS: i64 = MS_PER_DAY;
+/// Groups of all sums that are kept, at some hundred bytes each.
+const MAX_KEPT_GROUPS: u64 = 100_000;
+/// Sums that nobody has asked for so long are of a cycle that has ended.
+const KEPT_IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Default for Kept {
+    fn default() -> Self {
+        let groups = |_: &Beginning, sums: &Arc<Sums>| {
+            u32::try_from(sums.groups.len()).map_or(u32::MAX, |groups| groups.saturating_add(1))
+        };
+        let cache = Cache::builder()
+            .max_capacity(MAX_KEPT_GROUPS)
+            .weigher(groups)
+            .time_to_idle(KEPT_IDLE);
+        Self(cache.build())
+    }
+}
+
 /// Sums up a span. What is settled meanwhile may be in some of the numbers and not in others.
 ///
 /// # Errors
@@ -132,9 +178,59 @@ pub async fn read(
     store: &Store,
     span: &Span,
     group_by: Option<GroupBy>,
+    now: Timestamp,
 ) -> Result<Used, StoreError> {
-    let mut used = Used::default();
-    let mut groups = BTreeMap::new();
+    let beginning = Beginning {
+        org_id: span.org_id.clone(),
+        mode: span.mode,
+        from: span.from,
+        group_by,
+    };
+    let kept = &store.usage.0;
+    let over = span.to.min(now.plus_ms(-OVER_MS));
+    let known = kept.get(&beginning);
+    let mut sums = match &known {
+        Some(known) if known.to <= span.to => known.as_ref().clone(),
+        _ => Sums {
+            to: span.from,
+            used: Used::default(),
+            groups: BTreeMap::new(),
+        },
+    };
+    if sums.to < over {
+        go_on(store, span, over, group_by, &mut sums).await?;
+        // Sums that go further are kept, whatever else is asked for.
+        if known.is_none_or(|known| known.to < over) {
+            kept.insert(beginning, Arc::new(sums.clone()));
+        }
+    }
+    go_on(store, span, span.to, group_by, &mut sums).await?;
+    let Sums {
+        mut used, groups, ..
+    } = sums;
+    used.breakdown = groups.into_values().collect();
+    // Groups of equal credits stay in the order of their names.
+    used.breakdown.sort_by_key(|group| Reverse(group.credits));
+    used.breakdown.truncate(MAX_GROUPS);
+    Ok(used)
+}
+
+/// Adds what was used from where sums end up to an instant.
+async fn go_on(
+    store: &Store,
+    span: &Span,
+    to: Timestamp,
+    group_by: Option<GroupBy>,
+    sums: &mut Sums,
+) -> Result<(), StoreError> {
+    let span = &Span {
+        from: sums.to,
+        to,
+        ..span.clone()
+    };
+    if span.from >= span.to {
+        return Ok(());
+    }
     for (cycle, first) in cycles(store, span).await? {
         let mut next = Some(first);
         while let Some(from) = next {
@@ -143,16 +239,13 @@ pub async fn read(
                 Box::pin(async move { postings(cx, &of, cycle, from, group_by).await })
             });
             let (part, behind) = part.await?;
-            add(&mut used, &mut groups, part);
+            add(&mut sums.used, &mut sums.groups, part);
             next = behind;
         }
     }
-    used.breakdown = groups.into_values().collect();
-    // Groups of equal credits stay in the order of their names.
-    used.breakdown.sort_by_key(|group| Reverse(group.credits));
-    used.breakdown.truncate(MAX_GROUPS);
-    count(store, span, &mut used).await?;
-    Ok(used)
+    count(store, span, &mut sums.used).await?;
+    sums.to = to;
+    Ok(())
 }
 
 /// The cycles that have postings of the span, and when the first one of each was made. A run that ends after its cycle

@@ -25,6 +25,7 @@ on_both! {
     a_family_is_what_its_name_says,
     whatever_ended_in_a_span_is_counted_once,
     whatever_was_charged_in_a_span_is_summed_up_once,
+    what_is_over_is_counted_once_and_what_is_new_each_time,
     epochs_are_stable_and_increase,
     replicas_agree_on_epochs,
     a_policy_set_is_entered_whole_or_not_at_all,
@@ -247,10 +248,49 @@ async fn whatever_ended_in_a_span_is_counted_once(db: TestDb) {
         "CASE WHEN n % 3 = 0 THEN 'workflow.solve_completed' ELSE 'inference.completed' END";
     let at = format!("{} + n / 3", fixture::NOW.0);
     fixture::many_rows(&db, COUNTED, [event, &at, "n % 3 = 1"]).await;
-    let used = usage::read(&store, &span("org_1"), None).await.unwrap();
+    let used = usage::read(&store, &span("org_1"), None, fixture::NOW)
+        .await
+        .unwrap();
     assert_eq!((used.actions, used.requests.succeeded), (14_999, 29_998));
     let found = phi_activity::read(&store, &span("org_1")).await.unwrap();
     assert_eq!((found.requests, found.is_cut), (14_999, false));
+}
+
+async fn what_is_over_is_counted_once_and_what_is_new_each_time(db: TestDb) {
+    let store = db.open().await;
+    let day = 86_400_000;
+    let (from, now) = (fixture::NOW, fixture::NOW.plus_ms(10 * day));
+    let counted = async |to: Timestamp| {
+        let span = Span {
+            to,
+            from,
+            ..span("org_1")
+        };
+        let used = usage::read(&store, &span, None, now).await.unwrap();
+        used.requests.succeeded
+    };
+    let written = async |name: &str, at: Timestamp| {
+        let row = format!(
+            "INSERT INTO audit (id, org_id, mode, request_id, phase, event, occurred_at, actor_type, result, \
+             phi_detected, document) VALUES ('aud_{name}', 'org_1', 'live', 'req_{name}', 'terminal', \
+             'inference.completed', {}, 'api_key', 'success', 1 = 0, '{{}}')",
+            at.0
+        );
+        db.tamper(&row).await.unwrap();
+    };
+    let cycle_end = from.plus_ms(30 * day);
+    for days in [2, 4, 9] {
+        written(&format!("at_{days}"), from.plus_ms(days * day + 1)).await;
+    }
+    assert_eq!(counted(from.plus_ms(3 * day)).await, 1);
+    assert_eq!(counted(cycle_end).await, 3);
+    // Nobody writes so long ago; what this shows is that it is not read again.
+    written("late", from.plus_ms(5 * day)).await;
+    written("new", now).await;
+    assert_eq!(counted(cycle_end).await, 4);
+    // What goes less far is read by itself, and what is kept stays.
+    assert_eq!(counted(from.plus_ms(6 * day)).await, 3);
+    assert_eq!(counted(cycle_end).await, 4);
 }
 
 async fn whatever_was_charged_in_a_span_is_summed_up_once(db: TestDb) {
@@ -281,7 +321,7 @@ async fn whatever_was_charged_in_a_span_is_summed_up_once(db: TestDb) {
         u64::try_from((0..COUNTED).filter(is_of).count()).unwrap()
     };
     let span = span(&org);
-    let used = usage::read(&store, &span, Some(GroupBy::Model)).await;
+    let used = usage::read(&store, &span, Some(GroupBy::Model), fixture::NOW).await;
     let used = used.unwrap();
     let count: u64 = (0..5).map(of_model).sum();
     assert_eq!(used.sonnet_equivalent_tokens, 3 * count);
@@ -346,7 +386,9 @@ async fn reports_on_postgres_leave_connections_to_others() {
             .await
             .map(drop),
         2 => phi_activity::read(&store, &span).await.map(drop),
-        _ => usage::read(&store, &span, None).await.map(drop),
+        _ => usage::read(&store, &span, None, fixture::NOW)
+            .await
+            .map(drop),
     });
     let others = async {
         db.until_somebody_waits().await;
