@@ -82,15 +82,18 @@ fn is_person(sentence: &Sentence<'_>, title: usize, first: usize, is_left: bool)
             let meaning = WORDS_OF_CHARTS.by_hash(word.hash.value());
             matches!(meaning, Some(Body))
         });
+    let has_dot = sentence.gap(title).contains(&b'.');
     acts(sentence, first)
-        || !is_side && (has_something(sentence, first) || is_told_of(sentence, first))
-        || (!is_side || sentence.gap(title).contains(&b'.')) && is_met(sentence, title)
+        || is_told_of(sentence, first)
+        || is_spoken_to(sentence, title)
+        || !is_side && has_something(sentence, first)
+        || (!is_side || has_dot) && is_met(sentence, title)
 }
 
 /// `REV. J. White`, `by REV. J White`.
 fn is_revered_by_initial(sentence: &Sentence<'_>, title: usize, first: usize) -> bool {
     let is_led = sentence.gap(first).contains(&b'.')
-        || is_met(sentence, title)
+        || is_spoken_to(sentence, title)
         || is_one_of(sentence, title.checked_sub(1), &CLERGY)
         || acts(sentence, first + 1);
     is_name_and_no_word(sentence, first + 1)
@@ -101,7 +104,7 @@ fn is_revered_by_initial(sentence: &Sentence<'_>, title: usize, first: usize) ->
 }
 
 /// What stands before the title of a clergyman.
-const CLERGY: [&str; 5] = ["chaplain", "pastor", "minister", "priest", "the"];
+const CLERGY: [&str; 5] = ["by", "chaplain", "pastor", "minister", "priest"];
 
 /// `REV. WHITE`, `by REV. HUQ`, but `REV. DATE 02/12` and `REV. JUNE 2019`.
 fn is_revered(sentence: &Sentence<'_>, title: usize, first: usize, word: &Token) -> bool {
@@ -130,7 +133,9 @@ fn is_revered(sentence: &Sentence<'_>, title: usize, first: usize, word: &Token)
         "nov",
     ];
     if acts(sentence, first)
-        || is_met(sentence, title)
+        || has_something(sentence, first)
+        || is_told_of(sentence, first)
+        || is_spoken_to(sentence, title)
         || is_one_of(sentence, title.checked_sub(1), &CLERGY)
     {
         return true;
@@ -180,6 +185,8 @@ fn is_shouted_name(sentence: &Sentence<'_>, title: usize, first: usize) -> bool 
         "today",
         "before",
     ];
+    /// What measures do as well.
+    const OF_MEASURES: [&str; 5] = ["declined", "declines", "fell", "here", "available"];
     /// What goes on behind a valve or a disease.
     const OF_DISEASES: [&str; 8] = [
         "aortic",
@@ -207,9 +214,12 @@ fn is_shouted_name(sentence: &Sentence<'_>, title: usize, first: usize) -> bool 
     if word.role.is_some() || is_number_behind(sentence, first) || is_thing {
         return false;
     }
+    // `MS. EDSS declined`.
+    let is_told = is_one_of(sentence, Some(first + 1), &OF_MEASURES);
     is_doctor
-        || is_met(sentence, title)
-        || acts(sentence, first)
+        || is_spoken_to(sentence, title)
+        || is_one_of(sentence, title.checked_sub(1), &["by"])
+        || acts(sentence, first) && !is_told
         || !word.class.is_unknown() && !is_one_of(sentence, title.checked_sub(1), &OWNS)
 }
 
@@ -226,13 +236,23 @@ fn is_number_behind(sentence: &Sentence<'_>, at: usize) -> bool {
         .is_some_and(|next| next.shape == Shape::Number && sentence.gap(at) == b" ")
 }
 
-/// Whether the words before the title say that somebody is met or spoken of: `saw MR. Wall`, `Patient: MR. Strong`.
+/// Whether the words before the title say that somebody is met or spoken of: `saw MR. Wall`.
 fn is_met(sentence: &Sentence<'_>, title: usize) -> bool {
-    const MEETS: [&str; 15] = [
-        "by", "ask", "asked", "tell", "told", "saw", "see", "met", "call", "called", "paged",
-        "dear", "hi", "hello", "visited",
+    const MEETS: [&str; 2] = ["by", "see"];
+    let before = title.checked_sub(1);
+    is_spoken_to(sentence, title)
+        || is_one_of(sentence, before, &MEETS)
+            && before.is_some_and(|before| sentence.gap(before) == b" ")
+}
+
+/// As [`is_met`], by words that no part of a body stands behind either: `Dear MR. Wall`, `Patient: MR. Strong`.
+fn is_spoken_to(sentence: &Sentence<'_>, title: usize) -> bool {
+    const SPEAKS_TO: [&str; 13] = [
+        "saw", "met", "visited", "ask", "asked", "tell", "told", "call", "called", "paged", "dear",
+        "hi", "hello",
     ];
-    const SPEAKS: [&str; 7] = [
+    /// Before `with`.
+    const SPEAKS: [&str; 11] = [
         "spoke",
         "spoken",
         "discussed",
@@ -240,19 +260,33 @@ fn is_met(sentence: &Sentence<'_>, title: usize) -> bool {
         "talked",
         "speak",
         "meet",
+        "up",
+        "it",
+        "reviewed",
+        "meeting",
+    ];
+    /// Before `by`.
+    const SEES: [&str; 6] = [
+        "seen",
+        "examined",
+        "evaluated",
+        "visited",
+        "signed",
+        "brought",
     ];
     const LABELS: [&str; 5] = ["patient", "pt", "name", "re", "attn"];
     let before = title.checked_sub(1);
+    let far = title.checked_sub(2);
     let gap = before.map_or(&b""[..], |before| sentence.gap(before));
-    is_one_of(sentence, before, &MEETS) && gap == b" "
-        || is_one_of(sentence, before, &["with"])
-            && is_one_of(sentence, title.checked_sub(2), &SPEAKS)
-        || is_one_of(sentence, before, &LABELS) && gap.starts_with(b":")
+    is_one_of(sentence, before, &SPEAKS_TO) && gap == b" "
+        || is_one_of(sentence, before, &["with"]) && is_one_of(sentence, far, &SPEAKS)
+        || is_one_of(sentence, before, &["by"]) && is_one_of(sentence, far, &SEES)
+        || is_one_of(sentence, before, &LABELS) && (gap.starts_with(b":") || gap == b", ")
 }
 
 /// Whether something follows the word at `at` that only people do or have: `MR. Wall called`, `MR. Strong's wife`.
 fn acts(sentence: &Sentence<'_>, at: usize) -> bool {
-    const DEEDS: [&str; 41] = [
+    const DEEDS: [&str; 43] = [
         "called",
         "calls",
         "came",
@@ -294,6 +328,8 @@ fn acts(sentence: &Sentence<'_>, at: usize) -> bool {
         "fell",
         "tolerated",
         "understands",
+        "here",
+        "available",
     ];
     /// Behind `was`.
     const SUFFERED: [&str; 8] = [
@@ -317,29 +353,34 @@ fn acts(sentence: &Sentence<'_>, at: usize) -> bool {
         || gap == b" "
             && (is_one_of(sentence, Some(at + 1), &DEEDS)
                 || is_pair("was", &SUFFERED)
-                || is_pair("is", &["here"]))
+                || is_pair("is", &["here"])
+                || is_pair("went", &["home", "to", "for"])
+                || is_pair("will", &["return", "call", "come", "follow", "go"]))
 }
 
 /// `MR. Strong has pain`, `MR. Strong is a smoker`, but `MS. Mood has improved`.
 fn has_something(sentence: &Sentence<'_>, at: usize) -> bool {
     /// Surnames of hardly anybody, of which charts tell as much.
-    const THINGS: [&str; 11] = [
-        "mood", "memory", "tone", "weight", "level", "score", "risk", "study", "range", "plate",
-        "current",
+    const THINGS: [&str; 9] = [
+        "mood", "memory", "tone", "weight", "level", "score", "risk", "study", "range",
+    ];
+    const DEEDS: [&str; 12] = [
+        "has", "had", "did", "does", "went", "goes", "will", "would", "can", "could", "got", "gets",
     ];
     let is_a = is_one_of(sentence, Some(at + 1), &["is"])
         && is_one_of(sentence, Some(at + 2), &["a", "an", "doing", "feeling"]);
     sentence.gap(at) == b" "
         && !is_one_of(sentence, Some(at), &THINGS)
-        && (is_one_of(sentence, Some(at + 1), &["has", "had", "did"]) || is_a)
+        && (is_one_of(sentence, Some(at + 1), &DEEDS) || is_a)
 }
 
-/// `MR. Wall, 67, was seen`: an age behind a comma.
+/// `MR. Wall, 67, was seen`, but `Lt Palm, 3 cm laceration`: an age between commas.
 fn is_told_of(sentence: &Sentence<'_>, at: usize) -> bool {
     sentence.gap(at) == b", "
         && sentence
             .token(at + 1)
-            .is_some_and(|next| next.shape == Shape::Number)
+            .is_some_and(|next| next.shape == Shape::Number && next.len() == 2)
+        && sentence.gap(at + 1).starts_with(b",")
 }
 
 fn is_in_charts(word: &Token) -> bool {
@@ -356,8 +397,8 @@ fn is_of_charts(word: &Token, is_officer: bool) -> bool {
     }
 }
 
-/// `Mild MR. Wall motion normal`, `1+ MR. Prior echo`: how bad something is, which nobody is. Where there is `no MR. LEE`,
-/// nobody is there; `no MR. Wall` is told of a valve.
+/// `Mild MR. Wall motion normal`, `1+ MR. Prior echo`: how bad something is, which nobody is. Where there is
+/// `no MR. LEE`, nobody is there; `no MR. Wall` is told of a valve.
 fn is_graded(sentence: &Sentence<'_>, title: usize, word: &Token) -> bool {
     const GRADES: [&str; 10] = [
         "trace",
@@ -376,7 +417,10 @@ fn is_graded(sentence: &Sentence<'_>, title: usize, word: &Token) -> bool {
     };
     let gap = sentence.gap(title - 1);
     let is_no = || {
-        let is_valve = is_one_of(sentence, Some(title), &["mr"]) && is_in_charts(word);
+        let is_valve = sentence
+            .token(title)
+            .is_some_and(|title| title.text(sentence.text) == "MR")
+            && is_in_charts(word);
         is_one_of(sentence, title.checked_sub(1), &["no"]) && (!word.class.is_surname() || is_valve)
     };
     let is_grade = || is_one_of(sentence, title.checked_sub(1), &GRADES) || is_no();

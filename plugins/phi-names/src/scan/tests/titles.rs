@@ -158,6 +158,16 @@ fn who_does_something_or_is_met_is_no_word_of_charts() {
         ("Patient: MR. Strong", &["NAME:Strong"]),
         ("MR. Wall, 67, has pain", &["NAME:Wall"]),
         ("MR. HILL called", &["NAME:HILL"]),
+        ("MR. Wall went home", &["NAME:Wall"]),
+        ("Severe AS. MR. Wall will return", &["NAME:Wall"]),
+        ("The patient, MR. Palm, was well", &["NAME:Palm"]),
+        ("I reviewed it with MR. Wall.", &["NAME:Wall"]),
+        ("Follow up with MR. Wall in clinic", &["NAME:Wall"]),
+        ("Dear Lt Temple,", &["NAME:Temple"]),
+        ("I saw Lt Wall today", &["NAME:Wall"]),
+        ("Lt Wall went home", &["NAME:Wall"]),
+        ("MR. Current has pain", &["NAME:Current"]),
+        ("Seen by Lt Wall today", &["NAME:Wall"]),
         ("Please see MR. Wall today", &["NAME:Wall"]),
         ("Dear MR. Wall, we write", &["NAME:Wall"]),
         ("LT WALL was seen", &["NAME:WALL"]),
@@ -170,6 +180,7 @@ fn who_does_something_or_is_met_is_no_word_of_charts() {
         "LT. PALM has a laceration",
         "Lt Palm, 3 cm laceration",
         "MS. Mood has improved",
+        "She has had MS. EDSS declined to 3",
         "MS. Good range of motion is seen",
     ]);
 }
@@ -184,6 +195,7 @@ fn a_chaplain_is_no_revision() {
         ("Seen by REV. J White today", &["NAME:J White"]),
         ("Visit by REV. HUQ", &["NAME:HUQ"]),
         ("REV. OKO came", &["NAME:OKO"]),
+        ("REV. SMALL will return tomorrow", &["NAME:SMALL"]),
         ("Chaplain REV. JACKSON 555-1234", &["NAME:JACKSON"]),
         ("Pastor REV. DATE called", &["NAME:DATE"]),
     ]);
@@ -192,6 +204,7 @@ fn a_chaplain_is_no_revision() {
         "Consent form REV. MAY 12",
         "Consent form, REV. DATE 02/12",
         "Consent form REV. A, page 2",
+        "For changes see REV. DATE below",
     ]);
 }
 
@@ -202,6 +215,8 @@ fn nobody_is_there() {
         ("no DR. LEE available", &["NAME:LEE"]),
         ("No MR. Young in the waiting room", &["NAME:Young"]),
         ("No Lt. Young here", &["NAME:Young"]),
+        ("There is no MS. Wall here", &["NAME:Wall"]),
+        ("There is no mr. Wall here", &["NAME:Wall"]),
     ]);
     leaves_alone::<Names>(&["No MR. Wall motion normal", "There is no MR. Normal valves"]);
 }

@@ -123,7 +123,8 @@ fn is_somebody_before(head: &[u8]) -> bool {
 }
 
 /// Whether something was measured in the part of the sentence before an age, or in an earlier one what a number in such
-/// a sentence tells most: `BP was low, he was 94 lying`, but `AST elevated, she was 97`, `BP was low, she was 97 and frail`.
+/// a sentence tells most: `BP was low, he was 94 lying`, but `AST elevated, she was 97`,
+/// `BP was low, she was 97 and frail`.
 pub(super) fn is_measured(near: &[u8], behind: &[u8]) -> bool {
     let clause = clause(near);
     has_measure(last_part(clause)) || has(clause, VITALS) && !begins_with(behind, OF_SOMEBODY)

@@ -43,7 +43,9 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
 fn is_measure(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
     let is_no_score = usual::is_no_score(numbers, at);
     let is_of_day = || {
-        is_no_score && !is_setting(near) && (ends_with(near, OF_DAYS) || ends_with_date_word(near))
+        is_no_score
+            && !is_setting(numbers, at, near)
+            && (ends_with(near, OF_DAYS) || ends_with_date_word(near))
     };
     begins_with(behind, UNITS_AFTER)
         || begins_with(behind, &["am", "pm"]) && !is_no_score
@@ -52,32 +54,51 @@ fn is_measure(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> b
         || has(clause(near), MEASURE_BEFORE) && !is_of_day()
 }
 
-/// `pressure support on 10/5`: what a machine is set to, where nothing else leads to a day.
-fn is_setting(near: &[u8]) -> bool {
-    ends_with(near, &["on"]) && has(clause(near), MACHINES)
+/// `pressure support on 10/5`, `vent ratio on 2/1`: what a machine is set to, and no more than that.
+fn is_setting(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    /// Of the second number of a ratio.
+    const MOST: u32 = 4;
+    let clause = clause(near);
+    ends_with(near, &["on"])
+        && (has(clause, MACHINES) && are_pressures(numbers, at)
+            || has(clause, &["ratio"]) && numbers.value(at + 1) <= Some(MOST))
 }
 
-/// `BiPAP started 10/5 in ED`: two pressures, the first the higher.
+/// `BiPAP started 10/5 in ED`, where nothing leads to a day.
 fn is_of_pressures(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    are_pressures(numbers, at) && has(clause(near), &["cpap", "bipap"]) && !ends_with(near, OF_DAYS)
+}
+
+/// Two pressures for breathing, the first the higher.
+fn are_pressures(numbers: &Numbers<'_>, at: usize) -> bool {
     /// What is breathed out against, in cm of water.
     const PEEP: std::ops::RangeInclusive<u32> = 4..=8;
     let (first, second) = (numbers.value(at), numbers.value(at + 1));
-    first > second
-        && second.is_some_and(|second| PEEP.contains(&second))
-        && has(clause(near), &["cpap", "bipap"])
-        && !ends_with(near, OF_DAYS)
+    first > second && second.is_some_and(|second| PEEP.contains(&second))
 }
 
 /// Whether a word in the clause makes the pair a date.
 fn has_date_word(numbers: &Numbers<'_>, at: usize, clause: &[u8]) -> bool {
-    let is_doubtful = || {
-        if usual::is_part(numbers, at) {
-            ends_with(clause, DOUBTFUL_DATE_WORDS) && !is_secondary(numbers, at)
-        } else {
-            has(clause, DOUBTFUL_DATE_WORDS)
-        }
-    };
-    has(clause, DATE_WORDS) || is_doubtful()
+    has(clause, DATE_WORDS)
+        || has(clause, DOUBTFUL_DATE_WORDS)
+            && (!usual::is_part(numbers, at) || is_likely(numbers, at, clause))
+}
+
+/// Whether what may be a part of something is rather a day, in a clause with a doubtful word: right behind it, or where
+/// nothing that has parts follows: `Follow up with GI 3/4 at noon`. `38 4/7` are weeks.
+fn is_likely(numbers: &Numbers<'_>, at: usize, clause: &[u8]) -> bool {
+    let behind = after(numbers.text, numbers.group(at + 1).end);
+    let is_end = matches!(
+        byte(behind, 0),
+        0 | b'.' | b',' | b';' | b')' | b'\n' | b'\r'
+    );
+    let goes_on = (is_end || begins_with(behind, AFTER_DAY))
+        && !ends_with(clause, &["in", "with", "of", "at"]);
+    let is_mixed = clause
+        .trim_ascii_end()
+        .last()
+        .is_some_and(u8::is_ascii_digit);
+    ends_with(clause, DOUBTFUL_DATE_WORDS) && !is_secondary(numbers, at) || goes_on && !is_mixed
 }
 
 /// `2/2 CHF exacerbation`: secondary to it.
@@ -129,7 +150,8 @@ fn is_part_of_something(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &
             || ends_with(near, PROCEDURES_BEFORE)
             || ends_with(near, STUDIES)
             || is_on && (has(clause(near), DEEDS_BEFORE) || has(clause(near), PROCEDURES_BEFORE))
-            || begins_with(behind, PLACES_AFTER) && (is_on || has(clause(near), DATE_WORDS));
+            || begins_with(behind, PLACES_AFTER)
+                && (is_on || has_date_word(numbers, at, clause(near)));
         return !is_day;
     }
     if is_of_pressures(numbers, at, near) {

@@ -44,6 +44,7 @@ fn is_fall(text: &[u8], at: usize, end: usize) -> bool {
     let is_accident = || {
         ends_with(near, ACCIDENT_BEFORE)
             || begins_with(behind, ACCIDENT_AFTER)
+            || ends_with(near, PAINS_BEFORE) && matches!(byte(behind, 0), 0 | b'.' | b'\n')
             || behind
                 .strip_prefix(b":")
                 .is_some_and(|behind| begins_with(behind, TOLD_AFTER))
@@ -160,9 +161,9 @@ const ACCIDENT_BEFORE: &[&str] = &[
     "glf",
     "trip and",
     "slip and",
-    "hip pain,",
-    "wrist pain,",
 ];
+/// What stands before an accident that nothing follows: `Hip pain, fall 2015`.
+const PAINS_BEFORE: &[&str] = &["hip pain,", "wrist pain,"];
 /// What stands behind an accident and its time.
 const ACCIDENT_AFTER: &[&str] = &[
     "last night",

@@ -406,7 +406,7 @@ pub(super) const PROCEDURES_BEFORE: &[&str] = &[
     "thur",
 ];
 /// What a machine for breathing is set to: `pressure support on 10/5`.
-pub(super) const MACHINES: &[&str] = &["pressure support", "ps", "psv", "cpap", "bipap", "ratio"];
+pub(super) const MACHINES: &[&str] = &["pressure support", "ps", "psv", "cpap", "bipap"];
 /// What stands behind `2/2` where it is a day, and not what something comes from: `diagnosed 2/2 by biopsy`.
 pub(super) const AFTER_DAY: &[&str] = &[
     "for", "with", "w", "by", "in", "at", "and", "from", "to", "on", "after", "per", "via", "when",

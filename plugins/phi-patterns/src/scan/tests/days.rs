@@ -284,6 +284,9 @@ fn what_was_done_on_a_day_is_no_part() {
         ("f/u 3/4 in Boston", &["DATE:3/4"]),
         ("Thur 3/4 in Boston", &["DATE:3/4"]),
         ("On 3/4 in the ED", &["DATE:3/4"]),
+        ("Follow up with PCP 3/4.", &["DATE:3/4"]),
+        ("Follow up with GI 3/4 at noon", &["DATE:3/4"]),
+        ("Diagnosed with PNA 3/4 in clinic", &["DATE:3/4"]),
     ]);
     leaves_alone::<Patterns>(&[
         "Hospitalized 2/2 CHF exacerbation",
@@ -292,6 +295,7 @@ fn what_was_done_on_a_day_is_no_part() {
         "Hospitalized with 3/4 SIRS",
         "injured shoulder, 4/5 abduction",
         "delivered at 38 4/7 by CS",
+        "delivered at 38 4/7.",
         "follow up in 1/2 year",
         "on 3/4 joints",
     ]);
@@ -308,6 +312,7 @@ fn settings_of_machines_are_no_days() {
     ]);
     finds::<Patterns>(&[
         ("BiPAP started on 10/15 in ED", &["DATE:10/15"]),
+        ("Off pressure support on 12/27", &["DATE:12/27"]),
         ("Off the vent, seen on 10/5 in clinic", &["DATE:10/5"]),
         ("Admitted 2/2 for CHF", &["DATE:2/2"]),
         ("Seen on 2/2 by GI", &["DATE:2/2"]),
@@ -329,6 +334,7 @@ fn times_of_falls_are_no_seasons() {
     ]);
     finds::<Patterns>(&[
         ("Back pain, surgery fall 2015", &["DATE:fall 2015"]),
+        ("Hip pain, fall 2015, stable", &["DATE:fall 2015"]),
         ("Chronic pain, since fall 2015", &["DATE:fall 2015"]),
         ("Fall 2019: labs normal", &["DATE:Fall 2019"]),
         ("Fall 2019 no polyps on colonoscopy", &["DATE:Fall 2019"]),
