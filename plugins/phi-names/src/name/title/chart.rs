@@ -69,10 +69,19 @@ pub(super) fn is_surely_titled(sentence: &Sentence<'_>, title: usize, first: usi
             word.class.is_sure()
                 || is_surname(sentence, first, word)
                     && (is_person(sentence, title, first, is_left)
-                        || !is_of_charts(word, is_left && has_dot)
+                        || (!is_of_charts(word, is_left && has_dot)
+                            || is_titled("dr") && !is_owned(sentence, title))
                             && !is_graded(sentence, title, word))
         }
     }
+}
+
+/// `she has DR. Good control`: a disease. Where nobody has it, `DR.` is a doctor.
+fn is_owned(sentence: &Sentence<'_>, title: usize) -> bool {
+    const LEADS: [&str; 12] = [
+        "has", "had", "have", "of", "hx", "dx", "with", "no", "and", "for", "without", "as",
+    ];
+    is_one_of(sentence, title.checked_sub(1), &LEADS)
 }
 
 /// Whether the surname at `first` does something or is met. Of the left palm, much is told as of somebody.

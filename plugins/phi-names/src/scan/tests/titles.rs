@@ -167,6 +167,7 @@ fn who_does_something_or_is_met_is_no_word_of_charts() {
         ("I saw Lt Wall today", &["NAME:Wall"]),
         ("Lt Wall went home", &["NAME:Wall"]),
         ("MR. Current has pain", &["NAME:Current"]),
+        ("DR. Wall was late today", &["NAME:Wall"]),
         ("Seen by Lt Wall today", &["NAME:Wall"]),
         ("Please see MR. Wall today", &["NAME:Wall"]),
         ("Dear MR. Wall, we write", &["NAME:Wall"]),
@@ -180,6 +181,8 @@ fn who_does_something_or_is_met_is_no_word_of_charts() {
         "LT. PALM has a laceration",
         "Lt Palm, 3 cm laceration",
         "MS. Mood has improved",
+        "Severe DR. Current treatment goes on",
+        "She has DR. Stable macula",
         "She has had MS. EDSS declined to 3",
         "MS. Good range of motion is seen",
     ]);
