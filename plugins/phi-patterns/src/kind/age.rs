@@ -5,6 +5,7 @@ mod named;
 mod told;
 mod unit;
 
+use super::clause::clause;
 use super::{AGE_OVER_89, Finding};
 use crate::number::Numbers;
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word};
@@ -349,10 +350,7 @@ fn is_coming(text: &[u8], start: usize, behind: &[u8]) -> bool {
             "in the", "this", "next", "on her", "on his", "soon", "in a", "tomorrow",
         ],
     );
-    let clause = near
-        .rsplit(|byte| b".;\n".contains(byte))
-        .next()
-        .unwrap_or(near);
+    let clause = clause(near);
     let begins_clause = clause.trim_ascii().len() <= "will be".len();
     is_at
         && ends_with(near, &["will be", "would be", "will turn", "would turn"])

@@ -20,7 +20,7 @@ use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, byte_before, ends_with, has, is_word, starts};
 
 use said::is_said;
-use words::{DATE_WORDS, LEADS, MEASURE_BEFORE, UNITS_AFTER};
+use words::{DATE_WORDS, DOUBTFUL_DATE_WORDS, LEADS, MEASURE_BEFORE, UNITS_AFTER};
 
 /// Years that a date in a record has.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2150;
@@ -127,7 +127,9 @@ fn is_british(numbers: &Numbers<'_>, at: usize, (day, month): (u32, u32)) -> boo
     let goes_on = byte(text, end) == b' '
         && byte(text, end + 1).is_ascii_alphabetic()
         && !begins_with(after(text, end), UNITS_AFTER);
-    is_end && is_said(numbers, at) || (is_end || goes_on) && ends_with(near, LEADS)
+    // `Vision improved from 20/10 in right eye`.
+    let is_vision = has(near, &["vision", "acuity", "va", "bcva"]);
+    is_end && is_said(numbers, at) || (is_end || goes_on && !is_vision) && ends_with(near, LEADS)
 }
 
 /// Words right before a month and a day with a dash between, behind which nothing is counted.
@@ -188,7 +190,9 @@ fn triple(numbers: &Numbers<'_>, at: usize) -> Option<u16> {
                         behind,
                         [b' ', b'0'..=b'2', b'0'..=b'9', b':', b'0'..=b'5', ..]
                     );
-                    (is_timed || has(near, DATE_WORDS) || has(near, LEADS)).then_some(600)
+                    let is_told =
+                        has(near, DATE_WORDS) || has(near, DOUBTFUL_DATE_WORDS) || has(near, LEADS);
+                    (is_timed || is_told).then_some(600)
                 }
             }
         }

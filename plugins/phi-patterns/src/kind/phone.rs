@@ -1,5 +1,6 @@
 //! Telephone and fax numbers: North American by shape, others by `+` or by the words around.
 
+use super::clause::clause;
 use super::licence::is_npi;
 use super::{FAX, Finding, LICENSE_NUMBER, PHONE};
 use crate::number::{Gap, Numbers};
@@ -541,12 +542,7 @@ pub fn find_extension(text: &[u8], start: usize, end: usize) -> Option<Finding> 
         _ => return None,
     };
     let near = before(text, start);
-    let clause = near
-        .rsplit(|byte| b".;\n".contains(byte))
-        .next()
-        .unwrap_or(near);
-    // `Dr. Suresh x54471`: the dot of a title ends no sentence.
-    let is_called = has(clause, words) || near.ends_with(clause) && has_title(near, clause.len());
+    let is_called = has(clause(near), words);
     let is_code = DIGITS.contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
     let is_apart = matches!(byte_before(text, start), b' ' | b'(' | b'|' | b'\t');
     // `x555-0187`: a whole number behind the letter.
@@ -569,12 +565,6 @@ pub fn find_extension(text: &[u8], start: usize, end: usize) -> Option<Finding> 
     let is_end = !is_word(tail) && !matches!(tail, b'-' | b'_' | b'%');
     (is_code && is_apart && is_end && is_called)
         .then(|| Finding::new(PHONE, start, end, 650).contextual())
-}
-
-/// Whether a title and its dot stand before the last `len` bytes.
-fn has_title(near: &[u8], len: usize) -> bool {
-    let head = near.get(..near.len() - len).unwrap_or_default();
-    head.ends_with(b".") && ends_with(head.get(..head.len() - 1).unwrap_or_default(), &["dr"])
 }
 
 /// Where ` x123` or ` ext. 123` ends.

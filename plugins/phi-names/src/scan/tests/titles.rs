@@ -119,3 +119,119 @@ fn a_form_has_a_revision() {
         ("Visited by Rev. Date today", &["NAME:Date"]),
     ]);
 }
+
+#[test]
+fn a_capital_behind_small_letters_with_a_dot_is_somebody() {
+    finds::<Names>(&[
+        (
+            "I saw mr. Strong and ms. Temple today.",
+            &["NAME:Strong", "NAME:Temple"],
+        ),
+        ("Dear mr. Wall,", &["NAME:Wall"]),
+        ("Dear ms. Good,", &["NAME:Good"]),
+        ("Spoke with ms. West today", &["NAME:West"]),
+        ("please call mr. Wall back", &["NAME:Wall"]),
+        ("i saw ms. Fields today in clinic", &["NAME:Fields"]),
+        ("no ms. Lee here", &["NAME:Lee"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "She has ms. Gait is stable",
+        "She was found to have mild mr. Wall motion is normal",
+    ]);
+}
+
+#[test]
+fn who_does_something_or_is_met_is_no_word_of_charts() {
+    finds::<Names>(&[
+        ("MR. Wall presents with chest pain", &["NAME:Wall"]),
+        ("MR. Strong was admitted", &["NAME:Strong"]),
+        ("MR. Strong was seen in clinic", &["NAME:Strong"]),
+        ("MR. Strong is a nice man", &["NAME:Strong"]),
+        ("MR. Strong is here for labs", &["NAME:Strong"]),
+        ("MR. Strong presented", &["NAME:Strong"]),
+        ("MR. Strong denied it", &["NAME:Strong"]),
+        ("MR. Strong complains of pain", &["NAME:Strong"]),
+        ("MR. Strong has pain", &["NAME:Strong"]),
+        ("MR. Strong did well", &["NAME:Strong"]),
+        ("MR. Strong underwent surgery", &["NAME:Strong"]),
+        ("MR. Strong's wife called", &["NAME:Strong"]),
+        ("Patient: MR. Strong", &["NAME:Strong"]),
+        ("MR. Wall, 67, has pain", &["NAME:Wall"]),
+        ("MR. HILL called", &["NAME:HILL"]),
+        ("MR. Wall went home", &["NAME:Wall"]),
+        ("Severe AS. MR. Wall will return", &["NAME:Wall"]),
+        ("The patient, MR. Palm, was well", &["NAME:Palm"]),
+        ("I reviewed it with MR. Wall.", &["NAME:Wall"]),
+        ("Follow up with MR. Wall in clinic", &["NAME:Wall"]),
+        ("Dear Lt Temple,", &["NAME:Temple"]),
+        ("I saw Lt Wall today", &["NAME:Wall"]),
+        ("Lt Wall went home", &["NAME:Wall"]),
+        ("MR. Current has pain", &["NAME:Current"]),
+        ("DR. Wall was late today", &["NAME:Wall"]),
+        ("Seen by Lt Wall today", &["NAME:Wall"]),
+        ("Please see MR. Wall today", &["NAME:Wall"]),
+        ("Dear MR. Wall, we write", &["NAME:Wall"]),
+        ("LT WALL was seen", &["NAME:WALL"]),
+        ("Lt. Temple was seen", &["NAME:Temple"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "There is MR. Wall motion was seen to be normal",
+        "Lt Lower lobe was clear",
+        "Lt Temple has a contusion",
+        "LT. PALM has a laceration",
+        "Lt Palm, 3 cm laceration",
+        "MS. Mood has improved",
+        "Severe DR. Current treatment goes on",
+        "She has DR. Stable macula",
+        "She has had MS. EDSS declined to 3",
+        "MS. Good range of motion is seen",
+    ]);
+}
+
+#[test]
+fn a_chaplain_is_no_revision() {
+    finds::<Names>(&[
+        ("Chaplain REV. HILL visited", &["NAME:HILL"]),
+        ("REV. WEST", &["NAME:WEST"]),
+        ("REV. Strong", &["NAME:Strong"]),
+        ("REV. Hill", &["NAME:Hill"]),
+        ("Seen by REV. J White today", &["NAME:J White"]),
+        ("Visit by REV. HUQ", &["NAME:HUQ"]),
+        ("REV. OKO came", &["NAME:OKO"]),
+        ("REV. SMALL will return tomorrow", &["NAME:SMALL"]),
+        ("Chaplain REV. JACKSON 555-1234", &["NAME:JACKSON"]),
+        ("Pastor REV. DATE called", &["NAME:DATE"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "Consent form REV. JUNE 2019",
+        "Consent form REV. MAY 12",
+        "Consent form, REV. DATE 02/12",
+        "Consent form REV. A, page 2",
+        "For changes see REV. DATE below",
+    ]);
+}
+
+#[test]
+fn nobody_is_there() {
+    finds::<Names>(&[
+        ("There is no MR. LEE here", &["NAME:LEE"]),
+        ("no DR. LEE available", &["NAME:LEE"]),
+        ("No MR. Young in the waiting room", &["NAME:Young"]),
+        ("No Lt. Young here", &["NAME:Young"]),
+        ("There is no MS. Wall here", &["NAME:Wall"]),
+        ("There is no mr. Wall here", &["NAME:Wall"]),
+    ]);
+    leaves_alone::<Names>(&["No MR. Wall motion normal", "There is no MR. Normal valves"]);
+}
+
+#[test]
+fn what_is_shouted_behind_a_doctor_or_a_disease_is_nobody() {
+    leaves_alone::<Names>(&[
+        "Ask your DR. FIRST",
+        "call your DR. IMMEDIATELY",
+        "Per DR. TEAM is aware",
+        "Per DR. PLEASE hold",
+        "AS and MR. AORTIC valve calcified",
+        "RRMS / MS. HOLD meds",
+    ]);
+}

@@ -80,20 +80,62 @@ pub(super) fn is_told(text: &[u8], start: usize, behind: &[u8]) -> bool {
     let Some(subject) = subject(near, &[" is ", " was "]) else {
         return false;
     };
-    (is_titled(subject) || ends_with(subject, OTHERS) || ends_with(subject, KIN))
-        && !has_measure(clause(near))
-        && !is_measure(near, behind)
+    // `Mr. Alt is 94`: a name is no measure.
+    let (is_somebody, lead) = match titled_at(subject) {
+        Some(at) => (true, subject.get(..at).unwrap_or_default()),
+        None => (ends_with(subject, OTHERS) || ends_with(subject, KIN), near),
+    };
+    is_somebody && !has_measure(last_part(clause(lead))) && !is_measure(near, behind)
 }
 
 /// Whether the number is what somebody's age was, or is by now: `she was 94 when he died`, `dx at 80, now 95`.
 pub(super) fn is_passing(text: &[u8], start: usize, behind: &[u8]) -> bool {
     let near = before(text, start);
-    let is_age = if ends_with(near, &["now"]) {
-        is_by_now(near, behind)
+    let is_age = if let Some(head) = head_of_now(near) {
+        is_somebody_before(head) && !is_measured(near, behind)
+            || is_by_now(head, behind) && !has_measure(clause(near))
     } else {
-        ends_with(near, WAS) && !is_fever(text, start, behind)
+        ends_with(near, WAS) && !is_fever(text, start, behind) && !is_measured(near, behind)
     };
-    is_age && !has_measure(clause(near)) && !is_measure(near, behind)
+    is_age && !is_measure(near, behind)
+}
+
+/// What stands before `now`, which `near` ends with.
+fn head_of_now(near: &[u8]) -> Option<&[u8]> {
+    if !ends_with(near, &["now"]) {
+        return None;
+    }
+    let near = near.trim_ascii_end();
+    let head = near.get(..near.len() - "now".len())?.trim_ascii_end();
+    Some(head.strip_suffix(b",").unwrap_or(head))
+}
+
+/// `mother now 93`, `Mrs. Alvarez, now 94`, `he is now 94`.
+fn is_somebody_before(head: &[u8]) -> bool {
+    let head = [&b" is"[..], b" was"]
+        .iter()
+        .find_map(|verb| head.strip_suffix(*verb))
+        .unwrap_or(head);
+    ends_with(head, KIN)
+        || ends_with(head, OTHERS)
+        || ends_with(head, &["he", "she"])
+        || titled_at(head).is_some()
+}
+
+/// Whether something was measured in the part of the sentence before an age, or in an earlier one what a number in such
+/// a sentence tells most: `BP was low, he was 94 lying`, but `AST elevated, she was 97`,
+/// `BP was low, she was 97 and frail`.
+pub(super) fn is_measured(near: &[u8], behind: &[u8]) -> bool {
+    let clause = clause(near);
+    has_measure(last_part(clause)) || has(clause, VITALS) && !begins_with(behind, OF_SOMEBODY)
+}
+
+/// The words behind the last comma.
+fn last_part(clause: &[u8]) -> &[u8] {
+    clause
+        .rsplit(|byte| *byte == b',')
+        .next()
+        .unwrap_or_default()
 }
 
 const WAS: &[&str] = &["she was", "he was"];
@@ -106,48 +148,70 @@ fn is_fever(text: &[u8], start: usize, behind: &[u8]) -> bool {
 }
 
 /// `dx at 80, now 95.`, `now 93 w/ CHF`: the sentence ends or goes on about somebody, and what was before is no dose.
-fn is_by_now(near: &[u8], behind: &[u8]) -> bool {
-    const OF_SOMEBODY: &[&str] = &[
-        "with",
-        "w",
-        "w/",
-        "and",
-        "who",
-        "lives",
-        "living",
-        "but",
-        "frail",
-        "dnr",
-        "in assisted",
-        "in memory",
-        "in a nursing",
-        "in good health",
-        "on hospice",
-        "-",
-        "\u{2013}",
-    ];
+fn is_by_now(head: &[u8], behind: &[u8]) -> bool {
     let is_end = matches!(
         byte(behind, 0),
         0 | b'.' | b',' | b';' | b')' | b'\n' | b'\r'
     );
-    (is_end || begins_with(behind, OF_SOMEBODY)) && !is_behind_value(near)
+    (is_end || begins_with(behind, OF_SOMEBODY)) && !is_behind_value(head)
 }
 
-/// `Toprol was 50, now`, `50 mg BID, now`: a number that was no age, or a word of doses.
-fn is_behind_value(near: &[u8]) -> bool {
-    /// Behind these a number is an age or a year.
+/// How a sentence goes on about somebody.
+const OF_SOMEBODY: &[&str] = &[
+    "with",
+    "w",
+    "w/",
+    "and",
+    "who",
+    "is",
+    "has",
+    "had",
+    "still",
+    "fell",
+    "years",
+    "yrs",
+    "here",
+    "presents",
+    "presenting",
+    "presented",
+    "admitted",
+    "lives",
+    "living",
+    "but",
+    "frail",
+    "dnr",
+    "in assisted",
+    "in memory",
+    "in a nursing",
+    "in good health",
+    "on hospice",
+    "-",
+    "\u{2013}",
+];
+
+/// `Toprol was 50, now`, `50 mg BID, now`: a number that was no age and no year, or a word of doses.
+fn is_behind_value(head: &[u8]) -> bool {
+    /// Behind these a number is an age, a year, a stage or how often.
     const OF_LIFE: &[&str] = &[
-        "at", "age", "aged", "turned", "since", "in", "until", "around", "about",
+        "at", "age", "aged", "turned", "since", "in", "until", "around", "about", "stage", "ckd",
+        "x", "grade", "type", "dm",
     ];
-    let head = near.trim_ascii_end();
-    let head = head.get(..head.len().saturating_sub("now".len()));
-    let head = head.unwrap_or_default().trim_ascii_end();
-    let head = head.strip_suffix(b",").unwrap_or(head);
     let word = head.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
     let lead = head.get(..head.len() - word.len()).unwrap_or_default();
-    byte(word, 0).is_ascii_digit() && !ends_with(lead, OF_LIFE) && !ends_with(lead, WAS)
+    byte(word, 0).is_ascii_digit()
+        && !is_of_date(word)
+        && !ends_with(lead, OF_LIFE)
+        && !ends_with(lead, WAS)
         || ends_with(head, COUNTED)
         || ends_with(head, &["mg", "mcg", "meq", "units"])
+}
+
+/// `2010`, `2/2020`.
+fn is_of_date(word: &[u8]) -> bool {
+    /// Of whoever lives, and of what is told of their parents.
+    const YEARS: std::ops::RangeInclusive<&[u8]> = b"1850"..=b"2150";
+    let is_year = word.len() == 4 && word.iter().all(u8::is_ascii_digit) && YEARS.contains(&word);
+    is_year || word.contains(&b'/')
 }
 
 /// Whether a word says that something is measured.
@@ -212,6 +276,39 @@ const MEASURES: &[&str] = &[
     "desaturated",
 ];
 
+/// What is measured beside somebody's bed, and told of them by a number alone.
+const VITALS: &[&str] = &[
+    "bp",
+    "sbp",
+    "dbp",
+    "hr",
+    "sat",
+    "sats",
+    "spo2",
+    "o2",
+    "map",
+    "rate",
+    "pressure",
+    "pulse",
+    "systolic",
+    "satting",
+    "saturation",
+    "temp",
+    "temperature",
+    "tmax",
+    "fever",
+    "febrile",
+    "vitals",
+    "weight",
+    "wt",
+    "tachy",
+    "tachycardic",
+    "desat",
+    "desats",
+    "desatted",
+    "desaturated",
+];
+
 /// What stands before one of `verbs`, which `near` ends with.
 fn subject<'t>(near: &'t [u8], verbs: &[&str]) -> Option<&'t [u8]> {
     verbs
@@ -219,18 +316,26 @@ fn subject<'t>(near: &'t [u8], verbs: &[&str]) -> Option<&'t [u8]> {
         .find_map(|verb| near.strip_suffix(verb.as_bytes()))
 }
 
-/// `Mrs. Alvarez`, `Mr Jan Kowalski`.
-fn is_titled(subject: &[u8]) -> bool {
+/// Where the title begins of `Mrs. Alvarez`, `Mr Jan Kowalski`.
+fn titled_at(subject: &[u8]) -> Option<usize> {
     const TITLES: [&[u8]; 7] = [b"Mr", b"Mrs", b"Ms", b"Miss", b"Mr.", b"Mrs.", b"Ms."];
     /// Words of the name and its title.
     const MOST: usize = 4;
-    let mut words = subject.rsplit(|byte| *byte == b' ').take(MOST);
     let is_name = |word: &[u8]| byte(word, 0).is_ascii_uppercase() || byte(word, 0) >= 0x80;
-    let first = words.next().is_some_and(is_name);
-    first
-        && words
-            .take_while(|word| is_name(word))
-            .any(|word| TITLES.contains(&word))
+    let mut at = subject.len();
+    for word in subject.rsplit(|byte| *byte == b' ').take(MOST) {
+        let is_first = at == subject.len();
+        at = at.saturating_sub(word.len());
+        if !is_name(word) {
+            return None;
+        }
+        if TITLES.contains(&word) && !is_first {
+            return Some(at);
+        }
+        // The space before it.
+        at = at.saturating_sub(1);
+    }
+    None
 }
 
 /// Whether the number goes on, or a word behind it says that it is no age.

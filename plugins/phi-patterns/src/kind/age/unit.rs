@@ -1,13 +1,27 @@
 //! What a number counts that stands where an age may stand: `95 kg`, `92 on room air`, `91 over 60`. A sentence goes on
 //! behind an age with the same small words: `97 in assisted living`, `92 on admission`.
 
-use super::told::has_measure;
-use crate::kind::clause::clause;
-use crate::text::{begins_with, byte, is_word};
+use super::told::is_measured;
+use crate::text::{begins_with, byte, has, is_word};
 
 /// Whether what is behind a number makes it no age.
 pub(super) fn is_unit(near: &[u8], behind: &[u8]) -> bool {
-    begins_with(behind, UNITS) || is_unit_of_small_words(near, behind)
+    begins_with(behind, UNITS) && !is_help(behind) || is_unit_of_small_words(near, behind)
+}
+
+/// `94 min assist`, `94 min A for transfers`: how much help somebody needs, and no minutes.
+fn is_help(behind: &[u8]) -> bool {
+    const HELP: &[&str] = &[
+        "min assist",
+        "min-assist",
+        "min asst",
+        "min-mod",
+        "min/mod",
+        "min to mod",
+        "min guard",
+    ];
+    let shouted = behind.trim_ascii_start().strip_prefix(b"min A");
+    begins_with(behind, HELP) || shouted.is_some_and(|rest| !is_word(byte(rest, 0)))
 }
 
 fn is_unit_of_small_words(near: &[u8], behind: &[u8]) -> bool {
@@ -17,12 +31,17 @@ fn is_unit_of_small_words(near: &[u8], behind: &[u8]) -> bool {
     };
     let rest = behind.get(word.len()..).unwrap_or_default();
     let counts = match *word {
-        "in" => !is_followed(rest) || begins_with(rest, SIZES),
+        "in" => {
+            !is_followed(rest)
+                || begins_with(rest, SIZES)
+                || begins_with(rest, RHYTHMS)
+                || begins_with(rest, &["triage"]) && has(rest, &["bp", "hr", "rr", "sats", "spo2"])
+        }
         "on" => begins_with(rest, SUPPORTS) || is_flow(rest),
         "out" => begins_with(rest, &["of"]) && rest.iter().any(u8::is_ascii_digit),
         _ => begins_with_number(rest),
     };
-    counts || has_measure(clause(near))
+    counts || is_measured(near, behind)
 }
 
 const SMALL_WORDS: [&str; 5] = ["in", "on", "out", "over", "to"];
@@ -32,15 +51,22 @@ fn is_followed(rest: &[u8]) -> bool {
     byte(rest, 0) == b' ' && is_word(byte(rest, 1))
 }
 
-/// `92 on 2L`, `94 on 3 liters`.
+/// `92 on 2L`, `94 on 2-3 liters`, `93 on 1.5 L`, `92 on two liters`.
 fn is_flow(rest: &[u8]) -> bool {
+    const NUMBERS: [&str; 8] = [
+        "one", "two", "three", "four", "five", "six", "ten", "fifteen",
+    ];
     let rest = rest.trim_ascii_start();
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let unit = rest.get(digits..).unwrap_or_default();
-    digits > 0
+    let digits = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
+        .count();
+    let word = NUMBERS.iter().find(|word| begins_with(rest, &[word]));
+    let unit = rest.get(word.map_or(digits, |word| word.len())..);
+    (digits > 0 || word.is_some())
         && begins_with(
-            unit,
-            &["l", "lpm", "l/min", "liter", "liters", "litres", "%"],
+            unit.unwrap_or_default(),
+            &["l", "lnc", "lpm", "l/min", "liter", "liters", "litres", "%"],
         )
 }
 
@@ -105,6 +131,22 @@ const UNITS: &[&str] = &[
 ];
 /// Behind `in`, which is inches then.
 const SIZES: &[&str] = &["tall", "long", "wide", "thick", "deep", "high", "by", "x"];
+/// Behind `in`, how a heart beats.
+const RHYTHMS: &[&str] = &[
+    "afib",
+    "a-fib",
+    "a fib",
+    "af",
+    "aflutter",
+    "a-flutter",
+    "flutter",
+    "sinus",
+    "nsr",
+    "svt",
+    "rvr",
+    "vt",
+    "vtach",
+];
 /// What a saturation is told on.
 const SUPPORTS: &[&str] = &[
     "ra",
@@ -136,6 +178,16 @@ const SUPPORTS: &[&str] = &[
     "home oxygen",
     "her home o2",
     "his home o2",
+    "her o2",
+    "his o2",
+    "her oxygen",
+    "his oxygen",
+    "venti",
+    "venturi",
+    "face mask",
+    "vapotherm",
+    "airvo",
+    "optiflow",
     "supplemental",
     "minimal",
     "fio2",

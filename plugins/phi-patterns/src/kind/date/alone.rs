@@ -4,6 +4,7 @@
 
 use super::named::month_end;
 use super::{DATE, Finding};
+use crate::kind::clause::clause;
 use crate::text::{after, byte, byte_before, ends_with, has, is_word, starts};
 
 const SCORE: u16 = 650;
@@ -62,9 +63,11 @@ fn clause_before(text: &[u8], at: usize) -> &[u8] {
     let near = text
         .get(at.saturating_sub(NEAR_BYTES)..at)
         .unwrap_or_default();
-    near.rsplit(|byte| b".;\n!?".contains(byte))
+    let clause = clause(near);
+    clause
+        .rsplit(|byte| b"!?".contains(byte))
         .next()
-        .unwrap_or(near)
+        .unwrap_or(clause)
 }
 
 /// Where the month begins that this one is the other end of: `between June and August`.

@@ -1,7 +1,7 @@
 //! Three doses of a day, which look like a date: `8-8-10 units with meals`, `in doses 10/20/40`.
 
 use super::BIRTH_WORDS;
-use super::words::{DATE_WORDS, LEADS};
+use super::words::{DATE_WORDS, DOUBTFUL_DATE_WORDS, LEADS};
 use crate::kind::clause::clause;
 use crate::number::{Gap, Numbers};
 use crate::text::{after, before, begins_with, byte, ends_with, has};
@@ -19,7 +19,7 @@ const COUNTED: [&[u8]; 8] = [
     b"puffs",
     b"drops",
 ];
-/// What is given in units.
+/// What is given in units. `regular` is what visits are too, and stands before `insulin`.
 const INSULINS: &[&str] = &[
     "insulin",
     "novolog",
@@ -30,7 +30,6 @@ const INSULINS: &[&str] = &[
     "apidra",
     "fiasp",
     "admelog",
-    "regular",
     "nph",
     "novolin",
     "humulin",
@@ -67,20 +66,38 @@ pub(super) fn is_three(numbers: &Numbers<'_>, at: usize) -> bool {
     let is_in_units = ends
         && (word.eq_ignore_ascii_case(b"units") || word.eq_ignore_ascii_case(b"u"))
         && !begins_with(rest, &["of"]);
-    // `started Novolog 8-8-10 units`.
-    if is_in_units && has(clause, INSULINS) {
-        return true;
-    }
-    if ends_with(clause, DATE_WORDS) || ends_with(clause, LEADS) {
+    let is_dashed = numbers.gap(at) == Gap::Dash;
+    let is_led = ends_with(clause, DATE_WORDS)
+        || ends_with(clause, DOUBTFUL_DATE_WORDS)
+        || ends_with(clause, LEADS);
+    let has_insulin = has(clause, INSULINS);
+    // `insulin started on 3/14/24 units titrated`, `Botox 3/14/24 units 100`.
+    if (!is_dashed || !has_insulin) && (is_led || is_value(rest)) {
         return false;
     }
-    let is_dashed = numbers.gap(at) == Gap::Dash;
-    let is_given = is_dashed || !has(clause, DATE_WORDS);
+    // `started Novolog 8-8-10 units`.
+    if is_in_units && has_insulin {
+        return true;
+    }
+    if is_led {
+        return false;
+    }
+    if ends_with(
+        clause,
+        &["in doses", "doses of", "strengths", "strengths of"],
+    ) {
+        return true;
+    }
+    if has(clause, DATE_WORDS) || has(clause, DOUBTFUL_DATE_WORDS) {
+        return false;
+    }
     let is_unit = UNITS.contains(&word) || is_dashed && COUNTED.contains(&word);
-    is_unit && ends
-        || is_in_units && is_given
-        || ends_with(
-            clause,
-            &["in doses", "doses of", "strengths", "strengths of"],
-        )
+    is_unit && ends || is_in_units && is_dashed
+}
+
+/// Behind a unit, a number or how many there were: `mg 1.8`, `units x2`.
+fn is_value(rest: &[u8]) -> bool {
+    let rest = rest.trim_ascii_start();
+    let rest = rest.strip_prefix(b"x").unwrap_or(rest);
+    byte(rest, 0).is_ascii_digit()
 }

@@ -1,8 +1,9 @@
 //! The words that make `3/4` a date, and those that make it a measurement, a score or a grade.
 
 use super::words::{
-    COUNTED_AFTER, COUNTED_BEFORE, DATE_WORDS, DEEDS_AFTER, DEEDS_BEFORE, FINDINGS_AFTER, GOES_ON,
-    LEADS, MEASURE_BEFORE, OF_DAYS, PLACES_AFTER, STUDIES, UNITS_AFTER,
+    AFTER_DAY, COUNTED_AFTER, COUNTED_BEFORE, DATE_WORDS, DEEDS_AFTER, DEEDS_BEFORE,
+    DOUBTFUL_DATE_WORDS, FINDINGS_AFTER, GOES_ON, LEADS, MACHINES, MEASURE_BEFORE, OF_DAYS,
+    PLACES_AFTER, PROCEDURES_BEFORE, STUDIES, UNITS_AFTER,
 };
 use super::{score, usual};
 use crate::kind::clause::clause;
@@ -16,7 +17,7 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
     // The clause decides, not the sentence before.
     let clause = clause(near);
     let is_about_a_day = || {
-        has(clause, DATE_WORDS)
+        has_date_word(numbers, at, clause)
             || has(clause, LEADS) && !score::is_one(numbers, at, near, behind)
             || is_heading(numbers, at, near)
             || is_entry(numbers, at, near, behind)
@@ -41,7 +42,11 @@ pub(super) fn is_said(numbers: &Numbers<'_>, at: usize) -> bool {
 /// such a word: `chest pain since 3/14`, `seen 3/14 pain is better`.
 fn is_measure(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
     let is_no_score = usual::is_no_score(numbers, at);
-    let is_of_day = || is_no_score && (ends_with(near, OF_DAYS) || ends_with(near, DATE_WORDS));
+    let is_of_day = || {
+        is_no_score
+            && !is_setting(numbers, at, near)
+            && (ends_with(near, OF_DAYS) || ends_with_date_word(near))
+    };
     begins_with(behind, UNITS_AFTER)
         || begins_with(behind, &["am", "pm"]) && !is_no_score
         || begins_with(behind, FINDINGS_AFTER)
@@ -49,9 +54,69 @@ fn is_measure(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> b
         || has(clause(near), MEASURE_BEFORE) && !is_of_day()
 }
 
+/// `pressure support on 10/5`, `vent ratio on 2/1`: what a machine is set to, and no more than that.
+fn is_setting(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    /// Of the second number of a ratio.
+    const MOST: u32 = 4;
+    let clause = clause(near);
+    ends_with(near, &["on"])
+        && (has(clause, MACHINES) && are_pressures(numbers, at)
+            || has(clause, &["ratio"]) && numbers.value(at + 1) <= Some(MOST))
+}
+
+/// `BiPAP started 10/5 in ED`, where nothing leads to a day.
+fn is_of_pressures(numbers: &Numbers<'_>, at: usize, near: &[u8]) -> bool {
+    are_pressures(numbers, at) && has(clause(near), &["cpap", "bipap"]) && !ends_with(near, OF_DAYS)
+}
+
+/// Two pressures for breathing, the first the higher.
+fn are_pressures(numbers: &Numbers<'_>, at: usize) -> bool {
+    /// What is breathed out against, in cm of water.
+    const PEEP: std::ops::RangeInclusive<u32> = 4..=8;
+    let (first, second) = (numbers.value(at), numbers.value(at + 1));
+    first > second && second.is_some_and(|second| PEEP.contains(&second))
+}
+
+/// Whether a word in the clause makes the pair a date.
+fn has_date_word(numbers: &Numbers<'_>, at: usize, clause: &[u8]) -> bool {
+    has(clause, DATE_WORDS)
+        || has(clause, DOUBTFUL_DATE_WORDS)
+            && (!usual::is_part(numbers, at) || is_likely(numbers, at, clause))
+}
+
+/// Whether what may be a part of something is rather a day, in a clause with a doubtful word: right behind it, or where
+/// nothing that has parts follows: `Follow up with GI 3/4 at noon`. `38 4/7` are weeks.
+fn is_likely(numbers: &Numbers<'_>, at: usize, clause: &[u8]) -> bool {
+    let behind = after(numbers.text, numbers.group(at + 1).end);
+    let is_end = matches!(
+        byte(behind, 0),
+        0 | b'.' | b',' | b';' | b')' | b'\n' | b'\r'
+    );
+    let goes_on = (is_end || begins_with(behind, AFTER_DAY))
+        && !ends_with(clause, &["in", "with", "of", "at"]);
+    let is_mixed = clause
+        .trim_ascii_end()
+        .last()
+        .is_some_and(u8::is_ascii_digit);
+    ends_with(clause, DOUBTFUL_DATE_WORDS) && !is_secondary(numbers, at) || goes_on && !is_mixed
+}
+
+/// `2/2 CHF exacerbation`: secondary to it.
+fn is_secondary(numbers: &Numbers<'_>, at: usize) -> bool {
+    let behind = after(numbers.text, numbers.group(at + 1).end);
+    (numbers.value(at), numbers.value(at + 1)) == (Some(2), Some(2))
+        && byte(behind, 0) == b' '
+        && byte(behind, 1).is_ascii_alphabetic()
+        && !begins_with(behind, AFTER_DAY)
+}
+
+fn ends_with_date_word(near: &[u8]) -> bool {
+    ends_with(near, DATE_WORDS) || ends_with(near, DOUBTFUL_DATE_WORDS)
+}
+
 /// Whether a word leads to a day: right before it, or anywhere in the clause where it leads to nothing else.
 fn is_led(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &[u8]) -> bool {
-    has(clause(near), DATE_WORDS)
+    has_date_word(numbers, at, clause(near))
         || ends_with(near, LEADS) && !score::is_one(numbers, at, near, behind)
 }
 
@@ -63,12 +128,12 @@ fn is_part_of_something(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &
     let is_led = || is_led(numbers, at, near, behind);
     // `on 3/14 joints still swollen`.
     if begins_with(behind, COUNTED_AFTER) {
-        return is_part || !is_improper && !is_led();
+        return is_part && !ends_with(near, DEEDS_BEFORE) || !is_part && !is_improper && !is_led();
     }
     // `MRI 3/14 of the brain`.
     if begins_with(behind, &["of"]) {
-        let is_day = usual::is_no_score(numbers, at) && has(clause(near), DATE_WORDS)
-            || ends_with(near, DATE_WORDS)
+        let is_day = usual::is_no_score(numbers, at) && has_date_word(numbers, at, clause(near))
+            || ends_with_date_word(near)
             || ends_with(near, LEADS);
         return is_of_counted(behind) || !ends_with(near, STUDIES) && (is_part || !is_day);
     }
@@ -80,11 +145,17 @@ fn is_part_of_something(numbers: &Numbers<'_>, at: usize, near: &[u8], behind: &
         return true;
     }
     if is_part {
+        let is_on = ends_with(near, &["on"]);
         let is_day = ends_with(near, DEEDS_BEFORE)
+            || ends_with(near, PROCEDURES_BEFORE)
             || ends_with(near, STUDIES)
-            || ends_with(near, &["on"]) && has(clause(near), DEEDS_BEFORE)
-            || begins_with(behind, PLACES_AFTER) && has(clause(near), DATE_WORDS);
+            || is_on && (has(clause(near), DEEDS_BEFORE) || has(clause(near), PROCEDURES_BEFORE))
+            || begins_with(behind, PLACES_AFTER)
+                && (is_on || has_date_word(numbers, at, clause(near)));
         return !is_day;
+    }
+    if is_of_pressures(numbers, at, near) {
+        return true;
     }
     let is_of_inches = begins_with(behind, &["in"]) && numbers.value(at + 1) == Some(SIXTEENTHS);
     let begins = || is_padded(numbers, at) || is_entry(numbers, at, near, behind);

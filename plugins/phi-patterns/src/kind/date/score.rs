@@ -1,7 +1,7 @@
 //! Pairs of numbers that are scores: so many of ten, of five or of what a questionnaire has.
 
 use super::usual;
-use super::words::{DATE_WORDS, OF_DAYS};
+use super::words::{DATE_WORDS, DOUBTFUL_DATE_WORDS, OF_DAYS};
 use crate::kind::clause::clause;
 use crate::number::Numbers;
 use crate::text::{begins_with, ends_with, has};
@@ -84,9 +84,10 @@ fn pair_before(near: &[u8]) -> Option<(u32, u32)> {
 }
 
 /// Questionnaires, and the most that each gives.
-const QUESTIONNAIRES: [(&[&str], u32); 5] = [
+const QUESTIONNAIRES: [(&[&str], u32); 6] = [
     (&["phq"], 27),
     (&["gad"], 21),
+    (&["tinetti"], 28),
     (&["mmse", "moca", "slums"], 30),
     (&["epworth", "ess"], 24),
     (&["bims"], 15),
@@ -112,14 +113,42 @@ pub(super) fn is_of_questionnaire(
     };
     let rest = rest.strip_prefix(b"on ").unwrap_or_default();
     let rest = rest.strip_prefix(b"the ").unwrap_or(rest);
-    let is_asked = |(words, most): &(&[&str], u32)| {
-        whole == Some(*most) && (has(clause, words) || begins_with(rest, words))
-    };
     let is_same = |pair: Option<(u32, u32)>| pair.is_some_and(|(_, other)| whole == Some(other));
-    let changes =
-        is_same(pair_behind(behind)) || is_same(pair_before(near)) || has(clause, CHANGED);
-    changes
-        && QUESTIONNAIRES.iter().any(is_asked)
+    let is_pair = is_same(pair_behind(behind)) || is_same(pair_before(near));
+    let is_of = |(words, most): &(&[&str], u32)| {
+        whole == Some(*most)
+            && (is_pair && has(clause, words)
+                || begins_with(rest, words)
+                || is_changed(clause, words))
+    };
+    QUESTIONNAIRES.iter().any(is_of)
         && !ends_with(near, OF_DAYS)
         && !ends_with(near, DATE_WORDS)
+        && !ends_with(near, DOUBTFUL_DATE_WORDS)
+}
+
+/// `PHQ-9 score is down from`: what changed is the questionnaire, and nobody who fell.
+fn is_changed(clause: &[u8], words: &[&str]) -> bool {
+    const BETWEEN: &[&str] = &[
+        "score", "scores", "is", "was", "has", "have", "went", "slightly", "again", "from", "to",
+    ];
+    if !ends_with(clause, &["from", "to"]) {
+        return false;
+    }
+    let mut head = clause;
+    let mut changes = false;
+    while let Some(word) = [CHANGED, BETWEEN]
+        .iter()
+        .flat_map(|words| words.iter())
+        .find(|word| ends_with(head, &[word]))
+    {
+        changes |= CHANGED.contains(word);
+        head = head.trim_ascii_end();
+        head = head.get(..head.len() - word.len()).unwrap_or_default();
+    }
+    // `PHQ-9`, `BIMS 12`.
+    while let [rest @ .., b'0'..=b'9' | b'-' | b' '] = head {
+        head = rest;
+    }
+    changes && ends_with(head, words)
 }

@@ -41,7 +41,14 @@ fn is_fall(text: &[u8], at: usize, end: usize) -> bool {
     let is_year = matches!(hours, 19 | 20);
     let signs = behind.iter().take_while(|byte| b" ,-".contains(byte));
     let behind = behind.get(signs.count()..).unwrap_or_default();
-    let is_accident = || ends_with(near, ACCIDENT_BEFORE) || begins_with(behind, ACCIDENT_AFTER);
+    let is_accident = || {
+        ends_with(near, ACCIDENT_BEFORE)
+            || begins_with(behind, ACCIDENT_AFTER)
+            || ends_with(near, PAINS_BEFORE) && matches!(byte(behind, 0), 0 | b'.' | b'\n')
+            || behind
+                .strip_prefix(b":")
+                .is_some_and(|behind| begins_with(behind, TOLD_AFTER))
+    };
     is_year && (begins_with(behind, DONE_AFTER) || !is_accident())
 }
 
@@ -88,6 +95,9 @@ const LEADS: &[&str] = &[
     "started",
     "born",
     "scheduled for",
+    "hospitalized",
+    "hospitalised",
+    "discharged",
 ];
 /// What stands before an accident.
 const ACCIDENT_BEFORE: &[&str] = &[
@@ -147,7 +157,13 @@ const ACCIDENT_BEFORE: &[&str] = &[
     "complaint:",
     "mechanism:",
     "moi:",
+    "notified of",
+    "glf",
+    "trip and",
+    "slip and",
 ];
+/// What stands before an accident that nothing follows: `Hip pain, fall 2015`.
+const PAINS_BEFORE: &[&str] = &["hip pain,", "wrist pain,"];
 /// What stands behind an accident and its time.
 const ACCIDENT_AFTER: &[&str] = &[
     "last night",
@@ -201,10 +217,24 @@ const ACCIDENT_AFTER: &[&str] = &[
     "without injury",
     "no loc",
     "no injury",
+    "no head strike",
+    "per rn",
+    "per nursing",
+    "per cna",
+    "on unit",
     "hrs",
     "hours",
     "hr",
     "h",
+];
+/// How an accident is told behind its time and a colon.
+const TOLD_AFTER: &[&str] = &[
+    "tripped",
+    "slipped",
+    "witnessed",
+    "unwitnessed",
+    "no loc",
+    "no injury",
 ];
 /// What is planned for a season: `had fall 2019 colonoscopy`.
 const DONE_AFTER: &[&str] = &[

@@ -22,7 +22,6 @@ pub(super) const LEADS: &[&str] = &[
     "negative",
     "neg",
     "pos",
-    "follow up",
 ];
 /// Words right before a day, which lead to no score: `on 3/10`, `follow up tomorrow 6/10`, `COVID neg 8/10`.
 pub(super) const OF_DAYS: &[&str] = &[
@@ -57,13 +56,6 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "admitted",
     "admit",
     "admission",
-    "hospitalized",
-    "hospitalised",
-    "readmitted",
-    "diagnosed",
-    "dx",
-    "delivered",
-    "injured",
     "discharged",
     "discharge",
     "scheduled",
@@ -222,6 +214,18 @@ pub(super) const DATE_WORDS: &[&str] = &[
     "emailed",
     "texted",
 ];
+/// Words that make it a date as well, but what is a part of something only right before it: `Hospitalized 3/4`, but
+/// `hospitalized with 3/4 SIRS`.
+pub(super) const DOUBTFUL_DATE_WORDS: &[&str] = &[
+    "hospitalized",
+    "hospitalised",
+    "readmitted",
+    "diagnosed",
+    "dx",
+    "delivered",
+    "injured",
+    "follow up",
+];
 /// Words that make it a measurement, a score or a grade.
 pub(super) const MEASURE_BEFORE: &[&str] = &[
     "grade", "strength", "pain", "murmur", "reflexes", "dtr", "dtrs", "pulses", "score", "scale",
@@ -336,39 +340,25 @@ pub(super) const STUDIES: &[&str] = &[
 /// Words right before a day behind which no part of something stands: `seen 3/4 in clinic`.
 pub(super) const DEEDS_BEFORE: &[&str] = &[
     "seen",
-    "seen on",
     "visit",
-    "visit on",
     "visited",
     "appt",
-    "appt on",
     "appointment",
-    "appointment on",
     "admitted",
-    "admitted on",
     "readmitted",
-    "readmitted on",
     "hospitalized",
     "discharged",
-    "discharged on",
     "discharged home",
     "d/c",
     "d/c home",
     "transferred",
-    "transferred on",
     "scheduled",
     "surgery",
-    "surgery on",
     "called",
-    "called on",
     "fell",
-    "fell on",
     "died",
-    "died on",
     "born",
-    "born on",
     "arrived",
-    "arrived on",
     "started",
     "restarted",
     "resumed",
@@ -392,6 +382,36 @@ pub(super) const DEEDS_BEFORE: &[&str] = &[
     "thu",
     "thurs",
     "fri",
+];
+/// As [`DEEDS_BEFORE`], before a sentence that goes on; what is counted may have been done so too: `injured 3/5 fingers`.
+pub(super) const PROCEDURES_BEFORE: &[&str] = &[
+    "placed",
+    "removed",
+    "pulled",
+    "inserted",
+    "intubated",
+    "extubated",
+    "diagnosed",
+    "dx",
+    "vaccinated",
+    "injured",
+    "delivered",
+    "lmp",
+    "edd",
+    "doi",
+    "onset",
+    "follow up",
+    "f/u",
+    "hospitalised",
+    "thur",
+];
+/// What a machine for breathing is set to: `pressure support on 10/5`.
+pub(super) const MACHINES: &[&str] = &["pressure support", "ps", "psv", "cpap", "bipap"];
+/// What stands behind `2/2` where it is a day, and not what something comes from: `diagnosed 2/2 by biopsy`.
+pub(super) const AFTER_DAY: &[&str] = &[
+    "for", "with", "w", "by", "in", "at", "and", "from", "to", "on", "after", "per", "via", "when",
+    "while", "who", "pt", "she", "he", "because", "due", "but", "as", "here", "again", "then",
+    "or", "am", "pm", "a", "an", "the",
 ];
 /// Where or when something was done on a day: `refilled 3/4 in clinic`.
 pub(super) const PLACES_AFTER: &[&str] = &[

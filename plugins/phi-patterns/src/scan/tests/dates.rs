@@ -297,3 +297,8 @@ fn days_beside_words_of_doses_and_scores() {
         "on 1/2 teeth",
     ]);
 }
+
+#[test]
+fn the_dot_of_a_title_ends_no_sentence_that_tells_a_month() {
+    finds::<Patterns>(&[("Discharged by Dr. Lee in March", &["DATE:March"])]);
+}

@@ -204,3 +204,143 @@ fn a_sentence_goes_on_behind_a_day_without_a_month() {
         "tender on the 9th with breathing",
     ]);
 }
+
+#[test]
+fn values_and_visits_are_no_doses() {
+    finds::<Patterns>(&[
+        ("labs at OSH 3/14/24 mg 1.8, K 4.0", &["DATE:3/14/24"]),
+        ("labs this am 3/14/24 mg 1.9", &["DATE:3/14/24"]),
+        ("Labs from PCP 10/12/23 mg 1.8", &["DATE:10/12/23"]),
+        ("Admitted to ICU 11/12/24 mg repleted", &["DATE:11/12/24"]),
+        ("PRBC transfusion 3/14/24 units x2", &["DATE:3/14/24"]),
+        ("Botox 3/14/24 units 100", &["DATE:3/14/24"]),
+        ("surgery at MGH 3-4-12 drops", &["DATE:3-4-12"]),
+        ("Regular visit 3/4/12 units transfused", &["DATE:3/4/12"]),
+        ("regular appt 11/12/23 U reg", &["DATE:11/12/23"]),
+        (
+            "Insulin glargine started on 3/14/24 units titrated weekly",
+            &["DATE:3/14/24"],
+        ),
+        (
+            "Insulin regimen changed at visit on 11/12/23 units below",
+            &["DATE:11/12/23"],
+        ),
+        ("Lantus since 3/14/24 units unclear", &["DATE:3/14/24"]),
+        ("transfused 3/14/24 units given", &["DATE:3/14/24"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "regular insulin 6/8/10 units AC",
+        "prednisone 3-4-12 mg",
+        "warfarin 5/6/10 mg",
+        "novolog since admission 6-8-10 units",
+        "regimen 8-8-10 units with meals",
+    ]);
+}
+
+#[test]
+fn who_fell_on_a_day_has_no_score() {
+    finds::<Patterns>(&[
+        ("BIMS 12, resident fell in hallway 11/15", &["DATE:11/15"]),
+        ("MoCA 19, fell in garage 12/30, R hip fx", &["DATE:12/30"]),
+        ("MMSE 20, pt fell at home 12/30", &["DATE:12/30"]),
+        ("GAD-7 down today, labs drawn here 12/21", &["DATE:12/21"]),
+        (
+            "PHQ-9 down, seen in clinic with spouse 3/27",
+            &["DATE:3/27"],
+        ),
+        ("MoCA 19 and pt fell 12/30", &["DATE:12/30"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "MoCA fell from 12/30",
+        "Seen today, BIMS dropped to 11/15",
+        "PHQ-9 score is down from 12/27",
+        "12/28 on Tinetti",
+        "12/24 on Epworth",
+    ]);
+}
+
+#[test]
+fn what_was_done_on_a_day_is_no_part() {
+    finds::<Patterns>(&[
+        ("fell 3/4 ribs fractured", &["DATE:3/4"]),
+        ("Surgery 3/8 toes healing", &["DATE:3/8"]),
+        ("PICC placed 3/4 in IR", &["DATE:3/4"]),
+        ("Foley removed 3/4 in the ED", &["DATE:3/4"]),
+        ("Line pulled 3/4 on the unit", &["DATE:3/4"]),
+        ("PEG inserted 3/4 in IR", &["DATE:3/4"]),
+        ("Intubated 3/4 in the field", &["DATE:3/4"]),
+        ("Extubated 3/4 in the unit", &["DATE:3/4"]),
+        ("Diagnosed 3/4 in Boston", &["DATE:3/4"]),
+        ("dx 3/4 in Boston", &["DATE:3/4"]),
+        ("Vaccinated 3/4 in the pharmacy", &["DATE:3/4"]),
+        ("LMP 3/4 on OCPs", &["DATE:3/4"]),
+        ("EDD 3/4 in our records", &["DATE:3/4"]),
+        ("DOI 3/4 on the job", &["DATE:3/4"]),
+        ("Pt was injured 3/4 on the job", &["DATE:3/4"]),
+        ("Delivered 3/4 in the car", &["DATE:3/4"]),
+        ("Onset 3/4 in the evening", &["DATE:3/4"]),
+        ("Hospitalised 3/4 in Leeds", &["DATE:3/4"]),
+        ("follow up 3/4 in Boston", &["DATE:3/4"]),
+        ("f/u 3/4 in Boston", &["DATE:3/4"]),
+        ("Thur 3/4 in Boston", &["DATE:3/4"]),
+        ("On 3/4 in the ED", &["DATE:3/4"]),
+        ("Follow up with PCP 3/4.", &["DATE:3/4"]),
+        ("Follow up with GI 3/4 at noon", &["DATE:3/4"]),
+        ("Diagnosed with PNA 3/4 in clinic", &["DATE:3/4"]),
+    ]);
+    leaves_alone::<Patterns>(&[
+        "Hospitalized 2/2 CHF exacerbation",
+        "Readmitted with AKI 2/2 volume depletion",
+        "diagnosed with anemia 2/2 CKD",
+        "Hospitalized with 3/4 SIRS",
+        "injured shoulder, 4/5 abduction",
+        "delivered at 38 4/7 by CS",
+        "delivered at 38 4/7.",
+        "follow up in 1/2 year",
+        "on 3/4 joints",
+    ]);
+}
+
+#[test]
+fn settings_of_machines_are_no_days() {
+    leaves_alone::<Patterns>(&[
+        "pressure support on 10/5",
+        "CPAP pressure on 10/5 in the ICU",
+        "vent ratio on 2/1",
+        "BiPAP started 10/5 in ED",
+        "Vision improved from 20/10 in right eye",
+    ]);
+    finds::<Patterns>(&[
+        ("BiPAP started on 10/15 in ED", &["DATE:10/15"]),
+        ("Off pressure support on 12/27", &["DATE:12/27"]),
+        ("Off the vent, seen on 10/5 in clinic", &["DATE:10/5"]),
+        ("Admitted 2/2 for CHF", &["DATE:2/2"]),
+        ("Seen on 2/2 by GI", &["DATE:2/2"]),
+        ("fever since 2/2 with cough", &["DATE:2/2"]),
+    ]);
+}
+
+#[test]
+fn times_of_falls_are_no_seasons() {
+    leaves_alone::<Patterns>(&[
+        "Hip pain, fall 2015",
+        "Notified of fall 1915",
+        "Fall 1930 per RN",
+        "Fall 1920: tripped on rug",
+        "Pt s/p GLF fall 2015",
+        "Trip and fall 1930",
+        "fall 1915 on unit",
+        "Fall 2019 no head strike",
+    ]);
+    finds::<Patterns>(&[
+        ("Back pain, surgery fall 2015", &["DATE:fall 2015"]),
+        ("Hip pain, fall 2015, stable", &["DATE:fall 2015"]),
+        ("Chronic pain, since fall 2015", &["DATE:fall 2015"]),
+        ("Fall 2019: labs normal", &["DATE:Fall 2019"]),
+        ("Fall 2019 no polyps on colonoscopy", &["DATE:Fall 2019"]),
+        (
+            "Hospitalized fall 2019 on the stroke unit",
+            &["DATE:fall 2019"],
+        ),
+    ]);
+}
