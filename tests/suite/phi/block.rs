@@ -14,6 +14,7 @@ on_both_engines! { a_blocking_organization_refuses_phi }
 
 on_sqlite! {
     clean_text_passes_a_blocking_organization,
+    names_that_something_unseen_divides_are_refused,
     tool_definitions_with_phi_are_refused_in_any_mode,
     places_are_those_of_the_callers_own_body,
     places_behind_a_stored_conversation_are_those_of_the_body,
@@ -79,6 +80,36 @@ async fn clean_text_passes_a_blocking_organization(world: &World) {
         events.last().unwrap().data["phi"],
         json!({"mode": "block", "redacted": 0, "entity_types": [], "restored": 0})
     );
+}
+
+async fn names_that_something_unseen_divides_are_refused(world: &World) {
+    let blocking = world.organization_with(&["--phi-mode", "block"]);
+    let redacting = world.organization();
+    for (said, found) in [
+        ("Patient: Thomas\u{200b}Barker was seen today", 1),
+        ("Patient: Thomas\u{2060}Barker was seen today", 1),
+        ("Patient: Thomas\u{feff}\u{200d}Barker was seen today", 1),
+        ("Dr.\u{200b}Marsh saw Maria\u{200b}Lopez", 2),
+    ] {
+        let mark = mark();
+        let body = || json!({"message": format!("{mark} {said}"), "stream": false});
+        let refused = world.gateway.chat(&blocking.key, body()).await;
+        let error = expect(&refused, "PHI_BLOCKED", None);
+        assert_eq!(
+            error["details"]["counts"],
+            json!({"NAME": found}),
+            "{said:?}"
+        );
+        assert!(world.fake.seen(&mark).await.is_empty(), "{said:?}");
+        let passed = world.gateway.chat(&redacting.key, body()).await;
+        assert_eq!(passed.status, 200, "{}", passed.text());
+        let seen = world.fake.seen(&mark).await;
+        let sent = serde_json::to_string(&seen).unwrap();
+        for name in ["Thomas", "Barker", "Marsh", "Maria", "Lopez"] {
+            assert!(!sent.contains(name), "{name} in {sent}");
+        }
+        assert!(passed.text().contains(said), "{}", passed.text());
+    }
 }
 
 async fn tool_definitions_with_phi_are_refused_in_any_mode(world: &World) {

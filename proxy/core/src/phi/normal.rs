@@ -2,8 +2,8 @@
 //!
 //! A text has up to two readings beside itself. The *folded* one takes away what no reader sees (zero-width
 //! characters, direction marks, compatibility forms, look-alike letters, other scripts' digits). The *decoded*
-//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`], and takes words apart that file
-//! names and code join. Both are for reading only: what is rewritten is always the original, and an encoded blob
+//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`], and takes words apart that something
+//! unseen divides and that file names and code join. Both are for reading only: what is rewritten is always the original, and an encoded blob
 //! goes as a whole.
 
 mod address;
@@ -11,6 +11,7 @@ mod answer;
 mod bidi;
 mod blob;
 mod calm;
+mod divided;
 mod escape;
 mod fold;
 mod joined;
@@ -22,6 +23,7 @@ mod wrap;
 
 pub(super) use answer::{answered, answers};
 use calm::Doubts;
+use divided::Words;
 pub use fold::is_unseen;
 pub(super) use rewrite::{Rewrite, Rewriter};
 pub(super) use wrap::wraps;
@@ -60,6 +62,16 @@ pub(super) fn readings(text: &str) -> Readings {
             None => opened,
         };
         decoded = Some(opened.and_then(fold::fold));
+    }
+    let (base, words) = match &decoded {
+        // What was opened is read in one way only: a word that is whole stays so.
+        Some(opened) => (Some(opened), Words::Capital),
+        None => (folded.as_ref(), Words::Any),
+    };
+    if let Some(base) = base
+        && let Some(parted) = divided::part(base, words)
+    {
+        decoded = Some(base.then(&parted));
     }
     let steps: [(bool, Read); 3] = [
         (doubts.rows, spaced::join),

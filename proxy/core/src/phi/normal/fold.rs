@@ -8,7 +8,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use super::look_alike;
-use super::rewrite::{Rewrite, Rewriter};
+use super::rewrite::{Rewrite, Rewriter, Unseen};
 
 /// Longest reading of one character, in characters. The few compatibility forms beyond are whole phrases.
 const MAX_EXPANSION_CHARS: usize = 4;
@@ -35,14 +35,14 @@ fn plain_forms(text: &str) -> Option<Rewrite> {
         let end = at + letter.len_utf8();
         if letter.is_ascii() {
             if is_silent_control(letter as u8) {
-                rewriter.replace(at..end, "");
+                rewriter.leave_out(at..end, Unseen::Between);
             } else {
                 before = Some((at, letter));
             }
             continue;
         }
         if is_unseen(letter) {
-            rewriter.replace(at..end, "");
+            rewriter.leave_out(at..end, place_of(letter));
             continue;
         }
         if is_combining_mark(letter) {
@@ -125,6 +125,21 @@ pub const fn is_unseen(letter: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{80}'..='\u{84}' | '\u{86}'..='\u{9f}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e007f}'
         | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// Where a character without a width may stand.
+const fn place_of(unseen: char) -> Unseen {
+    match unseen {
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{200c}'
+        | '\u{200d}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => Unseen::Inside,
+        _ => Unseen::Between,
+    }
 }
 
 /// The plain character of the same meaning, where compatibility forms do not give it.

@@ -7,6 +7,25 @@ pub(in crate::phi) struct Rewrite {
     text: String,
     /// In order in both texts. Source bytes of no piece read as nothing.
     pieces: Vec<Piece>,
+    /// In order: where in the text something unseen was left out.
+    joints: Vec<Joint>,
+}
+
+/// A place of a text at which its source has something that no reader sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Joint {
+    /// The byte behind it.
+    pub(super) at: usize,
+    pub(super) unseen: Unseen,
+}
+
+/// What no reader sees, by where it may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unseen {
+    /// Between words: a space without a width, a mark of direction, a control.
+    Between,
+    /// Inside words of some script, or of any: joiners, selectors, the soft hyphen.
+    Inside,
 }
 
 /// Texts are bodies of requests, far below 4 GiB.
@@ -21,6 +40,10 @@ struct Piece {
 impl Rewrite {
     pub(in crate::phi) fn text(&self) -> &str {
         &self.text
+    }
+
+    pub(super) fn joints(&self) -> &[Joint] {
+        &self.joints
     }
 
     /// The source bytes behind a stretch of the text; what cannot be divided comes whole.
@@ -85,10 +108,28 @@ impl Rewrite {
                 });
             }
         }
+        let mine = self.joints.iter().filter_map(|joint| {
+            let at = next.place_of(joint.at)?;
+            Some(Joint { at, ..*joint })
+        });
+        let mut joints: Vec<Joint> = mine.chain(next.joints.iter().copied()).collect();
+        joints.sort_by_key(|joint| joint.at);
         Self {
             text: next.text.clone(),
             pieces,
+            joints,
         }
+    }
+
+    /// Where a place of the source is in the text; nothing where it is inside of what cannot be divided, or left out.
+    fn place_of(&self, source: usize) -> Option<usize> {
+        let source = narrow(source);
+        let behind = self
+            .pieces
+            .partition_point(|piece| piece.source.1 <= source);
+        let piece = self.pieces.get(behind)?;
+        let steps = source.checked_sub(piece.source.0)?;
+        (steps == 0 || piece.same).then_some((piece.reads.0 + steps) as usize)
     }
 
     /// This rewrite, and the next one where there is something to rewrite.
@@ -131,6 +172,7 @@ pub(in crate::phi) struct Rewriter<'t> {
     source: &'t str,
     text: String,
     pieces: Vec<Piece>,
+    joints: Vec<Joint>,
     /// Everything before is written.
     done: usize,
     changed: bool,
@@ -142,6 +184,7 @@ impl<'t> Rewriter<'t> {
             source,
             text: String::new(),
             pieces: Vec::new(),
+            joints: Vec::new(),
             done: 0,
             changed: false,
         }
@@ -169,6 +212,13 @@ impl<'t> Rewriter<'t> {
         });
     }
 
+    /// Lets `range`, which is behind every earlier one, read as nothing, because nobody sees it.
+    pub(super) fn leave_out(&mut self, range: Range<usize>, unseen: Unseen) {
+        self.replace(range, "");
+        let at = self.text.len();
+        self.joints.push(Joint { at, unseen });
+    }
+
     /// The result; nothing where nothing was replaced.
     pub(in crate::phi) fn finish(mut self) -> Option<Rewrite> {
         if !self.changed {
@@ -178,6 +228,7 @@ impl<'t> Rewriter<'t> {
         Some(Rewrite {
             text: self.text,
             pieces: self.pieces,
+            joints: self.joints,
         })
     }
 
