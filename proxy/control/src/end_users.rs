@@ -9,7 +9,6 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 use svc_core::fault::{Code, Fault, Problems};
-use svc_core::secret;
 use svc_core::surface::native;
 use svc_core::time::Timestamp;
 use svc_pipeline::caller::Caller;
@@ -20,7 +19,7 @@ use svc_pipeline::response::{Body, ByteStream, Heartbeat};
 use svc_store::audit::{self, Filter};
 use svc_store::conversation;
 use svc_store::page::{Page, Position};
-use svc_store::{StoreError, agent_credential, tenant};
+use svc_store::{StoreError, agent_credential, end_user, tenant};
 
 use crate::agent_credentials;
 use crate::audit::shown;
@@ -66,16 +65,18 @@ pub(crate) fn export(mut call: Call) -> Answering {
             return Err(missing());
         }
         let lines = call.client.accepts_lines;
-        let digest = hex::encode(secret::digest(&export.user));
+        let (store, org_id, now) = (&export.gateway.store, &organization.id, export.now);
+        let pseudonym = end_user::pseudonym(store, org_id, &export.user, now).await;
+        let pseudonym = pseudonym.map_err(|error| store_fault(&error))?;
         let reply = if lines {
             Reply::plain(headers(), Body::Stream(Box::new(export)))
         } else {
             Reply::of(export.whole(&organization.id).await?)
         };
-        // Of whom: whoever knows the name finds the row, and the row tells nobody the name.
+        // Of whom: all rows about one person have the same, and nobody without the organization's key can try names.
         let reply = reply.about("organization", &organization.id);
         Ok(reply
-            .detail("runtime_user_sha256", digest)
+            .detail("runtime_user_hmac", pseudonym)
             .detail("lines", lines))
     })
 }

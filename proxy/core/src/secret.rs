@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -155,6 +156,19 @@ pub fn api_key_mode(token: &str) -> Option<Mode> {
     };
     (rest.len() == KEY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
         .then_some(mode)
+}
+
+/// HMAC-SHA-256 of a text that can be guessed: nobody can try texts without `key`. `purpose` keeps digests of one key for
+/// different ends apart.
+pub fn keyed_digest(key: &[u8; 32], purpose: &str, text: &str) -> [u8; 32] {
+    // A key shorter than a block of the hash is filled up with zeros (RFC 2104, section 2).
+    let mut block = [0; 64];
+    block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    mac.update(purpose.as_bytes());
+    mac.update(&[0]);
+    mac.update(text.as_bytes());
+    mac.finalize().into_bytes().into()
 }
 
 /// SHA-256 of a secret: what the store keeps. No slow hash, these are random values of at least 150 bits.

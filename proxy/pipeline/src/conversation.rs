@@ -13,6 +13,7 @@ use svc_core::surface::PhiMetadata;
 use svc_core::surface::blocks;
 use svc_core::surface::native::NativeRequest;
 use svc_store::conversation::{self, Handle, NewMessage, Owner, WHOLE_HISTORY};
+use svc_store::end_user::{self, EndUserKey};
 use svc_store::seal::Content;
 
 use crate::caller::Caller;
@@ -37,6 +38,8 @@ pub struct Thread {
     /// The map as it was loaded, to see whether this turn adds to it.
     known: PlaceholderMap,
     handle: Option<Handle>,
+    /// The key of the person that a new conversation is with.
+    person: Option<EndUserKey>,
 }
 
 /// What one run adds to a conversation, in the store's terms, but for what only settling knows.
@@ -69,6 +72,7 @@ impl Thread {
             placeholders: PlaceholderMap::default(),
             known: PlaceholderMap::default(),
             handle: None,
+            person: None,
         }
     }
 
@@ -83,7 +87,24 @@ impl Thread {
             placeholders: PlaceholderMap::default(),
             known: PlaceholderMap::default(),
             handle: None,
+            person: None,
         }
+    }
+
+    /// Notes the key of the person that a new conversation is with, if it is to be stored: who is erased while the model
+    /// speaks has no such key any more, and nothing is stored.
+    ///
+    /// # Errors
+    /// 503 where the store does not answer.
+    pub(crate) async fn meet(&mut self, gateway: &Gateway, caller: &Caller) -> Result<(), Fault> {
+        let Some(user) = caller.runtime_user().filter(|_| self.store) else {
+            return Ok(());
+        };
+        let (store, org_id) = (&gateway.store, &caller.organization_id);
+        let key = end_user::key_of(store, org_id, caller.mode, user, moment::now()).await;
+        let key = key.map_err(|error| Fault::unavailable(format_args!("end user: {error}")))?;
+        self.person = Some(key);
+        Ok(())
     }
 
     /// Takes the loaded conversation in and gives its turns.
@@ -126,6 +147,7 @@ impl Thread {
                 conversation::Thread::New {
                     id: self.id.clone(),
                     owner,
+                    person: self.person.take(),
                 }
             }
         };

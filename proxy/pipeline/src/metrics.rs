@@ -64,6 +64,8 @@ pub struct Metrics {
     pub unsettled: IntGauge,
     /// Seconds since every audit row was sealed.
     pub audit_seal_lag: IntGauge,
+    /// Audit rows that stand in the place of sealed ones.
+    pub audit_replaced: IntCounter,
     /// From the request head to the end of a solve, by solver status.
     pub solve_seconds: HistogramVec,
     /// Specs that waited for a worker when the last one was taken in.
@@ -162,6 +164,10 @@ impl Metrics {
                 "svc_audit_seal_lag_seconds",
                 "Seconds since every audit row was sealed; more than a few mean that the sealer is behind or cannot seal.",
             )?,
+            audit_replaced: IntCounter::new(
+                "svc_audit_replaced_total",
+                "Audit rows that somebody has put in the place of sealed ones, past the triggers of the database.",
+            )?,
             solve_seconds: histograms(
                 "svc_solve_duration_seconds",
                 "From the request head to the end of a solve call, by solver status.",
@@ -200,6 +206,7 @@ impl Metrics {
             policy_reloads,
             unsettled,
             audit_seal_lag,
+            audit_replaced,
             solve_seconds,
             solve_waiting,
             limits_down,
@@ -215,6 +222,7 @@ impl Metrics {
         registry.register(Box::new(policy_reloads.clone()))?;
         registry.register(Box::new(unsettled.clone()))?;
         registry.register(Box::new(audit_seal_lag.clone()))?;
+        registry.register(Box::new(audit_replaced.clone()))?;
         registry.register(Box::new(solve_waiting.clone()))?;
         registry.register(Box::new(limits_down.clone()))?;
         registry.register(Box::new(replicas.clone()))?;

@@ -81,6 +81,13 @@ async fn seal(gateway: &Gateway, signer: &Signer, passed: &mut Passed) -> Round 
         let sealed = audit_tree::seal(&gateway.store, signer, moment::now(), most, *passed).await;
         if let Ok(sealed) = &sealed {
             *passed = sealed.passed;
+            if sealed.replaced > 0 {
+                gateway.metrics.audit_replaced.inc_by(sealed.replaced);
+                tracing::error!(
+                    rows = sealed.replaced,
+                    "audit rows stand in the place of sealed ones: somebody has written past the gateway"
+                );
+            }
         }
         match sealed {
             Ok(sealed) if sealed.more && is_late => {}

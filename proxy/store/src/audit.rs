@@ -769,8 +769,10 @@ pub(crate) async fn insert(cx: &mut Connection, row: &Arguments) -> Result<(), S
     cx.execute_with(sql, &row.0).await.map(drop)
 }
 
-/// The unique keys of `audit`, as PostgreSQL names them and as SQLite speaks of them.
-const KEYS: [&str; 4] = [
+/// The unique keys of `audit`, as PostgreSQL names them and as SQLite speaks of them, and of the trigger that knows them
+/// too.
+const KEYS: [&str; 5] = [
+    "audit is append-only: the row is there",
     "audit_request_id_phase_key",
     "audit_pkey",
     "UNIQUE constraint failed: audit.request_id, audit.phase",

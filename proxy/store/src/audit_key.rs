@@ -23,17 +23,18 @@ pub async fn open(store: &Store, fresh_origin: &str, now: Timestamp) -> Result<S
     let (size, root) = (edge.size(), edge.root());
     let checkpoint = signer.sign(&Head { size, root });
     let arguments = args![1_i64, fresh_origin, size, edge.bytes(), checkpoint, now];
-    store
-        .db
-        .write(|cx| {
-            Box::pin(async move {
-                let sql = "INSERT INTO audit_tree (only_row, origin, size, edge, checkpoint, signed_at) \
-                           VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-                cx.execute(sql, arguments).await
-            })
+    let written = store.db.write(|cx| {
+        Box::pin(async move {
+            let sql = "INSERT INTO audit_tree (only_row, origin, size, edge, checkpoint, signed_at) \
+                       VALUES ($1, $2, $3, $4, $5, $6)";
+            cx.execute(sql, arguments).await
         })
-        .await?;
-    // Another replica may have been faster: what is stored counts.
+    });
+    match written.await {
+        // Another replica may have been faster: what is stored counts.
+        Ok(_) | Err(StoreError::Exists { .. }) => {}
+        Err(error) => return Err(error),
+    }
     let (origin, _) = tree(store)
         .await?
         .ok_or(StoreError::Missing("audit tree"))?;

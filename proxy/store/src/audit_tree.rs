@@ -23,6 +23,9 @@ use crate::{Store, StoreError, page};
 pub struct Sealed {
     /// Leaves that were added.
     pub rows: u64,
+    /// Entries of the queue that were taken out of it because their rows are leaves already: somebody has put these rows
+    /// in the place of sealed ones, past the triggers. Their leaves are those of the rows that were there.
+    pub replaced: u64,
     /// Whether more may be waiting.
     pub more: bool,
     /// For the next batch.
@@ -89,25 +92,60 @@ pub async fn seal(
     if rows.is_empty() {
         return Ok(Sealed {
             rows: 0,
+            replaced: 0,
             more,
             passed,
         });
     }
     let batch = Batch::new(edge, &rows, signer)?;
+    let places = batch.places.clone();
     let done = store
         .db
         .write(move |cx| Box::pin(async move { batch.write(cx, now).await }))
         .await;
     match done {
-        Ok(rows) => Ok(Sealed { rows, more, passed }),
+        Ok(rows) => Ok(Sealed {
+            rows,
+            replaced: 0,
+            more,
+            passed,
+        }),
         // Another replica has sealed since: what it left is for the next batch.
         Err(StoreError::GivenUp) => Ok(Sealed {
             rows: 0,
+            replaced: 0,
             more: true,
             passed,
         }),
+        // The tree has not grown, so nobody else has sealed these rows: one of them was sealed before it was written.
+        Err(StoreError::Exists { constraint }) => match sort_out(store, places).await? {
+            0 => Err(StoreError::Exists { constraint }),
+            replaced => Ok(Sealed {
+                rows: 0,
+                replaced,
+                more: true,
+                passed,
+            }),
+        },
         Err(error) => Err(error),
     }
+}
+
+/// Takes those of these entries out of the queue whose rows are leaves already. Gives how many.
+async fn sort_out(store: &Store, places: Vec<Arg>) -> Result<u64, StoreError> {
+    let sorting = store.db.write(|cx| {
+        Box::pin(async move {
+            along_indexes(cx).await?;
+            let gone = cx.rows_over(places, |places| {
+                format!(
+                    "DELETE FROM audit_unsealed WHERE seq IN ({places}) AND (SELECT l.leaf_index FROM audit_leaves l \
+                     WHERE l.audit_id = audit_unsealed.audit_id) IS NOT NULL RETURNING seq"
+                )
+            });
+            Ok(gone.await?.len() as u64)
+        })
+    });
+    sorting.await
 }
 
 /// The edge first: a batch of another replica between the two reads is then noticed by the tree's size.

@@ -47,6 +47,8 @@ pub struct Bootstrap {
 /// What was created. The key is shown here and never again.
 pub struct Bootstrapped {
     pub organization_id: String,
+    /// What names the organization where people type its name.
+    pub slug: String,
     pub user_id: String,
     pub project_id: String,
     pub api_key_id: String,
@@ -78,8 +80,10 @@ pub async fn bootstrap(store: &Store, request: &Bootstrap) -> Result<Bootstrappe
     let now = request.now;
     let id = |kind: IdKind| kind.make(now, rand::random());
     let secret_key = secret::api_key(request.mode, || rand::random_range(0..62));
+    let organization_id = id(IdKind::Organization);
     let bootstrapped = Bootstrapped {
-        organization_id: id(IdKind::Organization),
+        slug: slug(&request.name, &organization_id),
+        organization_id,
         user_id: id(IdKind::User),
         project_id: id(IdKind::Project),
         api_key_id: id(IdKind::ApiKey),
@@ -137,7 +141,7 @@ fn organization(request: &Bootstrap, ids: &Bootstrapped) -> Organization {
     } = request;
     Organization {
         id: ids.organization_id.clone(),
-        slug: slug(name, &ids.organization_id),
+        slug: ids.slug.clone(),
         default_project_id: ids.project_id.clone(),
         plan: Plan {
             tier: plan_tier.clone(),

@@ -7,12 +7,12 @@ use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_core::time::Timestamp;
 
+use crate::end_user::{self, EndUserKey};
 use crate::engine::{Connection, Row, args};
 use crate::message::{self, Draft};
 use crate::page::{Listing, Page, Paged};
 use crate::seal::{self, Content, Place, SecretKey};
-use crate::{Store, StoreError};
-use crate::{end_user, org_key};
+use crate::{Store, StoreError, org_key};
 
 /// The principal that started a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,12 @@ pub struct Turn {
 /// Where a turn goes.
 #[derive(Clone)]
 pub enum Thread {
-    New { id: String, owner: Owner },
+    New {
+        id: String,
+        owner: Owner,
+        /// Of the owner's `runtime_user`, as it was when the run began.
+        person: Option<EndUserKey>,
+    },
     Existing(Handle),
 }
 
@@ -365,16 +370,16 @@ impl SealedTurn {
             return Err(StoreError::Overloaded);
         }
         let (conversation_id, key, start) = match thread {
-            Thread::New { id, owner } => {
+            Thread::New { id, owner, person } => {
                 let key = SecretKey::generate();
                 let place = place(id, "wrapped_key", org_id);
-                let (wrapped_key, end_user_key_id) = match &owner.runtime_user {
-                    Some(user) => {
-                        let outer = end_user::key_of(store, org_id, mode, user, now).await?;
+                let (wrapped_key, end_user_key_id) = match (&owner.runtime_user, person) {
+                    (Some(_), None) => return Err(StoreError::Missing("end user key")),
+                    (Some(_), Some(outer)) => {
                         let wrapped = seal::wrap(&outer.key, seal::ONLY_VERSION, place, &key)?;
-                        (wrapped, Some(outer.id))
+                        (wrapped, Some(outer.id.clone()))
                     }
-                    None => {
+                    (None, _) => {
                         let keys = org_key::load(store, org_id).await?;
                         let (version, outer) = keys.current()?;
                         (seal::wrap(outer, version, place, &key)?, None)

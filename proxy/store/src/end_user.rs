@@ -2,16 +2,17 @@
 //! erase a person is to destroy that key, and nothing of theirs opens any more (contract 19.4).
 
 use svc_core::id::IdKind;
-use svc_core::secret::Mode;
+use svc_core::secret::{self, Mode};
 use svc_core::time::Timestamp;
 
 use crate::audit;
 use crate::engine::{Connection, Row, args};
 use crate::seal::{self, Place, SecretKey};
-use crate::{Store, StoreError, Transaction, org_key};
+use crate::{Store, StoreError, Transaction, org_key, phi_list};
 
 /// The opened key of a person.
-pub(crate) struct EndUserKey {
+#[derive(Clone)]
+pub struct EndUserKey {
     pub(crate) id: String,
     pub(crate) key: SecretKey,
 }
@@ -25,8 +26,12 @@ pub struct Erased {
     pub conversations: u64,
 }
 
-/// The key of a person; made where there is none.
-pub(crate) async fn key_of(
+/// The key of a person; made where there is none. Whoever begins to speak with a person asks for it then, and not when
+/// there is something to store: who is erased in between is erased.
+///
+/// # Errors
+/// Those of the database and of the keys.
+pub async fn key_of(
     store: &Store,
     org_id: &str,
     mode: Mode,
@@ -59,6 +64,22 @@ pub(crate) async fn key_of(
         &row.ok_or(StoreError::Missing("end user key"))?,
     )
     .await
+}
+
+/// How an audit row names a person: HMAC-SHA-256 in hex, under the key of the organization's lists. The same for all rows
+/// about that person; without the key nobody can try names.
+///
+/// # Errors
+/// Those of the database and of the keys.
+pub async fn pseudonym(
+    store: &Store,
+    org_id: &str,
+    runtime_user: &str,
+    now: Timestamp,
+) -> Result<String, StoreError> {
+    let key = phi_list::made(store, org_id, now).await?;
+    let digest = secret::keyed_digest(key.bytes(), "end user", runtime_user);
+    Ok(hex::encode(digest))
 }
 
 /// Opens the key with this id.

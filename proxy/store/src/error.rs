@@ -72,7 +72,9 @@ impl StoreError {
 /// As the writer's SQLite reports them: the same codes by another library.
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
+        use rusqlite::ffi::{
+            SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_TRIGGER, SQLITE_CONSTRAINT_UNIQUE,
+        };
         let rusqlite::Error::SqliteFailure(failure, message) = &error else {
             return Self::Refused {
                 code: "client".to_owned(),
@@ -81,6 +83,11 @@ impl From<rusqlite::Error> for StoreError {
         };
         let message = message.clone().unwrap_or_else(|| failure.to_string());
         let code = failure.extended_code;
+        if code == SQLITE_CONSTRAINT_TRIGGER && message.ends_with(IS_THERE) {
+            return Self::Exists {
+                constraint: message,
+            };
+        }
         if [SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE].contains(&code) {
             return Self::Exists {
                 constraint: message,
@@ -96,6 +103,10 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
+
+/// How the triggers of SQLite say that a row of a table that is only appended to is there (migration 26): they are asked
+/// before its keys are.
+const IS_THERE: &str = "is append-only: the row is there";
 
 /// The part of an extended result code of SQLite that is the primary one.
 const PRIMARY_CODE: i32 = 0xff;

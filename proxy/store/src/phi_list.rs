@@ -224,8 +224,13 @@ pub async fn rewrap(store: &Store, org_id: &str) -> Result<(), StoreError> {
         .await
 }
 
-/// The key of an organization's lists, made on first use.
-async fn made(store: &Store, org_id: &str, now: Timestamp) -> Result<SecretKey, StoreError> {
+/// The key of an organization's lists, made on first use. It outlives rotations of the organization's key, and goes with
+/// the organization.
+pub(crate) async fn made(
+    store: &Store,
+    org_id: &str,
+    now: Timestamp,
+) -> Result<SecretKey, StoreError> {
     if let Some((key, _)) = header(store, org_id).await? {
         return Ok(key);
     }

@@ -15,6 +15,7 @@ on_both_engines! {
     an_export_holds_everything_of_one_person_and_nothing_of_others,
     an_export_of_lines_says_where_it_ends,
     a_person_who_is_erased_cannot_be_read_any_more,
+    a_person_who_is_erased_while_a_model_speaks_is_not_kept,
 }
 
 /// A credential of a new agent that speaks with this person.
@@ -82,7 +83,12 @@ async fn an_export_holds_everything_of_one_person_and_nothing_of_others(world: &
     assert!(!answer.text().contains(&of_bob));
     let row = books::single(&world.gateway.database, answer.request_id()).await;
     assert_eq!(row["event"], "end_user.exported");
-    assert!(!books::document(&row).to_string().contains("smith"));
+    let document = books::document(&row);
+    let digest = hex::encode(svc_core::secret::digest("ann smith"));
+    let text = document.to_string();
+    assert!(!text.contains("smith") && !text.contains(&digest), "{text}");
+    let named = document["details"]["runtime_user_hmac"].as_str().unwrap();
+    assert_eq!(named.len(), 64);
     for nobody in ["carl", "%00", "bob%00", "%ff"] {
         let path = path(&organization, nobody);
         assert_eq!(
@@ -217,6 +223,38 @@ async fn a_person_who_is_erased_cannot_be_read_any_more(world: &World) {
     let key = &organization.key;
     let export = data(world, key, "GET", &path(&organization, "ann"), Value::Null).await;
     assert_eq!(export["conversations"], json!([]));
+}
+
+async fn a_person_who_is_erased_while_a_model_speaks_is_not_kept(world: &World) {
+    let organization = world.organization();
+    let ann = credential(world, &organization, "ann").await;
+    let mark = mark();
+    let body = json!({"message": format!("{mark} [[fake:delay 4000]][[fake:text well]]")});
+    let mut events = world.gateway.stream(&ann, body).await;
+    let started = events.until("run.started").await;
+    // Nothing is stored yet, and nothing will be.
+    let erased = erase(world, &organization, "ann");
+    assert_eq!(erased.trim(), "0 conversations are unreadable");
+    let rest = events.rest().await;
+    assert_eq!(rest.last().unwrap().name, "run.completed", "{rest:?}");
+    let database = &world.gateway.database;
+    for sql in [
+        "SELECT id FROM conversations WHERE org_id = $1",
+        "SELECT id FROM end_user_keys WHERE org_id = $1 AND runtime_user IS NOT NULL",
+    ] {
+        assert!(
+            database.rows(sql, &[&organization.id]).await.is_empty(),
+            "{sql}"
+        );
+    }
+    let conversation = &started.data["conversation_id"];
+    let body = json!({"message": "and?", "stream": false, "conversation_id": conversation});
+    assert_eq!(world.gateway.chat(&ann, body).await.status, 404);
+    let sql = "SELECT * FROM audit WHERE org_id = $1 AND event = 'inference.completed'";
+    let rows = database.rows(sql, &[&organization.id]).await;
+    assert_eq!(rows.len(), 1);
+    assert_eq!(books::document(&rows[0])["details"]["stored"], json!(false));
+    books::check(database, &organization.id).await;
 }
 
 /// The stream goes on after the filters of its request have ended: its reads are of the organization all the same.

@@ -45,6 +45,8 @@ impl Filter for Conversation {
                 }
                 messages.append(&mut chat.messages);
                 chat.messages = messages;
+            } else {
+                thread.meet(&exchange.gateway, caller).await?;
             }
             check_results(&chat.messages)
         })

@@ -20,6 +20,7 @@ on_both! {
     a_request_has_one_row_per_phase,
     rows_without_organization_or_request_are_kept,
     audit_and_ledger_refuse_every_change,
+    agreements_are_not_replaced,
     other_organizations_and_modes_see_no_rows,
     what_is_rare_is_found_page_by_page,
     a_family_is_what_its_name_says,
@@ -125,6 +126,26 @@ async fn audit_and_ledger_refuse_every_change(db: TestDb) {
             .len(),
         2
     );
+}
+
+async fn agreements_are_not_replaced(db: TestDb) {
+    let _store = db.open().await;
+    if !db.is_sqlite() {
+        return;
+    }
+    let there = "INSERT INTO baa_acceptances (id, org_id, template_version, template_sha256, accepted_by_user_id, \
+                 signer_name, signer_title, signer_email, accepted_at, effective_at) \
+                 VALUES ('baa_1', 'org_1', '1', 'x', 'user_1', 'A', 'B', 'a@x.org', 1, 1); \
+                 INSERT INTO baa_documents (acceptance_id, org_id, wrapped_key, content, size_bytes, sha256, signature, \
+                 signing_key_id) VALUES ('baa_1', 'org_1', x'00', x'00', 1, 'x', x'00', 'k')";
+    db.tamper(there).await.unwrap();
+    for attempt in [
+        "REPLACE INTO baa_acceptances SELECT * FROM baa_acceptances",
+        "REPLACE INTO baa_documents SELECT * FROM baa_documents",
+    ] {
+        let refused = db.tamper(attempt).await.unwrap_err();
+        assert!(refused.contains("is append-only"), "{attempt}: {refused}");
+    }
 }
 
 async fn other_organizations_and_modes_see_no_rows(db: TestDb) {

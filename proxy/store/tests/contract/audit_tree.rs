@@ -33,6 +33,7 @@ on_both! {
     absent_rows_are_listed,
     what_is_absent_is_found_page_by_page,
     rows_that_were_removed_unsealed_hold_up_no_other,
+    rows_in_the_place_of_sealed_ones_hold_up_no_other,
 }
 
 pub(crate) async fn signer(store: &Store) -> Signer {
@@ -276,7 +277,22 @@ async fn sealed_rows_and_their_tree_refuse_every_change(db: TestDb) {
         "UPDATE audit_tree SET size = 1",
         "DELETE FROM audit_tree",
     ];
-    if !db.is_sqlite() {
+    if db.is_sqlite() {
+        attempts.extend([
+            "REPLACE INTO audit SELECT * FROM audit",
+            "REPLACE INTO audit SELECT 'aud_x', org_id, mode, request_id, phase, event, occurred_at, actor_type, \
+             actor_id, target_type, target_id, result, surface, model, phi_detected, document FROM audit",
+            "REPLACE INTO audit (rowid, id, phase, event, occurred_at, actor_type, result, phi_detected, document) \
+             SELECT rowid, 'aud_x', phase, event, occurred_at, actor_type, result, phi_detected, '{}' FROM audit",
+            "REPLACE INTO audit_leaves SELECT * FROM audit_leaves",
+            "REPLACE INTO audit_leaves SELECT leaf_index + 100, audit_id, leaf_hash, org_id, mode, occurred_at \
+             FROM audit_leaves",
+            "REPLACE INTO audit_nodes SELECT * FROM audit_nodes",
+            "REPLACE INTO audit_nodes (rowid, height, position, hash) SELECT rowid, 90, position, hash FROM audit_nodes",
+            "REPLACE INTO audit_unsealed SELECT * FROM audit_unsealed",
+            "REPLACE INTO audit_tree SELECT * FROM audit_tree",
+        ]);
+    } else {
         attempts.extend([
             "TRUNCATE audit",
             "TRUNCATE audit_leaves",
@@ -619,8 +635,41 @@ async fn rows_that_were_removed_unsealed_hold_up_no_other(db: TestDb) {
         batch(next.passed).await,
         Sealed {
             rows: 0,
+            replaced: 0,
             more: false,
             passed: next.passed
         }
     );
+}
+
+async fn rows_in_the_place_of_sealed_ones_hold_up_no_other(db: TestDb) {
+    let store = db.open().await;
+    let signer = signer(&store).await;
+    let row = fixture::row("org_1", "req_1", Phase::Single, "budget.updated");
+    audit::append(&store, std::slice::from_ref(&row))
+        .await
+        .unwrap();
+    seal_all(&store, &signer).await;
+    let leaf = async || {
+        let proof = audit_tree::prove(&store, "org_1", Mode::Live, &row.id).await;
+        proof.unwrap().unwrap().leaf
+    };
+    let sealed = leaf().await;
+    db.disarm().await;
+    db.tamper("DELETE FROM audit").await.unwrap();
+    let mut other = row.clone();
+    other.event = "budget.forged".to_owned();
+    audit::append(&store, &[other]).await.unwrap();
+    let behind = append(&store, "req_2").await;
+    let batch = async || {
+        let batch = audit_tree::seal(&store, &signer, NOW, BATCH_ROWS, Passed::default()).await;
+        batch.unwrap()
+    };
+    let first = batch().await;
+    assert_eq!((first.rows, first.replaced, first.more), (0, 1, true));
+    let next = batch().await;
+    assert_eq!((next.rows, next.replaced, next.more), (1, 0, false));
+    assert!(audit_tree::is_sealed(&store, &behind).await.unwrap());
+    // What was sealed is what was there.
+    assert_eq!(leaf().await, sealed);
 }

@@ -79,17 +79,13 @@ impl TestDb {
         Store::open(&self.url, options, master, &Handle::current()).await
     }
 
-    /// Runs a statement past the store, as an intruder or an operator with a shell would. Returns the number
-    /// of changed rows.
+    /// Runs a statement past the store, as an intruder or an operator with a shell would: on SQLite without the settings
+    /// of the store's own connections. Returns the number of changed rows.
     pub(crate) async fn tamper(&self, sql: &str) -> Result<u64, String> {
         let sql = AssertSqlSafe(sql.to_owned());
         let changed = if self.is_sqlite() {
             let options: SqliteConnectOptions = self.url.parse().unwrap();
-            let mut connection = options
-                .pragma("recursive_triggers", "ON")
-                .connect()
-                .await
-                .unwrap();
+            let mut connection = options.foreign_keys(false).connect().await.unwrap();
             let done = sqlx::raw_sql(sql).execute(&mut connection).await;
             done.map(|done| done.rows_affected())
         } else {

@@ -14,17 +14,25 @@ use crate::fixture::{self, NOW};
 on_both! {
     an_erased_person_is_unreadable_and_nobody_else_is,
     who_is_erased_while_a_turn_is_stored_is_not_named_again,
+    who_is_erased_after_a_conversation_began_is_not_known_again,
+    a_person_is_named_by_a_key_of_the_organization,
     a_rotation_takes_keys_of_people_along,
 }
 
-fn thread(runtime_user: Option<&str>) -> Thread {
+/// A conversation that begins, with this person or with nobody.
+async fn begun(store: &Store, org: &str, mode: Mode, runtime_user: Option<&str>) -> Thread {
+    let person = match runtime_user {
+        Some(user) => Some(end_user::key_of(store, org, mode, user, NOW).await.unwrap()),
+        None => None,
+    };
     match fixture::new_thread() {
-        Thread::New { id, owner } => Thread::New {
+        Thread::New { id, owner, .. } => Thread::New {
             id,
             owner: Owner {
                 runtime_user: runtime_user.map(str::to_owned),
                 ..owner
             },
+            person,
         },
         existing => existing,
     }
@@ -32,7 +40,7 @@ fn thread(runtime_user: Option<&str>) -> Thread {
 
 /// Stores a turn; the ids of its conversation and of its reply.
 async fn said(store: &Store, org: &str, mode: Mode, user: Option<&str>) -> (String, String) {
-    let thread = thread(user);
+    let thread = begun(store, org, mode, user).await;
     let id = fixture::thread_id(&thread);
     let turn = fixture::turn(thread, ["question", "answer"]);
     fixture::append(store, org, mode, &turn, NOW).await;
@@ -117,7 +125,8 @@ async fn who_is_erased_while_a_turn_is_stored_is_not_named_again(db: TestDb) {
     }
     let erasing = ERASE_MEANWHILE[usize::from(!db.is_sqlite())];
     db.tamper(erasing).await.unwrap();
-    let turn = fixture::turn(thread(ada), ["question", "answer"]);
+    let begun = begun(&store, &org, Mode::Live, ada).await;
+    let turn = fixture::turn(begun, ["question", "answer"]);
     let stored = fixture::try_append(&store, &org, Mode::Live, &turn, NOW).await;
     assert_eq!(stored.unwrap(), gone);
     let named = "SELECT runtime_user FROM conversations WHERE runtime_user IS NOT NULL";
@@ -125,6 +134,44 @@ async fn who_is_erased_while_a_turn_is_stored_is_not_named_again(db: TestDb) {
     assert_eq!(db.texts("SELECT id FROM conversations").await, [id]);
     let maps = "SELECT id FROM conversations WHERE phi_map IS NOT NULL";
     assert!(db.texts(maps).await.is_empty());
+}
+
+async fn who_is_erased_after_a_conversation_began_is_not_known_again(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let ada = Some("patient-ada");
+    // Nobody has heard of this person before.
+    let begun = begun(&store, &org, Mode::Live, ada).await;
+    let erased = end_user::erase(&store, &org, "patient-ada", NOW, erasure).await;
+    assert_eq!(erased.unwrap().keys, 1);
+    let turn = fixture::turn(begun, ["question", "answer"]);
+    let stored = fixture::try_append(&store, &org, Mode::Live, &turn, NOW).await;
+    assert_eq!(stored.unwrap(), Settled::TurnRefused(TurnRefusal::Gone));
+    assert!(db.texts("SELECT id FROM conversations").await.is_empty());
+    let known = "SELECT id FROM end_user_keys WHERE runtime_user IS NOT NULL";
+    assert!(db.texts(known).await.is_empty());
+}
+
+async fn a_person_is_named_by_a_key_of_the_organization(db: TestDb) {
+    let store = db.open().await;
+    let [org, other] = [
+        fixture::organization(&store).await.organization_id,
+        fixture::organization(&store).await.organization_id,
+    ];
+    let name = async |org: &str, user: &str| {
+        let named = end_user::pseudonym(&store, org, user, NOW).await;
+        named.unwrap()
+    };
+    let ada = name(&org, "patient-ada").await;
+    assert_eq!(ada.len(), 64);
+    assert_eq!(name(&org, "patient-ada").await, ada);
+    assert_ne!(name(&org, "patient-ben").await, ada);
+    assert_ne!(name(&other, "patient-ada").await, ada);
+    let digest = svc_core::secret::digest("patient-ada");
+    let plain: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_ne!(ada, plain);
+    fixture::rotate(&store, &org).await.unwrap();
+    assert_eq!(name(&org, "patient-ada").await, ada);
 }
 
 async fn a_rotation_takes_keys_of_people_along(db: TestDb) {

@@ -215,6 +215,7 @@ pub(crate) fn new_thread() -> Thread {
             id: "key_1".to_owned(),
             runtime_user: None,
         },
+        person: None,
     }
 }
 
