@@ -17,6 +17,7 @@ on_both_engines! {
 
 on_sqlite! {
     what_cannot_be_is_a_result_with_its_conflicts,
+    a_row_quotes_no_phi_of_a_spec,
     the_same_spec_gets_the_same_answer_in_any_order,
     a_call_beyond_the_limit_is_audited,
     other_scopes_are_refused_without_a_solve,
@@ -152,6 +153,29 @@ async fn what_cannot_be_is_a_result_with_its_conflicts(world: &World) {
     let (row, details) = row(world, &answer).await;
     assert_eq!(row["result"], "success");
     assert_eq!(details["conflict_ids"], json!(["coverage:night"]));
+}
+
+async fn a_row_quotes_no_phi_of_a_spec(world: &World) {
+    let organization = world.organization();
+    let id = "Patient Thomas Vandermeer, SSN 534-57-4715";
+    let mut spec = roster();
+    spec["slots"][1]["id"] = json!(id);
+    spec["slots"][1]["requirements"][0]["count"] = json!(4);
+    let answer = solve(world, &organization, &spec).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    // The caller's own words go back to the caller.
+    let conflict = &answer.json()["data"]["conflicts"][0]["id"];
+    assert_eq!(conflict, &json!(format!("coverage:{id}")));
+    let (row, details) = row(world, &answer).await;
+    let text = books::document(&row).to_string();
+    for word in ["Vandermeer", "Thomas", "534", "4715"] {
+        assert!(!text.contains(word), "{word} in {text}");
+    }
+    assert_eq!(
+        details["conflict_ids"],
+        json!(["coverage:Patient [NAME_1], SSN [SSN_1]"])
+    );
+    assert_eq!(details["spec_sha256"], digest(&spec));
 }
 
 async fn the_same_spec_gets_the_same_answer_in_any_order(world: &World) {

@@ -4,11 +4,13 @@
 
 mod cases;
 pub mod lists;
+mod quoted;
 mod reasoning;
 mod reply;
 pub mod results;
 
 pub use cases::failures;
+pub(crate) use quoted::quoted;
 pub(crate) use reasoning::Thoughts;
 pub(crate) use reply::{Outlet, ReplyGuard};
 

@@ -1,6 +1,7 @@
 //! `solve`: `POST /v1/solve` (spec, rules 1 to 10). The spec goes to a worker of the solver and nowhere else: it
-//! is neither stored nor logged; its digest stands in the one audit row that every authorized call leaves. Under an
-//! `Idempotency-Key` that row, and the answer that the key gets again, are one transaction (contract 4).
+//! is neither stored nor logged; its digest stands in the one audit row that every authorized call leaves, and so do the
+//! ids of conflicts, which are the caller's own words, without PHI. Under an `Idempotency-Key` that row, and the answer
+//! that the key gets again, are one transaction (contract 4).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::filter::json_media_type;
 use crate::gateway::Gateway;
 use crate::idempotency::{self, Claim, Stored, Turn};
 use crate::moment;
+use crate::phi;
 use crate::request::CutOff;
 use crate::response::Response;
 use crate::trail::{self, End, Ending, Entry, Operation, Scribe};
@@ -231,7 +233,13 @@ impl Minutes {
         solved: Result<Solved, Fault>,
     ) -> Result<Value, Fault> {
         let wall_time_ms = self.wall_time_ms();
-        let row = self.finished(solved.as_ref());
+        let conflicts: &[Conflict] = match &solved {
+            Ok(solved) => &solved.conflicts,
+            Err(_) => &[],
+        };
+        let ids = conflicts.iter().map(|conflict| conflict.id.clone());
+        let ids = phi::quoted(exchange, ids.collect()).await;
+        let row = self.finished(solved.as_ref(), ids);
         let claim = self.claim.take();
         let (answer, key) = match solved {
             Ok(solved) => {
@@ -254,13 +262,12 @@ impl Minutes {
         answer
     }
 
-    fn finished(&mut self, end: Result<&Solved, &Fault>) -> Option<Row> {
+    fn finished(&mut self, end: Result<&Solved, &Fault>, conflict_ids: Vec<String>) -> Option<Row> {
         let scribe = self.scribe.take()?;
-        let none: &[Conflict] = &[];
-        let (word, conflicts) = match end {
-            Ok(solved) => (solved.status.word(), solved.conflicts.as_slice()),
-            Err(fault) if fault.code.row().status >= 500 => ("unavailable", none),
-            Err(_) => ("rejected", none),
+        let word = match end {
+            Ok(solved) => solved.status.word(),
+            Err(fault) if fault.code.row().status >= 500 => "unavailable",
+            Err(_) => "rejected",
         };
         let end = match end {
             Ok(_) => End {
@@ -277,16 +284,14 @@ impl Minutes {
         let seconds = self.began.elapsed().as_secs_f64();
         let histogram = &self.gateway.metrics.solve_seconds;
         histogram.with_label_values(&[word]).observe(seconds);
-        Some(scribe.ended(self.entry(word, conflicts, end), end))
+        Some(scribe.ended(self.entry(word, conflict_ids, end), end))
     }
 
-    fn entry(&self, status: &str, conflicts: &[Conflict], end: End) -> Entry {
-        let ids = conflicts
-            .iter()
-            .map(|conflict| Value::from(conflict.id.as_str()));
+    /// `conflict_ids` are without PHI.
+    fn entry(&self, status: &str, conflict_ids: Vec<String>, end: End) -> Entry {
         let mut details = Map::new();
         details.insert("solver_status".into(), status.into());
-        details.insert("conflict_ids".into(), ids.collect());
+        details.insert("conflict_ids".into(), conflict_ids.into());
         details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
         details.insert("wall_time_ms".into(), self.wall_time_ms().into());
         Entry {
@@ -344,7 +349,7 @@ impl Drop for Minutes {
             return;
         };
         let end = trail::dropped(&self.cut_off);
-        let row = scribe.ended(self.entry("unavailable", &[], end), end);
+        let row = scribe.ended(self.entry("unavailable", Vec::new(), end), end);
         let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
         let (debt, tenant) = (gateway.owed.rows(), self.tenant.take());
         let writing = tenant::in_name_of(tenant, async move {

@@ -1,0 +1,79 @@
+//! What an audit row quotes of a caller's own words, without PHI: nobody can take it out of the row again.
+
+use svc_core::chat::{ChatRequest, Message, Part, Role};
+use svc_core::fault::Fault;
+use svc_core::phi::{self, PlaceholderMap, TextScan};
+
+use super::{Detected, Detectors};
+use crate::exchange::{Exchange, given};
+use crate::policy::phi::PhiPolicy;
+
+/// Stands for words that no detector has read.
+const UNREAD: &str = "[UNREAD]";
+
+/// Texts with a placeholder in the place of everything that PHI Guard finds in them, in the organization's profile and
+/// under its lists, whatever its mode. Where the guard fails, none of them is quoted: `[UNREAD]` stands for each.
+pub(crate) async fn quoted(exchange: &Exchange, texts: Vec<String>) -> Vec<String> {
+    if texts.is_empty() {
+        return texts;
+    }
+    let many = texts.len();
+    match read(exchange, texts).await {
+        Ok(texts) => texts,
+        Err(fault) => {
+            tracing::error!(
+                request_id = exchange.request_id.as_str(),
+                cause = fault.cause(),
+                "an audit row goes without the words that it should quote"
+            );
+            vec![UNREAD.to_owned(); many]
+        }
+    }
+}
+
+async fn read(exchange: &Exchange, texts: Vec<String>) -> Result<Vec<String>, Fault> {
+    let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
+    let (gateway, policy) = (&exchange.gateway, &exchange.policy.phi);
+    let org_id = &caller.organization_id;
+    let lists = gateway.phi_lists.of(&gateway.store, org_id).await?;
+    let detectors =
+        Detectors::pin(&gateway.plugins, policy, policy.profile_of(org_id))?.with_lists(lists);
+    without_phi(texts, &detectors, policy).await
+}
+
+/// Each text is read on its own.
+async fn without_phi(
+    texts: Vec<String>,
+    detectors: &Detectors,
+    policy: &PhiPolicy,
+) -> Result<Vec<String>, Fault> {
+    let failed =
+        |error: &dyn std::fmt::Display| Fault::internal(format_args!("PHI Guard: {error}"));
+    let many = texts.len();
+    let mut chat = ChatRequest::of_user_text(String::new());
+    chat.messages = texts
+        .into_iter()
+        .map(|text| Message {
+            role: Role::User,
+            content: vec![Part::text(text)],
+            name: None,
+        })
+        .collect();
+    let mut placeholders = PlaceholderMap::default();
+    let scan = TextScan::of(&mut chat);
+    let Detected {
+        findings, allowed, ..
+    } = detectors.find(&scan, policy).await?;
+    let findings =
+        phi::sweep(&scan, findings, &placeholders, &allowed).map_err(|error| failed(&error))?;
+    phi::redact(&mut chat, &scan, &findings, &mut placeholders).map_err(|error| failed(&error))?;
+    let mut quoted = Vec::with_capacity(many);
+    for message in chat.messages {
+        for part in message.content {
+            if let Part::Text { text, .. } = part {
+                quoted.push(text);
+            }
+        }
+    }
+    Ok(quoted)
+}
