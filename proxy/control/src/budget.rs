@@ -83,19 +83,28 @@ fn merged(before: Option<Micro>, given: Given<Micro>) -> Option<Micro> {
 
 /// A number of at least zero with at most six decimals, or null for none.
 fn cap(fields: &mut Fields, key: &str, problems: &mut Problems) -> Given<Micro> {
-    let amount = match fields.take_or_null(key) {
+    let (amount, is_large) = match fields.take_or_null(key) {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
-        Some(Value::Number(number)) => Micro::of_number(&number),
-        Some(_) => None,
+        Some(Value::Number(number)) => {
+            let most = Micro(i64::MAX).to_json().as_f64();
+            let is_large = number
+                .as_f64()
+                .zip(most)
+                .is_some_and(|(one, most)| one >= most);
+            (Micro::of_number(&number), is_large)
+        }
+        Some(_) => (None, false),
     };
     match amount.filter(|amount| amount.0 >= 0) {
         Some(amount) => Given::Value(amount),
         None => {
-            problems.add(
-                fields.path_to(key),
-                "must be a number of at least 0 with at most 6 decimals, or null",
-            );
+            let problem = if is_large {
+                format!("must be at most {}", Micro(i64::MAX).to_json())
+            } else {
+                "must be a number of at least 0 with at most 6 decimals, or null".to_owned()
+            };
+            problems.add(fields.path_to(key), problem);
             Given::Absent
         }
     }

@@ -118,7 +118,11 @@ impl Base {
         let port = url
             .port_or_known_default()
             .filter(|port| rules.ports.contains(port));
-        let port = port.ok_or("names a port that is not allowed")?;
+        let port = port.ok_or(match (url.port(), tls) {
+            (Some(_), _) => "names a port that is not allowed",
+            (None, true) => "uses port 443, which is not allowed",
+            (None, false) => "uses port 80, which is not allowed",
+        })?;
         let base = Self {
             tls,
             host: host(&url, rules)?,

@@ -1,9 +1,10 @@
-//! Markdown as paragraphs to be set: headings, lists, bold words. What there is no form for (tables, images, HTML)
-//! stands there as its text: nothing of an agreement is ever left out.
+//! Markdown as paragraphs to be set: headings, lists, bold words. What there is no form for stands there as its text:
+//! HTML as it is written, a row of a table on a line of its own, links and images with where they lead. Nothing of an
+//! agreement is ever left out.
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// One paragraph of an agreement, the same on paper and in pages.
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl Paragraph {
 /// The paragraphs of a text, in order.
 pub fn paragraphs(text: &str) -> Vec<Paragraph> {
     let mut reader = Reader::default();
-    for event in Parser::new(text) {
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         reader.take(event);
     }
     reader.finish();
@@ -56,7 +57,12 @@ struct Reader {
     /// Open lists, outermost first: the next number, or none for bullets.
     lists: Vec<Option<u64>>,
     marker: Option<String>,
+    /// Links and images that are open: where their text begins, and what stands behind it.
+    links: Vec<(usize, String)>,
 }
+
+/// Between the cells of a row.
+const CELLS: &str = " | ";
 
 impl Reader {
     fn take(&mut self, event: Event<'_>) {
@@ -86,6 +92,31 @@ impl Reader {
                     self.bold.push(from..self.text.len());
                 }
             }
+            Event::Start(
+                Tag::Link {
+                    dest_url, title, ..
+                }
+                | Tag::Image {
+                    dest_url, title, ..
+                },
+            ) => {
+                let title = match title.as_ref() {
+                    "" => String::new(),
+                    title => format!(", {title}"),
+                };
+                self.links
+                    .push((self.text.len(), format!("{dest_url}{title}")));
+            }
+            Event::End(TagEnd::Link | TagEnd::Image) => {
+                if let Some((from, leads_to)) = self.links.pop() {
+                    let label = self.text.get(from..).unwrap_or_default();
+                    if label != leads_to.strip_prefix("mailto:").unwrap_or(&leads_to) {
+                        self.text.push_str(&format!(" ({leads_to})"));
+                    }
+                }
+            }
+            Event::Start(Tag::Table(_)) => self.finish(),
+            Event::Start(Tag::TableCell) if !self.text.is_empty() => self.text.push_str(CELLS),
             Event::End(TagEnd::List(_)) => {
                 self.finish();
                 self.lists.pop();
@@ -95,6 +126,8 @@ impl Reader {
                 | TagEnd::Heading(_)
                 | TagEnd::Item
                 | TagEnd::CodeBlock
+                | TagEnd::TableHead
+                | TagEnd::TableRow
                 | TagEnd::HtmlBlock,
             )
             | Event::Rule => self.finish(),
@@ -131,16 +164,59 @@ mod tests {
     #[test]
     fn no_word_is_left_out() {
         let text = "# One\n\ntwo **three**\n\n1. four\n   five\n2. six\n   - seven\n\n> eight\n\n\
-                    ```\nnine\n```\n\n<b>ten</b> [eleven](https://example.org) ![twelve](x.png)\n\n| thirteen |";
+                    ```\nnine\n```\n\n<b>ten</b> [eleven](https://example.org/a \"titled\") ![twelve](x.png)\n\n\
+                    | thirteen |\n\n[fourteen][1]\n\n[1]: https://example.org/b\n";
         let all: String = paragraphs(text)
             .iter()
             .map(|paragraph| format!("{} ", paragraph.text))
             .collect();
         for word in
-            "One two three four five six seven eight nine ten eleven twelve thirteen".split(' ')
+            "One two three four five six seven eight nine ten eleven https://example.org/a titled twelve x.png \
+             thirteen fourteen https://example.org/b"
+                .split(' ')
         {
             assert!(all.contains(word), "{word} in {all}");
         }
+    }
+
+    fn texts(text: &str) -> Vec<String> {
+        let found = paragraphs(text).into_iter();
+        found.map(|paragraph| paragraph.text).collect()
+    }
+
+    #[test]
+    fn links_say_where_they_lead() {
+        for (text, reads) in [
+            (
+                "see [our policy](https://a.example/p).",
+                "see our policy (https://a.example/p).",
+            ),
+            ("<https://a.example/p>", "https://a.example/p"),
+            ("<legal@a.example>", "legal@a.example"),
+            (
+                "[legal@a.example](mailto:legal@a.example)",
+                "legal@a.example",
+            ),
+            ("[**b**](#c)", "b (#c)"),
+        ] {
+            assert_eq!(texts(text), [reads]);
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_a_line() {
+        let table =
+            "before\n\n| term | days |\n|---|---|\n| notice | **30** |\n| cure | 10 |\n\nbehind";
+        assert_eq!(
+            texts(table),
+            [
+                "before",
+                "term | days",
+                "notice | 30",
+                "cure | 10",
+                "behind"
+            ]
+        );
     }
 
     #[test]
