@@ -22,7 +22,7 @@ pub struct Organization {
 /// Makes an organization with an owner and a key; `options` as the command takes them.
 ///
 /// # Panics
-/// When the command fails or prints anything but its five fields.
+/// When the command fails or prints anything but its six fields.
 pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
     let mut command = gateway.command();
     let printed = program::output_of(command.args(["admin", "bootstrap", "--json"]).args(options));
@@ -33,6 +33,7 @@ pub fn bootstrap(gateway: &Gateway, options: &[&str]) -> Organization {
         names,
         [
             "organization_id",
+            "slug",
             "user_id",
             "api_key_id",
             "api_key",

@@ -202,6 +202,7 @@ fn show(created: &Created, options: &Bootstrap) -> anyhow::Result<ExitCode> {
     if options.json {
         let shown = json!({
             "organization_id": made.organization_id,
+            "slug": made.slug,
             "user_id": made.user_id,
             "api_key_id": made.api_key_id,
             "api_key": made.api_key,
@@ -210,6 +211,7 @@ fn show(created: &Created, options: &Bootstrap) -> anyhow::Result<ExitCode> {
         writeln!(out, "{shown}")?;
     } else {
         writeln!(out, "organization  {}", made.organization_id)?;
+        writeln!(out, "slug          {}", made.slug)?;
         writeln!(out, "owner         {}", made.user_id)?;
         writeln!(out, "API key       {} (shown once)", made.api_key)?;
         writeln!(out, "invitation    {invitation_url}")?;

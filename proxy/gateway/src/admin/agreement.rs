@@ -97,8 +97,19 @@ pub(super) async fn accept(
         organization_name: organization_name.to_owned(),
         request_id: None,
     };
+    let Template {
+        version, sha256, ..
+    } = signing.template.clone();
     let (acceptance, document) = signing.document(store).await?;
-    let row = row(&acceptance.org_id, "baa.accepted", &acceptance.id, now);
+    let mut row = row(&acceptance.org_id, "baa.accepted", &acceptance.id, now);
+    // As the row of an acceptance by the API has them.
+    for (name, value) in [
+        ("template_version", version),
+        ("template_sha256", sha256),
+        ("document_sha256", document.facts.sha256.clone()),
+    ] {
+        row.details.insert(name.to_owned(), value.into());
+    }
     let accepted = store.transaction(move |mut tx| {
         Box::pin(async move {
             if !baa::accept_signed(&mut tx, &acceptance, &document).await? {
