@@ -10,6 +10,7 @@ mod openid;
 mod pages;
 mod refusals;
 mod second_factor;
+mod ways;
 
 use serde_json::Value;
 use svc_tests::browser::Browser;

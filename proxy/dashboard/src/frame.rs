@@ -11,6 +11,7 @@ use http::header::{
     X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::Value;
 use svc_core::fault::Fault;
 use svc_pipeline::exchange::{Exchange, log_fault};
 use svc_pipeline::fact::Fact;
@@ -20,6 +21,7 @@ use svc_pipeline::service;
 use svc_store::tenant;
 
 use crate::form::Fields;
+use crate::page::invitation::OVER;
 use crate::page::nowhere::above;
 use crate::redirect;
 use crate::session::{self, Visitor};
@@ -207,7 +209,7 @@ async fn submit(
 ) -> Result<Response, Fault> {
     let fields = Fields::read(exchange).await?;
     let Some(visitor) = session::visitor(exchange).await? else {
-        return Ok(redirect::see_other(exchange, "/ui/login"));
+        return Ok(redirect::sign_in_again(exchange));
     };
     check(exchange, &visitor, &fields)?;
     tenant::within(&visitor.user.org_id, answer(exchange, &visitor, fields)).await
@@ -308,6 +310,8 @@ pub fn html_for(
 #[template(path = "failure.html")]
 struct Failure<'a> {
     status: u16,
+    /// A link that somebody was sent, which worked once.
+    is_over: bool,
     told: Told,
     /// The page that a refused form stands on.
     back: Option<&'a str>,
@@ -320,6 +324,7 @@ pub fn failure(exchange: &Exchange, fault: &Fault) -> Response {
     let status = fault.code.row().status;
     let page = Failure {
         status,
+        is_over: fault.details.get("reason").and_then(Value::as_str) == Some(OVER),
         told: Told::of(fault),
         back: (exchange.head.method == Method::POST).then(|| above(exchange, &exchange.head.path)),
         request_id: &exchange.request_id,

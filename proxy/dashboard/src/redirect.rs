@@ -5,6 +5,8 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::response::{Body, Response};
 
+use crate::page::nowhere::above;
+
 /// What htmx says of itself, and how it is sent to another page: it would put what a 303 leads to into this one.
 const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
 const HX_REDIRECT: HeaderName = HeaderName::from_static("hx-redirect");
@@ -17,7 +19,29 @@ pub(crate) fn sign_in_first(exchange: &Exchange) -> Response {
         None => head.path.clone(),
     };
     let next: String = form_urlencoded::byte_serialize(asked.as_bytes()).collect();
-    let mut response = see_other(exchange, &format!("/ui/login?next={next}"));
+    to_sign_in(exchange, &format!("/ui/login?next={next}"))
+}
+
+/// The same for whoever has sent a form: nothing of it is done, the sign-in page says so, and leads back to the page that
+/// the form stands on.
+pub(crate) fn sign_in_again(exchange: &Exchange) -> Response {
+    if exchange.head.path == LEAVING {
+        return to_sign_in(exchange, "/ui/login");
+    }
+    let page = above(exchange, &exchange.head.path);
+    let next: String = form_urlencoded::byte_serialize(page.as_bytes()).collect();
+    to_sign_in(exchange, &format!("/ui/login?next={next}&{LOST}=1"))
+}
+
+/// The form of whoever wants to be signed out.
+const LEAVING: &str = "/ui/logout";
+
+/// Says on the sign-in page that something was lost.
+pub(crate) const LOST: &str = "lost";
+
+fn to_sign_in(exchange: &Exchange, location: &str) -> Response {
+    let head = &exchange.head;
+    let mut response = see_other(exchange, location);
     if head.headers.contains_key(HX_REQUEST)
         && let Some(location) = response.headers.remove(LOCATION)
     {

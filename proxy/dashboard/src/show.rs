@@ -1,5 +1,8 @@
 //! How values of the API stand in pages: times, numbers, words with a colour. Pure.
 
+use std::fmt::{self, Display, Formatter};
+
+use askama::filters::HtmlSafe;
 use serde_json::Value;
 use svc_core::time::Timestamp;
 
@@ -103,21 +106,63 @@ fn words(items: &[Value]) -> String {
     }
 }
 
+/// A time to the second, in UTC as every log has it. Day and time may stand on two lines, and none of them breaks.
+pub(crate) enum Clock {
+    At {
+        day: String,
+        time: String,
+    },
+    /// What stands there where there is no time.
+    Never(&'static str),
+}
+
+impl Display for Clock {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At { day, time } => {
+                write!(
+                    to,
+                    "<time><span>{day}</span> <span>{time} UTC</span></time>"
+                )
+            }
+            Self::Never(word) => to.write_str(word),
+        }
+    }
+}
+
+// Digits and signs of a time, or a word of ours.
+impl HtmlSafe for Clock {}
+
 /// As [`time`], of an instant.
-pub(crate) fn instant(at: Timestamp) -> String {
+pub(crate) fn instant(at: Timestamp) -> Clock {
     clock(&at.to_string())
 }
 
-/// A time to the second, in UTC as every log has it.
-pub(crate) fn time(record: &Value, pointer: &str) -> String {
+/// The time of a field; a dash where there is none.
+pub(crate) fn time(record: &Value, pointer: &str) -> Clock {
     clock(plain(record, pointer))
 }
 
-fn clock(text: &str) -> String {
-    match (text.get(..10), text.get(11..19)) {
-        (Some(day), Some(clock)) => format!("{day} {clock} UTC"),
-        _ => "–".to_owned(),
+fn clock(text: &str) -> Clock {
+    let known = Timestamp::parse(text).map(|at| at.to_string());
+    let known = known.as_deref().unwrap_or_default();
+    match (known.get(..10), known.get(11..19)) {
+        (Some(day), Some(time)) => Clock::At {
+            day: day.to_owned(),
+            time: time.to_owned(),
+        },
+        _ => Clock::Never("–"),
     }
+}
+
+/// When something has happened, if it ever has.
+pub(crate) fn ever(at: Option<Timestamp>) -> Clock {
+    at.map_or(Clock::Never("never"), instant)
+}
+
+/// A number with its digits in groups.
+pub(crate) fn count(number: impl Display) -> String {
+    grouped(&number.to_string())
 }
 
 /// The colour of a word that says how something stands.
@@ -180,8 +225,16 @@ mod tests {
         ] {
             assert_eq!(text(&record, pointer), shown);
         }
-        assert_eq!(time(&record, "/at"), "2026-11-20 20:09:00 UTC");
-        assert_eq!(time(&record, "/none"), "–");
+        assert_eq!(
+            time(&record, "/at").to_string(),
+            "<time><span>2026-11-20</span> <span>20:09:00 UTC</span></time>"
+        );
+        for none in ["/none", "/name", "/nothing"] {
+            assert_eq!(time(&record, none).to_string(), "–");
+        }
+        let forged = json!({"at": "2026-11-20<b>20:09:00</b>"});
+        assert_eq!(time(&forged, "/at").to_string(), "–");
+        assert_eq!(count(200_000_u64), "200,000");
         let long = "é".repeat(SHORT_CHARS);
         assert_eq!(short(&long), long);
         assert_eq!(short(&format!("{long}é")), format!("{long}…"));

@@ -13,6 +13,7 @@ on_sqlite! {
     what_nobody_touched_stays,
     nothing_is_another_choice_than_anything,
     a_refusal_stands_beside_its_field,
+    something_and_nothing_at_once_is_refused,
     an_agent_sent_twice_is_made_once,
 }
 
@@ -130,6 +131,35 @@ async fn a_refusal_stands_beside_its_field(world: &World) {
     let tools = between(&refused, "id=\"e-tools\">", "</p>");
     assert_eq!(tools, "no. 2: is named twice");
     assert!(!between(&refused, "id=\"e-max_tokens\">", "</p>").is_empty());
+}
+
+async fn something_and_nothing_at_once_is_refused(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let page = browser.get("/ui/agents").await;
+    let both = [
+        ("name", "Intake"),
+        ("allowed_models", "alpha-haiku-4-5"),
+        ("none", "allowed_models"),
+        ("tools", "book"),
+        ("none", "tools"),
+    ];
+    let refused = browser.submit(&page, "/ui/agents", &both).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+    for field in ["allowed_models", "tools"] {
+        let told = between(&refused, &format!("id=\"e-{field}\">"), "</p>");
+        assert!(told.contains("only one of them can be meant"), "{told}");
+    }
+    assert!(rows(world, &organization, "agent.created").await.is_empty());
+    let body = json!({"name": "Intake", "scope_grants": [{"scope": "ai:chat", "tools": ["book"]}]});
+    let made = agent(world, &organization, "POST", "/v1/agents", &body).await;
+    let id = made["id"].as_str().unwrap();
+    let change = |fields: &mut Vec<_>| fields.push(("none".to_owned(), "tools".to_owned()));
+    let refused = save(&mut browser, id, change).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+    let path = format!("/v1/agents/{id}");
+    let after = agent(world, &organization, "GET", &path, &Value::Null).await;
+    assert_eq!(after["scope_grants"], made["scope_grants"]);
 }
 
 async fn an_agent_sent_twice_is_made_once(world: &World) {

@@ -108,7 +108,9 @@ async fn a_key_made_here_works_until_it_is_revoked_here(world: &World) {
     let listed = browser.get("/ui/keys").await;
     assert!(listed.text.contains("ward &#60;3&#62;") && !listed.text.contains(&key));
     assert!(
-        listed.text.contains("2027-06-30 23:59:59 UTC"),
+        listed
+            .text
+            .contains("<span>2027-06-30</span> <span>23:59:59 UTC</span>"),
         "{}",
         listed.text
     );
@@ -182,7 +184,7 @@ async fn what_is_found_in_the_log_is_proved(world: &World) {
     assert_eq!(log.status(), 200, "{}", log.text);
     assert!(log.text.contains("user.password_changed"), "{}", log.text);
     assert!(!log.text.contains("audit.queried"));
-    let place = between(&log, "<a href=\"/ui/audit/aud_", "\"").to_owned();
+    let place = between(&log, "<a href=\"/ui/audit/aud_", "\"").replace("&amp;", "&");
     let row = browser.get(&format!("/ui/audit/aud_{place}")).await;
     assert_eq!(row.status(), 200, "{}", row.text);
     assert!(
@@ -191,6 +193,8 @@ async fn what_is_found_in_the_log_is_proved(world: &World) {
         "{}",
         row.text
     );
+    let back = "<a href=\"/ui/audit?event=user.*\">Back to the log</a>";
+    assert!(row.text.contains(back), "{}", row.text);
     let wrong = browser.get("/ui/audit?event=Not%20an%20event").await;
     assert_eq!(wrong.status(), 422);
     assert!(
@@ -198,6 +202,9 @@ async fn what_is_found_in_the_log_is_proved(world: &World) {
         "{}",
         wrong.text
     );
+    for misleading in ["There is no such row", "/ui/audit/export"] {
+        assert!(!wrong.text.contains(misleading), "{}", wrong.text);
+    }
     let lines = browser.get("/ui/audit/export?as=ndjson&event=user.*").await;
     assert_eq!(lines.status(), 200);
     let disposition = lines.answer.header("content-disposition");

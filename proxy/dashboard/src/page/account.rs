@@ -36,7 +36,7 @@ const FREE: u32 = 10;
 struct Account {
     layout: Layout,
     user: User,
-    last_login: String,
+    last_login: show::Clock,
     codes_left: u32,
     told: Told,
     current: Input,
@@ -61,9 +61,7 @@ async fn render(
     let user = visitor.user.clone();
     let page = Account {
         layout: Layout::new(exchange, visitor, "Your account"),
-        last_login: user
-            .last_login_at
-            .map_or_else(|| "never".to_owned(), show::instant),
+        last_login: show::ever(user.last_login_at),
         codes_left: codes_left.map_err(|error| down(&error))?,
         current: Input::password("current", "Current password")
             .autocomplete("current-password")

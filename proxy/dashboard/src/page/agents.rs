@@ -3,7 +3,7 @@
 use askama::Template;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
-use svc_core::fault::Fault;
+use svc_core::fault::{Fault, Problems};
 use svc_core::surface::Surface;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
@@ -76,6 +76,23 @@ fn bound(mut fields: Fields) -> Fields {
         }
     }
     fields
+}
+
+/// Refuses lists in which something stands although they are ticked to allow nothing: nobody knows what was meant, and
+/// anything is the wrong guess.
+fn contradiction(fields: &Fields) -> Result<(), Fault> {
+    let mut problems = Problems::default();
+    for (list, label) in LISTS {
+        let mut texts = fields.all(list);
+        let is_filled = texts.any(|text| !text.trim().is_empty() && text != NOTHING);
+        if is_filled && fields.all("none").any(|ticked| ticked == list) {
+            problems.add(
+                list,
+                format!("is not empty, and \u{201c}{label}\u{201d} is ticked: only one of them can be meant"),
+            );
+        }
+    }
+    problems.into_result()
 }
 
 /// What the form shows of an agent. Lists are right as a whole only: two that take one model each out of a list of two
@@ -174,7 +191,10 @@ fn form(exchange: &Exchange, sent: &Sent, agent: Option<&Value>) -> Form {
     defaults.extend(ids());
     let surfaces = Surface::ALL.iter().map(|surface| surface.word());
     let nothings = LISTS.map(|(word, label)| Choice::new(word, label));
-    let is_nothing = |list: &&str| fields.all(list).any(|text| text == NOTHING);
+    let is_nothing = |list: &&str| {
+        let mut ticked = fields.all("none");
+        fields.all(list).any(|text| text == NOTHING) || ticked.any(|ticked| ticked == *list)
+    };
     let none = LISTS.iter().map(|(list, _)| *list).filter(is_nothing);
     let tools = Some(fields.text("tools")).filter(|text| *text != NOTHING);
     let number = |name: &'static str, label: &'static str| {
@@ -347,7 +367,7 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     let page = Agents {
         layout: Layout::new(exchange, visitor, "Agents"),
         agents: show::rows(answer.data),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         form: form(exchange, &sent, None),
         told: sent.told,
@@ -362,6 +382,9 @@ pub(crate) fn create<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let fields = bound(fields);
+        if let Err(fault) = contradiction(&fields) {
+            return render(exchange, visitor, Sent::refused(fault, fields)?).await;
+        }
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields, None))
             .once(&fields.once(exchange));
@@ -425,7 +448,7 @@ async fn one(
     let page = Agent {
         layout: Layout::new(exchange, visitor, "Agent"),
         credentials: show::rows(credentials.data),
-        pager: Pager::new(&exchange.head.path, &credentials.pagination),
+        pager: Pager::new(exchange, &exchange.head.path, &credentials.pagination),
         new_credential,
         may_change: visitor.may(exchange, &Method::POST, API),
         form: form(exchange, &sent, Some(&agent)),
@@ -456,8 +479,15 @@ pub(crate) fn update<'a>(
         let before = stored(exchange, visitor).await?;
         let path = path(exchange);
         let wanted = |fields: &Fields| wanted(fields, Some(&before));
-        let now = start(Some(&before));
-        let saving = EDIT.save(exchange, visitor, &path, &now, bound(fields), wanted);
+        let (now, fields) = (start(Some(&before)), bound(fields));
+        if let Err(fault) = contradiction(&fields) {
+            let sent = match EDIT.over(&now, fields) {
+                Ok(fields) => Sent::refused(fault, fields)?,
+                Err(stays) => stays,
+            };
+            return one(exchange, visitor, sent, None).await;
+        }
+        let saving = EDIT.save(exchange, visitor, &path, &now, fields, wanted);
         match saving.await? {
             None => Ok(see_other(exchange, &back(exchange, "saved"))),
             Some(sent) => one(exchange, visitor, moved(sent, Some(&before)), None).await,

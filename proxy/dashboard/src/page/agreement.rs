@@ -22,7 +22,7 @@ use crate::show;
 use crate::told::Told;
 
 const STATUS: &str = "/v1/compliance/baa";
-const ACCEPTANCES: &str = "/v1/compliance/baa/acceptances";
+pub(super) const ACCEPTANCES: &str = "/v1/compliance/baa/acceptances";
 const PAGE: &str = "/ui/agreement";
 
 #[derive(Template)]
@@ -63,7 +63,7 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
         text: paragraphs(show::plain(&standing, "/template/body")),
         status: standing,
         acceptances: show::rows(acceptances.data),
-        pager: Pager::new(PAGE, &acceptances.pagination),
+        pager: Pager::new(exchange, PAGE, &acceptances.pagination),
         may_sign: visitor.may(exchange, &Method::POST, ACCEPTANCES),
         name: Input::text("signer_name", "Your name")
             .value(value("signer_name", &visitor.user.name))

@@ -57,7 +57,7 @@ async fn render(
     let page = Applications {
         layout: Layout::new(exchange, visitor, "OAuth applications"),
         applications: show::rows(answer.data),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         made,
         name: Input::text("name", "Name")

@@ -44,7 +44,7 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     let page = Apps {
         layout: Layout::new(exchange, visitor, "Records"),
         apps: show::rows(answer.data),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         name: Input::text("name", "Name").sent(&sent),
         told: sent.told,

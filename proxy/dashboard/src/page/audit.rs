@@ -17,7 +17,7 @@ use crate::field::{Choice, Input, Select};
 use crate::form::Fields;
 use crate::frame::{Answering, html, live_html};
 use crate::menu::Layout;
-use crate::pager::Pager;
+use crate::pager::{self, CURSOR, Pager};
 use crate::session::Visitor;
 use crate::show;
 use crate::told::Told;
@@ -58,6 +58,8 @@ struct Log {
     pager: Pager,
     /// The filters as part of an address.
     query: String,
+    /// The same with the place in the log.
+    here: String,
     from: Input,
     to: Input,
     event: Input,
@@ -150,10 +152,9 @@ fn log(
     Log {
         layout: Layout::new(exchange, visitor, "Audit log"),
         rows,
-        pager: Pager::filtered(PAGE, filters, pagination),
-        query: form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(filters)
-            .finish(),
+        pager: Pager::filtered(exchange, PAGE, filters, pagination),
+        query: pager::query(filters, None),
+        here: pager::query(filters, query.filled(CURSOR)),
         from: day("from", "From day"),
         to: day("to", "To day"),
         event: text("event", "Event").hint("api_key.created, or api_key.*"),
@@ -194,6 +195,8 @@ struct Row {
     layout: Layout,
     row: Value,
     document: String,
+    /// The log as somebody looked at it.
+    back: String,
     proof: Value,
     /// Whether the proof shows that the row, as it stands here, is in the log that the checkpoint signs.
     is_proved: bool,
@@ -202,14 +205,15 @@ struct Row {
 pub(crate) fn one<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
     Box::pin(async move {
         let id = exchange.parameter("id").to_owned();
-        let at = Fields::of_query(exchange).text("at").to_owned();
-        let row = find(exchange, visitor, &id, &at).await?;
+        let query = Fields::of_query(exchange);
+        let row = find(exchange, visitor, &id, query.text("at")).await?;
         let ask = Ask::get(format!("{API}/{id}/proof"));
         let proof = inside::ask(exchange, visitor.person(), ask).await?.data;
         let verifier = audit_key::verifier(&exchange.gateway.store).await;
         let verifier = verifier.map_err(|error| down(&error))?;
         let page = Row {
             layout: Layout::new(exchange, visitor, "Audit row"),
+            back: pager::address(PAGE, &filters(&query), query.filled(CURSOR)),
             document: serde_json::to_string_pretty(&row).map_err(Fault::internal)?,
             is_proved: verifier.is_some_and(|verifier| is_proved(&row, &proof, &verifier)),
             proof,

@@ -62,7 +62,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         let page = Deliveries {
             layout: Layout::new(exchange, visitor, "Deliveries"),
             deliveries: show::rows(answer.data),
-            pager: Pager::filtered(PAGE, &filters, &answer.pagination),
+            pager: Pager::filtered(exchange, PAGE, &filters, &answer.pagination),
             endpoint: Input::text("endpoint_id", "Endpoint")
                 .value(query.text("endpoint_id"))
                 .optional(),

@@ -54,7 +54,7 @@ async fn render(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Resul
     let page = Integrations {
         layout: Layout::new(exchange, visitor, "Integrations"),
         integrations: show::rows(answer.data),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         name: Input::text("name", "Name").sent(&sent),
         base_url: Input::new("url", "base_url", "Base address")
@@ -150,7 +150,7 @@ async fn one(exchange: &mut Exchange, visitor: &Visitor, sent: Sent) -> Result<R
         layout: Layout::new(exchange, visitor, "Integration"),
         integration: integration.unwrap_or_default(),
         bindings: show::rows(bindings.data),
-        pager: Pager::new(&exchange.head.path, &bindings.pagination),
+        pager: Pager::new(exchange, &exchange.head.path, &bindings.pagination),
         may_rotate: visitor.may(exchange, &Method::POST, &format!("{path}/rotate-secret")),
         may_bind: visitor.may(exchange, &Method::POST, &format!("{path}/bindings")),
         secret: Input::password("secret", "New secret")

@@ -56,15 +56,16 @@ async fn find(exchange: &Exchange) -> Result<(Link, User), Fault> {
     found.filter(|(_, user)| !user.suspended).ok_or_else(over)
 }
 
+/// Why there is nothing at the address of a link.
+pub(crate) const OVER: &str = "link_over";
+
 fn digest(exchange: &Exchange) -> [u8; 32] {
     secret::digest(exchange.parameter("token"))
 }
 
 fn over() -> Fault {
-    Fault::new(
-        Code::NotFound,
-        "This link was used before or is too old. Ask whoever sent it for another one.",
-    )
+    let message = "This link was used before or is too old. Ask whoever sent it for another one.";
+    Fault::new(Code::NotFound, message).detail("reason", OVER)
 }
 
 fn render(

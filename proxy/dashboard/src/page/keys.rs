@@ -64,7 +64,7 @@ async fn render(
         keys: show::rows(answer.data),
         people: users::names(exchange, visitor).await?,
         may_look: visitor.may(exchange, &Method::GET, "/v1/audit"),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         new_key,
         may_change: visitor.may(exchange, &Method::POST, API),
         name: Input::text("name", "Name")

@@ -21,7 +21,7 @@ use super::consent;
 use crate::field::Input;
 use crate::form::Fields;
 use crate::frame::{Answering, html_for};
-use crate::redirect::{local, see_other};
+use crate::redirect::{LOST, local, see_other};
 use crate::session::{self, Fresh, Guest, Visitor};
 use crate::told::Told;
 use crate::trouble::{down, failed};
@@ -52,7 +52,11 @@ pub(crate) fn show(exchange: &mut Exchange) -> Answering<'_> {
             return Ok(see_other(exchange, &next));
         }
         let guest = session::guest(exchange);
-        render(exchange, StatusCode::OK, guest, next, "", Told::default()).await
+        let told = match query.filled(LOST) {
+            Some(_) => Told::message("You were signed out. Nothing was saved."),
+            None => Told::default(),
+        };
+        render(exchange, StatusCode::OK, guest, next, "", told).await
     })
 }
 

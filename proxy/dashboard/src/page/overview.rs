@@ -1,13 +1,14 @@
 //! The first page: where the organization stands.
 
 use askama::Template;
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::Value;
 use svc_pipeline::exchange::Exchange;
 use svc_pipeline::inside::{self, Ask};
 
 use crate::frame::{Answering, html};
 use crate::menu::Layout;
+use crate::page::agreement;
 use crate::session::Visitor;
 
 #[derive(Template)]
@@ -19,6 +20,7 @@ struct Overview {
     usage: Value,
     providers: Value,
     is_unprotected: bool,
+    may_sign: bool,
 }
 
 pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answering<'a> {
@@ -36,6 +38,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             usage: usage.data,
             providers: providers.data,
             is_unprotected: !visitor.user.mfa_enabled,
+            may_sign: visitor.may(exchange, &Method::POST, agreement::ACCEPTANCES),
         };
         html(exchange, StatusCode::OK, &page)
     })

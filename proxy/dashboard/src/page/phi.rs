@@ -17,6 +17,7 @@ use crate::frame::{Answering, html};
 use crate::journal;
 use crate::menu::Layout;
 use crate::session::Visitor;
+use crate::show;
 use crate::trouble::down;
 
 /// Spans that somebody may look at, in days.
@@ -61,7 +62,13 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
         let chart = chart::bars("Requests with PHI by day", &bars(&span, &activity));
         let mut kinds: Vec<(String, Counts)> = activity.kinds.into_iter().collect();
         kinds.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.redacted + counts.blocked));
-        let choices = DAYS.map(|days| Choice::new(days.to_string(), format!("last {days} days")));
+        let choices = DAYS.map(|days| {
+            let label = match days {
+                1 => "today".to_owned(),
+                days => format!("last {days} days"),
+            };
+            Choice::new(days.to_string(), label)
+        });
         let page = Phi {
             layout: Layout::new(exchange, visitor, "PHI activity"),
             days: Select::new("days", "Span", choices.into()).chosen(&days.to_string()),
@@ -100,7 +107,10 @@ fn bars(span: &Span, activity: &Activity) -> Vec<Bar> {
         Bar {
             label: date.get(5..10).unwrap_or("?").to_owned(),
             value: u32::try_from(count).map_or(f64::MAX, f64::from),
-            shown: format!("{count} requests"),
+            shown: match count {
+                1 => "1 request".to_owned(),
+                count => format!("{} requests", show::count(count)),
+            },
         }
     });
     days.collect()

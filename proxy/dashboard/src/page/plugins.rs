@@ -7,6 +7,7 @@ use svc_pipeline::exchange::Exchange;
 use crate::frame::{Answering, html};
 use crate::menu::Layout;
 use crate::session::Visitor;
+use crate::show::{self, Clock};
 
 struct Line {
     id: String,
@@ -15,11 +16,11 @@ struct Line {
     kind: String,
     version: String,
     digest: String,
-    loaded_at: String,
+    loaded_at: Option<Clock>,
     is_signed: bool,
     last_error: Option<String>,
     /// Newest first: when, which version, what happened.
-    history: Vec<(String, String, String)>,
+    history: Vec<(Clock, String, String)>,
 }
 
 #[derive(Template)]
@@ -54,11 +55,11 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
                     .map_or_else(String::new, |version| version.digest.clone()),
                 loaded_at: serving
                     .as_ref()
-                    .map_or_else(String::new, |version| version.loaded_at.to_string()),
+                    .map(|version| show::instant(version.loaded_at)),
                 is_signed: serving.as_ref().is_some_and(|version| version.signed),
                 last_error: plugin.last_error,
                 history: history
-                    .map(|event| (event.at.to_string(), event.version, event.event))
+                    .map(|event| (show::instant(event.at), event.version, event.event))
                     .collect(),
             }
         });

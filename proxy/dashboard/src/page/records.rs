@@ -50,6 +50,7 @@ pub(crate) fn show<'a>(exchange: &'a mut Exchange, visitor: &'a Visitor) -> Answ
             may_change: visitor.may(exchange, &Method::PUT, &api),
             fields: show::rows(entity.data.get("fields").cloned().unwrap_or_default()),
             pager: Pager::new(
+                exchange,
                 &format!("/ui/apps/{app}/records/{key}"),
                 &records.pagination,
             ),

@@ -48,7 +48,7 @@ struct Line {
     role: &'static str,
     is_suspended: bool,
     has_second_factor: bool,
-    last_login: String,
+    last_login: show::Clock,
     /// Whether the visitor may change them.
     is_open: bool,
 }
@@ -109,7 +109,12 @@ async fn render(
     let page = Users {
         layout: Layout::new(exchange, visitor, "Users"),
         users: found.rows.iter().map(|user| line(user, by)).collect(),
-        pager: Pager::before(PAGE, &[], next.map(|next| cursor(&next)).as_deref()),
+        pager: Pager::before(
+            exchange,
+            PAGE,
+            &[],
+            next.map(|next| cursor(&next)).as_deref(),
+        ),
         may_change: by.role.is_org_admin(),
         link,
         name: Input::text("name", "Name").sent(&sent),
@@ -186,7 +191,7 @@ fn line(user: &User, by: &User) -> Line {
         role: role.word(),
         is_suspended: *suspended,
         has_second_factor: *mfa_enabled,
-        last_login: last_login_at.map_or_else(|| "never".to_owned(), show::instant),
+        last_login: show::ever(*last_login_at),
         is_open: may_change(by, user),
     }
 }

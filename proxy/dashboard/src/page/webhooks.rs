@@ -58,7 +58,7 @@ async fn render(
     let page = Webhooks {
         layout: Layout::new(exchange, visitor, "Webhooks"),
         endpoints: show::rows(answer.data),
-        pager: Pager::new(PAGE, &answer.pagination),
+        pager: Pager::new(exchange, PAGE, &answer.pagination),
         may_change: visitor.may(exchange, &Method::POST, API),
         secret,
         url: Input::new("url", "url", "Address")
