@@ -146,6 +146,12 @@ async fn every_status_of_a_provider_is_mapped(world: &World) {
         let (answer, _) = with(world, key, order, true).await;
         assert_eq!(answer.header("retry-after"), Some(heard), "{said}");
     }
+    for status in [408, 500, 502, 503, 504] {
+        let order = json!({"status": status, "retry_after": "9"});
+        let (answer, _) = with(world, key, order, true).await;
+        assert_eq!(answer.header("retry-after"), Some("9"), "{status}");
+        sound(world, key).await;
+    }
     books::check(&world.gateway.database, &organization.id).await;
 }
 

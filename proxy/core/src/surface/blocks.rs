@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::fields::{Fields, Path};
+use super::places::Places;
 use crate::chat::{Document, Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
 use crate::fault::Problems;
 
@@ -417,6 +418,19 @@ pub fn decode_tool_choice(
         problems.add(path, "needs tools");
     }
     (choice, parallel)
+}
+
+/// How a body says what a chat's `parallel_tool_calls` says.
+pub(super) const PARALLEL_WORD: (&str, &str) = (
+    "parallel_tool_calls",
+    "tool_choice.disable_parallel_tool_use",
+);
+
+/// A choice that names a tool is the place of that name.
+pub(super) fn place_tool_choice(choice: Option<&ToolChoice>, places: &mut Places) {
+    if let Some(ToolChoice::Named(_)) = choice {
+        places.move_to("tool_choice", "tool_choice.name");
+    }
 }
 
 /// Parts of a stored turn, written by [`encode`].

@@ -15,7 +15,7 @@ use crate::fact::Fact;
 use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
-use crate::integration::{self, Bound};
+use crate::integration::{self, Way};
 use crate::place::located;
 use crate::policy::models::ModelRoute;
 use crate::provider::Provider;
@@ -114,10 +114,13 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
-    let routes = model
-        .routes
-        .iter()
-        .map(|way| route(gateway, caller, own.as_deref(), way))
+    let ways = payable(&model.routes, |way| {
+        let own = own.as_deref()?;
+        own.find(&caller.default_project_id, &way.provider)
+    });
+    let routes = ways
+        .into_iter()
+        .map(|(way, own)| route(gateway, caller, own, way))
         .collect();
     Ok(Call {
         gateway: Arc::clone(gateway),
@@ -136,13 +139,27 @@ fn witnessed(exchange: &Exchange, chat: ChatRequest) -> Arc<ChatRequest> {
     chat
 }
 
+/// The routes that may be tried, each with the organization's own credential for it. Behind one that has such a
+/// credential there is none without: who pays does not change unasked (contract 11).
+fn payable<W>(
+    ways: &[ModelRoute],
+    own: impl Fn(&ModelRoute) -> Option<W>,
+) -> Vec<(&ModelRoute, Option<W>)> {
+    let mut is_own = false;
+    let found = ways.iter().filter_map(|way| {
+        let own = own(way);
+        is_own |= own.is_some();
+        (own.is_some() || !is_own).then_some((way, own))
+    });
+    found.collect()
+}
+
 fn route(
     gateway: &Gateway,
     caller: &Caller,
-    own: Option<&Bound>,
+    own: Option<&Arc<Way>>,
     way: &ModelRoute,
 ) -> Result<Route, Fault> {
-    let own = own.and_then(|own| own.find(&caller.default_project_id, &way.provider));
     let provider = match own {
         Some(own) => own.provider()?,
         None => operators_provider(gateway, caller.mode, &way.provider)?,
@@ -167,4 +184,29 @@ fn operators_provider<'g>(
     };
     let provider = providers.get(name);
     provider.ok_or_else(|| Fault::unavailable(format_args!("provider {name} is not configured")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_organization_that_pays_itself_goes_on_paying() {
+        let way = |provider: &str| ModelRoute {
+            provider: provider.to_owned(),
+            driver: String::new(),
+            upstream_model: String::new(),
+        };
+        let ways = ["operators", "own", "operators", "own"].map(way);
+        let payers = |ways: &[ModelRoute]| {
+            let own = |way: &ModelRoute| (way.provider == "own").then_some(());
+            let found = payable(ways, own);
+            found
+                .iter()
+                .map(|(_, own)| own.is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(payers(&ways), [false, true, true]);
+        assert_eq!(payers(&ways[..1]), [false]);
+    }
 }
