@@ -1,6 +1,7 @@
 //! Providers that fail: every failure is the contract's error, never a success, and never in their words.
 
 mod circuit;
+mod reasoning;
 mod route;
 mod transport;
 mod truncated;
@@ -36,6 +37,7 @@ on_impatient! {
     a_provider_that_never_answers_is_left_in_time,
     a_provider_that_falls_silent_is_left_in_time,
     a_silent_stream_gets_heartbeats,
+    a_stream_begins_with_its_first_event_however_long_that_takes_to_judge,
     a_provider_that_only_pings_keeps_no_heartbeat_back,
 }
 
@@ -457,6 +459,25 @@ async fn a_provider_that_falls_silent_is_left_in_time(world: &World) {
         );
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// A provider may send a long text at once.
+async fn a_stream_begins_with_its_first_event_however_long_that_takes_to_judge(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let text = "marsupial ".repeat(200_000);
+    let order = json!({"contains": mark, "text_chunks": [text]});
+    world.fake.expect(order).await;
+    let body = json!({"message": mark});
+    let events = world
+        .gateway
+        .stream(&organization.key, body)
+        .await
+        .rest()
+        .await;
+    let names = sse::names(&events);
+    assert_eq!(names.first().copied(), Some("run.started"), "{names:?}");
+    assert_eq!(names.last().copied(), Some("run.completed"), "{names:?}");
 }
 
 /// Before the provider's first event and between two of them.

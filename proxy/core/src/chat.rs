@@ -8,7 +8,9 @@ mod fragments;
 mod size;
 mod surrogates;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -62,6 +64,30 @@ impl ChatRequest {
             .chain(turns)
             .any(Part::writes_for_an_hour)
             || tools.any(|tool| is_hour_long(tool.cache_mark.as_ref()))
+    }
+
+    /// Notes that reasoning whose origin is not known is this driver's.
+    pub fn reasoned_by(&mut self, driver: &Arc<str>) {
+        for message in &mut self.messages {
+            note_driver(&mut message.content, driver);
+        }
+    }
+
+    /// The request as one driver may have it: without the reasoning that is known to be another's, which its provider
+    /// could only refuse.
+    pub fn for_driver(&self, driver: &str) -> Cow<'_, Self> {
+        let is_anothers = |part: &Part| part.driver().is_some_and(|other| other != driver);
+        let mut turns = self.messages.iter();
+        if !turns.any(|message| message.content.iter().any(is_anothers)) {
+            return Cow::Borrowed(self);
+        }
+        let mut chat = self.clone();
+        chat.messages.retain_mut(|message| {
+            let had_content = !message.content.is_empty();
+            message.content.retain(|part| !is_anothers(part));
+            !had_content || !message.content.is_empty()
+        });
+        Cow::Owned(chat)
     }
 
     /// One user message and nothing else.
@@ -133,10 +159,14 @@ pub enum Part {
     Reasoning {
         text: String,
         signature: Option<String>,
+        /// Id of the driver that gave it, where that is known: no other has any use for it.
+        driver: Option<Arc<str>>,
     },
     /// Reasoning that the provider keeps sealed.
     RedactedReasoning {
         data: String,
+        /// As that of reasoning.
+        driver: Option<Arc<str>>,
     },
 }
 
@@ -161,6 +191,16 @@ impl Part {
         }
     }
 
+    /// The driver that gave it, of reasoning and where that is known.
+    pub fn driver(&self) -> Option<&str> {
+        match self {
+            Self::Reasoning { driver, .. } | Self::RedactedReasoning { driver, .. } => {
+                driver.as_deref()
+            }
+            _ => None,
+        }
+    }
+
     fn writes_for_an_hour(&self) -> bool {
         let inner: &[Self] = match self {
             Self::Text { text, .. } if text.trim().is_empty() => return false,
@@ -179,6 +219,15 @@ impl Part {
             | Self::ToolCall(ToolCall { cache_mark, .. })
             | Self::ToolResult(ToolResult { cache_mark, .. }) => Some(cache_mark),
             Self::Reasoning { .. } | Self::RedactedReasoning { .. } => None,
+        }
+    }
+}
+
+/// Names the driver of reasoning that names none.
+fn note_driver(parts: &mut [Part], of_all: &Arc<str>) {
+    for part in parts {
+        if let Part::Reasoning { driver, .. } | Part::RedactedReasoning { driver, .. } = part {
+            driver.get_or_insert_with(|| Arc::clone(of_all));
         }
     }
 }
@@ -398,6 +447,11 @@ pub struct ChatReply {
 }
 
 impl ChatReply {
+    /// Notes which driver gave the reply, where it has reasoning.
+    pub fn reasoned_by(&mut self, driver: &Arc<str>) {
+        note_driver(&mut self.content, driver);
+    }
+
     /// All text of the reply, joined.
     pub fn text(&self) -> String {
         self.content
@@ -518,10 +572,12 @@ impl ReplyBuilder {
                 Some(Part::Reasoning {
                     text,
                     signature: None,
+                    driver: _,
                 }) => text.push_str(piece),
                 _ => self.reply.content.push(Part::Reasoning {
                     text: piece.clone(),
                     signature: None,
+                    driver: None,
                 }),
             },
             ChatEvent::ReasoningSignature(mark) => match self.reply.content.last_mut() {
@@ -531,12 +587,14 @@ impl ReplyBuilder {
                 _ => self.reply.content.push(Part::Reasoning {
                     text: String::new(),
                     signature: Some(mark.clone()),
+                    driver: None,
                 }),
             },
             ChatEvent::RedactedReasoning { data } => {
-                self.reply
-                    .content
-                    .push(Part::RedactedReasoning { data: data.clone() });
+                self.reply.content.push(Part::RedactedReasoning {
+                    data: data.clone(),
+                    driver: None,
+                });
             }
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.calls
@@ -635,6 +693,43 @@ mod tests {
             stop_sequence: None,
         }));
         builder.finish()
+    }
+
+    #[test]
+    fn a_driver_gets_no_reasoning_of_another() {
+        let turn = |content: Vec<Part>| Message {
+            role: Role::Assistant,
+            content,
+            name: None,
+        };
+        let thought = |driver: Option<&str>| Part::Reasoning {
+            text: "hm".into(),
+            signature: Some("signed".into()),
+            driver: driver.map(Arc::from),
+        };
+        let sealed = |driver: Option<&str>| Part::RedactedReasoning {
+            data: "sealed".into(),
+            driver: driver.map(Arc::from),
+        };
+        let mut chat = ChatRequest::of_user_text("so");
+        chat.messages.extend([
+            turn(vec![thought(Some("a")), sealed(Some("b")), Part::text("t")]),
+            turn(vec![thought(None)]),
+            turn(vec![sealed(Some("b"))]),
+        ]);
+        let parts = |chat: &ChatRequest| {
+            let turns = chat.messages.iter();
+            turns.map(|turn| turn.content.len()).collect::<Vec<usize>>()
+        };
+        assert_eq!(parts(&chat.for_driver("a")), [1, 2, 1]);
+        assert_eq!(parts(&chat.for_driver("b")), [1, 2, 1, 1]);
+        assert_eq!(parts(&chat.for_driver("c")), [1, 1, 1]);
+        chat.reasoned_by(&"b".into());
+        assert_eq!(parts(&chat.for_driver("a")), [1, 2]);
+        assert!(matches!(
+            ChatRequest::of_user_text("so").for_driver("a"),
+            Cow::Borrowed(_)
+        ));
     }
 
     #[test]

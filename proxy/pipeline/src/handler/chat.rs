@@ -107,13 +107,23 @@ pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
 pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
-    let chat = given(exchange.facts.chat.take(), "the chat")?;
+    let mut chat = given(exchange.facts.chat.take(), "the chat")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy);
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
+    // What a caller brings is taken for what the model's first provider said. Of a stored turn the store knows better,
+    // or does not know.
+    let is_stored = exchange
+        .facts
+        .thread
+        .as_ref()
+        .is_some_and(|thread| thread.continues);
+    if let Some(first) = model.routes.first().filter(|_| !is_stored) {
+        chat.reasoned_by(&Arc::from(first.driver.as_str()));
+    }
     let ways = payable(&model.routes, |way| {
         let own = own.as_deref()?;
         own.find(&caller.default_project_id, &way.provider)

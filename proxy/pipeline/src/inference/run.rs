@@ -60,6 +60,8 @@ pub type Opened = (EventSource, Vec<ChatEvent>);
 /// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
 pub struct EventSource {
     provider: Arc<Provider>,
+    /// Id of the driver.
+    driver: Arc<str>,
     run: Option<DriverRun>,
     body: Box<dyn InboundBody>,
     framing: Framing,
@@ -164,12 +166,14 @@ fn open_circuit(wait: Duration, name: &str) -> Fault {
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure> {
-    let started = route.driver.start(&route.request(&call.chat)).await;
+    let chat = call.chat.for_driver(route.driver.id());
+    let started = route.driver.start(&route.request(&chat)).await;
     let (mut run, upstream) = started.map_err(before_sending)?;
     let answer = send(call, route, upstream).await?;
     let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
     let mut source = EventSource {
         provider: Arc::clone(&route.provider),
+        driver: route.driver.id().into(),
         run: Some(run),
         body: answer.body,
         framing,
@@ -302,6 +306,11 @@ fn defaults(headers: &mut HeaderMap, framing: Framing) {
 }
 
 impl EventSource {
+    /// Whose the reasoning of this run is.
+    pub fn driver(&self) -> &Arc<str> {
+        &self.driver
+    }
+
     /// Who pays for this run.
     pub fn billed_to(&self) -> BilledTo {
         self.provider.billed_to

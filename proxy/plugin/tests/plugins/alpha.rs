@@ -75,13 +75,16 @@ async fn every_part_has_its_block() {
                 Part::Reasoning {
                     text: "hm".to_owned(),
                     signature: Some("sig".to_owned()),
+                    driver: None,
                 },
                 Part::Reasoning {
                     text: "foreign".to_owned(),
                     signature: None,
+                    driver: None,
                 },
                 Part::RedactedReasoning {
                     data: "sealed".to_owned(),
+                    driver: None,
                 },
                 Part::text(""),
                 call("toolu_1", "look_up"),
