@@ -469,15 +469,16 @@ async fn a_stream_begins_with_its_first_event_however_long_that_takes_to_judge(w
     let order = json!({"contains": mark, "text_chunks": [text]});
     world.fake.expect(order).await;
     let body = json!({"message": mark});
-    let events = world
-        .gateway
-        .stream(&organization.key, body)
-        .await
-        .rest()
-        .await;
-    let names = sse::names(&events);
-    assert_eq!(names.first().copied(), Some("run.started"), "{names:?}");
-    assert_eq!(names.last().copied(), Some("run.completed"), "{names:?}");
+    let mut stream = world.gateway.stream(&organization.key, body).await;
+    let mut names = Vec::new();
+    while let Some(event) = stream.next().await {
+        names.push(event.name);
+    }
+    assert_eq!(names.first().map(String::as_str), Some("run.started"));
+    assert_eq!(names.last().map(String::as_str), Some("run.completed"));
+    // 200 ms of silence, which judging takes longer than.
+    let is_heartbeat = |name: &String| name == "heartbeat";
+    assert!(names.iter().any(is_heartbeat), "{names:?}");
 }
 
 /// Before the provider's first event and between two of them.
