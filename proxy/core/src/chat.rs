@@ -5,10 +5,10 @@
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
 mod fragments;
+mod reasoning;
 mod size;
 mod surrogates;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,30 +64,6 @@ impl ChatRequest {
             .chain(turns)
             .any(Part::writes_for_an_hour)
             || tools.any(|tool| is_hour_long(tool.cache_mark.as_ref()))
-    }
-
-    /// Notes that reasoning whose origin is not known is this driver's.
-    pub fn reasoned_by(&mut self, driver: &Arc<str>) {
-        for message in &mut self.messages {
-            note_driver(&mut message.content, driver);
-        }
-    }
-
-    /// The request as one driver may have it: without the reasoning that is known to be another's, which its provider
-    /// could only refuse.
-    pub fn for_driver(&self, driver: &str) -> Cow<'_, Self> {
-        let is_anothers = |part: &Part| part.driver().is_some_and(|other| other != driver);
-        let mut turns = self.messages.iter();
-        if !turns.any(|message| message.content.iter().any(is_anothers)) {
-            return Cow::Borrowed(self);
-        }
-        let mut chat = self.clone();
-        chat.messages.retain_mut(|message| {
-            let had_content = !message.content.is_empty();
-            message.content.retain(|part| !is_anothers(part));
-            !had_content || !message.content.is_empty()
-        });
-        Cow::Owned(chat)
     }
 
     /// One user message and nothing else.
@@ -191,16 +167,6 @@ impl Part {
         }
     }
 
-    /// The driver that gave it, of reasoning and where that is known.
-    pub fn driver(&self) -> Option<&str> {
-        match self {
-            Self::Reasoning { driver, .. } | Self::RedactedReasoning { driver, .. } => {
-                driver.as_deref()
-            }
-            _ => None,
-        }
-    }
-
     fn writes_for_an_hour(&self) -> bool {
         let inner: &[Self] = match self {
             Self::Text { text, .. } if text.trim().is_empty() => return false,
@@ -219,15 +185,6 @@ impl Part {
             | Self::ToolCall(ToolCall { cache_mark, .. })
             | Self::ToolResult(ToolResult { cache_mark, .. }) => Some(cache_mark),
             Self::Reasoning { .. } | Self::RedactedReasoning { .. } => None,
-        }
-    }
-}
-
-/// Names the driver of reasoning that names none.
-fn note_driver(parts: &mut [Part], of_all: &Arc<str>) {
-    for part in parts {
-        if let Part::Reasoning { driver, .. } | Part::RedactedReasoning { driver, .. } = part {
-            driver.get_or_insert_with(|| Arc::clone(of_all));
         }
     }
 }
@@ -447,11 +404,6 @@ pub struct ChatReply {
 }
 
 impl ChatReply {
-    /// Notes which driver gave the reply, where it has reasoning.
-    pub fn reasoned_by(&mut self, driver: &Arc<str>) {
-        note_driver(&mut self.content, driver);
-    }
-
     /// All text of the reply, joined.
     pub fn text(&self) -> String {
         self.content
@@ -693,43 +645,6 @@ mod tests {
             stop_sequence: None,
         }));
         builder.finish()
-    }
-
-    #[test]
-    fn a_driver_gets_no_reasoning_of_another() {
-        let turn = |content: Vec<Part>| Message {
-            role: Role::Assistant,
-            content,
-            name: None,
-        };
-        let thought = |driver: Option<&str>| Part::Reasoning {
-            text: "hm".into(),
-            signature: Some("signed".into()),
-            driver: driver.map(Arc::from),
-        };
-        let sealed = |driver: Option<&str>| Part::RedactedReasoning {
-            data: "sealed".into(),
-            driver: driver.map(Arc::from),
-        };
-        let mut chat = ChatRequest::of_user_text("so");
-        chat.messages.extend([
-            turn(vec![thought(Some("a")), sealed(Some("b")), Part::text("t")]),
-            turn(vec![thought(None)]),
-            turn(vec![sealed(Some("b"))]),
-        ]);
-        let parts = |chat: &ChatRequest| {
-            let turns = chat.messages.iter();
-            turns.map(|turn| turn.content.len()).collect::<Vec<usize>>()
-        };
-        assert_eq!(parts(&chat.for_driver("a")), [1, 2, 1]);
-        assert_eq!(parts(&chat.for_driver("b")), [1, 2, 1, 1]);
-        assert_eq!(parts(&chat.for_driver("c")), [1, 1, 1]);
-        chat.reasoned_by(&"b".into());
-        assert_eq!(parts(&chat.for_driver("a")), [1, 2]);
-        assert!(matches!(
-            ChatRequest::of_user_text("so").for_driver("a"),
-            Cow::Borrowed(_)
-        ));
     }
 
     #[test]
