@@ -461,12 +461,19 @@ async fn a_provider_that_falls_silent_is_left_in_time(world: &World) {
     books::check(&world.gateway.database, &organization.id).await;
 }
 
-/// A provider may send a long text at once.
+/// A provider may send a long answer at once, whatever it was asked for.
 async fn a_stream_begins_with_its_first_event_however_long_that_takes_to_judge(world: &World) {
     let organization = world.organization();
     let mark = mark();
     let text = "marsupial ".repeat(200_000);
-    let order = json!({"contains": mark, "text_chunks": [text]});
+    let whole = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+        "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 3, "output_tokens": 1},
+    });
+    let order = json!({
+        "contains": mark, "raw_body": whole.to_string(), "content_type": "application/json",
+    });
     world.fake.expect(order).await;
     let body = json!({"message": mark});
     let mut stream = world.gateway.stream(&organization.key, body).await;
