@@ -1,6 +1,7 @@
 //! Providers that fail: every failure is the contract's error, never a success, and never in their words.
 
 mod circuit;
+mod reasoning;
 mod route;
 mod transport;
 mod truncated;
@@ -36,6 +37,7 @@ on_impatient! {
     a_provider_that_never_answers_is_left_in_time,
     a_provider_that_falls_silent_is_left_in_time,
     a_silent_stream_gets_heartbeats,
+    a_stream_begins_with_its_first_event_however_long_that_takes_to_judge,
     a_provider_that_only_pings_keeps_no_heartbeat_back,
 }
 
@@ -145,6 +147,12 @@ async fn every_status_of_a_provider_is_mapped(world: &World) {
         let order = json!({"status": 429, "retry_after": said});
         let (answer, _) = with(world, key, order, true).await;
         assert_eq!(answer.header("retry-after"), Some(heard), "{said}");
+    }
+    for status in [408, 500, 502, 503, 504] {
+        let order = json!({"status": status, "retry_after": "9"});
+        let (answer, _) = with(world, key, order, true).await;
+        assert_eq!(answer.header("retry-after"), Some("9"), "{status}");
+        sound(world, key).await;
     }
     books::check(&world.gateway.database, &organization.id).await;
 }
@@ -451,6 +459,30 @@ async fn a_provider_that_falls_silent_is_left_in_time(world: &World) {
         );
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// A provider may send a long answer at once, whatever it was asked for.
+async fn a_stream_begins_with_its_first_event_however_long_that_takes_to_judge(world: &World) {
+    let organization = world.organization();
+    let mark = mark();
+    let text = "marsupial ".repeat(30_000);
+    let whole = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+        "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 3, "output_tokens": 1},
+    });
+    let order = json!({
+        "contains": mark, "raw_body": whole.to_string(), "content_type": "application/json",
+    });
+    world.fake.expect(order).await;
+    let body = json!({"message": mark});
+    let mut stream = world.gateway.stream(&organization.key, body).await;
+    let mut names = Vec::new();
+    while let Some(event) = stream.next().await {
+        names.push(event.name);
+    }
+    assert_eq!(names.first().map(String::as_str), Some("run.started"));
+    assert_eq!(names.last().map(String::as_str), Some("run.completed"));
 }
 
 /// Before the provider's first event and between two of them.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use svc_core::secret::Mode;
 use svc_pipeline::inference::{Circuit, Summary, WINDOW};
 use svc_pipeline::moment;
-use svc_pipeline::policy::models::Model;
+use svc_pipeline::policy::models::{Model, ModelRoute, ProviderKind};
+use svc_pipeline::provider::Provider;
 use svc_plugin::PluginVersion;
 
 use crate::call::{Answering, Call, Reply, shown};
@@ -48,6 +49,18 @@ impl Status {
         }
     }
 
+    /// Of a model whose routes lead to providers that fare so, in the order in which they are tried. It answers as long
+    /// as one of them does. One that nothing is known of may have been passed over.
+    fn of_model(routes: &[Self]) -> Self {
+        let answers = |status: &Self| matches!(status, Self::Operational | Self::Degraded);
+        let mut known = routes.iter().filter(|status| **status != Self::Unknown);
+        match known.next() {
+            Some(Self::Outage) if known.any(answers) => Self::Degraded,
+            Some(first) => *first,
+            None => Self::Unknown,
+        }
+    }
+
     /// Of all providers together. One that nothing is known of takes nothing away.
     fn overall(all: &[Self]) -> Self {
         let is = |status| all.contains(&status);
@@ -68,28 +81,30 @@ pub(crate) fn read(mut call: Call) -> Answering {
             Mode::Live => &call.gateway.providers.live,
             Mode::Test => &call.gateway.providers.test,
         };
-        // By provider: the models whose first route it is.
-        let mut models: BTreeMap<&str, Vec<&Model>> = BTreeMap::new();
-        for model in &call.policy.catalogue.models {
-            if let Some(route) = model.routes.first() {
-                models.entry(&route.provider).or_default().push(model);
-            }
-        }
+        let fares: BTreeMap<&str, Fare> = providers
+            .iter()
+            .map(|(name, provider)| (name.as_str(), Fare::of(provider, now)))
+            .collect();
+        let models = &call.policy.catalogue.models;
         let plugins = call.gateway.plugins.status();
         let (mut shown_providers, mut statuses) = (Vec::new(), Vec::new());
-        for (name, provider) in providers {
-            let Some(models) = models.get(name.as_str()) else {
+        for (name, fare) in &fares {
+            let ways = ways(models, name);
+            let Some((first, way)) = ways.first() else {
                 continue;
             };
-            let circuit = provider.breaker.circuit();
-            let summary = provider.observed.summary(now);
-            let status = Status::of(circuit, error_rate(&summary));
-            statuses.push(status);
-            let driver = models.first().and_then(|model| model.routes.first());
-            let driver = driver.map_or("", |route| route.driver.as_str());
-            let driver = plugins.iter().find(|plugin| plugin.id == driver);
-            let driver = driver.and_then(|plugin| plugin.serving.as_ref());
-            shown_providers.push(record(name, models, status, circuit, &summary, driver));
+            statuses.push(fare.status);
+            let kind = kind_of(models, &way.driver).unwrap_or(first.kind);
+            let driver = plugins.iter().find(|plugin| plugin.id == way.driver);
+            let driver = driver.and_then(|plugin| Some((&*plugin.id, plugin.serving.as_ref()?)));
+            let shown_models = ways.iter().map(|(model, _)| {
+                let routes = model.routes.iter();
+                let routes = routes.filter_map(|route| Some(fares.get(&*route.provider)?.status));
+                let status = Status::of_model(&routes.collect::<Vec<_>>());
+                json!({"id": model.id, "status": status.word()})
+            });
+            let shown_models = shown_models.collect();
+            shown_providers.push(record(name, kind, fare, shown_models, driver));
         }
         Ok(Reply::of(json!({
             "object": "provider_status",
@@ -105,14 +120,63 @@ fn error_rate(summary: &Summary) -> Option<f64> {
     (summary.requests > 0).then(|| (rate * RATE_SCALE).round() / RATE_SCALE)
 }
 
-fn record(
-    name: &str,
-    models: &[&Model],
+/// What is known of a provider.
+struct Fare {
     status: Status,
     circuit: Circuit,
-    summary: &Summary,
-    driver: Option<&PluginVersion>,
+    summary: Summary,
+}
+
+impl Fare {
+    fn of(provider: &Provider, now: Instant) -> Self {
+        let circuit = provider.breaker.circuit();
+        let summary = provider.observed.summary(now);
+        Self {
+            status: Status::of(circuit, error_rate(&summary)),
+            circuit,
+            summary,
+        }
+    }
+}
+
+/// The models that may be had of a provider, each with its route there: those whose first route it is in front.
+fn ways<'m>(models: &'m [Model], provider: &str) -> Vec<(&'m Model, &'m ModelRoute)> {
+    let way = |model: &'m Model| {
+        let mut routes = model.routes.iter().enumerate();
+        let (rank, route) = routes.find(|(_, route)| route.provider == provider)?;
+        Some((rank, model, route))
+    };
+    let mut ways: Vec<_> = models.iter().filter_map(way).collect();
+    ways.sort_by_key(|(rank, _, _)| *rank > 0);
+    ways.into_iter()
+        .map(|(_, model, route)| (model, route))
+        .collect()
+}
+
+/// The wire format that a driver speaks, told by a model that it is the first to serve.
+fn kind_of(models: &[Model], driver: &str) -> Option<ProviderKind> {
+    let is_first = |model: &&Model| {
+        let first = model.routes.first();
+        first.is_some_and(|route| route.driver == driver)
+    };
+    models.iter().find(is_first).map(|model| model.kind)
+}
+
+/// Begins the ids of drivers by custom; the rest is their name.
+const DRIVER_PREFIX: &str = "provider-";
+
+fn record(
+    name: &str,
+    kind: ProviderKind,
+    fare: &Fare,
+    models: Vec<Value>,
+    driver: Option<(&str, &PluginVersion)>,
 ) -> Value {
+    let Fare {
+        status,
+        circuit,
+        summary,
+    } = fare;
     let Summary {
         requests,
         failures: _,
@@ -121,11 +185,9 @@ fn record(
         last_success_at,
         last_error,
     } = summary;
-    let models_shown = models.iter();
-    let models_shown = models_shown.map(|model| json!({"id": model.id, "status": status.word()}));
     json!({
         "name": name,
-        "kind": models.first().map(|model| model.kind.word()),
+        "kind": kind.word(),
         "status": status.word(),
         "circuit": match circuit {
             Circuit::Closed => "closed",
@@ -138,12 +200,36 @@ fn record(
         "latency_ms": {"p50": p50_ms, "p95": p95_ms},
         "last_success_at": shown(*last_success_at),
         "last_error": last_error.map(|(code, at)| json!({"code": code.word(), "at": at.to_string()})),
-        "models": models_shown.collect::<Value>(),
-        "driver": driver.map(|driver| json!({
-            "name": name,
+        "models": models,
+        "driver": driver.map(|(id, driver)| json!({
+            "name": id.strip_prefix(DRIVER_PREFIX).unwrap_or(id),
             "version": driver.version,
             "digest": format!("sha256:{}", driver.digest),
             "loaded_at": driver.loaded_at.to_string(),
         })),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_answers_as_long_as_one_of_its_routes_does() {
+        use Status::{Degraded, Operational, Outage, Unknown};
+        for (routes, status) in [
+            (&[][..], Unknown),
+            (&[Unknown], Unknown),
+            (&[Outage], Outage),
+            (&[Outage, Unknown], Outage),
+            (&[Outage, Outage], Outage),
+            (&[Outage, Operational], Degraded),
+            (&[Outage, Unknown, Degraded], Degraded),
+            (&[Operational, Outage], Operational),
+            (&[Degraded, Operational], Degraded),
+            (&[Unknown, Operational], Operational),
+        ] {
+            assert!(Status::of_model(routes) == status, "{}", status.word());
+        }
+    }
 }

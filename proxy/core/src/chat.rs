@@ -5,10 +5,12 @@
 //! model does not name travels in `ext`, carried to the driver or refused, never dropped silently.
 
 mod fragments;
+mod reasoning;
 mod size;
 mod surrogates;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -133,10 +135,14 @@ pub enum Part {
     Reasoning {
         text: String,
         signature: Option<String>,
+        /// Id of the driver that gave it, where that is known: no other has any use for it.
+        driver: Option<Arc<str>>,
     },
     /// Reasoning that the provider keeps sealed.
     RedactedReasoning {
         data: String,
+        /// As that of reasoning.
+        driver: Option<Arc<str>>,
     },
 }
 
@@ -518,10 +524,12 @@ impl ReplyBuilder {
                 Some(Part::Reasoning {
                     text,
                     signature: None,
+                    driver: _,
                 }) => text.push_str(piece),
                 _ => self.reply.content.push(Part::Reasoning {
                     text: piece.clone(),
                     signature: None,
+                    driver: None,
                 }),
             },
             ChatEvent::ReasoningSignature(mark) => match self.reply.content.last_mut() {
@@ -531,12 +539,14 @@ impl ReplyBuilder {
                 _ => self.reply.content.push(Part::Reasoning {
                     text: String::new(),
                     signature: Some(mark.clone()),
+                    driver: None,
                 }),
             },
             ChatEvent::RedactedReasoning { data } => {
-                self.reply
-                    .content
-                    .push(Part::RedactedReasoning { data: data.clone() });
+                self.reply.content.push(Part::RedactedReasoning {
+                    data: data.clone(),
+                    driver: None,
+                });
             }
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.calls

@@ -71,7 +71,6 @@ pub(crate) fn address(text: &str) -> anyhow::Result<Uri> {
     Ok(uri)
 }
 
-/// Drivers give paths from the root (`/v1/messages`), so an address with a trailing `/v1` means the same.
 fn target(
     name: &str,
     base_url: &str,
@@ -88,7 +87,7 @@ fn target(
         tls,
         host: host.into(),
         port: uri.port_u16().unwrap_or(if tls { 443 } else { 80 }),
-        base_path: path.strip_suffix("/v1").unwrap_or(path).into(),
+        base_path: path.into(),
         ca_file: configured.ca_file.clone(),
         deadlines: Deadlines {
             connect: Duration::from_millis(configured.connect_ms),
@@ -110,20 +109,27 @@ mod tests {
 
     #[test]
     fn addresses_with_and_without_v1_mean_the_same() {
-        for url in [
-            "https://a.example",
-            "https://a.example/",
-            "https://a.example/v1",
-            "https://a.example/v1/",
+        for (url, base_path) in [
+            ("https://a.example", ""),
+            ("https://a.example/", ""),
+            ("https://a.example/v1", "/v1"),
+            ("https://a.example/v1/", "/v1"),
         ] {
             let target = parsed(url);
             assert_eq!(
                 (target.tls, &*target.host, target.port, &*target.base_path),
-                (true, "a.example", 443, "")
+                (true, "a.example", 443, base_path)
             );
+            let sent = |path| format!("{base_path}{}", target.below(path));
+            assert_eq!(sent("/v1/messages?a=/v1/"), "/v1/messages?a=/v1/");
+            // A driver's own path stays below the operator's address.
+            for path in ["/generate", "/v1beta/generate", "/v1", "/v1?a=b"] {
+                assert_eq!(sent(path), format!("{base_path}{path}"));
+            }
         }
-        assert_eq!(&*parsed("http://[::1]:8080/llm/v1").base_path, "/llm");
-        assert_eq!(&*parsed("http://[::1]:8080/llm/v1").host, "::1");
+        let target = parsed("http://[::1]:8080/llm/v1");
+        assert_eq!((&*target.host, &*target.base_path), ("::1", "/llm/v1"));
+        assert_eq!(target.below("/v1/messages"), "/messages");
     }
 
     #[test]

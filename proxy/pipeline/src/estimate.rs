@@ -150,7 +150,7 @@ fn tool(tool: &Tool) -> Estimate {
 fn part(part: &Part) -> Estimate {
     match part {
         Part::Text { text: said, .. } | Part::Reasoning { text: said, .. } => text(said.as_bytes()),
-        Part::RedactedReasoning { data } => text(data.as_bytes()),
+        Part::RedactedReasoning { data, .. } => text(data.as_bytes()),
         Part::ToolCall(ToolCall {
             id: _,
             name,

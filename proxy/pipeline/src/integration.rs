@@ -60,8 +60,6 @@ pub struct Ready {
     pub header: (HeaderName, HeaderValue),
     /// The same service as a provider of models.
     provider: Arc<Provider>,
-    /// What paths below the base address begin with where a driver gives them.
-    driver_prefix: &'static str,
 }
 
 /// Why nothing may be sent.
@@ -163,19 +161,13 @@ impl Way {
         is_allowed(path, self.allowed_paths.as_deref())
     }
 
-    /// Lets a driver's request through whose path may be called.
+    /// Lets a driver's request through whose path below the base address may be called.
     ///
     /// # Errors
     /// 403.
     pub(crate) fn admit(&self, path_and_query: &str) -> Result<(), Fault> {
-        let prefix = self.state.as_ref().map_or("", |ready| ready.driver_prefix);
         let path = path_and_query.split('?').next().unwrap_or_default();
-        // What stands beside the base address is nothing that a list of paths below it can allow.
-        let is_admitted = match path.strip_prefix(prefix) {
-            Some(below) => self.allows(below),
-            None => self.allowed_paths.is_none(),
-        };
-        match is_admitted {
+        match self.allows(path) {
             true => Ok(()),
             false => Err(self.refused(PATH_NOT_ALLOWED)),
         }
@@ -244,14 +236,8 @@ fn ready(
     let target = target(integration, base, settings.integration_deadlines);
     let operators = gateway.providers.live.get(alias);
     let deadlines = operators.map_or(target.deadlines, |known| known.target.deadlines);
-    // Drivers give paths from the root (`/v1/messages`), as for the operator's addresses.
-    let (base_path, driver_prefix) = match target.base_path.strip_suffix("/v1") {
-        Some(root) => (root, "/v1"),
-        None => (&*target.base_path, ""),
-    };
     let provider = Provider {
         target: Arc::new(Target {
-            base_path: base_path.into(),
             deadlines,
             ..target.clone()
         }),
@@ -264,7 +250,6 @@ fn ready(
         target: Arc::new(target),
         header,
         provider: Arc::new(provider),
-        driver_prefix,
     })
 }
 

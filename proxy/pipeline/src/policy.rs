@@ -273,7 +273,8 @@ mod tests {
         assert_eq!(
             found,
             format!(
-                "models.toml: line {line}: model beta-5.5: unknown provider gamma; known are alpha, beta"
+                "models.toml: line {line}: model beta-5.5: unknown provider gamma; known are alpha, beta; \
+                 a further one needs an address in the configuration, which is read at startup"
             )
         );
         let fallback = "features = [\"tools\", \"images\"]\nfallback = [{ provider = \"delta\", upstream_model = \"m\" }]";

@@ -36,6 +36,8 @@ pub(crate) struct Reply {
     shown_finish: Option<Finish>,
     /// What the provider was asked, placeholders in place.
     chat: Arc<ChatRequest>,
+    /// Id of the driver that gives the reply, once one does.
+    driver: Option<Arc<str>>,
 }
 
 impl Reply {
@@ -68,7 +70,13 @@ impl Reply {
             finish: None,
             shown_finish: None,
             chat,
+            driver: None,
         })
+    }
+
+    /// A route has answered.
+    fn answered(&mut self, source: &EventSource) {
+        self.driver = Some(Arc::clone(source.driver()));
     }
 
     /// Takes one event in: meters it, has it judged, keeps it, and gives what the caller may see of it.
@@ -109,12 +117,15 @@ impl Reply {
     /// Settles the run: from here on it has happened, whatever becomes of the caller.
     async fn settle(&mut self, exchange: &mut Exchange) -> Result<(Finished, PhiMetadata), Fault> {
         let kept = std::mem::take(&mut self.kept).finish();
-        let kept = kept.map_err(|bad| {
+        let mut kept = kept.map_err(|bad| {
             Code::InferenceUpstreamFailure
                 .fault()
                 .from_provider()
                 .because(bad)
         })?;
+        if let Some(driver) = &self.driver {
+            kept.reasoned_by(driver);
+        }
         let finish = given(self.finish.as_ref(), "the end of the reply")?;
         let scan = given(exchange.facts.scan.as_ref(), "the PHI scan")?;
         let phi = scan.metadata(self.guard.restored());
@@ -139,6 +150,7 @@ impl Reply {
         mut source: EventSource,
         mut events: Vec<ChatEvent>,
     ) -> Response {
+        self.answered(&source);
         let mut shown_reply = builder(exchange.surface);
         let mut shown = Vec::new();
         while self.finish.is_none() {
@@ -198,6 +210,19 @@ fn rest(exchange: &mut Exchange) {
     }
 }
 
+/// Text that comes at once and is judged within a heartbeat's interval, even where detectors take their time.
+const SOON_JUDGED_BYTES: usize = 16 * 1024;
+
+fn is_long(events: &[ChatEvent]) -> bool {
+    let bytes = events.iter().map(|event| match event {
+        ChatEvent::Text(text)
+        | ChatEvent::Reasoning(text)
+        | ChatEvent::ToolCallDelta { fragment: text, .. } => text.len(),
+        _ => 0,
+    });
+    bytes.sum::<usize>() > SOON_JUDGED_BYTES
+}
+
 fn encoder(surface: Surface) -> Box<dyn ReplyEncoder> {
     match surface {
         Surface::Native => Box::new(native::Encoder::default()),
@@ -253,6 +278,7 @@ pub(crate) struct ReplyStream {
     /// Events that came with the opening.
     events: Vec<ChatEvent>,
     shown: Vec<ChatEvent>,
+    /// Whether a batch has been given; the surface's first frame is in it.
     opened: bool,
 }
 
@@ -260,10 +286,11 @@ impl ReplyStream {
     /// A stream whose provider has begun.
     pub(crate) fn running(
         exchange: Exchange,
-        reply: Reply,
+        mut reply: Reply,
         source: EventSource,
         events: Vec<ChatEvent>,
     ) -> Self {
+        reply.answered(&source);
         Self {
             exchange,
             reply,
@@ -311,13 +338,15 @@ impl ReplyStream {
     async fn batch(&mut self) -> Option<Bytes> {
         let mut out = Vec::new();
         if !self.opened {
-            self.opened = true;
             self.reply.encoder.open(&self.reply.head, &mut out);
-            if matches!(self.phase, Phase::Opening(_)) {
-                if out.is_empty() {
-                    // The surface's first frame waits for the provider; the caller must not.
-                    out.extend_from_slice(self.reply.encoder.heartbeat());
-                }
+            let is_opening = matches!(self.phase, Phase::Opening(_));
+            if is_opening && out.is_empty() {
+                // The surface's first frame waits for the provider; the caller must not.
+                out.extend_from_slice(self.reply.encoder.heartbeat());
+            }
+            // What takes long to judge must not have a heartbeat go in front of the surface's first frame.
+            if is_opening || (!out.is_empty() && is_long(&self.events)) {
+                self.opened = true;
                 return Some(out.into());
             }
         }
@@ -331,6 +360,7 @@ impl ReplyStream {
                 }
             }
         }
+        self.opened = true;
         if out.is_empty() {
             None
         } else {
@@ -346,6 +376,7 @@ impl ReplyStream {
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
                     self.exchange.trail.billed_to(source.billed_to());
+                    self.reply.answered(&source);
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }
@@ -435,6 +466,9 @@ impl ByteStream for ReplyStream {
     fn abort(mut self: Box<Self>, fault: Fault) -> BoxFuture<'static, Bytes> {
         Box::pin(async move {
             let mut out = Vec::new();
+            if !self.opened {
+                self.reply.encoder.open(&self.reply.head, &mut out);
+            }
             if !matches!(self.phase, Phase::Over) {
                 self.fail(fault, &mut out).await;
             }

@@ -45,7 +45,19 @@ impl Target {
             ChosenBy::Caller { label } => label,
         }
     }
+
+    /// A driver's path as it stands below the base path. Drivers of the two common formats give paths from the root
+    /// (`/v1/messages`), so a base address with a trailing `/v1` means the same as one without.
+    pub fn below<'p>(&self, path: &'p str) -> &'p str {
+        let behind = path.strip_prefix(VERSION);
+        match behind.filter(|behind| behind.starts_with('/')) {
+            Some(behind) if self.base_path.ends_with(VERSION) => behind,
+            _ => path,
+        }
+    }
 }
+
+const VERSION: &str = "/v1";
 
 /// How long an upstream may take. `idle` begins anew with every piece of the body, `connect` and `head` with a second
 /// connection, `total` never.

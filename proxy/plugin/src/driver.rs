@@ -43,14 +43,14 @@ pub struct UpstreamRequest {
     pub framing: Framing,
 }
 
-/// How the answer is cut for [`DriverRun::push`] and [`DriverRun::push_bytes`].
+/// How the answer is cut for [`DriverRun::push`], [`DriverRun::push_lines`] and [`DriverRun::push_bytes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// The whole body in one [`DriverRun::push_bytes`].
     WholeBody,
     /// One frame per server-sent event: [`DriverRun::push`].
     Sse,
-    /// One [`DriverRun::push_bytes`] per line.
+    /// One frame per line: [`DriverRun::push_lines`].
     JsonLines,
     /// Chunks as they come.
     Raw,

@@ -130,15 +130,11 @@ async fn look(
         before.facts = facts;
         return;
     }
-    let folder_name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
     let package = read.as_ref().ok();
     let manifest = package.and_then(|package| Manifest::parse(&package.manifest).ok());
     let id = manifest
         .as_ref()
-        .map_or(folder_name, |manifest| manifest.id.clone());
+        .map_or_else(|| name_of(&path), |manifest| manifest.id.clone());
     let version = manifest
         .as_ref()
         .map(|manifest| manifest.version.to_string())
@@ -151,7 +147,8 @@ async fn look(
         before.fingerprint != fingerprint || before.outcome.as_ref().err() != outcome.as_ref().err()
     });
     if let (true, Err(error)) = (is_news, &outcome) {
-        tracing::error!(plugin = id, version, %error, "plugin refused");
+        let folder = name_of(&path);
+        tracing::error!(plugin = id, version, folder, %error, "plugin refused");
         note(shared, &id, &version, error.to_string());
     }
     let earlier = seen.remove(&path).and_then(|before| before.last_good);
@@ -167,6 +164,12 @@ async fn look(
             last_good,
         },
     );
+}
+
+/// A plugin folder's own name.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Two folders that offer the same version of an id, with different content.
@@ -291,16 +294,19 @@ fn presence(shared: &Shared, status: &mut PluginStatus, was: State) {
 }
 
 fn describe(status: &mut PluginStatus, seen: &BTreeMap<PathBuf, Seen>, is_present: bool) {
-    let mine = seen.values().filter(|seen| seen.id == status.id);
-    let refused = mine.filter_map(|seen| Some((&seen.version, seen.outcome.as_ref().err()?)));
-    let mut errors: Vec<String> = refused
-        .map(|(version, error)| match version.as_str() {
-            "" => error.to_string(),
-            version => format!("{version}: {error}"),
+    let mine = seen.iter().filter(|(_, seen)| seen.id == status.id);
+    let refused = mine.filter_map(|(path, seen)| Some((path, seen, seen.outcome.as_ref().err()?)));
+    let errors: Vec<String> = refused
+        .map(|(path, seen, error)| {
+            let (version, folder) = (&*seen.version, name_of(path));
+            match (version, folder == status.id) {
+                ("", _) => error.to_string(),
+                (_, true) => format!("{version}: {error}"),
+                // Which of several folders it is, the id does not tell.
+                (_, false) => format!("{version} in {folder}: {error}"),
+            }
         })
         .collect();
-    // Several folders may have the same thing wrong with them.
-    errors.dedup();
     status.last_error = (!errors.is_empty()).then(|| errors.join("; "));
     status.state = match (&status.serving, &status.last_error) {
         (None, _) => State::Refused,

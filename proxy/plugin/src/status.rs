@@ -11,7 +11,8 @@ pub struct PluginStatus {
     pub state: State,
     /// The version that takes new calls; none while no version was ever admitted.
     pub serving: Option<PluginVersion>,
-    /// Why versions that were found do not serve, in the order of their folders.
+    /// Why versions that were found do not serve, in the order of their folders, which are named where their names are
+    /// not the plugin's.
     pub last_error: Option<String>,
     /// Folders that offer one version with different content; which of them counts.
     pub doubt: Option<String>,

@@ -1,7 +1,11 @@
 //! How the providers are doing, out of what was asked of them (contract 18).
 
 use serde_json::{Value, json};
-use svc_tests::fake::mark;
+use svc_tests::fake::{FakeProvider, PROVIDER_KEY, mark};
+use svc_tests::gateway::Setup;
+use svc_tests::organization::bootstrap;
+use svc_tests::policies::Policies;
+use svc_tests::wire::Request;
 use svc_tests::world::World;
 
 use super::{code, data};
@@ -106,4 +110,56 @@ async fn the_status_is_what_traffic_says(world: &World) {
     )
     .await;
     assert_eq!(unknown, "VALIDATION_FAILED");
+}
+
+/// A model answers over another provider when its first one is down, and both are shown.
+#[tokio::test]
+async fn a_provider_that_stands_in_is_shown_with_its_models() {
+    const MODEL: &str = "alpha-sonnet-4-6";
+    let (down, west) = (FakeProvider::start(), FakeProvider::start());
+    let policies = Policies::copy();
+    let id = format!("id = \"{MODEL}\"\n");
+    let fallback = "fallback = [{ provider = \"west\", upstream_model = \"m\", driver = \"provider-beta\" }]\n";
+    policies.edit("models.toml", &id, &format!("{id}{fallback}"));
+    let key_file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(key_file.path(), PROVIDER_KEY).unwrap();
+    let mut table = toml::Table::new();
+    table.insert("base_url".into(), west.base_url().into());
+    let path = key_file.path().display().to_string();
+    table.insert("api_key_file".into(), path.into());
+    let gateway = Setup::new(&down.base_url())
+        .policies(policies.path())
+        .key("providers", "west", table)
+        .start()
+        .await;
+    let organization = bootstrap(&gateway, &[]);
+    for _ in 0..5 {
+        let mark = mark();
+        let failing = json!({"contains": mark, "status": 500});
+        down.expect(failing).await;
+        let chat = json!({"message": mark, "model": MODEL, "stream": false});
+        let answer = gateway.chat(&organization.key, chat).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    let request = Request::new("GET", PATH).bearer(&organization.key);
+    let status = gateway.answer(&request).await.json()["data"].take();
+    assert_eq!(status["status"], "degraded");
+    let named = |name: &str| {
+        let mut providers = status["providers"].as_array().unwrap().iter();
+        providers.find(|provider| provider["name"] == name).unwrap()
+    };
+    let (alpha, west) = (named("alpha"), named("west"));
+    assert_eq!(
+        (&alpha["status"], &west["status"]),
+        (&json!("outage"), &json!("operational"))
+    );
+    assert_eq!(
+        (&west["kind"], &west["driver"]["name"]),
+        (&json!("B"), &json!("beta"))
+    );
+    let shown = json!({"id": MODEL, "status": "degraded"});
+    assert_eq!(west["models"], json!([shown]));
+    let models = alpha["models"].as_array().unwrap();
+    assert!(models.contains(&shown));
+    assert!(models.contains(&json!({"id": "alpha-haiku-4-5", "status": "outage"})));
 }

@@ -7,11 +7,15 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use svc_tests::fake::mark;
 use svc_tests::surfaces::{End, FORMS, Form, Heard, MODELS, SURFACES, Surface};
+use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
 use crate::engines::on_sqlite;
 
-on_sqlite! { every_reply_says_the_same_streamed_and_whole }
+on_sqlite! {
+    every_reply_says_the_same_streamed_and_whole,
+    what_a_reply_says_may_be_sent_back,
+}
 
 /// Replies tried; each is given twelve times.
 const CASES: usize = 24;
@@ -146,4 +150,85 @@ async fn every_reply_says_the_same_streamed_and_whole(world: &World) {
             }
         }
     }
+}
+
+/// Models call tools that nobody has named, by names that no tool may have, and write what is no text.
+async fn what_a_reply_says_may_be_sent_back(world: &World) {
+    let organization = world.organization_with(&["--per-minute", "1000000"]);
+    let key = &organization.key;
+    for (_, model) in MODELS {
+        for surface in SURFACES {
+            for form in FORMS {
+                let mark = mark();
+                let input = json!({"x": "a\0b"});
+                let call =
+                    json!({"id": "call_1", "name": "multi_tool_use.parallel", "input": input});
+                let order = json!({"contains": mark, "text": "so\0", "tools": [call]});
+                world.fake.expect(order).await;
+                let mut body = surface.question(model, &mark, form);
+                body["tools"] = lookup(surface);
+                let answer = super::ask(world, key, surface, &body).await;
+                let heard = match form {
+                    Form::Streamed => surface.heard(&answer),
+                    Form::Whole => surface.read(&answer),
+                };
+                let [(id, name, arguments)] = heard.calls.as_slice() else {
+                    panic!("{}", answer.text());
+                };
+                assert_eq!((&**id, &**name), ("call_1", "unnamed_tool"));
+                assert_eq!(arguments, &json!({"x": "a\u{fffd}b"}));
+                assert!(!answer.text().contains("\\u0000"), "{}", answer.text());
+                let back = answered(surface, body, &answer, arguments);
+                let next = super::ask(world, key, surface, &back).await;
+                assert_eq!(next.status, 200, "{model} {}", next.text());
+            }
+        }
+    }
+}
+
+fn lookup(surface: Surface) -> Value {
+    let schema = json!({"type": "object"});
+    match surface {
+        Surface::Native | Surface::Messages => json!([{"name": "lookup", "input_schema": schema}]),
+        Surface::ChatCompletions => {
+            json!([{"type": "function", "function": {"name": "lookup", "parameters": schema}}])
+        }
+    }
+}
+
+/// The request that follows a reply with one call: its result.
+fn answered(surface: Surface, mut body: Value, reply: &Answer, arguments: &Value) -> Value {
+    let (id, name) = ("call_1", "unnamed_tool");
+    let turns = match surface {
+        Surface::Native => {
+            let text = reply.text();
+            let conversation = text.split("\"conversation_id\":\"").nth(1).unwrap();
+            let conversation = conversation.split('"').next().unwrap();
+            let results =
+                json!([{"tool_call_id": id, "content": "no such tool", "is_error": true}]);
+            return json!({
+                "model": body["model"], "conversation_id": conversation, "tool_results": results,
+                "tools": body["tools"],
+            });
+        }
+        Surface::Messages => {
+            let call = json!({"type": "tool_use", "id": id, "name": name, "input": arguments});
+            let result =
+                json!({"type": "tool_result", "tool_use_id": id, "content": "no such tool"});
+            [
+                json!({"role": "assistant", "content": [call]}),
+                json!({"role": "user", "content": [result]}),
+            ]
+        }
+        Surface::ChatCompletions => {
+            let function = json!({"name": name, "arguments": arguments.to_string()});
+            let call = json!({"id": id, "type": "function", "function": function});
+            [
+                json!({"role": "assistant", "content": null, "tool_calls": [call]}),
+                json!({"role": "tool", "tool_call_id": id, "content": "no such tool"}),
+            ]
+        }
+    };
+    body["messages"].as_array_mut().unwrap().extend(turns);
+    body
 }

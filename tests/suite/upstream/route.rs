@@ -167,6 +167,8 @@ async fn an_unstreamed_answer_that_breaks_off_is_asked_for_elsewhere() {
     for broken in [
         json!({"close_after_events": 1, "close": "cut"}),
         json!({"raw_body": endless.to_string(), "content_type": "application/json"}),
+        // A provider may stream whatever it was asked for.
+        json!({"raw_body": half_a_stream(), "content_type": "text/event-stream"}),
     ] {
         for surface in SURFACES {
             pair.sound().await;
@@ -176,6 +178,25 @@ async fn an_unstreamed_answer_that_breaks_off_is_asked_for_elsewhere() {
         }
     }
     pair.books().await;
+}
+
+/// Kind A's events up to a word, and no end.
+fn half_a_stream() -> String {
+    let events = [
+        json!({"type": "message_start", "message": {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": MODEL,
+            "content": [], "stop_reason": null, "usage": {"input_tokens": 3, "output_tokens": 1},
+        }}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "half "}}),
+    ];
+    let lines = events.map(|event| {
+        format!(
+            "event: {}\ndata: {event}\n\n",
+            event["type"].as_str().unwrap()
+        )
+    });
+    lines.concat()
 }
 
 #[tokio::test]

@@ -145,11 +145,15 @@ impl Count {
                 content,
                 cache_mark: _,
             }) => self.parts(content),
-            Part::Reasoning { text, signature } => {
+            Part::Reasoning {
+                text,
+                signature,
+                driver: _,
+            } => {
                 self.size.text_bytes += text.len();
                 self.size.other_bytes += signature.as_ref().map_or(0, String::len);
             }
-            Part::RedactedReasoning { data } => self.size.other_bytes += data.len(),
+            Part::RedactedReasoning { data, driver: _ } => self.size.other_bytes += data.len(),
         }
     }
 
@@ -364,6 +368,7 @@ mod tests {
                 Part::Reasoning {
                     text: "so".to_owned(),
                     signature: Some("sealed".to_owned()),
+                    driver: None,
                 },
                 2,
                 6,
@@ -371,6 +376,7 @@ mod tests {
             (
                 Part::RedactedReasoning {
                     data: "sealed".to_owned(),
+                    driver: None,
                 },
                 0,
                 6,

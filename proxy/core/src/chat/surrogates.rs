@@ -1,5 +1,6 @@
-//! Escapes of half a character (a UTF-16 surrogate without its other half) in JSON text that arrives in pieces. Models
-//! write them; they are no text, and a reader that takes no such thing would lose all that stands around them.
+//! Escapes of half a character (a UTF-16 surrogate without its other half) and of NUL in JSON text that arrives in
+//! pieces. Models write them; they are no text, and a reader that takes no such thing would lose all that stands around
+//! them.
 
 /// Puts U+FFFD in the place of each. Holds an escape back until it is whole, and the first half of a character until it
 /// is known what follows.
@@ -13,6 +14,7 @@ pub(super) struct Surrogates {
 enum Escape {
     High,
     Low,
+    Nul,
     /// Of a unit that is a character by itself.
     Whole,
     /// Without a number: a backslash and one more sign.
@@ -60,7 +62,7 @@ fn mend<'a>(text: &'a str, sent: &mut String) -> &'a str {
         let (bytes, is_whole) = match (Escape::of(escapes), Escape::of(behind)) {
             (Escape::Partial, _) | (Escape::High, Escape::Partial) => return escapes,
             (Escape::High, Escape::Low) => (2 * LONG_BYTES, true),
-            (Escape::High | Escape::Low, _) => (LONG_BYTES, false),
+            (Escape::High | Escape::Low | Escape::Nul, _) => (LONG_BYTES, false),
             (Escape::Whole, _) => (LONG_BYTES, true),
             (Escape::Short, _) => (short_bytes(escapes), true),
         };
@@ -94,6 +96,7 @@ impl Escape {
             }
         }
         match unit {
+            0 => Self::Nul,
             0xd800..0xdc00 => Self::High,
             0xdc00..0xe000 => Self::Low,
             _ => Self::Whole,
@@ -105,13 +108,15 @@ impl Escape {
 mod tests {
     use super::*;
 
-    const CASES: [(&str, &str); 9] = [
+    const CASES: [(&str, &str); 11] = [
         (r#"{"a": "plain"}"#, r#"{"a": "plain"}"#),
         (r#"{"a": "\ud83d"}"#, r#"{"a": "\ufffd"}"#),
         (r#"{"a": "\uDE00!"}"#, r#"{"a": "\ufffd!"}"#),
         (r#"["\ud83d\ude00\u00e9"]"#, r#"["\ud83d\ude00\u00e9"]"#),
         (r#"["\ud83d\ud83d\ude00"]"#, r#"["\ufffd\ud83d\ude00"]"#),
         (r#"["\\ud83d\n\"\é"]"#, r#"["\\ud83d\n\"\é"]"#),
+        (r#"["a\u0000b", "\\u0000"]"#, r#"["a\ufffdb", "\\u0000"]"#),
+        (r#"["\ud83d\u0000"]"#, r#"["\ufffd\ufffd"]"#),
         (r#"["\ud83dx\ud83d\n"]"#, r#"["\ufffdx\ufffd\n"]"#),
         (r#"["\ud83d"#, r#"["\ufffd"#),
         (r#"["\ud83d\ud"#, r#"["\ufffd\ud"#),

@@ -216,13 +216,17 @@ impl Walk<'_, '_> {
             }
             Part::ToolCall(call) => self.tool_call(place, call),
             Part::ToolResult(result) => self.tool_result(place, result),
-            Part::Reasoning { text, signature } => {
+            Part::Reasoning {
+                text,
+                signature,
+                driver: _,
+            } => {
                 self.text(place, Origin::AssistantText, Form::Text, text);
                 if let Some(signature) = signature {
                     self.sealed(&place.field("signature"), signature);
                 }
             }
-            Part::RedactedReasoning { data } => self.sealed(&place.field("data"), data),
+            Part::RedactedReasoning { data, driver: _ } => self.sealed(&place.field("data"), data),
         }
         if let Some(mark) = part.cache_mark_mut() {
             self.mark(place, mark);

@@ -1,11 +1,14 @@
 //! Content blocks, tools and tool choice in the shape of the messages surface, which the native surface
 //! shares (contract 21, native tools) and in which stored turns are kept.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::fields::{Fields, Path};
+use super::places::Places;
 use crate::chat::{Document, Media, Part, Tool, ToolCall, ToolChoice, ToolResult};
 use crate::fault::Problems;
 
@@ -32,7 +35,7 @@ pub fn encode(part: &Part) -> Value {
             "is_error": result.is_error,
         }),
         Part::Reasoning { text, .. } => json!({"type": "thinking", "thinking": text}),
-        Part::RedactedReasoning { data } => json!({"type": "redacted_thinking", "data": data}),
+        Part::RedactedReasoning { data, .. } => json!({"type": "redacted_thinking", "data": data}),
     };
     match part {
         // The macro would copy these trees once more.
@@ -52,9 +55,13 @@ pub fn encode(part: &Part) -> Value {
         ),
         _ => {}
     }
+    set(&mut block, DRIVER, part.driver().map(Value::from));
     set(&mut block, "cache_control", part.cache_mark().cloned());
     block
 }
+
+/// Names the driver of stored reasoning. The wire format does not have it, so no caller can say it.
+const DRIVER: &str = "driver";
 
 fn set(block: &mut Value, key: &str, value: Option<Value>) {
     if let (Some(fields), Some(value)) = (block.as_object_mut(), value) {
@@ -129,11 +136,15 @@ pub fn decode(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<P
                 .filter(|signature| !signature.is_empty());
             block
                 .required_string("thinking", problems)
-                .map(|text| Part::Reasoning { text, signature })
+                .map(|text| Part::Reasoning {
+                    text,
+                    signature,
+                    driver: None,
+                })
         }
         "redacted_thinking" => block
             .required_string("data", problems)
-            .map(|data| Part::RedactedReasoning { data }),
+            .map(|data| Part::RedactedReasoning { data, driver: None }),
         _ => {
             problems.add_foreign(path.field("type"), "is not a known content block type");
             return None;
@@ -419,14 +430,39 @@ pub fn decode_tool_choice(
     (choice, parallel)
 }
 
+/// How a body says what a chat's `parallel_tool_calls` says.
+pub(super) const PARALLEL_WORD: (&str, &str) = (
+    "parallel_tool_calls",
+    "tool_choice.disable_parallel_tool_use",
+);
+
+/// A choice that names a tool is the place of that name.
+pub(super) fn place_tool_choice(choice: Option<&ToolChoice>, places: &mut Places) {
+    if let Some(ToolChoice::Named(_)) = choice {
+        places.move_to("tool_choice", "tool_choice.name");
+    }
+}
+
 /// Parts of a stored turn, written by [`encode`].
 pub fn decode_stored(blocks: Vec<Value>) -> Option<Vec<Part>> {
     let mut problems = Problems::default();
     let parts = blocks
         .into_iter()
-        .map(|block| decode(block, Path::Name(""), &mut problems))
+        .map(|block| decode_reasoned(block, &mut problems))
         .collect();
     problems.is_empty().then_some(parts)?
+}
+
+/// A stored block, and of reasoning the driver that gave it; none where it was stored before that was kept.
+fn decode_reasoned(mut block: Value, problems: &mut Problems) -> Option<Part> {
+    let said = block
+        .as_object_mut()
+        .and_then(|fields| fields.remove(DRIVER));
+    let mut part = decode(block, Path::Name(""), problems)?;
+    if let Part::Reasoning { driver, .. } | Part::RedactedReasoning { driver, .. } = &mut part {
+        *driver = said.as_ref().and_then(Value::as_str).map(Arc::from);
+    }
+    Some(part)
 }
 
 /// An empty object, the schema of a tool without arguments.
@@ -476,13 +512,28 @@ mod tests {
             Part::Reasoning {
                 text: "hm".into(),
                 signature: Some("sig".into()),
+                driver: None,
+            },
+            Part::Reasoning {
+                text: "hm".into(),
+                signature: None,
+                driver: Some("provider-alpha".into()),
             },
             Part::RedactedReasoning {
                 data: "sealed".into(),
+                driver: Some("provider-beta".into()),
             },
         ];
         let blocks: Vec<Value> = parts.iter().map(encode).collect();
         assert!(decode_stored(blocks).is_some_and(|back| back == parts));
+    }
+
+    #[test]
+    fn no_caller_says_whose_reasoning_it_is() {
+        let mut problems = Problems::default();
+        let block = json!({"type": "thinking", "thinking": "hm", "driver": "provider-alpha"});
+        decode(block, Path::Name("m"), &mut problems);
+        assert!(!problems.is_empty());
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub const DEFAULT_MODEL: &str = "alpha-sonnet-4-6";
 
 /// Names of this surface that differ from those of a chat.
 const WORDS: Words = Words {
-    request: &[("tool_choice", "tool_choice.name")],
+    request: &[("max_output_tokens", "max_tokens"), blocks::PARALLEL_WORD],
     tool: &[],
     part: &[
         ("call_id", "tool_call_id"),
@@ -107,11 +107,12 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
         at: 0,
         parts: said.places,
     };
-    let places = Places::new(
+    let mut places = Places::new(
         vec![PartPlace::alone(Place::Field("system"))],
         vec![turn],
         &WORDS,
     );
+    blocks::place_tool_choice(tool_choice.as_ref(), &mut places);
     let overrides_system = system.is_some();
     let chat = ChatRequest {
         model,
@@ -445,6 +446,21 @@ mod tests {
             request.chat.stream && request.store.is_none() && request.conversation_id.is_none()
         );
         assert_eq!(request.chat.messages.len(), 1);
+    }
+
+    #[test]
+    fn what_a_driver_refuses_has_the_name_of_the_body() {
+        let tool = r#"{"name":"f","input_schema":{"type":"object"}}"#;
+        let named = |choice: &str, place: &str| {
+            let body = format!(r#"{{"message":"hi","tools":[{tool}],"tool_choice":{choice}}}"#);
+            decode(body.as_bytes()).ok().unwrap().places.name(place)
+        };
+        let (auto, named_one) = (r#"{"type":"auto"}"#, r#"{"type":"tool","name":"f"}"#);
+        assert_eq!(named(auto, "tool_choice"), "tool_choice");
+        assert_eq!(named(named_one, "tool_choice"), "tool_choice.name");
+        assert_eq!(named(auto, "max_output_tokens"), "max_tokens");
+        let parallel = "tool_choice.disable_parallel_tool_use";
+        assert_eq!(named(auto, "parallel_tool_calls"), parallel);
     }
 
     #[test]

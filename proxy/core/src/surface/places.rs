@@ -96,7 +96,8 @@ impl Places {
     }
 
     /// What the body calls a place of the chat: `messages[1].content[0].arguments` is `messages[2].content[1].input`
-    /// there. A place that the body does not have keeps its name.
+    /// there. Drivers know the chat by the names of `provider.wit`, which differ in `max_output_tokens`. A place that
+    /// the body does not have keeps its name.
     pub fn name(&self, place: &str) -> String {
         let moved = self.moved.iter().find(|(of_chat, _)| of_chat == place);
         let named = match moved {
@@ -132,8 +133,10 @@ impl Places {
                 Some(format!("tools[{at}]{separator}{field}{behind}"))
             }
             _ => {
-                let named = word(request, place);
-                Some(named.strip_prefix("ext.must-").unwrap_or(named).to_owned())
+                // A parameter without a field of its own has its bare name in the body too.
+                let bare = place.strip_prefix("ext.").unwrap_or(place);
+                let bare = bare.strip_prefix("must-").unwrap_or(bare);
+                Some(word(request, bare).to_owned())
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::fact::Fact;
 use crate::feature::INTEGRATIONS;
 use crate::gateway::Gateway;
 use crate::inference::{Call, Opened, Route, open};
-use crate::integration::{self, Bound};
+use crate::integration::{self, Way};
 use crate::place::located;
 use crate::policy::models::ModelRoute;
 use crate::provider::Provider;
@@ -107,17 +107,30 @@ pub(crate) type Opening = BoxFuture<'static, Result<Opened, Fault>>;
 
 /// Everything that the call to the provider needs, taken out of the exchange.
 pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
-    let chat = given(exchange.facts.chat.take(), "the chat")?;
+    let mut chat = given(exchange.facts.chat.take(), "the chat")?;
     let (gateway, policy) = (&exchange.gateway, &exchange.policy);
     let caller = given(exchange.facts.caller.as_ref(), "the caller")?;
     let index = *given(exchange.facts.model.as_ref(), "the model")?;
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
-    let routes = model
-        .routes
-        .iter()
-        .map(|way| route(gateway, caller, own.as_deref(), way))
+    // What a caller brings is taken for what the model's first provider said. Of a stored turn the store knows better,
+    // or does not know.
+    let is_stored = exchange
+        .facts
+        .thread
+        .as_ref()
+        .is_some_and(|thread| thread.continues);
+    if let Some(first) = model.routes.first().filter(|_| !is_stored) {
+        chat.reasoned_by(&Arc::from(first.driver.as_str()));
+    }
+    let ways = payable(&model.routes, |way| {
+        let own = own.as_deref()?;
+        own.find(&caller.default_project_id, &way.provider)
+    });
+    let routes = ways
+        .into_iter()
+        .map(|(way, own)| route(gateway, caller, own, way))
         .collect();
     Ok(Call {
         gateway: Arc::clone(gateway),
@@ -136,13 +149,27 @@ fn witnessed(exchange: &Exchange, chat: ChatRequest) -> Arc<ChatRequest> {
     chat
 }
 
+/// The routes that may be tried, each with the organization's own credential for it. Behind one that has such a
+/// credential there is none without: who pays does not change unasked (contract 11).
+fn payable<W>(
+    ways: &[ModelRoute],
+    own: impl Fn(&ModelRoute) -> Option<W>,
+) -> Vec<(&ModelRoute, Option<W>)> {
+    let mut is_own = false;
+    let found = ways.iter().filter_map(|way| {
+        let own = own(way);
+        is_own |= own.is_some();
+        (own.is_some() || !is_own).then_some((way, own))
+    });
+    found.collect()
+}
+
 fn route(
     gateway: &Gateway,
     caller: &Caller,
-    own: Option<&Bound>,
+    own: Option<&Arc<Way>>,
     way: &ModelRoute,
 ) -> Result<Route, Fault> {
-    let own = own.and_then(|own| own.find(&caller.default_project_id, &way.provider));
     let provider = match own {
         Some(own) => own.provider()?,
         None => operators_provider(gateway, caller.mode, &way.provider)?,
@@ -167,4 +194,29 @@ fn operators_provider<'g>(
     };
     let provider = providers.get(name);
     provider.ok_or_else(|| Fault::unavailable(format_args!("provider {name} is not configured")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_organization_that_pays_itself_goes_on_paying() {
+        let way = |provider: &str| ModelRoute {
+            provider: provider.to_owned(),
+            driver: String::new(),
+            upstream_model: String::new(),
+        };
+        let ways = ["operators", "own", "operators", "own"].map(way);
+        let payers = |ways: &[ModelRoute]| {
+            let own = |way: &ModelRoute| (way.provider == "own").then_some(());
+            let found = payable(ways, own);
+            found
+                .iter()
+                .map(|(_, own)| own.is_some())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(payers(&ways), [false, true, true]);
+        assert_eq!(payers(&ways[..1]), [false]);
+    }
 }

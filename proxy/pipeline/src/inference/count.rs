@@ -40,7 +40,8 @@ async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
     if !route.driver.counts_tokens() {
         return Ok((estimated(call).await?, Health::Unknown));
     }
-    let request = route.request(&call.chat);
+    let chat = call.chat.for_driver(route.driver.id());
+    let request = route.request(&chat);
     let answer = route.driver.count_tokens(&request).await;
     let upstream = match answer.map_err(before_sending)? {
         TokenAnswer::Known(tokens) => return Ok((tokens, Health::Unknown)),

@@ -114,16 +114,17 @@ fn reported(fault: &DriverFault, cause: &str) -> Fault {
             None => rejected("provider_rejected"),
         },
         DriverFaultKind::ContextTooLong => rejected("context_too_long"),
-        DriverFaultKind::RateLimited | DriverFaultKind::Overloaded => match fault.retry_after_ms {
-            Some(wait_ms) => failed().retry_after(passed_on(wait_ms)),
-            None => failed(),
-        },
-        DriverFaultKind::UpstreamAuth
+        DriverFaultKind::RateLimited
+        | DriverFaultKind::Overloaded
+        | DriverFaultKind::UpstreamAuth
         | DriverFaultKind::ModelUnavailable
         | DriverFaultKind::UpstreamFailure
         | DriverFaultKind::Protocol
         | DriverFaultKind::Internal
-        | DriverFaultKind::Other => failed(),
+        | DriverFaultKind::Other => match fault.retry_after_ms {
+            Some(wait_ms) => failed().retry_after(passed_on(wait_ms)),
+            None => failed(),
+        },
     }
 }
 
@@ -218,10 +219,14 @@ mod tests {
 
     #[test]
     fn a_providers_wait_is_passed_on_in_whole_seconds() {
-        assert_eq!(
-            fault(DriverFaultKind::RateLimited).retry_after_seconds(),
-            Some(2)
-        );
+        for kind in [
+            DriverFaultKind::RateLimited,
+            DriverFaultKind::Overloaded,
+            DriverFaultKind::UpstreamFailure,
+            DriverFaultKind::Other,
+        ] {
+            assert_eq!(fault(kind).retry_after_seconds(), Some(2), "{kind:?}");
+        }
     }
 
     #[test]

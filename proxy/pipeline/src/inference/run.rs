@@ -1,5 +1,6 @@
 //! Opening a run and pulling its events.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ pub struct Call {
     pub gateway: Arc<Gateway>,
     /// In the order in which they are tried; at least one. What keeps one of them from being tried matters only once it
     /// is its turn.
-    pub routes: Vec<Result<Route, Fault>>,
+    pub routes: VecDeque<Result<Route, Fault>>,
     pub chat: Arc<ChatRequest>,
     /// When the caller's request head was complete.
     pub received: Instant,
@@ -59,6 +60,8 @@ pub type Opened = (EventSource, Vec<ChatEvent>);
 /// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
 pub struct EventSource {
     provider: Arc<Provider>,
+    /// Id of the driver.
+    driver: Arc<str>,
     run: Option<DriverRun>,
     body: Box<dyn InboundBody>,
     framing: Framing,
@@ -89,7 +92,7 @@ pub(super) async fn on_a_route<T>(
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
 ) -> Result<T, Fault> {
     let mut failures = Failures::default();
-    for route in std::mem::take(&mut call.routes) {
+    while let Some(route) = call.routes.pop_front() {
         let route = match route {
             Ok(route) => route,
             Err(fault) if fault.retryable => {
@@ -163,12 +166,14 @@ fn open_circuit(wait: Duration, name: &str) -> Fault {
 }
 
 async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure> {
-    let started = route.driver.start(&route.request(&call.chat)).await;
+    let chat = call.chat.for_driver(route.driver.id());
+    let started = route.driver.start(&route.request(&chat)).await;
     let (mut run, upstream) = started.map_err(before_sending)?;
     let answer = send(call, route, upstream).await?;
     let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
     let mut source = EventSource {
         provider: Arc::clone(&route.provider),
+        driver: route.driver.id().into(),
         run: Some(run),
         body: answer.body,
         framing,
@@ -178,6 +183,10 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         broken_off: None,
     };
     let mut events = Vec::new();
+    if !call.chat.stream && call.may_go_on() {
+        source.all(&mut events).await?;
+        return Ok(((source, events), Health::Answering));
+    }
     // A sign of life is no answer: a provider may give one and refuse after all, and another route can still be tried.
     while events.is_empty() {
         let pulled = source.pull(&mut events).await;
@@ -202,6 +211,13 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
 fn is_opened_by(framing: Framing, events: &[ChatEvent]) -> bool {
     let is_end = |event: &ChatEvent| matches!(event, ChatEvent::Finished(_));
     framing != Framing::WholeBody && !events.is_empty() && !events.iter().any(is_end)
+}
+
+impl Call {
+    /// Whether another route can be tried if the one under way fails.
+    fn may_go_on(&self) -> bool {
+        self.routes.iter().any(Result::is_ok)
+    }
 }
 
 impl Route {
@@ -232,12 +248,13 @@ pub(super) async fn send(
     } = route;
     let UpstreamRequest {
         method,
-        mut path,
+        path,
         mut headers,
         body,
         framing,
     } = upstream;
     defaults(&mut headers, framing);
+    let mut path = provider.target.below(&path).to_owned();
     if let Some(own) = own {
         own.admit(&path)?;
         own.touch(&call.gateway, moment::now());
@@ -289,6 +306,11 @@ fn defaults(headers: &mut HeaderMap, framing: Framing) {
 }
 
 impl EventSource {
+    /// Whose the reasoning of this run is.
+    pub fn driver(&self) -> &Arc<str> {
+        &self.driver
+    }
+
     /// Who pays for this run.
     pub fn billed_to(&self) -> BilledTo {
         self.provider.billed_to
@@ -316,6 +338,28 @@ impl EventSource {
                 }
                 fault
             })
+    }
+
+    /// Appends all events of a run whose caller hears of it only once it has ended: until then another route can take
+    /// its place. Signs of life and counts that a later one replaces are left out.
+    async fn all(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
+        let mut usage = None;
+        let mut more = Vec::new();
+        while self.pull(&mut more).await? {
+            for event in more.drain(..) {
+                match event {
+                    ChatEvent::KeepAlive => {}
+                    ChatEvent::Usage(_) => usage = Some(event),
+                    ChatEvent::Finished(_) => {
+                        events.extend(usage);
+                        events.push(event);
+                        return Ok(());
+                    }
+                    event => events.push(event),
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn pull(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Failure> {
@@ -388,13 +432,7 @@ impl EventSource {
         };
         let rest = self.pending.split_off(end + 1);
         let lines = std::mem::replace(&mut self.pending, rest);
-        for line in lines
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            run.push_bytes(line, events).await.map_err(Failure::from)?;
-        }
-        Ok(())
+        run.push_lines(&lines, events).await.map_err(Failure::from)
     }
 
     /// What is left when the body has ended: the last event, the last line or the whole body.
@@ -410,13 +448,16 @@ impl EventSource {
                     .map_err(Failure::from)?;
                 self.frames.clear();
             }
-        } else if self.framing == Framing::WholeBody || !self.pending.is_empty() {
-            run.push_bytes(&self.pending, events)
-                .await
-                .map_err(Failure::from)?;
-            self.pending.clear();
+            return Ok(());
         }
-        Ok(())
+        let pending = std::mem::take(&mut self.pending);
+        let pushed = match self.framing {
+            Framing::JsonLines => run.push_lines(&pending, events).await,
+            Framing::WholeBody => run.push_bytes(&pending, events).await,
+            // Events and chunks are handed over as they come.
+            Framing::Sse | Framing::Raw => return Ok(()),
+        };
+        pushed.map_err(Failure::from)
     }
 
     async fn close(&mut self, end: StreamEnd, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {

@@ -57,6 +57,7 @@ impl Thoughts {
                 let place = Place(message, at);
                 let Part::Reasoning {
                     signature: Some(signature),
+                    driver,
                     ..
                 } = &*part
                 else {
@@ -75,11 +76,13 @@ impl Thoughts {
                 let original = Part::Reasoning {
                     text,
                     signature: Some(signature),
+                    driver: driver.clone(),
                 };
                 thoughts.originals.push((place, original));
                 // Nothing to read.
                 *part = Part::RedactedReasoning {
                     data: String::new(),
+                    driver: None,
                 };
             }
         }

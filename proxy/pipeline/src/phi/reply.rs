@@ -9,6 +9,7 @@ use svc_core::id::IdKind;
 use svc_core::phi::{
     Inquiry, ReplyRedactor, ReplyRestorer, RestoreTable, Step, TextScan, looks_sealed,
 };
+use svc_core::surface::blocks::tool_name_is_valid;
 use tokio::runtime::Handle;
 
 use svc_store::{Store, tenant};
@@ -40,8 +41,11 @@ pub(crate) struct ReplyGuard {
     org_id: String,
 }
 
-/// In place of the name of a tool that the request did not name and that holds PHI.
+/// In place of the name of a tool that the request did not name and that holds PHI, or that no request could name.
 const NAMELESS_TOOL: &str = "unnamed_tool";
+
+/// A history may name no longer one on every surface and at every provider kind (wire.md 2, point 8).
+const MAX_TOLD_NAME_CHARS: usize = 64;
 
 /// Where the events of a reply go once they have been judged.
 pub(crate) struct Outlet<'o> {
@@ -118,7 +122,10 @@ impl ReplyGuard {
         Ok(match event {
             ChatEvent::ToolCallStart { index, id, name } => {
                 let is_known = self.chat.tools.iter().any(|tool| tool.name == name);
-                let name = if is_known || is_clean(&name, scan, policy).await? {
+                let is_told = is_known
+                    || (tool_name_is_valid(&name, MAX_TOLD_NAME_CHARS)
+                        && is_clean(&name, scan, policy).await?);
+                let name = if is_told {
                     name
                 } else {
                     NAMELESS_TOOL.to_owned()

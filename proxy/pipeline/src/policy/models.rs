@@ -451,7 +451,8 @@ fn unknown_providers(
     for provider in std::iter::once(&entry.provider).chain(ways) {
         if !providers.contains(provider.get_ref()) {
             let message = format!(
-                "model {}: unknown provider {}; known are {}",
+                "model {}: unknown provider {}; known are {}; a further one needs an address in the configuration, which \
+                 is read at startup",
                 entry.id,
                 provider.get_ref(),
                 providers.join(", ")

@@ -96,14 +96,18 @@ impl Order {
                     provider_model,
                 }
             }
-            wit::Event::Text(text) => ChatEvent::Text(text),
-            wit::Event::Reasoning(text) => ChatEvent::Reasoning(text),
+            wit::Event::Text(text) => ChatEvent::Text(without_nul(text)),
+            wit::Event::Reasoning(text) => ChatEvent::Reasoning(without_nul(text)),
             wit::Event::ReasoningSignature(text) => ChatEvent::ReasoningSignature(text),
             wit::Event::RedactedReasoning(data) => ChatEvent::RedactedReasoning { data },
             wit::Event::ToolCallStart((index, id, name)) => {
                 if index as usize != self.calls.len() || self.calls.len() == MAX_TOOL_CALLS {
                     return Err(PluginError::Contract("tool calls are not numbered densely").into());
                 }
+                if name.is_empty() {
+                    return Err(protocol("nameless_tool_call").into());
+                }
+                let (id, name) = (without_nul(id), without_nul(name));
                 // A result finds its call by the id alone.
                 if id.is_empty() || self.calls.iter().any(|call| call.id == id) {
                     return Err(protocol("ambiguous_tool_call").into());
@@ -116,14 +120,15 @@ impl Order {
                 ChatEvent::ToolCallStart { index, id, name }
             }
             wit::Event::ToolCallDelta((index, fragment)) => {
-                match self.open_call(index)?.arguments.take(fragment) {
+                let arguments = &mut self.open_call(index)?.arguments;
+                match arguments.take(without_nul(fragment)) {
                     Some(fragment) => ChatEvent::ToolCallDelta { index, fragment },
                     None => return Ok(()),
                 }
             }
             wit::Event::ToolCallEnd(index) => return self.end_call(index, events),
             wit::Event::ProviderToolCompleted((tool_type, item_id)) => {
-                let tool_type = shown_word(tool_type);
+                let (tool_type, item_id) = (shown_word(tool_type), without_nul(item_id));
                 ChatEvent::ProviderToolCompleted { tool_type, item_id }
             }
             wit::Event::Usage(usage) => ChatEvent::Usage(usage_from_wit(usage)?),
@@ -178,7 +183,8 @@ impl Order {
     }
 
     /// A stop sequence is told to the caller as it is. One that nobody asked for could be anything that the provider
-    /// was told.
+    /// was told. Whether a reply that came to its end waits for results is told by its calls: providers have more than
+    /// one word for it.
     fn finish(&self, finish: wit::Finish) -> Finish {
         let wit::Finish {
             reason,
@@ -188,9 +194,13 @@ impl Order {
         } = finish;
         Finish {
             reason: match reason {
-                wit::FinishReason::End => FinishReason::Stop,
+                wit::FinishReason::End | wit::FinishReason::ToolCalls => {
+                    match self.calls.is_empty() {
+                        true => FinishReason::Stop,
+                        false => FinishReason::ToolCalls,
+                    }
+                }
                 wit::FinishReason::MaxTokens => FinishReason::Length,
-                wit::FinishReason::ToolCalls => FinishReason::ToolCalls,
                 wit::FinishReason::Refusal => FinishReason::Refusal,
                 wit::FinishReason::ContentFilter => FinishReason::ContentFilter,
                 wit::FinishReason::Other => FinishReason::Other,
@@ -234,6 +244,15 @@ fn content_bytes(event: &wit::Event) -> Option<usize> {
         | wit::Event::Other(_) => return None,
     };
     Some(bytes + EVENT_BYTES)
+}
+
+/// Text that a caller can send back: no request may hold NUL (contract 1.2).
+fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
 }
 
 /// An answer that no caller could go on from, whatever its driver made of it.
@@ -532,6 +551,46 @@ mod tests {
             let expected = DriverFailure::Fault(protocol("ambiguous_tool_call"));
             assert_eq!(taken, Err(expected));
         }
+    }
+
+    #[test]
+    fn a_call_without_a_name_is_the_providers_fault() {
+        let nameless = wit::Event::ToolCallStart((0, "id".to_owned(), String::new()));
+        let taken = Order::default().take(vec![started(), nameless], &mut Vec::new());
+        let expected = DriverFailure::Fault(protocol("nameless_tool_call"));
+        assert_eq!(taken, Err(expected));
+    }
+
+    #[test]
+    fn what_could_not_be_sent_back_is_replaced() {
+        let text = wit::Event::Text("a\0b".to_owned());
+        let pieces = ["{\"a\":\"\0", "\\u00", "00\"}"].map(|fragment| piece(0, fragment));
+        let sent = [text, call(0)].into_iter().chain(pieces).chain([end(0)]);
+        let expected = ["a\u{fffd}b", "0 {\"a\":\"\u{fffd}", "0 \\ufffd\"}", "end 0"];
+        assert_eq!(told(sent), expected);
+    }
+
+    #[test]
+    fn a_reply_waits_for_results_where_it_has_calls() {
+        use wit::FinishReason::{End, MaxTokens, ToolCalls};
+        let reason_of = |sent: Vec<wit::Event>, reason| {
+            let sent = [vec![started()], sent, vec![finished_by(reason)]].concat();
+            let mut events = Vec::new();
+            assert!(Order::default().take(sent, &mut events).is_ok());
+            match events.pop() {
+                Some(ChatEvent::Finished(finish)) => Some(finish.reason),
+                _ => None,
+            }
+        };
+        let called = || vec![call(0), end(0)];
+        for reason in [End, ToolCalls] {
+            let waits = reason_of(called(), reason);
+            assert_eq!(waits, Some(FinishReason::ToolCalls));
+            let is_over = reason_of(vec![piece_of_text()], reason);
+            assert_eq!(is_over, Some(FinishReason::Stop));
+        }
+        let cut = reason_of(called(), MaxTokens);
+        assert_eq!(cut, Some(FinishReason::Length));
     }
 
     #[test]

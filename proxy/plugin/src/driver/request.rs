@@ -111,11 +111,17 @@ fn part(part: &Part) -> wit::Part {
             is_error: *is_error,
             content: content.iter().map(result_part).collect(),
         }),
-        Part::Reasoning { text, signature } => wit::PartBody::Reasoning(wit::Reasoning {
+        Part::Reasoning {
+            text,
+            signature,
+            driver: _,
+        } => wit::PartBody::Reasoning(wit::Reasoning {
             text: text.clone(),
             signature: signature.clone(),
         }),
-        Part::RedactedReasoning { data } => wit::PartBody::RedactedReasoning(data.clone()),
+        Part::RedactedReasoning { data, driver: _ } => {
+            wit::PartBody::RedactedReasoning(data.clone())
+        }
     };
     wit::Part {
         body,

@@ -132,6 +132,22 @@ impl DriverRun {
         self.push_ranges(data, &[frame], events).await
     }
 
+    /// As [`DriverRun::push`], for lines: one frame for each that is not blank, without its end.
+    ///
+    /// # Errors
+    /// [`DriverFailure`]; the run is over then.
+    pub async fn push_lines(
+        &mut self,
+        lines: &[u8],
+        events: &mut Vec<ChatEvent>,
+    ) -> Result<(), Failed<DriverFailure>> {
+        let frames = frames_of(lines).map_err(|error| self.version.failed(error.into()))?;
+        if frames.is_empty() {
+            return Ok(());
+        }
+        self.push_ranges(lines, &frames, events).await
+    }
+
     async fn push_ranges(
         &mut self,
         data: &[u8],
@@ -234,9 +250,58 @@ fn laid_out(frames: &[Frame]) -> Result<(Vec<u8>, Vec<wit::Frame>), PluginError>
     Ok((buffer, ranges))
 }
 
+/// The lines that are not blank, each without its line feed and the carriage return before that.
+fn frames_of(lines: &[u8]) -> Result<Vec<wit::Frame>, PluginError> {
+    let mut frames = Vec::new();
+    let mut start = 0;
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        if !text.trim_ascii().is_empty() {
+            frames.push(wit::Frame {
+                name_start: 0,
+                name_end: 0,
+                data_start: offset(start)?,
+                data_end: offset(start + text.len())?,
+            });
+        }
+        start += line.len();
+    }
+    Ok(frames)
+}
+
+fn offset(bytes: usize) -> Result<u32, PluginError> {
+    u32::try_from(bytes).map_err(|_| PluginError::TooLarge)
+}
+
 fn append(buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<(u32, u32), PluginError> {
-    let start = u32::try_from(buffer.len()).map_err(|_| PluginError::TooLarge)?;
+    let start = offset(buffer.len())?;
     buffer.extend_from_slice(bytes);
-    let end = u32::try_from(buffer.len()).map_err(|_| PluginError::TooLarge)?;
-    Ok((start, end))
+    Ok((start, offset(buffer.len())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_that_says_something_is_a_frame_of_one_push() {
+        let cut = |lines: &str| {
+            let frames = frames_of(lines.as_bytes()).ok()?;
+            let texts = frames.iter().map(|frame| {
+                let range = frame.data_start as usize..frame.data_end as usize;
+                lines.get(range).map(str::to_owned)
+            });
+            texts.collect::<Option<Vec<_>>>()
+        };
+        let expected = Some(vec!["{\"a\":1}".to_owned(), " {}".to_owned()]);
+        for lines in [
+            "{\"a\":1}\n {}\n",
+            "{\"a\":1}\r\n {}\r\n",
+            "\n{\"a\":1}\n\n\r\n \n {}",
+        ] {
+            assert_eq!(cut(lines), expected, "{lines:?}");
+        }
+        assert_eq!(cut("\r\n\n \r\n\r"), Some(Vec::new()));
+    }
 }

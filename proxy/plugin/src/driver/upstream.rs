@@ -2,6 +2,7 @@
 //! displace a credential.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use svc_core::query::parameters;
 
 use super::{AuthPlacement, Framing, UpstreamRequest, wit_types as wit};
 use crate::error::PluginError;
@@ -46,6 +47,11 @@ pub(super) fn check(
     } = request;
     if !is_path(&path) {
         return Err(PluginError::Contract("the upstream path leaves its place"));
+    }
+    if brings_credential(&path, auth) {
+        return Err(PluginError::Contract(
+            "the upstream path has the parameter of the credential",
+        ));
     }
     if headers.len() > MAX_HEADERS {
         return Err(PluginError::Contract("too many upstream headers"));
@@ -93,6 +99,19 @@ fn is_path(path: &str) -> bool {
         && path.len() <= MAX_PATH_BYTES
         && path.bytes().all(|byte| byte.is_ascii_graphic())
         && !ESCAPES.iter().any(|escape| lower.contains(escape))
+}
+
+/// Whether the query has the parameter in which the host puts the credential, escaped or not: which of two a provider
+/// reads is its own choice.
+fn brings_credential(path: &str, auth: &AuthPlacement) -> bool {
+    let (AuthPlacement::Query { name: credential }, Some((_, query))) =
+        (auth, path.split_once('?'))
+    else {
+        return false;
+    };
+    // Some servers part parameters at a semicolon too.
+    let mut parts = query.split(';').flat_map(parameters);
+    parts.any(|parameter| parameter.name.eq_ignore_ascii_case(credential))
 }
 
 fn is_forbidden(name: &HeaderName, auth: &AuthPlacement) -> bool {
@@ -154,5 +173,28 @@ mod tests {
         ] {
             assert!(check(request("/v1", header), &auth).is_err(), "{header:?}");
         }
+    }
+
+    #[test]
+    fn the_parameter_of_the_credential_is_the_hosts_alone() {
+        let auth = AuthPlacement::Query {
+            name: "key".to_owned(),
+        };
+        let accept = ("accept", "text/event-stream");
+        for path in ["/v1", "/key=x", "/v1?monkey=1", "/v1?alt=sse&keys=1&a=key"] {
+            assert!(check(request(path, accept), &auth).is_ok(), "{path}");
+        }
+        for path in [
+            "/v1?key=mine",
+            "/v1?alt=sse&key=mine",
+            "/v1?key",
+            "/v1?Key=mine",
+            "/v1?%6bey=mine",
+            "/v1?a=b;key=mine",
+        ] {
+            assert!(check(request(path, accept), &auth).is_err(), "{path}");
+        }
+        // Where the credential is elsewhere, the name is the provider's.
+        assert!(check(request("/v1?key=a", accept), &AuthPlacement::None).is_ok());
     }
 }

@@ -242,7 +242,7 @@ async fn every_refused_folder_of_an_id_is_told() {
     }
     let error = stage.open().await.status().remove(0).last_error.unwrap();
     assert!(
-        error.contains("7.7.2: describe") && error.contains("7.7.3: describe"),
+        error.contains("7.7.2 in a: describe") && error.contains("7.7.3 in b: describe"),
         "{error}"
     );
 }

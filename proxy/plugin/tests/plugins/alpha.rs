@@ -75,13 +75,16 @@ async fn every_part_has_its_block() {
                 Part::Reasoning {
                     text: "hm".to_owned(),
                     signature: Some("sig".to_owned()),
+                    driver: None,
                 },
                 Part::Reasoning {
                     text: "foreign".to_owned(),
                     signature: None,
+                    driver: None,
                 },
                 Part::RedactedReasoning {
                     data: "sealed".to_owned(),
+                    driver: None,
                 },
                 Part::text(""),
                 call("toolu_1", "look_up"),
@@ -472,11 +475,11 @@ async fn a_whole_answer_gives_the_events_of_a_stream() {
     expected.splice(6..8, ["delta 0 {\"q\":1}"]);
     // That the last input is empty shows at once, not by what follows.
     expected[9..12].rotate_left(1);
-    *expected.last_mut().unwrap() = "finished stop stop_sequence Some(\"END\")";
+    *expected.last_mut().unwrap() = "finished tool_calls stop_sequence Some(\"END\")";
     assert_eq!(words_of(&answer).await, expected);
     // Nobody asked to stop there.
     answer["stop_sequence"] = json!("END of Jane Doe");
-    *expected.last_mut().unwrap() = "finished stop stop_sequence None";
+    *expected.last_mut().unwrap() = "finished tool_calls stop_sequence None";
     assert_eq!(words_of(&answer).await, expected);
 }
 

@@ -101,9 +101,11 @@ fn everything() -> ChatRequest {
                 Part::Reasoning {
                     text: "hm".to_owned(),
                     signature: Some("sig".to_owned()),
+                    driver: None,
                 },
                 Part::RedactedReasoning {
                     data: "sealed".to_owned(),
+                    driver: None,
                 },
                 Part::text("I look. "),
                 Part::text("Now."),

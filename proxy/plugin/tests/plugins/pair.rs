@@ -72,6 +72,7 @@ fn full() -> ChatRequest {
                 Part::Reasoning {
                     text: "hm".to_owned(),
                     signature: Some("sig".to_owned()),
+                    driver: None,
                 },
                 Part::text("I look."),
                 call("call_1", "look_up"),

@@ -181,10 +181,11 @@ fn sealed_data_that_anybody_can_open_is_no_secret() {
     let mut request = chat(vec![assistant("")]);
     request.messages[0].content = vec![Part::RedactedReasoning {
         data: base64(&format!("{SSN} ").repeat(8)),
+        driver: None,
     }];
     guard(&mut request, VALUES, &mut PlaceholderMap::default());
     match &request.messages[0].content[0] {
-        Part::RedactedReasoning { data } => assert_eq!(data, "[SSN_1]"),
+        Part::RedactedReasoning { data, .. } => assert_eq!(data, "[SSN_1]"),
         _ => panic!("no reasoning"),
     }
 }

@@ -49,8 +49,12 @@ fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
         Part::Reasoning {
             text: plant(),
             signature: Some(plant()),
+            driver: None,
         },
-        Part::RedactedReasoning { data: plant() },
+        Part::RedactedReasoning {
+            data: plant(),
+            driver: None,
+        },
         Part::ToolCall(ToolCall {
             id: plant(),
             name: plant(),
@@ -189,8 +193,10 @@ fn dump_part(part: &Part, out: &mut Vec<String>) {
             out.push(call_id.clone());
             content.iter().for_each(|part| dump_part(part, out));
         }
-        Part::Reasoning { text, signature } => out.extend([text.clone(), format!("{signature:?}")]),
-        Part::RedactedReasoning { data } => out.push(data.clone()),
+        Part::Reasoning {
+            text, signature, ..
+        } => out.extend([text.clone(), format!("{signature:?}")]),
+        Part::RedactedReasoning { data, .. } => out.push(data.clone()),
     }
     out.push(format!("{:?}", part.cache_mark()));
 }
@@ -312,6 +318,7 @@ fn sealed_data_goes_back_unchanged() {
     let mut chat = chat(vec![assistant("")]);
     chat.messages[0].content = vec![Part::RedactedReasoning {
         data: sealed.clone(),
+        driver: None,
     }];
     assert!(TextScan::of(&mut chat).text().is_empty());
     guard(

@@ -29,14 +29,15 @@ pub(super) const MAX_NAME_CHARS: usize = 64;
 /// Names of this surface that differ from those of a chat.
 const WORDS: Words = Words {
     request: &[
-        ("tool_choice", "tool_choice.function.name"),
+        ("max_output_tokens", "max_tokens"),
+        ("stop_sequences", "stop"),
         ("response_format.name", "response_format.json_schema.name"),
         (
             "response_format.strict",
             "response_format.json_schema.strict",
         ),
         (SCHEMA, "response_format.json_schema.schema"),
-        ("ext.must-effort", "reasoning_effort"),
+        ("effort", "reasoning_effort"),
     ],
     tool: &[
         ("name", "function.name"),
@@ -75,9 +76,9 @@ pub fn decode(body: &[u8]) -> Result<Decoded, Fault> {
     let (messages, turns) = into_messages(turns);
     let mut places = Places::new(system.places, turns, &WORDS);
     let tools = tools(&mut fields, &mut problems);
-    let tool_choice = tool_choice(&mut fields, &tools, &mut problems);
+    let tool_choice = tool_choice(&mut fields, &tools, &mut places, &mut problems);
     let parallel_tool_calls = fields.boolean("parallel_tool_calls", &mut problems);
-    let max_tokens = max_tokens(&mut fields, &mut problems);
+    let max_tokens = max_tokens(&mut fields, &mut places, &mut problems);
     let stream = fields.boolean("stream", &mut problems).unwrap_or(false);
     let temperature = fields.number("temperature", 0.0..=MAX_TEMPERATURE, &mut problems);
     let response_format = response_format(&mut fields, &mut places, &mut problems);
@@ -132,7 +133,11 @@ fn only_some(fields: &mut Fields<'_>, problems: &mut Problems) -> Map<String, Va
 const EFFORTS: &[&str] = &["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// `max_tokens`, or its newer name (wire.md 3).
-fn max_tokens(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
+fn max_tokens(
+    fields: &mut Fields<'_>,
+    places: &mut Places,
+    problems: &mut Problems,
+) -> Option<u32> {
     let names = ["max_completion_tokens", "max_tokens"];
     let [newer, older] = names.map(|name| {
         let limit = fields.count(name, 1, problems)?;
@@ -145,6 +150,9 @@ fn max_tokens(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<u32> {
         && newer != older
     {
         problems.add("max_tokens", "differs from max_completion_tokens");
+    }
+    if newer.is_some() {
+        places.move_to("max_output_tokens", "max_completion_tokens");
     }
     newer.or(older)
 }
@@ -284,10 +292,14 @@ fn tool(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<Tool> {
     })
 }
 
+/// Where the function to call is named.
+const NAME_OF_CHOICE: &str = "tool_choice.function.name";
+
 /// A word, or the function to call.
 fn tool_choice(
     fields: &mut Fields<'_>,
     tools: &[Tool],
+    places: &mut Places,
     problems: &mut Problems,
 ) -> Option<ToolChoice> {
     let choice = match fields.take("tool_choice")? {
@@ -300,7 +312,10 @@ fn tool_choice(
                 return None;
             }
         },
-        other => ToolChoice::Named(named_function(other, problems)?),
+        other => {
+            places.move_to("tool_choice", NAME_OF_CHOICE);
+            ToolChoice::Named(named_function(other, problems)?)
+        }
     };
     // Both provider kinds refuse a choice without anything to choose from (wire.md 2, point 45).
     if tools.is_empty() {
@@ -308,7 +323,7 @@ fn tool_choice(
     } else if let ToolChoice::Named(name) = &choice
         && !tools.iter().any(|tool| tool.name == *name)
     {
-        problems.add("tool_choice.function.name", "names no tool of this request");
+        problems.add(NAME_OF_CHOICE, "names no tool of this request");
     }
     Some(choice)
 }

@@ -733,10 +733,19 @@ fn places_are_those_of_the_body() {
             "response_format.json_schema.schema",
         ),
         ("ext.must-effort", "reasoning_effort"),
+        ("effort", "reasoning_effort"),
         ("ext.must-seed", "seed"),
+        ("must-verbosity", "verbosity"),
+        ("parallel_tool_calls", "parallel_tool_calls"),
+        ("max_output_tokens", "max_tokens"),
+        ("stop_sequences", "stop"),
     ] {
         assert_eq!(places.name(place), named);
     }
+    let newer = json!({"max_completion_tokens": 5, "tools": tool(), "tool_choice": "auto"});
+    let places = placed(newer).places;
+    assert_eq!(places.name("max_output_tokens"), "max_completion_tokens");
+    assert_eq!(places.name("tool_choice"), "tool_choice");
     // A description became a part of the schema.
     let schema = json!({"name": "n", "description": "d", "schema": {"type": "object"}});
     let described = json!({"response_format": {"type": "json_schema", "json_schema": schema}});

@@ -166,7 +166,11 @@ fn block(part: &Part) -> Option<Value> {
     match part {
         Part::Text { text, .. } if text.is_empty() => None,
         // Clients want the signature to be there, were it empty.
-        Part::Reasoning { text, signature } => Some(json!({
+        Part::Reasoning {
+            text,
+            signature,
+            driver: _,
+        } => Some(json!({
             "type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default(),
         })),
         other => Some(blocks::encode(other)),

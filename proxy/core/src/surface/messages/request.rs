@@ -56,11 +56,13 @@ fn is_date(text: &str) -> bool {
 /// Names of this surface that differ from those of a chat.
 const WORDS: Words = Words {
     request: &[
-        ("tool_choice", "tool_choice.name"),
+        ("max_output_tokens", "max_tokens"),
         // How it chooses, whatever it names.
         ("tool_choice.type", "tool_choice"),
+        blocks::PARALLEL_WORD,
+        ("reasoning_tokens", "thinking"),
         ("metadata", "metadata.user_id"),
-        ("ext.must-effort", "output_config.effort"),
+        ("effort", "output_config.effort"),
     ],
     tool: &[],
     part: &[
@@ -174,6 +176,7 @@ fn prompt(
         fields.take("tool_choice").map_or((None, None), |value| {
             blocks::decode_tool_choice(value, Path::Name("tool_choice"), &tools, problems)
         });
+    blocks::place_tool_choice(tool_choice.as_ref(), &mut places);
     let mut ext = Map::new();
     let reasoning_tokens = thinking(fields, &mut ext, problems);
     let response_format = output_config(fields, &mut ext, &mut places, problems);
@@ -420,6 +423,7 @@ fn output_config(
     }
     let (path, value) = format?;
     let path = Path::Name(path);
+    places.move_to("response_format", path);
     places.move_to("response_format.schema", path.field("schema"));
     let mut format = Fields::of(value, path, problems)?;
     format.require("type", problems);

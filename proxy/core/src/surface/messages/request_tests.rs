@@ -643,10 +643,20 @@ fn places_are_those_of_the_body() {
         ),
         ("tool_choice", "tool_choice.name"),
         ("tool_choice.type", "tool_choice"),
+        (
+            "parallel_tool_calls",
+            "tool_choice.disable_parallel_tool_use",
+        ),
+        ("max_output_tokens", "max_tokens"),
+        ("reasoning_tokens", "thinking"),
+        ("thinking", "thinking"),
         ("stop_sequences[0]", "stop_sequences[0]"),
         ("metadata", "metadata.user_id"),
+        ("response_format", "output_config.format"),
         ("response_format.schema", "output_config.format.schema"),
         ("ext.must-effort", "output_config.effort"),
+        ("must-effort", "output_config.effort"),
+        ("effort", "output_config.effort"),
         ("ext.must-inference_geo", "inference_geo"),
         // What the body does not have.
         ("messages[9].content[0]", "messages[9].content[0]"),
@@ -656,6 +666,9 @@ fn places_are_those_of_the_body() {
     }
     let older = json!({"output_format": {"type": "json_schema", "schema": {"type": "object"}}, "system": "s"});
     let places = placed(older).places;
+    assert_eq!(places.name("response_format"), "output_format");
+    let auto = json!({"tools": tool(), "tool_choice": {"type": "auto", "disable_parallel_tool_use": true}});
+    assert_eq!(placed(auto).places.name("tool_choice"), "tool_choice");
     assert_eq!(
         places.name("response_format.schema"),
         "output_format.schema"
