@@ -293,6 +293,7 @@ impl Walk<'_, '_> {
             name,
             description,
             input_schema,
+            input_examples,
             strict: _,
             cache_mark,
         } = tool;
@@ -312,6 +313,9 @@ impl Walk<'_, '_> {
             Origin::ToolSchema,
             input_schema,
         );
+        if let Some(examples) = input_examples {
+            self.json(&place.field("input_examples"), Origin::ToolSchema, examples);
+        }
         self.mark(place, cache_mark);
     }
 
