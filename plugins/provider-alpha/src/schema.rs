@@ -1,6 +1,6 @@
-//! Schemas that kind A is to promise: it compiles them into a grammar, and takes a part of JSON Schema only. Objects are
-//! closed, and bounds that it has no words for join the description, as its vendor's own SDKs have it. What cannot be
-//! said so is nothing of it: the caller asked for a promise.
+//! Schemas that kind A is to promise: it compiles them into a grammar, and takes a part of JSON Schema only. Objects
+//! are closed, and bounds that it has no words for join the description, as its vendor's own SDKs have it. What cannot
+//! be said so is refused: the caller asked for a promise.
 
 use std::collections::BTreeSet;
 

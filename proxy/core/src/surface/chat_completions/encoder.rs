@@ -1,8 +1,8 @@
 //! Replies of the chat-completions surface, streamed and whole.
 //!
 //! A refusal stands in the place that the wire format has for one, and in the text too: clients that do not know the
-//! place would show nothing (wire.md 2, point 28). Reasoning has no place here. Text before a tool call goes out in a stream and is left out of a whole reply,
-//! whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
+//! place would show nothing (wire.md 2, point 28). Reasoning has no place here. Text before a tool call goes out in a
+//! stream and is left out of a whole reply, whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
 
 use std::io::Write as _;
 

@@ -25,8 +25,7 @@ fn is_promised(root: &Value, schema: &Value, level: usize) -> bool {
     let is_object = says_type(fields, "object");
     let inner = level + usize::from(is_object);
     has_type
-        && level <= MAX_LEVELS
-        && (!is_object || is_closed(fields))
+        && (!is_object || (level <= MAX_LEVELS && is_closed(fields)))
         && (!says_type(fields, "array") || fields.contains_key("items"))
         && fields
             .iter()
