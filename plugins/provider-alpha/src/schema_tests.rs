@@ -1,3 +1,5 @@
+//! Each rule, with a schema that it changes, passes or refuses.
+
 use serde_json::json;
 
 use super::*;
