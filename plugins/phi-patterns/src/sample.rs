@@ -15,6 +15,8 @@ const SAMPLE_WORDS: &[&str] = &[
     "example",
     "examples",
     "format",
+    "in the form",
+    "of the form",
     "such as",
     "like",
     "i.e",
@@ -295,10 +297,16 @@ mod tests {
             ssn,
             "the patient's SSN, e.g. 123-45-6789",
             "SSN in the format 123-45-6789",
+            "SSN in the form 123-45-6789",
+            "the patient's SSN, of the form 123-45-6789",
         ] {
             assert!(is(crate::kind::SSN, shown, ssn), "{shown}");
         }
-        for meant in ["SSN 123-45-6789", "Look up the patient (123-45-6789)"] {
+        for meant in [
+            "SSN 123-45-6789",
+            "Look up the patient (123-45-6789)",
+            "the patient's intake form 123-45-6789",
+        ] {
             assert!(!is(crate::kind::SSN, meant, ssn), "{meant}");
         }
         assert!(!is(

@@ -10,6 +10,7 @@ mod ids;
 mod request;
 mod response;
 pub mod run;
+mod schema;
 mod turns;
 mod wire;
 

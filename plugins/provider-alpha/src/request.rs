@@ -8,9 +8,10 @@ use driver_kit::{is_tool_name, post, user_id};
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, ToolChoice, UpstreamRequest,
+    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, Tool, ToolChoice, UpstreamRequest,
 };
 use crate::config::{self, Config};
+use crate::schema::{Of, promised};
 use crate::turns::{mark, system, turns};
 use crate::wire;
 
@@ -37,6 +38,8 @@ const EFFORT: &str = "effort";
 const THINKING: &str = "thinking";
 /// Thinking that the caller asks for beyond a budget.
 const ASKED_THINKING: &str = "must-thinking";
+/// The hint of a tool that shows arguments, and its name at kind A.
+const INPUT_EXAMPLES: &str = "input_examples";
 /// What stands in for the definition of a tool that only the history knows.
 const ANY_OBJECT: &[u8] = br#"{"type":"object"}"#;
 
@@ -150,12 +153,29 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
         tools.push(wire::Tool {
             name: &tool.name,
             description: tool.description.as_deref(),
-            input_schema: raw(&tool.input_schema, &format!("tools[{index}].input_schema"))?,
+            input_schema: input_schema(tool, index)?,
+            input_examples: input_examples(tool, index)?,
             strict: tool.strict,
             cache_control: mark(&tool.cache_mark)?,
         });
     }
     Ok(tools)
+}
+
+/// Only what is to be promised is compiled: any other schema is words for the model.
+fn input_schema(tool: &Tool, index: usize) -> Result<Box<RawValue>, DriverError> {
+    if tool.strict == Some(true) {
+        let param = format!("tools[{index}].strict");
+        promised(&tool.input_schema, Of::Arguments, &param)
+    } else {
+        raw(&tool.input_schema, &format!("tools[{index}].input_schema"))
+    }
+}
+
+fn input_examples(tool: &Tool, index: usize) -> Result<Option<Box<RawValue>>, DriverError> {
+    let hint = tool.ext.iter().find(|(name, _)| name == INPUT_EXAMPLES);
+    hint.map(|(_, examples)| raw(examples, &format!("tools[{index}].{INPUT_EXAMPLES}")))
+        .transpose()
 }
 
 /// Definitions for the tools that the history calls, by first appearance.
@@ -173,6 +193,7 @@ fn synthesised(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
                     name: &call.name,
                     description: None,
                     input_schema,
+                    input_examples: None,
                     strict: None,
                     cache_control: None,
                 });
@@ -315,7 +336,7 @@ fn output_config(chat: &ChatRequest) -> Result<Option<wire::OutputConfig<'_>>, D
         None => None,
         Some(ResponseFormat::JsonSchema(format)) => Some(wire::OutputFormat {
             kind: "json_schema",
-            schema: raw(&format.schema, "response_format")?,
+            schema: promised(&format.schema, Of::Answer, "response_format.schema")?,
         }),
         // Kind A has no plain JSON mode.
         Some(ResponseFormat::JsonObject | ResponseFormat::Other(_)) => {
@@ -345,7 +366,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::bindings::gateway::provider::types::{ErrorKind, Message, Part, Role, Tool};
+    use crate::bindings::gateway::provider::types::{ErrorKind, Message, Part, Role};
 
     fn chat() -> ChatRequest {
         let part = Part {

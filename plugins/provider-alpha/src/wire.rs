@@ -131,6 +131,8 @@ pub struct Tool<'a> {
     pub description: Option<&'a str>,
     pub input_schema: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_examples: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_control: Option<Box<RawValue>>,

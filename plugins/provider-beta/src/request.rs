@@ -1,7 +1,7 @@
 //! The canonical request as a chat-completions request.
 
 use driver_kit::fault::{invalid, unsupported};
-use driver_kit::json::{Passed, raw};
+use driver_kit::json::Passed;
 use driver_kit::{is_tool_name, post, user_id};
 
 use crate::bindings::gateway::provider::types::{
@@ -10,7 +10,7 @@ use crate::bindings::gateway::provider::types::{
 };
 use crate::ids::ids;
 use crate::messages::messages;
-use crate::schema::is_closed;
+use crate::schema::{is_closed, spelled_out};
 use crate::wire;
 
 const PATH: &str = "/v1/chat/completions";
@@ -120,7 +120,10 @@ fn tools(chat: &ChatRequest) -> Result<Vec<wire::Tool<'_>>, DriverError> {
             function: wire::Function {
                 name: &tool.name,
                 description: tool.description.as_deref(),
-                parameters: raw(&tool.input_schema, &format!("tools[{index}].input_schema"))?,
+                parameters: spelled_out(
+                    &tool.input_schema,
+                    &format!("tools[{index}].input_schema"),
+                )?,
                 strict: tool.strict,
             },
         });
@@ -176,7 +179,7 @@ fn response_format(chat: &ChatRequest) -> Result<Option<wire::ResponseFormat<'_>
             Ok(Some(wire::ResponseFormat::JsonSchema {
                 json_schema: wire::JsonSchema {
                     name,
-                    schema: raw(&format.schema, "response_format")?,
+                    schema: spelled_out(&format.schema, "response_format")?,
                     strict: format.strict,
                 },
             }))

@@ -16,6 +16,8 @@ use crate::wire::{self, Answer, Choice, Delta};
 
 /// What ends a stream.
 const DONE: &[u8] = b"[DONE]";
+/// Tells a host whose surface has a place for it that the text from here on is a refusal.
+const DECLINED: &str = "declined";
 
 /// What is known of the reply so far.
 #[derive(Default)]
@@ -114,7 +116,9 @@ impl Reply {
         }
         // A refusal must not vanish (wire notes 2, point 28).
         if let Some(text) = delta.refusal.as_deref().filter(|text| !text.is_empty()) {
-            self.declined = true;
+            if !std::mem::replace(&mut self.declined, true) {
+                events.push(Event::Other((DECLINED.to_owned(), b"true".to_vec())));
+            }
             events.push(Event::Text(text.to_owned()));
         }
         let calls = delta.tool_calls.as_deref().unwrap_or_default();

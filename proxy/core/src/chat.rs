@@ -277,6 +277,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// A JSON Schema object, as the caller gave it.
     pub input_schema: Value,
+    /// Arguments that show how the tool is used, as an array: a hint that only kind A takes.
+    pub input_examples: Option<Value>,
     /// The caller wants arguments that conform to the schema exactly.
     pub strict: Option<bool>,
     pub cache_mark: Option<Value>,
@@ -362,6 +364,8 @@ pub enum ChatEvent {
         provider_model: String,
     },
     Text(String),
+    /// All text from here on is the model's refusal, in a wire format that tells one from an answer.
+    Declined,
     Reasoning(String),
     ReasoningSignature(String),
     RedactedReasoning {
@@ -397,6 +401,8 @@ pub enum ChatEvent {
 #[derive(Clone, Default, PartialEq)]
 pub struct ChatReply {
     pub content: Vec<Part>,
+    /// What of the text is a refusal ([`ChatEvent::Declined`]).
+    pub refusal: Option<String>,
     pub usage: Usage,
     pub finish: Option<Finish>,
     /// Tools that ran at the provider: type and item id of each ([`ChatEvent::ProviderToolCompleted`]).
@@ -516,10 +522,18 @@ impl ReplyBuilder {
             | ChatEvent::RedactedReasoning { .. }
                 if self.drops_prose => {}
             ChatEvent::Started { .. } | ChatEvent::KeepAlive | ChatEvent::ToolCallEnd { .. } => {}
-            ChatEvent::Text(piece) => match self.reply.content.last_mut() {
-                Some(Part::Text { text, .. }) => text.push_str(piece),
-                _ => self.reply.content.push(Part::text(piece)),
-            },
+            ChatEvent::Declined => {
+                self.reply.refusal.get_or_insert_default();
+            }
+            ChatEvent::Text(piece) => {
+                if let Some(refusal) = &mut self.reply.refusal {
+                    refusal.push_str(piece);
+                }
+                match self.reply.content.last_mut() {
+                    Some(Part::Text { text, .. }) => text.push_str(piece),
+                    _ => self.reply.content.push(Part::text(piece)),
+                }
+            }
             ChatEvent::Reasoning(piece) => match self.reply.content.last_mut() {
                 Some(Part::Reasoning {
                     text,

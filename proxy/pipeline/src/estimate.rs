@@ -138,6 +138,7 @@ fn tool(tool: &Tool) -> Estimate {
         name,
         description,
         input_schema,
+        input_examples,
         strict: _,
         cache_mark: _,
     } = tool;
@@ -145,6 +146,7 @@ fn tool(tool: &Tool) -> Estimate {
         + text(name.as_bytes())
         + words(description.as_deref())
         + json(input_schema)
+        + input_examples.as_ref().map_or_else(Estimate::default, json)
 }
 
 fn part(part: &Part) -> Estimate {
@@ -253,6 +255,7 @@ mod tests {
             name: "look".into(),
             description: Some("z".repeat(60)),
             input_schema: json!({"type": "object", "properties": {"city": {"type": "string"}}}),
+            input_examples: None,
             strict: None,
             cache_mark: None,
         });

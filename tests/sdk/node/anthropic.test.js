@@ -209,4 +209,8 @@ test("models", async () => {
   const listed = [];
   for await (const model of connect().models.list()) listed.push(model.id);
   world.MODELS.forEach((model) => assert.ok(listed.includes(model)));
+  const model = await connect().models.retrieve(world.MODELS[0]);
+  assert.equal(model.lifecycle, "active");
+  assert.ok(model.max_input_tokens > model.max_tokens && model.max_tokens > 0);
+  assert.deepEqual([model.retires_at, model.deprecated_at, model.capabilities, model.line], Array(4).fill(null));
 });

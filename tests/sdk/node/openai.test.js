@@ -215,6 +215,35 @@ for (const model of world.MODELS) {
   });
 }
 
+test("a refusal is one in its own place", async () => {
+  const refusal = "I am sorry, I cannot help with that.";
+  const asked = {
+    model: world.MODELS[1],
+    messages: [user("Do it.")],
+    response_format: zodResponseFormat(z.object({ city: z.string() }), "weather"),
+  };
+  const head = { id: "c", created: 1, model: "m" };
+  const message = { role: "assistant", content: null, refusal };
+  const whole = { ...head, object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }] };
+  await world.expect({ raw_body: JSON.stringify(whole), content_type: "application/json" });
+  const reply = (await connect().chat.completions.parse(asked)).choices[0].message;
+  assert.deepEqual([reply.refusal, reply.content, reply.parsed], [refusal, refusal, null]);
+
+  const deltas = [{ role: "assistant", content: null, refusal: "" }, { refusal }, {}];
+  const lines = deltas.map((delta, at) => {
+    const choice = { index: 0, delta, finish_reason: at === 2 ? "stop" : null };
+    return `data: ${JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [choice] })}\n\n`;
+  });
+  await world.expect({ raw_body: `${lines.join("")}data: [DONE]\n\n`, content_type: "text/event-stream" });
+  const stream = connect().chat.completions.stream(asked);
+  const seen = [];
+  stream.on("refusal.delta", ({ delta }) => seen.push(delta)).on("refusal.done", ({ refusal }) => seen.push(refusal));
+  const streamed = (await stream.finalChatCompletion()).choices[0].message;
+  assert.equal(seen.at(-1), refusal);
+  assert.equal(seen.slice(0, -1).join(""), refusal);
+  assert.deepEqual([streamed.refusal, streamed.parsed ?? null], [refusal, null]);
+});
+
 test("models", async () => {
   const listed = [];
   for await (const model of connect().models.list()) listed.push(model.id);

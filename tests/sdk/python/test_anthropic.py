@@ -204,7 +204,11 @@ def test_structured_output(client, model):
 def test_models(client):
     listed = {entry.id for entry in client.models.list()}
     assert set(world.MODELS) <= listed
-    assert client.models.retrieve(world.MODELS[0]).id == world.MODELS[0]
+    model = client.models.retrieve(world.MODELS[0])
+    assert model.id == world.MODELS[0]
+    # Fields that the SDK's types require are really there.
+    type(model).model_validate(model.to_dict())
+    assert model.lifecycle == "active" and model.max_input_tokens > model.max_tokens > 0
     first = client.models.list(limit=1)
     assert len(first.data) == 1 and first.has_more
     assert {entry.id for entry in first} == listed

@@ -5,8 +5,9 @@ import json
 
 import openai
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+import wire
 import world
 
 BASE = f"{world.GATEWAY}/v1"
@@ -16,6 +17,16 @@ TOOL = {
 }
 # More than any pool or connection limit is by default.
 STREAMS = 200
+
+
+REFUSAL = "I am sorry, I cannot help with that."
+COUNTS = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+
+
+class Rating(BaseModel):
+    score: int = Field(ge=1, le=10)
+    tags: list[str] = Field(min_length=1, max_length=3)
+    note: str | None = Field(max_length=280)
 
 
 class Weather(BaseModel):
@@ -129,6 +140,61 @@ def test_structured_output(client, model):
     reply = client.chat.completions.parse(model=model, messages=[user("Weather?")], response_format=Weather)
     parsed = reply.choices[0].message.parsed
     assert isinstance(parsed, Weather) and parsed.city
+
+
+def test_structured_output_within_bounds(client, fake, model):
+    """Kind A has no words for bounds: they go out in the description, and the SDK checks them."""
+    fake.expect({"text": '{"score": 7, "tags": ["a", "b"], "note": null}'})
+    reply = client.chat.completions.parse(model=model, messages=[user("Rate it.")], response_format=Rating)
+    assert reply.choices[0].message.parsed == Rating(score=7, tags=["a", "b"], note=None)
+    # Of the SDK's own making, and not strict.
+    plain = {"type": "json_schema", "json_schema": {"name": "rating", "schema": Rating.model_json_schema()}}
+    text = client.chat.completions.create(model=model, messages=[user("Rate it.")], response_format=plain)
+    assert {"score", "tags"} <= set(json.loads(text.choices[0].message.content))
+
+
+def test_tools_without_arguments(client, fake, model):
+    """Kind B wants properties in every object, and items in every array."""
+    functions = [
+        {"name": "now"},
+        {"name": "today", "parameters": {}},
+        {"name": "later", "parameters": {"type": "object"}},
+        {"name": "sort", "parameters": {"type": "object", "properties": {"all": {"type": "array"}}}},
+    ]
+    tools = [{"type": "function", "function": function} for function in functions]
+    reply = client.chat.completions.create(model=model, messages=[user("What time is it?")], tools=tools)
+    assert reply.choices[0].message.content
+    assert len(fake.bodies()) == 1
+
+
+def test_a_refusal_is_one_in_its_own_place(client, fake):
+    """As kind B's own endpoint says it, to callers that read it as an answer and to those that look for it."""
+    declined = {"role": "assistant", "content": None, "refusal": REFUSAL}
+    choice = {"index": 0, "message": declined, "finish_reason": "stop"}
+    whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": COUNTS}
+    fake.expect(*[{"raw_body": json.dumps(whole), "content_type": "application/json"}] * 2)
+    asked = {"model": world.MODELS[1], "messages": [user("Do it.")]}
+    message = client.chat.completions.parse(**asked, response_format=Weather).choices[0].message
+    assert (message.refusal, message.content, message.parsed) == (REFUSAL, REFUSAL, None)
+    reply = client.chat.completions.create(**asked).choices[0]
+    assert (reply.finish_reason, reply.message.content) == ("stop", REFUSAL)
+    asked["messages"] += [reply.message, user("Why?")]
+    assert client.chat.completions.create(**asked).choices[0].message.content
+    [*_, body] = fake.bodies()
+    assert json.dumps(body).count(REFUSAL) == 1
+
+
+def test_a_streamed_refusal_is_one_in_its_own_place(client, fake):
+    pieces = [wire.delta(refusal=piece) for piece in (REFUSAL[:6], REFUSAL[6:])]
+    fake.expect(wire.beta_stream(wire.delta(role="assistant", refusal=""), *pieces, wire.delta("stop")))
+    events = []
+    with client.chat.completions.stream(
+        model=world.MODELS[1], messages=[user("Do it.")], response_format=Weather
+    ) as stream:
+        events.extend(event.type for event in stream)
+        message = stream.get_final_completion().choices[0].message
+    assert {"refusal.delta", "refusal.done"} <= set(events)
+    assert (message.refusal, message.parsed) == (REFUSAL, None)
 
 
 def test_models(client):

@@ -174,12 +174,16 @@ impl Count {
                 name,
                 description,
                 input_schema,
+                input_examples,
                 strict: _,
                 cache_mark: _,
             } = tool;
             self.word(Some(name));
             self.word(description.as_deref());
             self.json(input_schema);
+            if let Some(examples) = input_examples {
+                self.json(examples);
+            }
         }
     }
 
@@ -297,6 +301,7 @@ mod tests {
             name: "look".to_owned(),
             description: Some("Looks.".to_owned()),
             input_schema,
+            input_examples: None,
             strict: None,
             cache_mark: None,
         }

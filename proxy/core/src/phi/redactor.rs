@@ -236,7 +236,8 @@ impl ReplyRedactor {
                 let due = self.close_any();
                 self.pass_or_wait(event, due)
             }
-            ChatEvent::ToolCallStart { .. }
+            ChatEvent::Declined
+            | ChatEvent::ToolCallStart { .. }
             | ChatEvent::ReasoningSignature(_)
             | ChatEvent::RedactedReasoning { .. }
             | ChatEvent::ProviderToolCompleted { .. } => {

@@ -85,7 +85,8 @@ impl ReplyRestorer {
                 self.finish(out);
                 out.push(ChatEvent::Finished(self.stop_sequence(finish)));
             }
-            ChatEvent::ReasoningSignature(_)
+            ChatEvent::Declined
+            | ChatEvent::ReasoningSignature(_)
             | ChatEvent::RedactedReasoning { .. }
             | ChatEvent::ProviderToolCompleted { .. } => {
                 self.end_prose(out);

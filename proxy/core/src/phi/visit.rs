@@ -297,6 +297,7 @@ impl Walk<'_, '_> {
             name,
             description,
             input_schema,
+            input_examples,
             strict: _,
             cache_mark,
         } = tool;
@@ -316,6 +317,9 @@ impl Walk<'_, '_> {
             Origin::ToolSchema,
             input_schema,
         );
+        if let Some(examples) = input_examples {
+            self.json(&place.field("input_examples"), Origin::ToolSchema, examples);
+        }
         self.mark(place, cache_mark);
     }
 

@@ -191,8 +191,11 @@ pub fn decode_mark(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<V
 }
 
 /// What every provider kind takes as an image.
-const IMAGE_TYPES: &[&str] = &[JPEG, "image/png", "image/gif", "image/webp"];
+const IMAGE_TYPES: &[&str] = &[JPEG, PNG, GIF, WEBP];
 const JPEG: &str = "image/jpeg";
+const PNG: &str = "image/png";
+const GIF: &str = "image/gif";
+const WEBP: &str = "image/webp";
 /// What many clients call it, and only some providers take.
 const JPEG_AS_SAID: &str = "image/jpg";
 
@@ -200,12 +203,15 @@ fn decode_image(source: Option<Value>, path: Path<'_>, problems: &mut Problems) 
     image(decode_media(source, path, problems)?, path, problems)
 }
 
-/// Media as an image.
+/// Media as an image. What it begins with decides what it is: clients name any picture as it suits them, and kind A
+/// refuses one that is not what it is called.
 pub fn image(mut media: Media, path: Path<'_>, problems: &mut Problems) -> Option<Part> {
-    if let Media::Inline { media_type, .. } = &mut media
-        && media_type == JPEG_AS_SAID
-    {
-        JPEG.clone_into(media_type);
+    if let Media::Inline { media_type, data } = &mut media {
+        if let Some(found) = image_type(data) {
+            found.clone_into(media_type);
+        } else if media_type == JPEG_AS_SAID {
+            JPEG.clone_into(media_type);
+        }
     }
     match &media {
         Media::Inline { media_type, .. } if !IMAGE_TYPES.contains(&media_type.as_str()) => {
@@ -217,6 +223,22 @@ pub fn image(mut media: Media, path: Path<'_>, problems: &mut Problems) -> Optio
             None
         }
         Media::Inline { .. } | Media::Url(_) => Some(Part::Image(media.into())),
+    }
+}
+
+fn image_type(data: &[u8]) -> Option<&'static str> {
+    let is_webp = data.starts_with(b"RIFF") && data.get(8..12) == Some(b"WEBP");
+    let begins = |with: &[u8]| data.starts_with(with);
+    if begins(b"\x89PNG\r\n\x1a\n") {
+        Some(PNG)
+    } else if begins(b"\xff\xd8\xff") {
+        Some(JPEG)
+    } else if begins(b"GIF87a") || begins(b"GIF89a") {
+        Some(GIF)
+    } else if is_webp {
+        Some(WEBP)
+    } else {
+        None
     }
 }
 
@@ -253,13 +275,34 @@ fn decode_media(value: Option<Value>, path: Path<'_>, problems: &mut Problems) -
             source.take("media_type");
             source.required_string("data", problems).map(Media::Text)
         }
+        "content" => {
+            source.require("content", problems);
+            let content = source.take("content");
+            content.and_then(|value| words(value, path.field("content"), problems))
+        }
         _ => {
-            problems.add_foreign(path.field("type"), "must be base64, url or text");
+            problems.add_foreign(path.field("type"), "must be base64, url, text or content");
             return None;
         }
     };
     source.end(problems);
     media
+}
+
+/// A document that its caller has cut into blocks, for citations of them: what there is of text in it is one text.
+fn words(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<Media> {
+    let found = problems.len();
+    let mut texts = Vec::new();
+    for (at, part) in decode_content(value, path, problems)
+        .into_iter()
+        .enumerate()
+    {
+        match part {
+            Part::Text { text, .. } => texts.push(text),
+            _ => problems.add_foreign(path.item(at), "must be text"),
+        }
+    }
+    (problems.len() == found).then(|| Media::Text(texts.join("\n")))
 }
 
 fn decode_call(block: &mut Fields<'_>, problems: &mut Problems) -> Option<Part> {
@@ -340,6 +383,7 @@ fn decode_tool(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<
     if let Some(schema) = &schema {
         check_schema(schema, path.field("input_schema"), problems);
     }
+    let input_examples = examples(&mut fields, problems);
     let strict = fields.boolean("strict", problems);
     let cache_mark = decode_mark(&mut fields, problems);
     // How arguments are cut into pieces is no part of what they say.
@@ -357,9 +401,23 @@ fn decode_tool(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<
         name,
         description,
         input_schema: Value::Object(schema?),
+        input_examples,
         strict,
         cache_mark,
     })
+}
+
+/// `input_examples`: arguments as the model might give them.
+fn examples(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Value> {
+    let examples = fields.array("input_examples", problems)?;
+    let tool = fields.path();
+    let path = tool.field("input_examples");
+    for (at, example) in examples.iter().enumerate() {
+        if !example.is_object() {
+            problems.add(path.item(at), "must be an object");
+        }
+    }
+    (!examples.is_empty()).then_some(Value::Array(examples))
 }
 
 /// Arguments are an object with every provider kind, and each refuses a schema that does not say so.
@@ -538,15 +596,21 @@ mod tests {
 
     #[test]
     fn an_image_has_the_name_that_every_provider_takes() {
-        for (said, named) in [
-            ("image/jpg", Some("image/jpeg")),
-            ("image/jpeg", Some("image/jpeg")),
-            ("image/png", Some("image/png")),
-            ("image/tiff", None),
+        let unknown = b"\x01".as_slice();
+        for (said, data, named) in [
+            ("image/jpg", unknown, Some("image/jpeg")),
+            ("image/jpeg", unknown, Some("image/jpeg")),
+            ("image/png", unknown, Some("image/png")),
+            ("image/tiff", unknown, None),
+            ("image/png", b"\xff\xd8\xff\xe0", Some("image/jpeg")),
+            ("image/jpg", b"\x89PNG\r\n\x1a\n\0", Some("image/png")),
+            ("image/*", b"GIF89a", Some("image/gif")),
+            ("image/jpeg", b"RIFF\0\0\0\0WEBPVP8 ", Some("image/webp")),
+            ("image/png", b"RIFF\0\0\0\0WAVE", Some("image/png")),
         ] {
             let media = Media::Inline {
                 media_type: said.into(),
-                data: vec![1].into(),
+                data: data.to_vec().into(),
             };
             let mut problems = Problems::default();
             let part = image(media, Path::Name("m"), &mut problems);

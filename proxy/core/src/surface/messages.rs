@@ -2,6 +2,7 @@
 //! third-party messages API (spec, Endpoints; wire.md). It decodes and encodes and decides nothing.
 
 mod encoder;
+mod promise;
 mod request;
 
 use serde_json::{Value, json};

@@ -15,6 +15,20 @@ pub struct Listed<'a> {
     pub id: &'a str,
     /// When the model came into the catalogue.
     pub created: Timestamp,
+    /// Of prompt and reply together.
+    pub context_window_tokens: u64,
+    /// Of one reply.
+    pub max_output_tokens: u32,
+    /// Once it is announced.
+    pub end: Option<End>,
+}
+
+/// The end of a model that has been announced.
+#[derive(Clone, Copy)]
+pub struct End {
+    pub announced: Timestamp,
+    /// Not yet reached: what has ended is not listed.
+    pub retires: Timestamp,
 }
 
 /// The list shape of the chat-completions surface, which does not say whether there is more.
@@ -120,13 +134,27 @@ pub fn messages_list(models: &[Listed<'_>], page: &Page) -> Result<Value, Fault>
     }))
 }
 
-/// One model in the shape of the messages surface.
+/// One model in the shape of the messages surface. The SDKs demand every field, and null where there is nothing to say.
 pub fn messages_model(model: &Listed<'_>) -> Value {
+    let Listed {
+        id,
+        created,
+        context_window_tokens,
+        max_output_tokens,
+        end,
+    } = model;
     json!({
         "type": "model",
-        "id": model.id,
-        "display_name": model.id,
-        "created_at": model.created.to_string(),
+        "id": id,
+        "display_name": id,
+        "created_at": created.to_string(),
+        "lifecycle": if end.is_some() { "deprecated" } else { "active" },
+        "deprecated_at": end.map(|end| end.announced.to_string()),
+        "retires_at": end.map(|end| end.retires.to_string()),
+        "max_input_tokens": context_window_tokens,
+        "max_tokens": max_output_tokens,
+        "capabilities": null,
+        "line": null,
     })
 }
 
@@ -137,15 +165,19 @@ const OWNER: &str = "svc";
 mod tests {
     use super::*;
 
+    const fn listed(id: &'static str, created: i64) -> Listed<'static> {
+        Listed {
+            id,
+            created: Timestamp(created),
+            context_window_tokens: 400_000,
+            max_output_tokens: 32_000,
+            end: None,
+        }
+    }
+
     const MODELS: &[Listed<'static>] = &[
-        Listed {
-            id: "alpha-haiku-4-5",
-            created: Timestamp(1_795_205_340_123),
-        },
-        Listed {
-            id: "beta-5.4",
-            created: Timestamp(1_795_205_341_000),
-        },
+        listed("alpha-haiku-4-5", 1_795_205_340_123),
+        listed("beta-5.4", 1_795_205_341_000),
     ];
 
     #[test]
@@ -177,16 +209,38 @@ mod tests {
         Ok(())
     }
 
-    const LETTERS: [Listed<'static>; 5] = {
-        let created = Timestamp(0);
-        [
-            Listed { id: "a", created },
-            Listed { id: "b", created },
-            Listed { id: "c", created },
-            Listed { id: "d", created },
-            Listed { id: "e", created },
-        ]
-    };
+    #[test]
+    fn a_model_says_how_much_it_takes_and_how_long_it_stays() {
+        let model = listed("m", 0);
+        let shown = messages_model(&model);
+        assert_eq!(shown["lifecycle"], "active");
+        assert_eq!(
+            (&shown["max_input_tokens"], &shown["max_tokens"]),
+            (&json!(400_000), &json!(32_000))
+        );
+        for name in ["deprecated_at", "retires_at", "capabilities", "line"] {
+            assert_eq!(shown.get(name), Some(&Value::Null), "{name}");
+        }
+        let end = End {
+            announced: Timestamp(1_795_205_340_000),
+            retires: Timestamp(1_805_205_340_000),
+        };
+        let shown = messages_model(&Listed {
+            end: Some(end),
+            ..model
+        });
+        assert_eq!(shown["lifecycle"], "deprecated");
+        assert_eq!(shown["deprecated_at"], "2026-11-20T20:09:00.000Z");
+        assert_eq!(shown["retires_at"], end.retires.to_string());
+    }
+
+    const LETTERS: [Listed<'static>; 5] = [
+        listed("a", 0),
+        listed("b", 0),
+        listed("c", 0),
+        listed("d", 0),
+        listed("e", 0),
+    ];
 
     fn read(query: &[(&'static str, &'static str)]) -> Result<Page, Fault> {
         let parameters = query.iter();

@@ -251,8 +251,10 @@ impl ReplyEncoder for Encoder {
                     out,
                 );
             }
-            // Reasoning has no event on this surface; it is stored with the conversation.
-            ChatEvent::Reasoning(_)
+            // Reasoning has no event on this surface; it is stored with the conversation. A refusal is text, and the reason
+            // of the end tells it.
+            ChatEvent::Declined
+            | ChatEvent::Reasoning(_)
             | ChatEvent::ReasoningSignature(_)
             | ChatEvent::RedactedReasoning { .. }
             | ChatEvent::Started { .. }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use svc_core::chat::FinishReason;
+use svc_core::chat::{ChatEvent, FinishReason};
 use svc_core::surface::chat_completions::Encoder;
 
 use super::replies::{any_reason, delta, end, events, finish, frames, start, steps, text, write};
@@ -39,9 +39,11 @@ fn read(stream: &str) -> Value {
         );
         let choice = &chunk["choices"][0];
         finish_reason = choice["finish_reason"].clone();
-        if let Some(piece) = choice["delta"]["content"].as_str() {
-            let before = message["content"].as_str().unwrap_or_default();
-            message["content"] = json!(format!("{before}{piece}"));
+        for field in ["content", "refusal"] {
+            if let Some(piece) = choice["delta"][field].as_str() {
+                let before = message[field].as_str().unwrap_or_default();
+                message[field] = json!(format!("{before}{piece}"));
+            }
         }
         for call in choice["delta"]["tool_calls"]
             .as_array()
@@ -180,6 +182,26 @@ fn finish_reasons_are_the_wire_formats() {
         let whole = write::<Encoder>(&[text("x")], &finish(reason)).whole;
         assert_eq!(whole["choices"][0]["finish_reason"], word);
     }
+}
+
+#[test]
+fn a_refusal_stands_in_its_place_and_in_the_text() {
+    let said = [ChatEvent::Declined, text("I can"), text("not.")];
+    let written = write::<Encoder>(&said, &finish(FinishReason::Refusal));
+    for body in [read(&written.stream), written.whole] {
+        let choice = &body["choices"][0];
+        assert_eq!(
+            choice["message"],
+            json!({"role": "assistant", "content": "I cannot.", "refusal": "I cannot."})
+        );
+        // Where it is another word, SDKs raise an error in the place of the refusal.
+        assert_eq!(choice["finish_reason"], "stop");
+    }
+    // SDKs that read the text as JSON look for a refusal in each piece first.
+    assert_eq!(written.stream.matches("\"refusal\":\"").count(), 2);
+    assert_eq!(written.stream.matches("\"content\":\"").count(), 2);
+    let cut = write::<Encoder>(&said, &finish(FinishReason::Length)).whole;
+    assert_eq!(cut["choices"][0]["finish_reason"], "length");
 }
 
 #[test]

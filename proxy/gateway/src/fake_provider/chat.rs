@@ -4,6 +4,7 @@
 //! place for thinking: ordered thinking counts as reasoning and is not shown.
 
 mod messages;
+mod schema;
 mod validation;
 
 use http::HeaderMap;

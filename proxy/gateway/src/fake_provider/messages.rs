@@ -2,6 +2,7 @@
 //!
 //! What is refused stands in [`validation`] and [`turns`]; this file trusts what passed them.
 
+mod schema;
 mod turns;
 pub(crate) mod validation;
 

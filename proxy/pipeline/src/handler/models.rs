@@ -6,8 +6,9 @@ use serde_json::Value;
 use svc_core::fault::{Code, Fault};
 use svc_core::surface::Surface;
 use svc_core::surface::models::{
-    Listed, Page, chat_completions_list, chat_completions_model, messages_list, messages_model,
+    End, Listed, Page, chat_completions_list, chat_completions_model, messages_list, messages_model,
 };
+use svc_core::time::Timestamp;
 
 use super::Handler;
 use crate::exchange::{Exchange, given};
@@ -66,6 +67,9 @@ fn shown(exchange: &Exchange) -> Result<Value, Fault> {
         .map(|model| Listed {
             id: &model.id,
             created: model.released_at,
+            context_window_tokens: model.context_window_tokens,
+            max_output_tokens: model.max_output_tokens,
+            end: announced_end(model, exchange.started_at),
         })
         .collect();
     let messages = exchange.surface == Surface::Messages;
@@ -88,4 +92,12 @@ fn shown(exchange: &Exchange) -> Result<Value, Fault> {
         chat_completions_model
     };
     Ok(one(found))
+}
+
+fn announced_end(model: &Model, now: Timestamp) -> Option<End> {
+    let end = model.retirement.as_ref()?;
+    (end.announced_at <= now).then_some(End {
+        announced: end.announced_at,
+        retires: end.retired_at,
+    })
 }

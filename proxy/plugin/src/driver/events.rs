@@ -10,6 +10,9 @@ const MAX_WORD_BYTES: usize = 64;
 /// Tool calls of one reply; more is a driver gone wrong.
 const MAX_TOOL_CALLS: usize = 1_024;
 
+/// The event by which a driver says that the model declines, where its wire format tells.
+const DECLINED: &str = "declined";
+
 /// Bytes of all that one reply says: as many as an unstreamed answer may have.
 const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// What each piece of it counts for besides: an empty one is kept all the same, and takes some hundred bytes. The
@@ -150,6 +153,7 @@ impl Order {
             wit::Event::Other((name, _)) if name.starts_with("must-") => {
                 return Err(PluginError::Contract("an event that this host does not know").into());
             }
+            wit::Event::Other((name, _)) if name == DECLINED => ChatEvent::Declined,
             wit::Event::Other(_) => return Ok(()),
         };
         events.push(event);

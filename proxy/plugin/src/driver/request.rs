@@ -192,16 +192,20 @@ fn tool(tool: &Tool) -> wit::Tool {
         name,
         description,
         input_schema,
+        input_examples,
         strict,
         cache_mark,
     } = tool;
+    // A hint without a field, for wire formats that have a place for it.
+    let examples = input_examples.as_ref().map(json);
+    let examples = examples.map(|examples| ("input_examples".to_owned(), examples));
     wit::Tool {
         name: name.clone(),
         description: description.clone(),
         input_schema: json(input_schema),
         strict: *strict,
         cache_mark: cache_mark.as_ref().map(json),
-        ext: Vec::new(),
+        ext: examples.into_iter().collect(),
     }
 }
 

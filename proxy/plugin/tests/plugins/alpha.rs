@@ -112,9 +112,10 @@ async fn every_part_has_its_block() {
     request.max_tokens = Some(4_000);
     request.response_format = Some(ResponseFormat::JsonSchema {
         name: None,
-        schema: json!({"type": "object"}),
+        schema: schema(),
         strict: Some(true),
     });
+    request.tools[0].input_examples = Some(json!([{"q": 1}]));
     request
         .metadata
         .insert("user_id".to_owned(), "u1".to_owned());
@@ -141,6 +142,7 @@ async fn every_part_has_its_block() {
             "name": "look_up",
             "description": "looks up",
             "input_schema": schema(),
+            "input_examples": [{"q": 1}],
             "strict": true,
             "cache_control": {"type": "ephemeral"},
         }],
@@ -149,11 +151,59 @@ async fn every_part_has_its_block() {
         "top_p": 0.5,
         "top_k": 3,
         "stop_sequences": ["END"],
-        "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
+        "output_config": {"format": {"type": "json_schema", "schema": schema()}},
         "metadata": {"user_id": "u1"},
         "stream": false,
     });
     assert_eq!(body(&*driver().await, &request).await, expected);
+}
+
+#[tokio::test]
+async fn only_what_is_promised_is_said_in_words_of_a_grammar() {
+    let driver = driver().await;
+    let open = json!({"type": "object", "properties": {"z": {"type": "integer", "minimum": 1}, "a": {"type": "null"}}});
+    let mut request = chat(vec![user("a")]);
+    let mut tools = vec![tool("plain"), tool("strict")];
+    tools[0].strict = None;
+    for tool in &mut tools {
+        tool.input_schema = open.clone();
+    }
+    request.tools = tools;
+    let sent = body(&driver, &request).await;
+    assert_eq!(sent["tools"][0]["input_schema"], open);
+    // In the order in which they stand: the model answers in it.
+    assert_eq!(
+        sent["tools"][1]["input_schema"]["properties"].to_string(),
+        r#"{"z":{"type":"integer","description":"{\"minimum\":1}"},"a":{"type":"null"}}"#
+    );
+    assert_eq!(
+        sent["tools"][1]["input_schema"]["additionalProperties"],
+        json!(false)
+    );
+
+    request.tools[1].input_schema["additionalProperties"] = json!({"type": "string"});
+    let refused = fault(&driver, &request).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (
+            DriverFaultKind::UnsupportedParameter,
+            Some("tools[1].strict")
+        )
+    );
+    let mut request = chat(vec![user("a")]);
+    request.response_format = Some(ResponseFormat::JsonSchema {
+        name: None,
+        schema: json!({"type": "object"}),
+        strict: None,
+    });
+    let refused = fault(&driver, &request).await;
+    assert_eq!(
+        (refused.kind, refused.param.as_deref()),
+        (
+            DriverFaultKind::UnsupportedParameter,
+            Some("response_format.schema")
+        )
+    );
 }
 
 #[tokio::test]

@@ -86,6 +86,7 @@ pub(crate) fn tool(name: &str) -> Tool {
         name: name.to_owned(),
         description: Some("looks up".to_owned()),
         input_schema: schema(),
+        input_examples: None,
         strict: Some(true),
         cache_mark: Some(json!({"type": "ephemeral"})),
     }
@@ -144,6 +145,7 @@ pub(crate) fn words(events: &[ChatEvent]) -> Vec<String> {
                 provider_model,
             } => format!("started {provider_id} {provider_model}"),
             ChatEvent::Text(text) => format!("text {text}"),
+            ChatEvent::Declined => "declined".to_owned(),
             ChatEvent::Reasoning(text) => format!("reasoning {text}"),
             ChatEvent::ReasoningSignature(text) => format!("signature {text}"),
             ChatEvent::RedactedReasoning { data } => format!("redacted {data}"),

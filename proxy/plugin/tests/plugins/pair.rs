@@ -11,7 +11,7 @@ use svc_core::chat::{
 use svc_plugin::{Driver, Framing, StreamEnd};
 
 use crate::exchange::{
-    body, call, chat, content_type, driver_of, frames, result, run, tool, turn, user, words,
+    body, call, chat, content_type, driver_of, frames, result, run, schema, tool, turn, user, words,
 };
 use crate::stage::{ALPHA, BETA};
 
@@ -96,7 +96,7 @@ fn full() -> ChatRequest {
     request.stop_sequences = vec!["END".to_owned(), "STOP".to_owned()];
     request.response_format = Some(ResponseFormat::JsonSchema {
         name: None,
-        schema: json!({"type": "object"}),
+        schema: schema(),
         strict: None,
     });
     request

@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+from typing import Annotated
 
 import openai
 import pytest
 from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import world
 
@@ -23,6 +24,12 @@ class Weather(BaseModel):
 def weather(city: str) -> str:
     """The weather in a city."""
     return world.weather(city)
+
+
+@function_tool
+def page(number: Annotated[int, Field(ge=1, le=9)]) -> str:
+    """A page of the chart."""
+    return f"page {number}"
 
 
 def agent(key: str, model: str, **more) -> Agent:
@@ -55,6 +62,16 @@ def test_tools_and_their_results(key, model, fake, cities):
     result = Runner.run_sync(agent(key, model, tools=[weather]), "What is the weather?")
     assert all(world.weather(city) in result.final_output for city in cities)
     assert len(fake.requests()) == 2
+
+
+def test_a_tool_with_bounds(key, model, fake):
+    """The framework makes every tool strict; kind A has no words for bounds there."""
+    fake.expect({"tools": [{"name": "page", "input": {"number": 3}}]})
+    result = Runner.run_sync(agent(key, model, tools=[page]), "Read on.")
+    assert "page 3" in result.final_output
+    [tool] = fake.bodies()[0]["tools"]
+    schema = tool["input_schema"] if "input_schema" in tool else tool["function"]["parameters"]
+    assert "maximum" in json.dumps(schema)
 
 
 @pytest.mark.parametrize("cities", [(), ("Oslo", "Rome")], ids=["text", "tools"])

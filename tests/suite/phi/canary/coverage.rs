@@ -129,6 +129,7 @@ fn every_form_is_planted() {
     for place in [
         "messages[].content[].arguments",
         "tools[].input_schema",
+        "tools[].input_examples",
         "response_format.schema",
     ] {
         for form in [Form::Text, Form::Key, Form::Number] {

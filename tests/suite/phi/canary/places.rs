@@ -196,6 +196,12 @@ fn function(name: &str, description: &str, schema: Value) -> Value {
     json!({"tools": [{"type": "function", "function": function}]})
 }
 
+fn examples(example: Value) -> Value {
+    let mut fields = tool("look", "looks", object(json!({})));
+    fields["tools"][0]["input_examples"] = json!([example]);
+    fields
+}
+
 fn parameters(schema: Value) -> Value {
     function(
         "look",
@@ -285,6 +291,9 @@ pub(super) const POSITIONS: &[Position] = &[
     at("tools[].input_schema", Number, ON_BLOCKS, TOOL, |p| schema(json!({"default": p.number(), "title": p.tracer}))),
     at("tool_choice", Identifier, ON_BLOCKS, TOOL, |p| { let mut fields = tool(&p.identifier(), "looks", object(json!({}))); fields["tool_choice"] = json!({"type": "tool", "name": p.identifier()}); fields }),
     at("tools[].cache_control", Text, ON_BLOCKS, INVALID, |p| json!({"tools": [{"name": "look", "input_schema": object(json!({})), "cache_control": {"type": p.text()}}]})),
+    at("tools[].input_examples", Text, ON_BLOCKS, TOOL, |p| examples(json!({"q": [p.text()]}))),
+    at("tools[].input_examples", Number, ON_BLOCKS, TOOL, |p| examples(json!({"q": p.number(), "so": p.tracer}))),
+    at("tools[].input_examples", Key, ON_BLOCKS, TOOL, |p| examples(json!({p.text(): 1}))),
     at("tools[].name", Identifier, &[Chat], TOOL, |p| function(&p.identifier(), "looks", object(json!({})))),
     at("tools[].description", Text, &[Chat], TOOL, |p| function("look", &p.text(), object(json!({})))),
     at("tools[].input_schema", Key, &[Chat], TOOL, |p| function("look", "looks", object(json!({p.text(): {"type": "string"}})))),
@@ -295,7 +304,7 @@ pub(super) const POSITIONS: &[Position] = &[
     // The form of the answer.
     at("response_format.schema", Text, ON_MESSAGES, BOTH, |p| output(object(json!({"a": {"enum": [p.text()]}})))),
     at("response_format.schema", Key, ON_MESSAGES, BOTH, |p| output(object(json!({p.text(): {"type": "string"}})))),
-    at("response_format.schema", Number, ON_MESSAGES, BOTH, |p| output(object(json!({"a": {"default": p.number(), "title": p.tracer}})))),
+    at("response_format.schema", Number, ON_MESSAGES, BOTH, |p| output(object(json!({"a": {"type": "integer", "default": p.number(), "title": p.tracer}})))),
     at("response_format.name", Identifier, &[Chat], B_ALONE, |p| json_schema(&p.identifier(), "so", object(json!({})))),
     at("response_format.schema", Text, &[Chat], BOTH, |p| json_schema("a", &p.text(), object(json!({})))),
     at("response_format.schema", Key, &[Chat], BOTH, |p| json_schema("a", "so", object(json!({p.text(): {"type": "string"}})))),

@@ -165,6 +165,7 @@ fn tool_definitions_are_read_without_disguise() {
         name: "f".into(),
         description: Some(format!("as for {}", base64("ssn 123-45-6789"))),
         input_schema: json!({}),
+        input_examples: None,
         strict: None,
         cache_mark: None,
     }];

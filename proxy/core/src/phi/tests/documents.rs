@@ -118,6 +118,7 @@ fn a_schema_shows_samples_of_its_properties() {
         input_schema: json!({"type": "object", "properties": {
             "mrn": {"type": "string", "default": "123", "enum": ["456", "789"]},
         }}),
+        input_examples: None,
         strict: None,
         cache_mark: None,
     }];
@@ -157,6 +158,7 @@ fn a_sample_in_a_sample_is_a_part_of_it() {
             "patient": {"default": {"enum": "x", "mrn": ["123"]}},
             "default": {"type": "string", "mrn": "456"},
         }}),
+        input_examples: None,
         strict: None,
         cache_mark: None,
     }];

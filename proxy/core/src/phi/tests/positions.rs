@@ -80,6 +80,7 @@ fn full(plant: &mut dyn FnMut() -> String) -> ChatRequest {
         name: plant(),
         description: Some(plant()),
         input_schema: schema(plant),
+        input_examples: Some(json!([{"a": plant()}])),
         strict: None,
         cache_mark: Some(json!(plant())),
     }];
@@ -138,6 +139,7 @@ fn dump(chat: &ChatRequest) -> String {
         name,
         description,
         input_schema,
+        input_examples,
         strict: _,
         cache_mark,
     } in tools
@@ -146,6 +148,7 @@ fn dump(chat: &ChatRequest) -> String {
             name.clone(),
             input_schema.to_string(),
             format!("{cache_mark:?}"),
+            format!("{input_examples:?}"),
         ]);
         out.extend(description.clone());
     }

@@ -10,6 +10,7 @@ fn tool(name: &str, description: &str, input_schema: serde_json::Value) -> Tool 
         name: name.into(),
         description: Some(description.into()),
         input_schema,
+        input_examples: None,
         strict: None,
         cache_mark: None,
     }

@@ -1,7 +1,8 @@
 //! Replies of the chat-completions surface, streamed and whole.
 //!
-//! Reasoning has no place here. Text before a tool call goes out in a stream and is left out of a whole reply,
-//! whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
+//! A refusal stands in the place that the wire format has for one, and in the text too: clients that do not know the
+//! place would show nothing (wire.md 2, point 28). Reasoning has no place here. Text before a tool call goes out in a
+//! stream and is left out of a whole reply, whose `content` is null then (spec, Endpoints; wire.md 2, point 14).
 
 use std::io::Write as _;
 
@@ -24,6 +25,8 @@ pub struct Encoder {
     /// The call that goes out as it grows; those behind it wait.
     current: usize,
     has_text: bool,
+    /// The text is a refusal.
+    declines: bool,
 }
 
 struct Call {
@@ -54,6 +57,7 @@ impl ReplyEncoder for Encoder {
     fn event(&mut self, event: &ChatEvent, out: &mut Vec<u8>) -> Result<(), Fault> {
         match event {
             ChatEvent::Text(text) => self.text(text, out),
+            ChatEvent::Declined => self.declines = true,
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.calls.push(Call {
                     index: *index,
@@ -98,7 +102,8 @@ impl ReplyEncoder for Encoder {
         if !has_calls && !self.has_text {
             self.choice(&json!({"content": ""}), None, out);
         }
-        self.choice(&json!({}), Some(finish_reason(run.finish, has_calls)), out);
+        let reason = finish_reason(run.finish, has_calls, self.declines);
+        self.choice(&json!({}), Some(reason), out);
         // Spec: the last chunk before the terminator, asked for or not.
         out.extend_from_slice(&self.prefix);
         out.extend_from_slice(b"],\"usage\":");
@@ -122,7 +127,8 @@ impl ReplyEncoder for Encoder {
     fn whole(&self, reply: &ChatReply, run: &RunSummary<'_>) -> Value {
         let calls: Vec<Value> = reply.content.iter().filter_map(tool_call).collect();
         let has_calls = !calls.is_empty();
-        let mut message = json!({"role": "assistant", "content": null, "refusal": null});
+        let refusal = reply.refusal.as_deref();
+        let mut message = json!({"role": "assistant", "content": null, "refusal": refusal});
         if has_calls {
             message["tool_calls"] = Value::Array(calls);
         } else {
@@ -132,7 +138,7 @@ impl ReplyEncoder for Encoder {
             "index": 0,
             "message": null,
             "logprobs": null,
-            "finish_reason": finish_reason(run.finish, has_calls),
+            "finish_reason": finish_reason(run.finish, has_calls, refusal.is_some()),
         });
         choice["message"] = message;
         let mut body = named(run.head, "chat.completion");
@@ -178,9 +184,11 @@ fn tool_call(part: &Part) -> Option<Value> {
 }
 
 /// The wire format's words for the end of a reply (wire.md 3). Calls decide: kind B says `stop` after a forced
-/// one. An end that nobody knows may have cut the reply: it must not look whole.
-const fn finish_reason(finish: &Finish, has_calls: bool) -> &'static str {
+/// one. An end that nobody knows may have cut the reply: it must not look whole. Who declines in words has finished
+/// them: SDKs show a refusal only behind `stop`.
+const fn finish_reason(finish: &Finish, has_calls: bool, declines: bool) -> &'static str {
     match finish.reason {
+        FinishReason::Refusal if declines => "stop",
         FinishReason::Stop if has_calls => "tool_calls",
         FinishReason::Stop => "stop",
         FinishReason::Length | FinishReason::Other => "length",
@@ -199,6 +207,11 @@ impl Encoder {
         out.extend_from_slice(&self.prefix);
         out.extend_from_slice(b"{\"index\":0,\"delta\":{\"content\":");
         json::write(text, out);
+        // In one piece with the text: an SDK that reads the text as JSON stops at the first sign of a refusal.
+        if self.declines {
+            out.extend_from_slice(b",\"refusal\":");
+            json::write(text, out);
+        }
         out.extend_from_slice(b"},\"finish_reason\":null}]}\n\n");
     }
 

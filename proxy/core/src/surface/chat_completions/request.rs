@@ -178,6 +178,13 @@ fn inert(fields: &mut Fields<'_>, problems: &mut Problems) {
         &["in_memory", "in-memory", "24h"],
         problems,
     );
+    if let Some(value) = fields.take("prompt_cache_options")
+        && let Some(mut options) = Fields::of(value, "prompt_cache_options", problems)
+    {
+        options.word("mode", &["implicit", "explicit"], problems);
+        options.string("ttl", problems);
+        options.end(problems);
+    }
     if let Some(entries) = fields.object("metadata", problems) {
         for (name, value) in &entries {
             if !value.is_string() {
@@ -287,6 +294,7 @@ fn tool(item: Value, path: Path<'_>, problems: &mut Problems) -> Option<Tool> {
         name: name?,
         description,
         input_schema: parameters.map_or_else(blocks::empty_schema, Value::Object),
+        input_examples: None,
         strict,
         cache_mark,
     })

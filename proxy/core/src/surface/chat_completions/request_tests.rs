@@ -96,6 +96,7 @@ fn inert_parameters_are_checked_and_forgotten() {
         "top_p": 0.5, "n": 3, "frequency_penalty": -2, "presence_penalty": 2.0, "stop": ["a", "b"], "user": "u",
         "store": false, "metadata": {"a": "b"}, "logprobs": false, "safety_identifier": "s",
         "prompt_cache_key": "k", "service_tier": "auto", "modalities": ["text"], "logit_bias": {},
+        "prompt_cache_options": {"mode": "explicit", "ttl": "30m"},
         "stream": true, "stream_options": {"include_usage": true},
     }));
     let plain = read(json!({"stream": true}));
@@ -104,6 +105,10 @@ fn inert_parameters_are_checked_and_forgotten() {
 
     for (fields, param) in [
         (json!({"top_p": 1.5}), "top_p"),
+        (
+            json!({"prompt_cache_options": {"mode": "never"}}),
+            "prompt_cache_options.mode",
+        ),
         (json!({"n": 0}), "n"),
         (json!({"n": 129}), "n"),
         (json!({"frequency_penalty": "low"}), "frequency_penalty"),
@@ -389,6 +394,22 @@ fn arguments_are_taken_as_the_model_wrote_them() {
 }
 
 #[test]
+fn marks_of_the_formats_own_cache_are_checked_and_forgotten() {
+    let marked = |mark: Value| {
+        let part = json!({"type": "text", "text": "a", "prompt_cache_breakpoint": mark});
+        messages(
+            json!([{"role": "system", "content": [part]}, {"role": "user", "content": [part]}]),
+        )
+    };
+    let chat = read(marked(json!({"mode": "explicit", "ttl": "12h"})));
+    assert!(chat.system == [Part::text("a")] && chat.messages[0].content == [Part::text("a")]);
+    let at = "messages[0].content[0].prompt_cache_breakpoint.mode";
+    for mark in [json!({"mode": "implicit"}), json!({})] {
+        assert_eq!(refused(marked(mark)), invalid_at(at));
+    }
+}
+
+#[test]
 fn refusals_are_text() {
     let chat = read(messages(json!([
         {"role": "user", "content": "q"},
@@ -396,6 +417,13 @@ fn refusals_are_text() {
         {"role": "user", "content": "why?"},
     ])));
     assert!(chat.messages[1].content == [Part::text("no"), Part::text("never")]);
+    // As a reply of this surface had it.
+    let chat = read(messages(json!([
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "I cannot.", "refusal": "I cannot."},
+        {"role": "user", "content": "why?"},
+    ])));
+    assert!(chat.messages[1].content == [Part::text("I cannot.")]);
 }
 
 #[test]

@@ -157,6 +157,7 @@ fn part(item: Value, path: Path<'_>, read: ReadPart, problems: &mut Problems) ->
     let mut fields = Fields::of(item, path, problems)?;
     let kind = fields.required_string("type", problems)?;
     let mut part = read(&kind, &mut fields, path, problems)?;
+    breakpoint(&mut fields, problems);
     if let Some(mark) = blocks::decode_mark(&mut fields, problems)
         && let Some(place) = part.cache_mark_mut()
     {
@@ -164,6 +165,20 @@ fn part(item: Value, path: Path<'_>, read: ReadPart, problems: &mut Problems) ->
     }
     fields.end(problems);
     Some(part)
+}
+
+/// `prompt_cache_breakpoint`, checked for shape: how long its provider keeps what of a prompt changes no reply.
+fn breakpoint(fields: &mut Fields<'_>, problems: &mut Problems) {
+    let part = fields.path();
+    let path = part.field("prompt_cache_breakpoint");
+    if let Some(value) = fields.take("prompt_cache_breakpoint")
+        && let Some(mut mark) = Fields::of(value, path, problems)
+    {
+        mark.require("mode", problems);
+        mark.word("mode", &["explicit"], problems);
+        mark.string("ttl", problems);
+        mark.end(problems);
+    }
 }
 
 /// Parts of system and tool messages.
@@ -292,8 +307,14 @@ fn assistant(
     problems: &mut Problems,
 ) -> Placed {
     let mut said = content(at, fields, assistant_part, problems);
+    // A reply says its refusal twice: it is at the end of the text already.
+    let is_said = |refusal: &str, parts: &[Part]| {
+        let ends = |part: &Part| matches!(part, Part::Text { text, .. } if text.ends_with(refusal));
+        parts.last().is_some_and(ends)
+    };
     if let Some(refusal) = fields.string("refusal", problems)
         && !refusal.is_empty()
+        && !is_said(&refusal, &said.parts)
     {
         let place = PartPlace::alone(Place::FieldOf("messages", at, "refusal"));
         said.push(Part::text(refusal), place);

@@ -68,6 +68,8 @@ impl ReplyEncoder for Encoder {
             ChatEvent::Started { .. }
             | ChatEvent::KeepAlive
             | ChatEvent::Finished(_)
+            // A refusal is text, and the reason of the end tells it.
+            | ChatEvent::Declined
             // The wire format has no block for a tool that this surface cannot ask for.
             | ChatEvent::ProviderToolCompleted { .. } => {}
             ChatEvent::Text(_)

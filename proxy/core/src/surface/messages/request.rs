@@ -12,6 +12,7 @@ use crate::fault::{Code, Fault, Problems, invalid};
 use crate::json;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, Path};
+use crate::surface::messages::promise::can_be_promised;
 use crate::surface::places::{Decoded, Place, Placed, Places, Words, of_content};
 use crate::surface::turns::{self, Purpose, Turn, check_order, into_messages};
 
@@ -177,6 +178,8 @@ fn prompt(
             blocks::decode_tool_choice(value, Path::Name("tool_choice"), &tools, problems)
         });
     blocks::place_tool_choice(tool_choice.as_ref(), &mut places);
+    // Which no more than says how it is everywhere.
+    fields.only("speed", |value| *value == json!("standard"), problems);
     let mut ext = Map::new();
     let reasoning_tokens = thinking(fields, &mut ext, problems);
     let response_format = output_config(fields, &mut ext, &mut places, problems);
@@ -380,6 +383,14 @@ fn thinking(
     let value = fields.take("thinking")?;
     let mut thinking = Fields::of(value.clone(), "thinking", problems)?;
     thinking.require("type", problems);
+    // A kind of the wire format that only models elsewhere have.
+    if value
+        .get("type")
+        .is_some_and(|kind| kind == "between_tools")
+    {
+        problems.add_foreign("thinking.type", "cannot be honored here");
+        return None;
+    }
     let kind = thinking.word("type", &["enabled", "disabled", "adaptive"], problems);
     let display = thinking.word("display", &["summarized", "omitted"], problems);
     let mut budget = None;
@@ -436,36 +447,9 @@ fn output_config(
     let schema = Value::Object(schema?);
     Some(ResponseFormat::JsonSchema {
         name: None,
-        strict: is_closed(&schema).then_some(true),
+        strict: can_be_promised(&schema).then_some(true),
         schema,
     })
-}
-
-/// Whether a schema may be asked for strictly of every provider kind. On this surface answers always conform to it
-/// (wire.md 2, point 43); kind B promises that only where each object names all its properties as required, and
-/// refuses to promise it elsewhere.
-fn is_closed(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => {
-            let is_closed_object = match fields.get("properties") {
-                Some(Value::Object(properties)) => {
-                    let required = fields.get("required").and_then(Value::as_array);
-                    let is_required = |name: &String| {
-                        required.is_some_and(|all| all.iter().any(|one| one == name))
-                    };
-                    fields.get("additionalProperties") == Some(&json!(false))
-                        && properties.keys().all(is_required)
-                }
-                _ => match fields.get("type") {
-                    Some(Value::Array(kinds)) => !kinds.iter().any(|kind| kind == "object"),
-                    kind => kind != Some(&json!("object")),
-                },
-            };
-            is_closed_object && fields.values().all(is_closed)
-        }
-        Value::Array(items) => items.iter().all(is_closed),
-        _ => true,
-    }
 }
 
 #[cfg(test)]

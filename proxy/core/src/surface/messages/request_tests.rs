@@ -258,6 +258,49 @@ fn blocks_that_nothing_here_can_honour_are_foreign() {
     tools[0]["defer_loading"] = json!(false);
     tools[0]["eager_input_streaming"] = json!(true);
     assert_eq!(read(json!({"tools": tools})).tools.len(), 1);
+    assert!(read(json!({"speed": "standard"})) == read(json!({})));
+    assert_eq!(refused(json!({"speed": "fast"})), foreign_at("speed"));
+}
+
+#[test]
+fn examples_of_a_tools_arguments_are_kept() {
+    let mut tools = tool();
+    tools[0]["input_examples"] = json!([{"a": 1}, {}]);
+    let chat = read(json!({"tools": tools}));
+    assert_eq!(chat.tools[0].input_examples, Some(json!([{"a": 1}, {}])));
+    tools[0]["input_examples"] = json!([]);
+    assert_eq!(read(json!({"tools": tools})).tools[0].input_examples, None);
+    tools[0]["input_examples"] = json!([{}, "a"]);
+    assert_eq!(
+        refused(json!({"tools": tools})),
+        invalid_at("tools[0].input_examples[1]")
+    );
+}
+
+#[test]
+fn a_document_in_blocks_is_their_text() {
+    let document = |content: Value| {
+        let source = json!({"type": "content", "content": content});
+        user(json!([{"type": "document", "title": "t", "source": source}]))
+    };
+    for (content, words) in [
+        (json!("a"), "a"),
+        (
+            json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+            "a\nb",
+        ),
+    ] {
+        let chat = read(document(content));
+        assert!(matches!(&chat.messages[0].content[0],
+            Part::Document(chat::Document { media: Media::Text(text), .. }) if text == words));
+    }
+    let at = "messages[0].content[0].source.content";
+    let image = json!({"type": "image", "source": {"type": "url", "url": "https://a.b/c.png"}});
+    assert_eq!(
+        refused(document(json!([image]))),
+        foreign_at(&format!("{at}[0]"))
+    );
+    assert_eq!(refused(document(Value::Null)), invalid_at(at));
 }
 
 #[test]
@@ -365,6 +408,8 @@ fn thinking_is_a_budget_or_travels_whole() {
     ] {
         assert_eq!(refused(json!({"thinking": thinking})), invalid_at(param));
     }
+    let elsewhere = json!({"thinking": {"type": "between_tools"}});
+    assert_eq!(refused(elsewhere), foreign_at("thinking.type"));
     let extra = json!({"thinking": {"type": "disabled", "budget_tokens": 1_024}});
     assert_eq!(refused(extra), foreign_at("thinking.budget_tokens"));
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::fake_provider::chat::messages::{check_messages, says_json};
+use crate::fake_provider::chat::schema::{check_parameters, check_schema};
 use crate::fake_provider::messages::validation::{
     Checked, Fields, is_word, list, object, only, required, text,
 };
@@ -170,32 +171,12 @@ fn check_tools(fields: &Fields) -> Result<BTreeSet<&str>, String> {
                     "Invalid schema for function '{name}': type must be 'object'"
                 ));
             }
-            if flag(function, "strict")? == Some(true) {
-                check_strict(&format!("function '{name}'"), parameters)?;
-            }
+            let strict = flag(function, "strict")? == Some(true);
+            check_parameters(&format!("function '{name}'"), parameters, strict)?;
         }
         flag(function, "strict")?;
     }
     Ok(names)
-}
-
-/// 43: a strict schema is closed and requires every property.
-fn check_strict(of: &str, schema: &Fields) -> Checked {
-    if schema.get("additionalProperties") != Some(&Value::Bool(false)) {
-        return Err(format!(
-            "Invalid schema for {of}: 'additionalProperties' is required to be supplied and to be false"
-        ));
-    }
-    let names = schema.get("properties").and_then(Value::as_object);
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
-    match names.and_then(|names| names.keys().find(|name| !is_required(name))) {
-        Some(name) => Err(format!(
-            "Invalid schema for {of}: 'required' must include every key; missing '{name}'"
-        )),
-        None => Ok(()),
-    }
 }
 
 fn check_tool_choice(fields: &Fields, tools: &BTreeSet<&str>) -> Checked {
@@ -272,8 +253,7 @@ fn check_format(fields: &Fields, messages: &[Value]) -> Checked {
             check_name(path, text(path, required(path, schema, "name")?)?)?;
             let strict = flag(schema, "strict")? == Some(true);
             match present(schema, "schema") {
-                Some(fields) if strict => check_strict("response_format", object(path, fields)?),
-                Some(fields) => object(path, fields).map(drop),
+                Some(fields) => check_schema("response_format", object(path, fields)?, strict),
                 None => Ok(()),
             }
         }

@@ -9,6 +9,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value};
 
 use crate::fake_provider::format::{Operation, Refusal};
+use crate::fake_provider::messages::schema::check_compiled;
 use crate::fake_provider::messages::turns::{check_text, check_turns, has_tool_blocks};
 
 /// A rule's verdict: the message of the refusal names the place.
@@ -53,6 +54,7 @@ const TOOL_FIELDS: &[&str] = &[
     "name",
     "description",
     "input_schema",
+    "input_examples",
     "strict",
     "cache_control",
 ];
@@ -154,13 +156,26 @@ fn check_scalars(version: &str, fields: &Fields) -> Checked {
         check_metadata(object("metadata", metadata)?)?;
     }
     if let Some(config) = fields.get("output_config") {
-        only(
-            "output_config.",
-            object("output_config", config)?,
-            &["format", "effort"],
-        )?;
+        check_output(object("output_config", config)?)?;
     }
     Ok(())
+}
+
+fn check_output(config: &Fields) -> Checked {
+    only("output_config.", config, &["format", "effort"])?;
+    let Some(format) = config.get("format") else {
+        return Ok(());
+    };
+    let path = "output_config.format";
+    let format = object(path, format)?;
+    only("output_config.format.", format, &["type", "schema"])?;
+    if required(path, format, "type")? != "json_schema" {
+        return Err(format!("{path}.type: Input should be 'json_schema'"));
+    }
+    check_compiled(
+        "output_config.format.schema",
+        required(path, format, "schema")?,
+    )
 }
 
 fn check_metadata(metadata: &Fields) -> Checked {
@@ -205,10 +220,13 @@ fn check_tools(fields: &Fields) -> Result<BTreeSet<&str>, String> {
                 "{path}.input_schema.type: Input should be 'object'"
             ));
         }
-        if let Some(strict) = tool.get("strict")
-            && !strict.is_boolean()
-        {
-            return Err(format!("{path}.strict: Input should be a valid boolean"));
+        match tool.get("strict") {
+            None | Some(Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => {
+                let schema = required(&path, tool, "input_schema")?;
+                check_compiled(&format!("{path}.input_schema"), schema)?;
+            }
+            Some(_) => return Err(format!("{path}.strict: Input should be a valid boolean")),
         }
     }
     Ok(names)
@@ -301,7 +319,7 @@ fn cache_marks(value: &Value) -> usize {
             .map(|(name, value)| match (name.as_str(), value) {
                 ("cache_control", Value::Object(_)) => 1,
                 // Free-form places: a field of that name there is data.
-                ("input" | "input_schema", _) => 0,
+                ("input" | "input_schema" | "input_examples", _) => 0,
                 _ => cache_marks(value),
             })
             .sum(),

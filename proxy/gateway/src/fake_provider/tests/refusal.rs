@@ -21,6 +21,12 @@ fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
+/// A question whose answer must conform to a schema.
+fn compiled(schema: Value) -> Value {
+    let format = json!({"type": "json_schema", "schema": schema});
+    with(ask("x"), "output_config", json!({"format": format}))
+}
+
 /// A conversation with the given calls and the turns that follow them.
 fn after_calls(calls: Value, mut rest: Vec<Value>) -> Value {
     let mut all = vec![
@@ -37,9 +43,14 @@ fn user(content: Value) -> Value {
 
 fn accepted() -> Vec<Value> {
     let tools = json!([{"name": "look", "type": "custom", "description": "d", "strict": true,
-                        "input_schema": {"type": "object", "$schema": "x"}}]);
+                        "input_schema": {"type": "object", "$schema": "x", "additionalProperties": false}}]);
     vec![
         ask("plain"),
+        compiled(json!({
+            "type": "object", "additionalProperties": false, "$defs": {"ref": {"type": "string", "format": "date"}},
+            "properties": {"minimum": {"$ref": "#/$defs/ref"}, "a": {"$ref": "#/$defs/ref"},
+                           "b": {"type": ["array", "null"], "items": {"enum": [1, null]}, "minItems": 1}},
+        })),
         turns(json!([user(json!([text("a")])), user(json!("b"))])),
         after_calls(
             json!([call("a"), call("b")]),
@@ -213,6 +224,44 @@ fn refused() -> Vec<(Value, &'static str)> {
             "maximum of 4",
         ),
     ];
+    let closed = |property: Value| json!({"type": "object", "properties": {"a": property}, "additionalProperties": false});
+    for (schema, reason) in [
+        (json!({"type": "object"}), "must be explicitly set to false"),
+        (
+            closed(json!({"type": "object", "additionalProperties": true})),
+            "must be explicitly set to false",
+        ),
+        (
+            closed(json!({"type": "integer", "maximum": 2, "minimum": 1})),
+            "For 'integer' type, properties minimum, maximum are not supported",
+        ),
+        (
+            closed(json!({"type": "string", "maxLength": 1})),
+            "maxLength",
+        ),
+        (
+            closed(json!({"type": "string", "format": "phone"})),
+            "format",
+        ),
+        (
+            closed(json!({"type": "string", "pattern": "(?=a)"})),
+            "Pattern",
+        ),
+        (closed(json!({"type": "array", "minItems": 2})), "minItems"),
+        (closed(json!({"oneOf": [{"type": "string"}]})), "oneOf"),
+        (closed(json!({"enum": [{}]})), "enum"),
+        (closed(json!({})), "must have a 'type'"),
+        (closed(json!({"$ref": "https://example.org"})), "$ref"),
+        (
+            closed(json!({"anyOf": [{"$ref": "#/properties/a"}]})),
+            "Circular",
+        ),
+    ] {
+        cases.push((compiled(schema.clone()), reason));
+        let tools = json!([{"name": "a", "input_schema": schema, "strict": true}]);
+        // Arguments are an object.
+        cases.push((with(ask("x"), "tools", tools), reason));
+    }
     for name in ["model", "messages", "max_tokens"] {
         let mut body = ask("x");
         body.as_object_mut().unwrap().remove(name);
