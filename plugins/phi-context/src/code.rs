@@ -185,6 +185,14 @@ pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
     })
 }
 
+/// Whether `text[start..end]` is an identifier or a tag that DICOM itself defines, as in `{"00080016":{"vr":"UI","Value":
+/// ["1.2.840.10008.5.1.4.1.1.2"]}}`.
+pub fn is_of_a_standard(text: &str, start: usize, end: usize) -> bool {
+    let value = text.get(start..end).unwrap_or_default();
+    let behind = text.get(end..).unwrap_or_default();
+    value.starts_with("1.2.840.10008.") || behind.starts_with(r#"":{"vr""#)
+}
+
 /// Whether all of a value is a digest or the like: `3a7bd3e2360a`.
 pub fn is_digest(value: &str) -> bool {
     const MIN_DIGITS: usize = 8;

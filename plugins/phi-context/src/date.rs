@@ -36,6 +36,13 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
         *slot = number;
         count += 1;
     }
+    // `4.1` is a value of a laboratory, `17.05` may be a day.
+    if let ([_, second], 2) = (tokens, count)
+        && second.end - second.start == 1
+        && text.as_bytes().get(second.start - 1) == Some(&b'.')
+    {
+        return false;
+    }
     let is_day = |day: u32| (1..=31).contains(&day);
     let is_month = |month: u32| (1..=12).contains(&month);
     let is_pair = |a: u32, b: u32| is_month(a) && is_day(b) || is_day(a) && is_month(b);
@@ -102,6 +109,7 @@ mod tests {
             "36/44",
             "400-600",
             "44054006",
+            "4.1",
             "0",
             "1/2/3/4/5",
         ] {

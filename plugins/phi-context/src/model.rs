@@ -43,15 +43,17 @@ pub struct Chain {
     pairs: [Row; TAGS],
 }
 
-impl Chain {
-    pub fn new() -> Self {
+impl Default for Chain {
+    fn default() -> Self {
         Self {
             rows: Vec::new(),
             alone: Vec::new(),
             pairs: pairs(),
         }
     }
+}
 
+impl Chain {
     /// How likely each token is to have each tag.
     pub fn read(&mut self, sequence: &Sequence<'_>, range: core::ops::Range<usize>) -> &[Row] {
         self.rows.clear();
@@ -183,18 +185,21 @@ fn pairs() -> [Row; TAGS] {
 /// e to the power of `x`, which is no more than 7, to four digits. With the same bits on every machine, because it adds
 /// and multiplies only.
 fn exp(x: f32) -> f32 {
+    /// Of 2 to the power of a part of one, from the sixth power down.
+    const SERIES: [f32; 7] = [
+        0.000_154,
+        0.001_333_4,
+        0.009_618_1,
+        0.055_504_1,
+        0.240_226_5,
+        core::f32::consts::LN_2,
+        1.0,
+    ];
     const LOG2_E: f32 = core::f32::consts::LOG2_E;
     let x = (x * LOG2_E).clamp(-100.0, 30.0);
     let whole = x.floor();
     let part = x - whole;
-    let power = 1.0
-        + part
-            * (0.693_147_2
-                + part
-                    * (0.240_226_5
-                        + part
-                            * (0.055_504_1
-                                + part * (0.009_618_1 + part * (0.001_333_4 + part * 0.000_154)))));
+    let power = SERIES.iter().fold(0.0, |sum, factor| sum * part + factor);
     // -100 to 30.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let scale = f32::from_bits(((whole as i32 + 127) as u32) << 23);

@@ -5,7 +5,7 @@ use detector_kit::{Finding, Segment, SegmentOrigin, is_definition, part};
 use crate::feature::Sequence;
 use crate::model::{Chain, Row};
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
-use crate::token::{self, Token};
+use crate::token::{self, Token, shape};
 use crate::{age, code, date, public};
 
 /// Tokens that are judged together, at least where a line ends.
@@ -21,7 +21,7 @@ const MOST_SCORE: u16 = 640;
 
 /// Appends the findings of all segments, sorted by start.
 pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
-    let mut chain = Chain::new();
+    let mut chain = Chain::default();
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut rest = segments;
     while let Some((segment, behind)) = rest.split_first() {
@@ -115,9 +115,18 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
     }
 }
 
-/// Whether a code ends before the token: lists and tables have one behind the other.
+/// Whether a value ends before the token: lists and tables have one behind the other.
 fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
-    SORTS.get(sort) == Some(&Sort::Code) && tokens.get(at).is_some_and(|token| token.gap.divides())
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
+    let is_of_its_own = match SORTS.get(sort) {
+        Some(Sort::Code | Sort::Organization) => true,
+        // A long number is no part of the date before it: `3/4/61, 88213004`.
+        Some(Sort::Date) => token.shape > shape::NUMBER + 4,
+        _ => false,
+    };
+    is_of_its_own && token.gap.divides()
 }
 
 /// The likeliest sort, and whether a value of it begins here.
@@ -135,6 +144,9 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.first)?;
     let kind = match SORTS.get(value.sort)? {
+        // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
+        Sort::Code if is_alone(tokens, value) => return None,
+        Sort::Code if code::is_of_a_standard(text, start, end) => return None,
         Sort::Code => code::kind(text, before, of)?,
         Sort::Age if !age::is_over_89(text, of) => return None,
         Sort::Date if !date::may_be(text, before.last(), of) => return None,
@@ -149,6 +161,16 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
         ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
     let score = LEAST_SCORE + surer;
     Some(Finding::new(kind, start, end, score).contextual())
+}
+
+/// Whether a value is one number that stands in a line by itself, or answers a question.
+fn is_alone(tokens: &[Token], value: &Value) -> bool {
+    let begins = |at: usize| {
+        tokens
+            .get(at)
+            .is_none_or(|token| token.gap.is_line() || token.gap.is_question())
+    };
+    value.end - value.first == 1 && begins(value.first) && begins(value.end)
 }
 
 /// A finding lies in one segment.

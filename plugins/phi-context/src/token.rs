@@ -38,29 +38,23 @@ impl Gap {
 
     /// Whether a value follows what stands before.
     pub fn is_label(self) -> bool {
-        let mut signs = (self.0 & !Self::LINE) >> 1;
-        while signs != 0 {
-            if matches!(
-                u8::try_from(signs & Self::OTHER),
-                Ok(b':' | b'=' | b'#' | b'|')
-            ) {
-                return true;
-            }
-            signs >>= Self::SIGN_BITS;
-        }
-        false
+        self.has(b":=#|")
     }
 
-    /// Whether two codes stand on either side, and not parts of one.
+    /// Whether a question ends here.
+    pub fn is_question(self) -> bool {
+        self.has(b"?")
+    }
+
+    /// Whether two values stand on either side, and not parts of one.
     pub fn divides(self) -> bool {
-        if self.is_line() {
-            return true;
-        }
-        let mut signs = self.0 >> 1;
+        self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
+    }
+
+    fn has(self, wanted: &[u8]) -> bool {
+        let mut signs = (self.0 & !Self::LINE) >> 1;
         while signs != 0 {
-            let is_divider = u8::try_from(signs & Self::OTHER)
-                .is_ok_and(|sign| b",;|\"'<>={}[]*~^\t".contains(&sign));
-            if is_divider {
+            if u8::try_from(signs & Self::OTHER).is_ok_and(|sign| wanted.contains(&sign)) {
                 return true;
             }
             signs >>= Self::SIGN_BITS;
