@@ -6,7 +6,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # Whatever is asked for together is set up by one and the same script.
 .NOTPARALLEL:
 
-.PHONY: setup run demo release test soak bench fuzz
+.PHONY: setup run demo release test soak bench fuzz train
 
 # What a build needs: C compiler, cmake, the wasm target; PostgreSQL for tests. Harmless to repeat.
 setup:
@@ -37,6 +37,11 @@ soak: setup
 # CPU, latency and memory of what `make release` builds, beside nginx and the bare upstream.
 bench: setup release
 	tests/bench/run
+
+# The model of the detector phi-context, anew from its texts.
+train:
+	cargo run --release --locked --manifest-path plugins/Cargo.toml -p context-trainer -- \
+		train plugins/context-trainer/texts plugins/phi-context/model.bin
 
 # Random input against every decoder, many times over.
 fuzz: setup

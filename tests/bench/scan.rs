@@ -26,7 +26,7 @@ use svc_plugin::{
     Ceilings, Detector, HostOptions, Origin, PluginHost, Reader, Segment, SignaturePolicy,
 };
 
-const DETECTORS: [&str; 2] = ["phi-patterns", "phi-names"];
+const DETECTORS: [&str; 3] = ["phi-patterns", "phi-names", "phi-context"];
 /// Bytes of a text: a piece of a reply, a message, a prompt, a note, a document.
 const LENGTHS: [usize; 5] = [64, 256, 1024, 8 * 1024, 64 * 1024];
 /// Bytes that texts are cut from: more than the longest one has.

@@ -222,6 +222,7 @@ fn only_these_plugins_ship() {
     assert_eq!(
         shipped,
         [
+            "phi-context",
             "phi-names",
             "phi-patterns",
             "provider-alpha",

@@ -9,6 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use detector_kit::{Detector, Segment, SegmentOrigin};
+use phi_context::Context;
 use phi_names::Names;
 use phi_patterns::Patterns;
 
@@ -25,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (id, nanoseconds) in [
             (Patterns::ID, measure::<Patterns>(&texts)?),
             (Names::ID, measure::<Names>(&texts)?),
+            (Context::ID, measure::<Context>(&texts)?),
         ] {
             println!("{id} {name} {nanoseconds}");
         }

@@ -6,9 +6,9 @@ use phi_text::fields;
 use phi_text::label::Labels;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, ORGANIZATION, PERHAPS_LOCATION};
-use crate::lexicon::{Hash, look_up};
 use crate::place::is_city_value;
 use crate::vocabulary::{FIELDS, Field};
+use phi_lexicon::{Hash, look_up};
 
 const SCORE: u16 = 900;
 const PERHAPS_SCORE: u16 = 750;

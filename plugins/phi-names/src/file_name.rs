@@ -5,7 +5,7 @@ use phi_text::chunk;
 use phi_text::text::{byte, is_word};
 
 use crate::kind::{Finding, NAME};
-use crate::lexicon::{Class, Hash, look_up};
+use phi_lexicon::{Class, Hash, look_up};
 
 const SCORE: u16 = 750;
 /// Bytes before the extension that are looked at: a path of a few folders.

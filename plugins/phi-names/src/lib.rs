@@ -6,7 +6,6 @@
 pub mod field;
 pub mod file_name;
 pub mod kind;
-pub mod lexicon;
 pub mod name;
 pub mod organization;
 pub mod place;

@@ -7,10 +7,10 @@ mod street;
 use phi_text::text::{byte, byte_before, starts};
 
 use crate::kind::{ADDRESS, Finding, LOCATION, PERHAPS_LOCATION};
-use crate::lexicon::{Class, Hash, look_up};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::{Role, STATE_CODES};
+use phi_lexicon::{Class, Hash, look_up};
 
 pub use code::find_zip;
 use code::{is_code_abroad, is_zip};

@@ -4,10 +4,10 @@ use detector_kit::{Segment, SegmentOrigin, is_definition, part};
 use phi_text::fields;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
-use crate::lexicon::Hash;
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
 use crate::{field, file_name, name, organization, place};
+use phi_lexicon::Hash;
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
 const MAX_KNOWN: usize = 65_536;

@@ -3,8 +3,8 @@
 use phi_text::chunk;
 use phi_text::text::{byte, byte_before, is_word};
 
-use crate::lexicon::{Class, Hash, look_up};
 use crate::vocabulary::{ROLES, Role};
+use phi_lexicon::{Class, Hash, look_up};
 
 /// How a word is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -59,7 +59,7 @@ fn check_prints_every_problem() {
     );
     policies.edit(
         "phi.toml",
-        "detectors = [\"phi-patterns\", \"phi-names\"]",
+        "detectors = [\"phi-patterns\", \"phi-names\", \"phi-context\"]",
         "detectors = []",
     );
     let output = run(&idle(Some(&policies)), &["check"]);

@@ -31,7 +31,7 @@ async fn a_missing_detector_refuses() {
     let policies = Policies::copy();
     policies.edit(
         "phi.toml",
-        "detectors = [\"phi-patterns\", \"phi-names\"]",
+        "detectors = [\"phi-patterns\", \"phi-names\", \"phi-context\"]",
         "detectors = [\"phi-patterns\", \"phi-nowhere\"]",
     );
     let world = World::unready(|setup| setup.policies(policies.path())).await;

@@ -10,8 +10,8 @@ on_worlds_of_their_own! { a_text_that_comes_again_is_not_read_again }
 
 const HIT: &str = "svc_phi_results_total{outcome=\"hit\"}";
 const MISS: &str = "svc_phi_results_total{outcome=\"miss\"}";
-/// phi-patterns and phi-names, both deterministic.
-const DETECTORS: f64 = 2.0;
+/// phi-patterns, phi-names and phi-context, all of them deterministic.
+const DETECTORS: f64 = 3.0;
 
 async fn outcomes(world: &World) -> [f64; 2] {
     [

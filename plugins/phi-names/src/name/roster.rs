@@ -7,10 +7,10 @@ use super::told::{ends_as_findings_do, may_be_name};
 use super::ward::{among_items, among_rooms, in_bullets, in_ward_list, is_small_in_bed};
 use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
-use crate::lexicon::{Hash, look_up};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
+use phi_lexicon::{Hash, look_up};
 
 const ROSTER_SCORE: u16 = 800;
 

@@ -4,10 +4,10 @@ use phi_text::text::byte;
 
 use super::{MAX_CITY_WORDS, is_behind_street, is_small_state_code, is_state_code, phrase, street};
 use crate::kind::{Finding, LOCATION};
-use crate::lexicon::Class;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
 use crate::vocabulary::Role;
+use phi_lexicon::Class;
 
 /// `VIC 3175`, `QC H7N 3X9`, `SE15 4HA`, `500018`: what stands behind cities of Australia, Canada, Britain and India,
 /// from the token on.

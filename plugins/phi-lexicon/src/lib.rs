@@ -1,4 +1,5 @@
-//! What the word lists say about a word. The table is data of the program: nothing is built or read at the start.
+//! What the word lists say about a word: names, places, words of every day. The table is data of the program: nothing is
+//! built or read at the start.
 //!
 //! It holds hashes: one unknown word in some 7,000 is taken for a known one, always the same.
 
@@ -16,6 +17,11 @@ impl Class {
     const SURE: u8 = 16;
     const BIG_CITY: u8 = 32;
     const COMMON: u8 = 64;
+
+    /// All of it, for those who learn from it.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
 
     /// Somebody's given name.
     pub const fn is_given(self) -> bool {

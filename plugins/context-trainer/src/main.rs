@@ -1,0 +1,97 @@
+//! Makes the model of `phi-context` from labeled texts. A tool of whoever changes the model; no plugin, and never part
+//! of a gateway. The same texts give the same model.
+//!
+//! `context-trainer train TEXTS MODEL` reads all `*.txt` of the folder TEXTS and writes MODEL; `context-trainer measure
+//! TEXTS` prints what the built model finds in them, `show` each miss and false alarm too. With `--held-out` every fifth
+//! text is left out by the one, and all others by the others; with `--together` the detectors that have rules are asked too.
+
+mod chain;
+mod example;
+mod judge;
+mod random;
+mod table;
+mod text;
+mod vary;
+
+use std::error::Error;
+use std::path::Path;
+
+use random::Random;
+
+/// Rounds over all examples: with every feature, and with those that are kept.
+const ROUNDS: usize = 6;
+const LAST_ROUNDS: usize = 3;
+/// Features that the table keeps.
+const KEPT: usize = phi_context::model::BUCKETS * phi_context::model::ROOM * 9 / 16;
+/// Of the texts that are held out, one in so many.
+const HELD_OUT: usize = 5;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let count = arguments.len();
+    arguments.retain(|argument| argument != "--held-out");
+    let holds_out = arguments.len() < count;
+    let count = arguments.len();
+    arguments.retain(|argument| argument != "--together");
+    let is_together = arguments.len() < count;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let texts =
+        |is_wanted: fn(usize) -> bool, folder: &str| -> Result<Vec<text::Text>, Box<dyn Error>> {
+            let texts = text::read(Path::new(folder))?.into_iter().enumerate();
+            let wanted = texts.filter(|(at, _)| !holds_out || is_wanted(*at));
+            Ok(wanted.map(|(_, text)| text).collect())
+        };
+    match arguments.as_slice() {
+        ["train", folder, model] => {
+            train(&texts(|at| at % HELD_OUT != 0, folder)?, Path::new(model))
+        }
+        [does @ ("measure" | "show"), folder] => {
+            judge::print(
+                &texts(|at| at % HELD_OUT == 0, folder)?,
+                *does == "show",
+                is_together,
+            );
+            Ok(())
+        }
+        _ => Err("context-trainer train TEXTS MODEL, or context-trainer measure|show TEXTS".into()),
+    }
+}
+
+fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
+    let mut random = Random::new(1);
+    let pools = vary::Pools::of(texts);
+    let mut drafts = Vec::new();
+    for (source, text) in texts.iter().enumerate() {
+        for (variant, unsure) in vary::variants(text, &pools, &mut random) {
+            drafts.push(example::Draft::of(&variant, source, unsure, &mut random));
+        }
+    }
+    let (alphabet, mut examples) = example::count(drafts);
+    eprintln!(
+        "{} texts, {} examples, {} features",
+        texts.len(),
+        examples.len(),
+        alphabet.len()
+    );
+    let mut weights = chain::Weights::new(alphabet.len());
+    for round in 0..ROUNDS {
+        random.shuffle(&mut examples);
+        let loss = weights.learn(&examples, &mut random);
+        eprintln!("round {round}: {loss:.4}");
+    }
+    let kept = weights.largest(KEPT);
+    weights.keep(&kept);
+    for example in &mut examples {
+        example.keep(&kept);
+    }
+    for round in 0..LAST_ROUNDS {
+        random.shuffle(&mut examples);
+        let loss = weights.learn(&examples, &mut random);
+        eprintln!(
+            "with {} features, round {round}: {loss:.4}",
+            kept.iter().filter(|kept| **kept).count()
+        );
+    }
+    std::fs::write(model, table::write(&weights, &alphabet, &kept)?)?;
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! What a number or a code is, by the words before it.
+
+use crate::token::Token;
+
+/// Tokens that are looked back.
+const REACH: usize = 6;
+
+/// Words, the kinds that they speak of, as in `lib.rs`.
+const CUES: [(usize, &[&str]); 7] = [
+    (
+        crate::PHONE,
+        &[
+            "phone",
+            "tel",
+            "telephone",
+            "cell",
+            "mobile",
+            "call",
+            "reach",
+            "text",
+            "pager",
+            "fax",
+            "whatsapp",
+            "ph",
+            "callback",
+            "landline",
+            "teléfono",
+            "tfno",
+            "tlf",
+            "móvil",
+            "celular",
+            "contacto",
+        ],
+    ),
+    (
+        crate::MRN,
+        &[
+            "mrn",
+            "chart",
+            "wristband",
+            "mr",
+            "nhc",
+            "historia",
+            "hc",
+            "expediente",
+            "ficha",
+        ],
+    ),
+    (
+        crate::HEALTH_PLAN_ID,
+        &[
+            "member",
+            "policy",
+            "insurance",
+            "subscriber",
+            "plan",
+            "medicaid",
+            "medicare",
+            "group",
+            "póliza",
+            "afiliado",
+            "afiliada",
+            "cip",
+            "sip",
+            "tarjeta",
+            "seguro",
+        ],
+    ),
+    (
+        crate::ACCOUNT_NUMBER,
+        &[
+            "account", "acct", "iban", "invoice", "cuenta", "bank", "routing",
+        ],
+    ),
+    (
+        crate::LICENSE_NUMBER,
+        &[
+            "license",
+            "licence",
+            "lic",
+            "npi",
+            "dea",
+            "cdl",
+            "dl",
+            "licencia",
+            "colegiado",
+            "registration",
+        ],
+    ),
+    (
+        crate::VEHICLE_ID,
+        &[
+            "plate",
+            "plates",
+            "vin",
+            "vehicle",
+            "tag",
+            "matrícula",
+            "placa",
+            "car",
+            "truck",
+        ],
+    ),
+    (
+        crate::DEVICE_ID,
+        &[
+            "serial",
+            "lot",
+            "device",
+            "sn",
+            "ser",
+            "pump",
+            "pacemaker",
+            "imei",
+            "meter",
+            "serie",
+        ],
+    ),
+];
+
+/// Words before what is a code of a catalog, and nobody's.
+const CATALOGS: [&str; 24] = [
+    "ndc",
+    "loinc",
+    "snomed",
+    "icd",
+    "icd10",
+    "icd9",
+    "cpt",
+    "hcpcs",
+    "rxnorm",
+    "rxcui",
+    "oid",
+    "uid",
+    "sopclassuid",
+    "rfc",
+    "iso",
+    "doi",
+    "pmid",
+    "nct",
+    "isbn",
+    "version",
+    "cvx",
+    "drg",
+    "cas",
+    "atc",
+];
+
+/// The kind of what `value` says, if it is anybody's; `before` are the tokens before it.
+pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
+    let is_catalog = |token: &Token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        CATALOGS.iter().any(|catalog| is_same(catalog, word))
+    };
+    if value.iter().any(is_catalog) {
+        return None;
+    }
+    let near = before.iter().rev().take(REACH);
+    for token in near {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        if is_catalog(token) {
+            return None;
+        }
+        let speaks = |words: &&[&str]| words.iter().any(|cue| is_same(cue, word));
+        if let Some((kind, _)) = CUES.iter().find(|(_, words)| speaks(words)) {
+            return Some(*kind);
+        }
+    }
+    // `six one four five five five oh one nine two`
+    const DIGITS_OF_A_PHONE: [usize; 3] = [7, 10, 11];
+    let digits: usize = value
+        .iter()
+        .map(
+            |token| match token.shape.checked_sub(crate::token::shape::NUMBER) {
+                Some(digits) => usize::from(digits),
+                None => 1,
+            },
+        )
+        .sum();
+    let is_phone = DIGITS_OF_A_PHONE.contains(&digits);
+    Some(if is_phone {
+        crate::PHONE
+    } else {
+        crate::OTHER_ID
+    })
+}
+
+/// Whether `text[start..end]` is an identifier or a tag that DICOM itself defines, as in `{"00080016":{"vr":"UI","Value":
+/// ["1.2.840.10008.5.1.4.1.1.2"]}}`.
+pub fn is_of_a_standard(text: &str, start: usize, end: usize) -> bool {
+    let value = text.get(start..end).unwrap_or_default();
+    let behind = text.get(end..).unwrap_or_default();
+    value.starts_with("1.2.840.10008.") || behind.starts_with(r#"":{"vr""#)
+}
+
+/// Whether all of a value is a digest or the like: `3a7bd3e2360a`.
+pub fn is_digest(value: &str) -> bool {
+    const MIN_DIGITS: usize = 8;
+    value.len() >= MIN_DIGITS
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn is_same(cue: &str, word: &str) -> bool {
+    cue.chars().eq(word.chars().flat_map(char::to_lowercase))
+}

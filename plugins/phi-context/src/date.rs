@@ -1,0 +1,123 @@
+//! Whether numbers can be a date. Where words stand beside them, the model has decided.
+
+use crate::token::{Token, shape};
+
+/// Words before numbers that are no date.
+const COUNTED: [&str; 12] = [
+    "version", "v", "release", "section", "chapter", "figure", "fig", "table", "retry", "page",
+    "ver", "build",
+];
+
+/// Whether the tokens may be a date finer than a year; `before` is the one before them.
+pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
+    let counts = |token: &Token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        COUNTED
+            .iter()
+            .any(|counted| counted.eq_ignore_ascii_case(word))
+    };
+    if before.is_some_and(counts) {
+        return false;
+    }
+    let mut numbers = [0_u32; 4];
+    let mut count = 0;
+    for token in tokens {
+        let Some(slot) = numbers.get_mut(count) else {
+            return false;
+        };
+        let digits = text.get(token.start..token.end).unwrap_or_default();
+        // A word or a code: `14-Mar`, `12th`.
+        if token.shape < shape::YEAR {
+            return true;
+        }
+        let Ok(number) = digits.parse() else {
+            return false;
+        };
+        *slot = number;
+        count += 1;
+    }
+    // `4.1` is a value of a laboratory, `17.05` may be a day.
+    if let ([_, second], 2) = (tokens, count)
+        && second.end - second.start == 1
+        && text.as_bytes().get(second.start - 1) == Some(&b'.')
+    {
+        return false;
+    }
+    let is_day = |day: u32| (1..=31).contains(&day);
+    let is_month = |month: u32| (1..=12).contains(&month);
+    let is_pair = |a: u32, b: u32| is_month(a) && is_day(b) || is_day(a) && is_month(b);
+    let is_year = |year: u32| year < 100 || (1900..2100).contains(&year);
+    match (count, numbers) {
+        // `20250314`, `250314`; a day alone, as in `from the 6 to the 17 of May`.
+        (1, [number, ..]) => match number {
+            1..=31 => true,
+            10_000..=999_999 => {
+                is_pair(number / 100 % 100, number % 100)
+                    || is_pair(number / 10_000, number / 100 % 100)
+            }
+            _ => is_year(number / 10_000) && is_pair(number / 100 % 100, number % 100),
+        },
+        (2, [a, b, ..]) => {
+            is_pair(a, b)
+                || is_month(a) && is_year(b) && b > 31
+                || is_year(a) && a > 31 && is_month(b)
+        }
+        (3, [a, b, c, _]) => is_pair(a, b) && is_year(c) || is_year(a) && is_pair(b, c),
+        // With hours, or a stretch of days.
+        (4, [a, b, c, d]) => {
+            is_pair(a, b) && (is_pair(c, d) || is_year(c)) || is_year(a) && is_pair(b, c)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_date(text: &str) -> bool {
+        let mut tokens = Vec::new();
+        crate::token::read(text, 0, text.len(), &mut tokens);
+        may_be(text, None, &tokens)
+    }
+
+    #[test]
+    fn numbers_are_dates_where_a_calendar_has_them() {
+        for date in [
+            "3/14",
+            "14/3",
+            "03/14/2024",
+            "2024-03-14",
+            "20250314",
+            "250611",
+            "9/95",
+            "2023-09",
+            "6",
+            "3/1 - 3/8",
+            "17.05",
+            "march 3",
+            "the tenth of june",
+            "14-Mar-24",
+            "the 17th",
+        ] {
+            assert!(is_date(date), "{date}");
+        }
+        for other in [
+            "7.28/52/38/24",
+            "2023",
+            "120/80",
+            "36/44",
+            "400-600",
+            "44054006",
+            "4.1",
+            "0",
+            "1/2/3/4/5",
+        ] {
+            assert!(!is_date(other), "{other}");
+        }
+        let mut tokens = Vec::new();
+        let text = "version 10.4";
+        crate::token::read(text, 0, text.len(), &mut tokens);
+        assert!(!may_be(text, tokens.first(), &tokens[1..]));
+    }
+}

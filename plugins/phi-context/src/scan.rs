@@ -1,0 +1,208 @@
+//! One text with its segments: sequences of tokens, how likely each is to be PHI, and the findings that follow.
+
+use detector_kit::{Finding, Segment, SegmentOrigin, is_definition, part};
+
+use crate::feature::Sequence;
+use crate::model::{Chain, Row};
+use crate::tag::{NOTHING, SORTS, Sort, first, inside};
+use crate::token::{self, Token, shape};
+use crate::{age, code, date, public};
+
+/// Tokens that are judged together, at least where a line ends.
+const TOGETHER: usize = 256;
+/// As many, wherever.
+const MOST_TOGETHER: usize = 1024;
+/// A token is PHI that is more likely to be some than not.
+const LIKELY: f32 = 0.5;
+/// The scores of what is just so likely, and of what is beyond doubt. A rule that sees the same value has more: it knows
+/// better what the value is.
+const LEAST_SCORE: u16 = 500;
+const MOST_SCORE: u16 = 640;
+
+/// Appends the findings of all segments, sorted by start.
+pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
+    let mut chain = Chain::default();
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let mut rest = segments;
+    while let Some((segment, behind)) = rest.split_first() {
+        rest = behind;
+        if !is_said(segment.origin) {
+            continue;
+        }
+        tokens.clear();
+        read(text, segment, &mut tokens);
+        // Keys and values are segments by themselves, and mean something together.
+        if segment.origin == SegmentOrigin::ToolArguments {
+            while let Some((next, behind)) = rest.split_first()
+                && next.origin == segment.origin
+            {
+                read(text, next, &mut tokens);
+                rest = behind;
+            }
+        }
+        judge(text, &tokens, &mut chain, findings);
+    }
+    split(segments, findings);
+}
+
+/// Whether people or models have said it. A definition holds samples, and a request is refused for what is found there;
+/// what programs tell each other (ids of calls, names of fields) has no words around it. Both are left to rules.
+const fn is_said(origin: SegmentOrigin) -> bool {
+    !is_definition(origin) && !matches!(origin, SegmentOrigin::Metadata | SegmentOrigin::Other)
+}
+
+fn read(text: &str, segment: &Segment, tokens: &mut Vec<Token>) {
+    if !part(text, segment).is_empty() {
+        token::read(text, segment.start as usize, segment.end as usize, tokens);
+    }
+}
+
+fn judge(text: &str, tokens: &[Token], chain: &mut Chain, findings: &mut Vec<Finding>) {
+    let sequence = Sequence::new(tokens);
+    let mut from = 0;
+    while from < tokens.len() {
+        let to = end_of_part(tokens, from);
+        let rows = chain.read(&sequence, from..to);
+        let tokens = tokens.get(from..to).unwrap_or_default();
+        collect(text, tokens, rows, findings);
+        from = to;
+    }
+}
+
+/// A long text is judged in parts that end where a line does.
+fn end_of_part(tokens: &[Token], from: usize) -> usize {
+    let most = tokens.len().min(from + MOST_TOGETHER);
+    (from + TOGETHER..most)
+        .find(|at| tokens.get(*at).is_some_and(|token| token.gap.is_line()))
+        .unwrap_or(most)
+}
+
+/// A value on its way: tokens that belong together.
+struct Value {
+    sort: usize,
+    first: usize,
+    end: usize,
+    likely: f32,
+}
+
+fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Finding>) {
+    let mut open: Option<Value> = None;
+    for (at, row) in rows.iter().enumerate() {
+        let likely = 1.0 - row[NOTHING];
+        let judged = (likely >= LIKELY).then(|| best(row));
+        match (&mut open, judged) {
+            (Some(value), Some((sort, begins)))
+                if value.sort == sort && !begins && !is_divided(tokens, at, sort) =>
+            {
+                value.end = at + 1;
+                value.likely = value.likely.max(likely);
+            }
+            (_, judged) => {
+                if let Some(value) = open.take() {
+                    findings.extend(finding(text, tokens, &value));
+                }
+                open = judged.map(|(sort, _)| Value {
+                    sort,
+                    first: at,
+                    end: at + 1,
+                    likely,
+                });
+            }
+        }
+    }
+    if let Some(value) = open {
+        findings.extend(finding(text, tokens, &value));
+    }
+}
+
+/// Whether a value ends before the token: lists and tables have one behind the other.
+fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
+    let is_of_its_own = match SORTS.get(sort) {
+        Some(Sort::Code | Sort::Organization) => true,
+        // A long number is no part of the date before it: `3/4/61, 88213004`.
+        Some(Sort::Date) => token.shape > shape::NUMBER + 4,
+        _ => false,
+    };
+    is_of_its_own && token.gap.divides()
+}
+
+/// The likeliest sort, and whether a value of it begins here.
+fn best(row: &Row) -> (usize, bool) {
+    let share = |tag: usize| row.get(tag).copied().unwrap_or_default();
+    let of = |sort: &usize| share(first(*sort)) + share(inside(*sort));
+    let sort = (0..SORTS.len())
+        .max_by(|a, b| of(a).total_cmp(&of(b)))
+        .unwrap_or_default();
+    (sort, share(first(sort)) > share(inside(sort)))
+}
+
+fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
+    let of = tokens.get(value.first..value.end)?;
+    let (start, end) = (of.first()?.start, of.last()?.end);
+    let before = tokens.get(..value.first)?;
+    let kind = match SORTS.get(value.sort)? {
+        // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
+        Sort::Code if is_alone(tokens, value) => return None,
+        Sort::Code if code::is_of_a_standard(text, start, end) => return None,
+        Sort::Code => code::kind(text, before, of)?,
+        Sort::Age if !age::is_over_89(text, of) => return None,
+        Sort::Date if !date::may_be(text, before.last(), of) => return None,
+        Sort::Name if code::is_digest(text.get(start..end)?) => return None,
+        Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
+        Sort::Organization if public::is_body(text.get(start..end)?) => return None,
+        sort => crate::kind_of(*sort),
+    };
+    // From 0 to 140.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let surer =
+        ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
+    let score = LEAST_SCORE + surer;
+    Some(Finding::new(kind, start, end, score).contextual())
+}
+
+/// Whether a value is one number that stands in a line by itself, or answers a question.
+fn is_alone(tokens: &[Token], value: &Value) -> bool {
+    let begins = |at: usize| {
+        tokens
+            .get(at)
+            .is_none_or(|token| token.gap.is_line() || token.gap.is_question())
+    };
+    value.end - value.first == 1 && begins(value.first) && begins(value.end)
+}
+
+/// A finding lies in one segment.
+fn split(segments: &[Segment], findings: &mut Vec<Finding>) {
+    let mut at = 0;
+    let mut further = Vec::new();
+    for finding in findings.iter_mut() {
+        while segments
+            .get(at)
+            .is_some_and(|segment| segment.end as usize <= finding.start)
+        {
+            at += 1;
+        }
+        for segment in segments.get(at + 1..).unwrap_or_default() {
+            if segment.start as usize >= finding.end {
+                break;
+            }
+            let end = finding.end.min(segment.end as usize);
+            if end > segment.start as usize {
+                further.push(Finding {
+                    start: segment.start as usize,
+                    end,
+                    ..*finding
+                });
+            }
+        }
+        if let Some(segment) = segments.get(at) {
+            finding.end = finding.end.min(segment.end as usize);
+        }
+    }
+    if !further.is_empty() {
+        findings.extend(further);
+        findings.sort_by_key(|finding| (finding.start, finding.end));
+    }
+}

@@ -1,0 +1,351 @@
+//! Words and numbers of a text, each with what the model looks at. Signs are what stands between them.
+
+use phi_lexicon::{Hash, look_up};
+
+/// One word or number.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    pub start: usize,
+    pub end: usize,
+    /// Of its small letters; of a number that is longer than two digits, of its length alone.
+    pub word: u64,
+    /// How it is written.
+    pub shape: u8,
+    /// What the lists say about it.
+    pub class: u8,
+    pub gap: Gap,
+    /// Of its first three letters; of a code, of the order of its letters and digits.
+    pub prefix: u64,
+    /// Of its last three and four letters.
+    pub suffixes: [u64; 2],
+}
+
+/// What stands between a token and the one before: its first three signs, and whether a line ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap(u32);
+
+impl Gap {
+    const SPACE: u32 = 1;
+    const LINE: u32 = 1 << 30;
+    const SIGN_BITS: u32 = 7;
+    const SIGNS: u32 = 3;
+    /// All signs beyond ASCII.
+    const OTHER: u32 = 0x7f;
+
+    pub const fn is_line(self) -> bool {
+        self.0 & Self::LINE != 0
+    }
+
+    /// Whether a value follows what stands before.
+    pub fn is_label(self) -> bool {
+        self.has(b":=#|")
+    }
+
+    /// Whether a question ends here.
+    pub fn is_question(self) -> bool {
+        self.has(b"?")
+    }
+
+    /// Whether two values stand on either side, and not parts of one.
+    pub fn divides(self) -> bool {
+        self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
+    }
+
+    fn has(self, wanted: &[u8]) -> bool {
+        let mut signs = (self.0 & !Self::LINE) >> 1;
+        while signs != 0 {
+            if u8::try_from(signs & Self::OTHER).is_ok_and(|sign| wanted.contains(&sign)) {
+                return true;
+            }
+            signs >>= Self::SIGN_BITS;
+        }
+        false
+    }
+
+    pub const fn number(self) -> u64 {
+        self.0 as u64
+    }
+
+    fn with(self, sign: char) -> Self {
+        if sign == '\n' || sign == '\r' {
+            return Self(self.0 | Self::LINE);
+        }
+        if sign.is_whitespace() && sign != '\t' {
+            return Self(self.0 | Self::SPACE);
+        }
+        let mut at = 1;
+        while at < 1 + Self::SIGNS * Self::SIGN_BITS {
+            if (self.0 >> at) & Self::OTHER == 0 {
+                let code = u32::from(sign).min(Self::OTHER);
+                return Self(self.0 | code << at);
+            }
+            at += Self::SIGN_BITS;
+        }
+        self
+    }
+}
+
+/// The class of a word that no list knows.
+pub const UNKNOWN: u8 = 1 << 7;
+
+/// How words are written. Numbers of one to twelve digits follow.
+pub mod shape {
+    pub const SMALL: u8 = 0;
+    pub const CAPITAL: u8 = 1;
+    pub const UPPER: u8 = 2;
+    pub const INITIAL: u8 = 3;
+    pub const MIXED: u8 = 4;
+    /// Letters and digits.
+    pub const CODE: u8 = 5;
+    /// Four digits that may be a year.
+    pub const YEAR: u8 = 6;
+    /// A number of no digits, which is none.
+    pub const NUMBER: u8 = 8;
+}
+
+impl Token {
+    /// All that the lists say, and the writing.
+    pub const fn class_and_shape(&self) -> u64 {
+        (self.class as u64) << 8 | self.shape as u64
+    }
+
+    /// What is looked at most: the writing, and the lists in a few words.
+    pub const fn look(&self) -> u64 {
+        const GIVEN: u8 = 1;
+        const SURNAME: u8 = 2;
+        const CITY: u8 = 4;
+        const WORD: u8 = 8;
+        const SURE: u8 = 16;
+        const COMMON: u8 = 64;
+        let class = self.class;
+        let said = if class & COMMON != 0 {
+            1
+        } else if class & SURE != 0 {
+            2
+        } else if class & WORD != 0 && class & (GIVEN | SURNAME | CITY) != 0 {
+            3
+        } else if class & WORD != 0 {
+            4
+        } else if class & (GIVEN | SURNAME) != 0 {
+            5
+        } else if class & CITY != 0 {
+            6
+        } else if class & UNKNOWN != 0 {
+            7
+        } else {
+            8
+        };
+        said << 8 | self.shape as u64
+    }
+}
+
+/// Appends the tokens of `text[from..to]`, which is on borders of characters.
+pub fn read(text: &str, from: usize, to: usize, tokens: &mut Vec<Token>) {
+    let mut gap = Gap(Gap::LINE);
+    let mut at = from;
+    while let Some(first) = char_at(text, at, to) {
+        let behind = at + first.len_utf8();
+        if first.is_alphanumeric() {
+            let end = word_end(text, behind, to);
+            tokens.push(token(text, at, end, gap));
+            gap = Gap::default();
+            at = end;
+        } else {
+            gap = gap.with(first);
+            at = behind;
+        }
+    }
+}
+
+fn char_at(text: &str, at: usize, to: usize) -> Option<char> {
+    let byte = *text.as_bytes().get(at).filter(|_| at < to)?;
+    if byte.is_ascii() {
+        return Some(char::from(byte));
+    }
+    text.get(at..to)?.chars().next()
+}
+
+/// Letters and digits, with apostrophes between letters (`o'halloran`), but not before a possessive `s`.
+fn word_end(text: &str, mut at: usize, to: usize) -> usize {
+    while let Some(next) = char_at(text, at, to) {
+        let len = next.len_utf8();
+        if is_part(next) {
+            at += len;
+            continue;
+        }
+        let behind = || char_at(text, at + len, to);
+        let is_inside = matches!(next, '\'' | '\u{2019}')
+            && behind().is_some_and(char::is_alphabetic)
+            && !is_possessive(text, at + len, to);
+        if !is_inside {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+/// Accents that stand behind their letter belong to it.
+fn is_part(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '\u{300}'..='\u{36f}')
+}
+
+fn is_possessive(text: &str, at: usize, to: usize) -> bool {
+    matches!(char_at(text, at, to), Some('s' | 'S'))
+        && !char_at(text, at + 1, to).is_some_and(char::is_alphanumeric)
+}
+
+fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
+    let written = text.get(start..end).unwrap_or_default();
+    if written.bytes().all(|byte| byte.is_ascii_digit()) {
+        let (shape, word) = number(written);
+        return Token {
+            start,
+            end,
+            word,
+            shape,
+            class: 0,
+            gap,
+            prefix: 0,
+            suffixes: [0; 2],
+        };
+    }
+    let hash = Hash::new().over(written);
+    let shape = written_as(written);
+    let class = match look_up(hash).bits() {
+        0 => UNKNOWN,
+        bits => bits,
+    };
+    let (prefix, suffixes) = if shape == shape::CODE {
+        (pattern(written), [0; 2])
+    } else {
+        (head(written, 3), [tail(written, 3), tail(written, 4)])
+    };
+    Token {
+        start,
+        end,
+        word: hash.value(),
+        shape,
+        class,
+        gap,
+        prefix,
+        suffixes,
+    }
+}
+
+fn number(digits: &str) -> (u8, u64) {
+    const LONGEST: usize = 12;
+    /// Longer numbers are known by their length alone.
+    const SPELT: usize = 2;
+    let len = digits.len().min(LONGEST);
+    let is_year = len == 4 && (digits.starts_with("19") || digits.starts_with("20"));
+    // At most twelve.
+    #[allow(clippy::cast_possible_truncation)]
+    let shape = if is_year {
+        shape::YEAR
+    } else {
+        shape::NUMBER + len as u8
+    };
+    let word = if len <= SPELT {
+        Hash::new().over(digits).value()
+    } else {
+        u64::from(shape)
+    };
+    (shape, word)
+}
+
+fn written_as(word: &str) -> u8 {
+    let (mut upper, mut lower, mut digits) = (0_usize, 0_usize, 0_usize);
+    for letter in word.chars() {
+        if letter.is_uppercase() {
+            upper += 1;
+        } else if letter.is_numeric() {
+            digits += 1;
+        } else if letter.is_alphabetic() {
+            lower += 1;
+        }
+    }
+    match (upper, lower, digits) {
+        (_, _, 1..) => shape::CODE,
+        (0, _, _) => shape::SMALL,
+        (1, 0, _) => shape::INITIAL,
+        (_, 0, _) => shape::UPPER,
+        (1, ..) if word.starts_with(char::is_uppercase) => shape::CAPITAL,
+        _ => shape::MIXED,
+    }
+}
+
+/// Runs of letters and of digits, with how long they are.
+fn pattern(code: &str) -> u64 {
+    const LONGEST_RUN: u64 = 7;
+    let (mut pattern, mut run, mut was) = (0_u64, 0_u64, None);
+    for letter in code.chars() {
+        let is = Some(letter.is_numeric());
+        if was == is {
+            run = (run + 1).min(LONGEST_RUN);
+        } else {
+            pattern = pattern << 4 | run << 1 | u64::from(is == Some(true));
+            (run, was) = (1, is);
+        }
+    }
+    pattern << 4 | run << 1
+}
+
+fn head(word: &str, letters: usize) -> u64 {
+    let end = word
+        .char_indices()
+        .nth(letters)
+        .map_or(word.len(), |(at, _)| at);
+    Hash::new()
+        .over(word.get(..end).unwrap_or_default())
+        .value()
+}
+
+fn tail(word: &str, letters: usize) -> u64 {
+    let start = word
+        .char_indices()
+        .rev()
+        .nth(letters - 1)
+        .map_or(0, |(at, _)| at);
+    Hash::new()
+        .over(word.get(start..).unwrap_or_default())
+        .value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        read(text, 0, text.len(), &mut tokens);
+        tokens
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        tokens(text)
+            .iter()
+            .map(|token| &text[token.start..token.end])
+            .collect()
+    }
+
+    #[test]
+    fn words_and_numbers_stand_apart_from_signs() {
+        assert_eq!(
+            words("O'Halloran's INR: 8.9, T2DM (3/14)"),
+            ["O'Halloran", "s", "INR", "8", "9", "T2DM", "3", "14"]
+        );
+        assert_eq!(words("Jos\u{e9} Mu\u{f1}oz\n"), ["Jos\u{e9}", "Mu\u{f1}oz"]);
+        assert!(words(" \t\n,").is_empty());
+    }
+
+    #[test]
+    fn a_gap_knows_its_signs_and_lines() {
+        let gap = |text: &str| tokens(text)[1].gap;
+        assert!(gap("MRN: 5").is_label() && gap("a=b").is_label() && gap("a (#5").is_label());
+        assert!(!gap("a, b").is_label() && !gap("a b").is_label());
+        assert!(gap("a.\nb").is_line() && !gap("a. b").is_line());
+        assert_ne!(gap("3/4"), gap("3-4"));
+        assert_eq!(gap("a \u{2014} b"), gap("a \u{2013} b"));
+    }
+}
