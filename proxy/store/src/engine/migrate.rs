@@ -58,6 +58,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     23 "0023_plain_addresses";
     24 "0024_along_indexes";
     25 "0025_fewer_rows";
+    26 "0026_clocks_set_back";
 };
 
 /// Any fixed number of our own: PostgreSQL's name for the migration lock ("svc-gwst" in ASCII).
