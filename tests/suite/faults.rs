@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use sqlx::Connection as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use svc_tests::books;
+use svc_tests::database::Database;
 use svc_tests::fake::mark;
 use svc_tests::gateway::Setup;
 use svc_tests::organization::{Organization, bootstrap};
@@ -160,6 +163,8 @@ async fn a_full_disk_under_sqlite() {
     let pid = world.gateway.pid();
     limit_files(pid, "4096");
     fails_closed(&world, &organization).await;
+    // What the disk refused is over: nothing is kept in memory, to be written to it again and again.
+    assert_eq!(world.gateway.metric("svc_unsettled_runs").await, 0.0);
     // What needs no write goes on.
     assert_eq!(read(&world, &organization.key).await.status, 200);
     eventually("a gateway that is not ready", async || {
@@ -171,6 +176,35 @@ async fn a_full_disk_under_sqlite() {
     served_again(&world, &organization).await;
     world.gateway.ready().await;
     assert_eq!(world.gateway.pid(), pid);
+}
+
+/// Another program keeps SQLite's lock. Whoever meets it first waits as long as a statement may, nobody once with each
+/// statement.
+#[tokio::test]
+async fn a_lock_of_another_program_is_waited_for_once() {
+    let world = World::start(None).await;
+    let organization = world.organization();
+    assert_eq!(read(&world, &organization.key).await.status, 200);
+    let Database::Sqlite(path) = &world.gateway.database else {
+        panic!("a file")
+    };
+    let options = SqliteConnectOptions::new().filename(path);
+    let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE")
+        .execute(&mut other)
+        .await
+        .unwrap();
+    let start = Instant::now();
+    // Three requests that write, of several statements each.
+    fails_closed(&world, &organization).await;
+    assert!(
+        start.elapsed() < Duration::from_secs(9),
+        "{:?}",
+        start.elapsed()
+    );
+    other.close().await.unwrap();
+    served_again(&world, &organization).await;
+    world.gateway.ready().await;
 }
 
 /// A gateway whose writes beyond a limit fail, as on a full disk, in place of killing it.

@@ -2,5 +2,6 @@
 
 mod admin_pages;
 mod command_line;
+mod starting;
 mod traces;
 mod welcome;

@@ -41,6 +41,10 @@ impl Quota {
 
     /// Decides one request at `now_us` (microseconds) for a bucket whose last TAT was `tat_us`
     /// (0 for a fresh one). A limit of 0 is closed: every request is denied for one window.
+    ///
+    /// No request moves the TAT further than one burst past its own time. One that stands more than two ahead comes from
+    /// a clock that has been set back since, and counts as none: nobody waits longer than one window. (Two, because
+    /// requests need not come in the order of their times.)
     pub fn decide(self, tat_us: i64, now_us: i64) -> Decision {
         let window_us = i64::from(self.window_ms) * US_PER_MS;
         if self.limit == 0 {
@@ -51,9 +55,15 @@ impl Quota {
             };
         }
         let emission_us = self.emission_us();
-        let base_us = tat_us.max(now_us);
+        let burst_us = emission_us * i64::from(self.limit);
+        let is_of_a_clock_set_back = tat_us > now_us + 2 * burst_us;
+        let base_us = if is_of_a_clock_set_back {
+            now_us
+        } else {
+            tat_us.max(now_us)
+        };
         let next_us = base_us + emission_us;
-        let earliest_us = next_us - emission_us * i64::from(self.limit);
+        let earliest_us = next_us - burst_us;
         if earliest_us > now_us {
             let wait_us = earliest_us - now_us;
             let retry_after_ms =
@@ -113,6 +123,28 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_costs_one_window_at_most() {
+        let (now, window_us) = (1_000_000_000_000, 60_000_000);
+        for ahead_us in [3_600_000_000, 86_400_000_000, 2 * window_us + 1] {
+            let Decision::Allow {
+                tat_us, remaining, ..
+            } = PER_MINUTE.decide(now + ahead_us, now)
+            else {
+                unreachable!("{ahead_us}")
+            };
+            assert_eq!((tat_us, remaining), (now + 1_000_000, 59));
+        }
+        let Decision::Deny { retry_after_ms, .. } = PER_MINUTE.decide(now + 2 * window_us, now)
+        else {
+            unreachable!()
+        };
+        assert_eq!(retry_after_ms, 61_000);
+        // A request that comes before one of a later time is one of the same burst.
+        let full = PER_MINUTE.decide(now + window_us, now - 1_000);
+        assert!(matches!(full, Decision::Deny { .. }));
     }
 
     #[test]

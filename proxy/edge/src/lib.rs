@@ -30,6 +30,8 @@ mod timer;
 mod upstream;
 mod watched;
 
+use tracing::level_filters::LevelFilter;
+
 pub use application::{
     AdminReply, AdminService, Application, Farewell, PublicDoor, Refuse, Service,
 };
@@ -44,3 +46,17 @@ pub use upstream::{
 
 /// The target of log lines that show, as a warning, fields of a head as they came.
 pub const SHOWS_FIELDS: &str = "pingora_core::protocols";
+
+/// The least severe log lines of pingora's that are worth a line, by their targets.
+pub const LOG_LEVELS: [(&str, LevelFilter); 3] = [
+    // How it starts and ends, our own lines say.
+    ("pingora", LevelFilter::WARN),
+    (SHOWS_FIELDS, LevelFilter::ERROR),
+    // Errors here are what strangers send in place of a handshake.
+    ("pingora_core::apps", LevelFilter::OFF),
+];
+
+/// A log line of pingora's about one stranger, one for each connection that is refused or breaks off its handshake: its
+/// target, and how it begins. They are counted; whoever likes could fill a disk with them.
+pub const OF_A_STRANGER: (&str, &str) =
+    ("pingora_core::services::listening", "Downstream handshake");

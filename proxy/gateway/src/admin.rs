@@ -296,7 +296,7 @@ pub(crate) async fn bootstrap(
         owner_email: options.email.as_deref().map(user::email).transpose()?,
         now,
     };
-    right_master_key(store).await?;
+    wiring::right_master_key(store).await?;
     if let Some(template) = &template {
         agreement::publish(store, template, now).await?;
     }
@@ -385,12 +385,6 @@ fn credits(text: &str) -> anyhow::Result<Micro> {
     Micro::parse(text)
         .filter(|credits| credits.0 >= 0)
         .context("--credits is not a decimal of at most six digits")
-}
-
-/// Refuses a master key that is not the store's, before a command writes anything.
-async fn right_master_key(store: &Store) -> anyhow::Result<()> {
-    let checked = store.check_master_key().await;
-    checked.context("the master key is not the one that this store was made with")
 }
 
 /// Refuses an id that no organization has.

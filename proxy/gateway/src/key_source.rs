@@ -1,6 +1,6 @@
 //! Where the master key comes from: a file, the environment, or a command that asks a key management service.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ pub(crate) trait KeySource: Send + Sync {
     /// # Errors
     /// A source that does not answer, or gives no key. No error says what it gave.
     fn read(&self) -> BoxFuture<'_, anyhow::Result<MasterKey>>;
+
+    /// The file that [`Self::read`] would make, with a new key.
+    fn would_make(&self) -> Option<&Path> {
+        None
+    }
 }
 
 /// The source that is configured: a command before the environment before the file in the data folder.
@@ -58,6 +63,10 @@ impl KeySource for Kept {
             }
             Ok(key)
         })
+    }
+
+    fn would_make(&self) -> Option<&Path> {
+        (!self.0.exists()).then_some(&self.0)
     }
 }
 

@@ -1,5 +1,6 @@
-//! One gateway per SQLite database: a lock beside its file that every serving gateway shares with its successor and
-//! with nobody else, wherever their data folders are. It ends with the process, however that ends.
+//! One gateway per SQLite database, wherever their data folders are, and one per data folder, whatever their database:
+//! a lock that every serving gateway shares with its successor and with nobody else. It ends with the process, however
+//! that ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,6 +11,8 @@ use anyhow::{Context, bail};
 /// Behind the name of the database. The file stays where it is: whoever removed it would let a second gateway lock
 /// another one.
 const SUFFIX: &str = ".lock";
+/// In a data folder; stays there too.
+const OF_FOLDER: &str = "svc-gateway.lock";
 
 /// A lock that is held for as long as this lives.
 #[must_use]
@@ -20,7 +23,9 @@ pub(crate) struct Lock(
 /// The file that is locked, open and not locked yet.
 pub(crate) struct Lockable {
     file: File,
-    database: PathBuf,
+    place: PathBuf,
+    /// Why two of them cannot be.
+    reason: &'static str,
 }
 
 impl Lockable {
@@ -28,16 +33,40 @@ impl Lockable {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub(crate) fn open(database: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn of_database(database: PathBuf) -> anyhow::Result<Self> {
         let path = path(&database);
+        Self::open(
+            &path,
+            database,
+            "another gateway serves from it, and SQLite is for one",
+        )
+    }
+
+    /// Opens the file in a data folder, which must be there.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Self> {
+        Self::open(
+            &folder.join(OF_FOLDER),
+            folder.to_owned(),
+            "another gateway has it as its data folder, which is for one",
+        )
+    }
+
+    fn open(path: &Path, place: PathBuf, reason: &'static str) -> anyhow::Result<Self> {
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(&path)
+            .open(path)
             .with_context(|| format!("opening {}", path.display()))?;
-        Ok(Self { file, database })
+        Ok(Self {
+            file,
+            place,
+            reason,
+        })
     }
 
     /// For a gateway that starts: nobody else may have the lock.
@@ -61,15 +90,14 @@ impl Lockable {
     }
 
     fn taken(&self, locked: Result<(), TryLockError>) -> anyhow::Result<()> {
-        let database = self.database.display();
+        let (place, reason) = (self.place.display(), self.reason);
         match locked {
             Ok(()) => Ok(()),
-            Err(TryLockError::WouldBlock) => bail!(
-                "another gateway serves from the database {database}, and SQLite is for one: stop it first, or take \
-                 over from it with --upgrade"
-            ),
+            Err(TryLockError::WouldBlock) => {
+                bail!("{place}: {reason}: stop it first, or take over from it with --upgrade")
+            }
             Err(TryLockError::Error(error)) => {
-                Err(error).with_context(|| format!("locking the database {database}"))
+                Err(error).with_context(|| format!("locking {place}"))
             }
         }
     }
@@ -93,7 +121,7 @@ mod tests {
     use super::*;
 
     fn alone(database: &Path) -> anyhow::Result<Lock> {
-        Lockable::open(database.to_owned())?.alone()
+        Lockable::of_database(database.to_owned())?.alone()
     }
 
     /// A child that another test forks at this moment has a copy of the lock until it runs its program.
@@ -112,7 +140,7 @@ mod tests {
     fn only_a_successor_shares_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("gateway.sqlite");
-        let waiting = Lockable::open(database.clone()).unwrap();
+        let waiting = Lockable::of_database(database.clone()).unwrap();
         let first = alone(&database).unwrap();
         let refused = alone(&database).err().unwrap();
         assert!(refused.to_string().contains("--upgrade"), "{refused}");
@@ -138,6 +166,18 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_told_before_anything_is_locked() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Lockable::open(folder.path().join("none/a")).is_err());
+        assert!(Lockable::of_database(folder.path().join("none/a")).is_err());
+        assert!(Lockable::of_folder(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn a_data_folder_is_for_one_gateway() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Lockable::of_folder(folder.path()).unwrap().alone().unwrap();
+        let second = Lockable::of_folder(folder.path()).unwrap();
+        let refused = second.alone().err().unwrap().to_string();
+        assert!(refused.contains("data folder"), "{refused}");
+        let successor = Lockable::of_folder(folder.path()).unwrap();
+        drop((successor.shared().unwrap(), first));
     }
 }

@@ -8,6 +8,7 @@ mod audit;
 mod baa;
 mod check;
 mod configuration;
+mod descriptors;
 mod fake_provider;
 mod key_source;
 mod lock;
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use configuration::Configuration;
+use configuration::{Configuration, LogFormat};
 
 /// glibc's allocator reached twice the memory after waves of streams.
 #[global_allocator]
@@ -95,11 +96,12 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let configuration = Configuration::load(arguments.config.as_deref())?;
     let command = arguments.command;
     let command = command.unwrap_or(Command::Serve(serve::Options::default()));
-    if !matches!(command, Command::Check) {
+    // These two tell it with everything else that is wrong.
+    if !matches!(command, Command::Check | Command::Serve(_)) {
         configuration.readable()?;
     }
     match command {
-        Command::Serve(options) => serve::run(&configuration, &options),
+        Command::Serve(options) => serve(&configuration, &options),
         Command::Check => wiring::blocking(check::run(&configuration))?,
         Command::Admin(command) => wiring::blocking(admin::run(&configuration, command))?,
         Command::Audit(command) => audit::run(&command),
@@ -112,6 +114,33 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             wiring::blocking(fake_provider::serve(options))?.map(|()| ExitCode::SUCCESS)
         }
     }
+}
+
+/// Serves; what ends the program is a line of its log, where its log is for machines.
+fn serve(configuration: &Configuration, options: &serve::Options) -> anyhow::Result<ExitCode> {
+    match (
+        serve::run(configuration, options),
+        configuration.telemetry.log_format,
+    ) {
+        (Err(error), LogFormat::Json) => {
+            report_to_machines(&error);
+            Ok(ExitCode::FAILURE)
+        }
+        (ended, _) => ended,
+    }
+}
+
+/// As the lines of the log are; there may be no log yet.
+#[expect(clippy::print_stderr, reason = "the log is the error output")]
+fn report_to_machines(error: &anyhow::Error) {
+    let line = serde_json::json!({
+        "timestamp": svc_pipeline::moment::now().to_string(),
+        "level": "ERROR",
+        "message": "the gateway ends",
+        "error": format!("{error:#}"),
+        "target": "svc_gateway",
+    });
+    eprintln!("{line}");
 }
 
 /// The one place that writes an error for a person: every cause, one line each.

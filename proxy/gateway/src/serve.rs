@@ -27,6 +27,7 @@ use svc_pipeline::phi::results::Results;
 use svc_pipeline::policy::watch::Policies;
 use svc_pipeline::provider::Providers;
 use svc_pipeline::strangers::Strangers;
+use svc_pipeline::trail::Refusals;
 use svc_pipeline::upkeep::Pulse;
 use svc_pipeline::upstream::{ChosenBy, Connector};
 use svc_pipeline::{moment, service, upkeep};
@@ -38,9 +39,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::configuration::{Configuration, LimitsStore, Provider, Secret};
-use crate::lock::Lockable;
+use crate::lock::{Lock, Lockable};
 use crate::signals::Signals;
-use crate::{admin_page, fake_provider, providers, solve, telemetry, welcome, wiring};
+use crate::{admin_page, descriptors, fake_provider, providers, solve, telemetry, welcome, wiring};
 
 /// Options of `serve`.
 #[derive(Clone, Copy, Default, clap::Args)]
@@ -70,6 +71,9 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         let _inside = background.enter();
         telemetry::start(&configuration.telemetry)?
     };
+    if let Err(error) = descriptors::raise() {
+        tracing::warn!(%error, "the limit of file descriptors stays as it is");
+    }
     for doubt in configuration.doubts() {
         tracing::warn!("{doubt}");
     }
@@ -83,12 +87,16 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     }
     // Before the store is opened. A successor locks when it has the sockets: one that waits for them keeps nobody out.
     // What could keep it from locking is found out here, where it has not got them yet.
-    let lockable = lockable(configuration)?;
+    let lockables = lockables(configuration)?;
     let (alone, waiting) = match options.upgrade {
-        true => (None, lockable),
-        false => (lockable.map(Lockable::alone).transpose()?, None),
+        true => (Vec::new(), lockables),
+        false => {
+            let alone: anyhow::Result<_> = lockables.into_iter().map(Lockable::alone).collect();
+            (alone?, Vec::new())
+        }
     };
     let registry = Registry::new();
+    exporter.register(&registry)?;
     let mut configuration = configuration.clone();
     let fakes = start_fakes(&mut configuration)?;
     let upstream = UpstreamMetrics::register(&registry)?;
@@ -125,10 +133,8 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
         );
         edge.take_over()?;
     }
-    let _locked = match waiting {
-        Some(file) => Some(file.shared()?),
-        None => alone,
-    };
+    let shared: anyhow::Result<Vec<Lock>> = waiting.into_iter().map(Lockable::shared).collect();
+    let _locked = (alone, shared?);
     // Not before the sockets are here: who waits for them recovers, seals and delivers nothing.
     background
         .block_on(upkeep::start(&gateway))
@@ -143,15 +149,18 @@ pub(crate) fn run(configuration: &Configuration, options: &Options) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is locked where the store is a file, for one gateway and its successor.
-fn lockable(configuration: &Configuration) -> anyhow::Result<Option<Lockable>> {
+/// What is locked for one gateway and its successor: the data folder, and the store where it is a file.
+fn lockables(configuration: &Configuration) -> anyhow::Result<Vec<Lockable>> {
     let database = Store::file(&configuration.database_url()).context("store.database_url")?;
-    let Some(database) = database else {
-        return Ok(None);
-    };
-    // It lies there if nothing else is said.
-    wiring::private_folder(&configuration.server.data_dir)?;
-    Lockable::open(database).map(Some)
+    let folder = &configuration.server.data_dir;
+    wiring::private_folder(folder)?;
+    // Whoever shares both is told of the database.
+    let mut lockables = Vec::new();
+    if let Some(database) = database {
+        lockables.push(Lockable::of_database(database)?);
+    }
+    lockables.push(Lockable::of_folder(folder)?);
+    Ok(lockables)
 }
 
 /// What is still running on the background runtime when everything is settled is not worth waiting for.
@@ -227,6 +236,7 @@ async fn build(
     upstream: &UpstreamMetrics,
 ) -> anyhow::Result<Arc<Gateway>> {
     let store = wiring::store(configuration, background.handle()).await?;
+    wiring::right_master_key(&store).await?;
     let metrics = Arc::new(Metrics::new(registry)?);
     let folder = configuration.policies_folder()?;
     let policies = Policies::open(&folder, configuration.known(), &store)
@@ -238,6 +248,11 @@ async fn build(
     metrics.policy_epoch.set(policies.current().epoch);
     let plugins = wiring::plugin_host(configuration).await?;
     plugins.register_metrics(registry)?;
+    for id in &policies.current().phi.detectors {
+        if let Err(error) = plugins.detector(id) {
+            tracing::error!(%error, "inference answers 503 until this detector is there");
+        }
+    }
     let addresses = configuration.integrations.addresses()?;
     let rule = address_rule(addresses.clone());
     let connector = PingoraConnector::new(outbound(configuration), rule, upstream.clone())?;
@@ -264,6 +279,7 @@ async fn build(
         phi_results: Arc::new(Results::new(&metrics)),
         hashing: Semaphore::new(HASHED_AT_ONCE),
         owed: Owed::new(metrics.unsettled.clone()),
+        refusals: Refusals::default(),
         metrics,
         join_trace: (!configuration.telemetry.otlp_endpoint.is_empty()).then_some(telemetry::join),
         settings: Settings {

@@ -1,8 +1,12 @@
 //! Logs and traces. Both carry ids, codes and durations, never content.
 
-use std::io::IsTerminal;
-use std::sync::mpsc;
+mod spans;
 
+use std::fmt::Debug;
+use std::io::IsTerminal;
+use std::sync::{LazyLock, mpsc};
+
+use anyhow::anyhow;
 use http::HeaderMap;
 use opentelemetry::propagation::{Extractor, TextMapPropagator};
 use opentelemetry::trace::TracerProvider;
@@ -12,22 +16,40 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::runtime::Tokio;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
+use prometheus::Registry;
 use svc_pipeline::service::TRACES;
-use tracing::Span;
+use tracing::field::{Field, Visit};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Span};
+use tracing_log::{AsLog, LogTracer};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, Filter, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
 use crate::configuration::{LogFormat, Telemetry};
+use spans::{Counted, Counts, Watched};
 
 /// Keeps the span exporter alive; dropping it sends what is buffered.
-pub(crate) struct Exporter(Option<SdkTracerProvider>);
+pub(crate) struct Exporter(Option<(SdkTracerProvider, Counts)>);
+
+impl Exporter {
+    /// Adds what became of the spans to `/metrics`, where there are any.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub(crate) fn register(&self, registry: &Registry) -> Result<(), prometheus::Error> {
+        match &self.0 {
+            Some((_, counts)) => registry.register(Box::new(counts.family.clone())),
+            None => Ok(()),
+        }
+    }
+}
 
 impl Drop for Exporter {
     fn drop(&mut self) {
-        let Some(provider) = self.0.take() else {
+        let Some((provider, _)) = self.0.take() else {
             return;
         };
         let (done, ended) = mpsc::sync_channel(1);
@@ -63,17 +85,27 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
             .boxed(),
     };
     let provider = tracer(&configuration.otlp_endpoint)?;
-    let traces = provider.as_ref().map(|provider| {
+    let traces = provider.as_ref().map(|(provider, _)| {
         tracing_opentelemetry::layer()
             .with_tracer(provider.tracer("svc-gateway"))
             .with_location(false)
             .with_filter(Targets::new().with_target(TRACES, LevelFilter::TRACE))
     });
     tracing_subscriber::registry()
-        .with(logs.with_filter(filter.and(silenced())))
+        .with(logs.with_filter(filter.and(silenced()).and(NotOfStrangers)))
         .with(traces)
         .try_init()?;
+    hear_libraries()?;
     Ok(Exporter(provider))
+}
+
+/// What libraries say through the crate `log`, pingora first of all, becomes lines of ours.
+fn hear_libraries() -> anyhow::Result<()> {
+    static LIBRARIES: LazyLock<LogTracer> = LazyLock::new(LogTracer::new);
+    log::set_logger(&*LIBRARIES).map_err(|error| anyhow!("{error}"))?;
+    // Whatever no filter of ours lets pass is not even put together.
+    log::set_max_level(LevelFilter::current().as_log());
+    Ok(())
 }
 
 /// Makes `span` a child of the one that `traceparent` names (W3C Trace Context); without that header, or with one that
@@ -107,12 +139,62 @@ impl Extractor for TraceParent<'_> {
 fn silenced() -> Targets {
     Targets::new()
         .with_default(LevelFilter::INFO)
-        // A warning of these shows the field that it warns of.
-        .with_target(svc_edge::SHOWS_FIELDS, LevelFilter::ERROR)
+        // Its warnings are of what the other side of a connection sends.
+        .with_target("rustls", LevelFilter::ERROR)
+        .with_targets(svc_edge::LOG_LEVELS)
         .with_target("svc_", LevelFilter::TRACE)
 }
 
-fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
+/// Keeps out what the listeners say of one stranger's connection.
+struct NotOfStrangers;
+
+impl<S> Filter<S> for NotOfStrangers {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        true
+    }
+
+    fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::always()
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
+        // Lines of the crate `log` share this target and bring their own along.
+        if event.metadata().target() != "log" {
+            return true;
+        }
+        let mut line = Line::default();
+        event.record(&mut line);
+        let (target, beginning) = svc_edge::OF_A_STRANGER;
+        line.target != target || !line.message.starts_with(beginning)
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::TRACE)
+    }
+}
+
+/// What a line of the crate `log` says, and where.
+#[derive(Default)]
+struct Line {
+    target: String,
+    message: String,
+}
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "log.target" {
+            value.clone_into(&mut self.target);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
+
+fn tracer(endpoint: &str) -> anyhow::Result<Option<(SdkTracerProvider, Counts)>> {
     if endpoint.is_empty() {
         return Ok(None);
     }
@@ -125,13 +207,17 @@ fn tracer(endpoint: &str) -> anyhow::Result<Option<SdkTracerProvider>> {
         .build()?;
     let resource = Resource::builder().with_service_name("svc-gateway").build();
     // The exporter's HTTP client needs tokio; the processor's own thread has none.
-    let processor = BatchSpanProcessor::builder(exporter, Tokio).build();
-    Ok(Some(
-        SdkTracerProvider::builder()
-            .with_span_processor(processor)
-            .with_resource(resource)
-            .build(),
-    ))
+    let counts = Counts::new()?;
+    let exporter = Watched::new(exporter, counts.clone());
+    let processor = Counted {
+        processor: BatchSpanProcessor::builder(exporter, Tokio).build(),
+        counts: counts.clone(),
+    };
+    let provider = SdkTracerProvider::builder()
+        .with_span_processor(processor)
+        .with_resource(resource)
+        .build();
+    Ok(Some((provider, counts)))
 }
 
 /// 2 s: a stop does not wait for a collector that does not answer.
@@ -173,20 +259,28 @@ mod tests {
             let written = Written::default();
             let writer = written.clone();
             let logs = fmt::layer().with_writer(move || writer.clone());
-            let logs = logs.with_filter(filter.and(silenced()));
+            let logs = logs.with_filter(filter.and(silenced()).and(NotOfStrangers));
             let subscriber = tracing_subscriber::registry().with(logs);
             tracing::subscriber::with_default(subscriber, || {
                 tracing::debug!(target: "h2::server", "malformed path 1111");
                 tracing::trace!(target: "hyper::proto", "2222");
                 tracing::warn!(target: "h2::server", "3333");
                 tracing::warn!(target: svc_edge::SHOWS_FIELDS, "5555");
+                let (of_a_stranger, beginning) = svc_edge::OF_A_STRANGER;
+                let listening = |message: &str| {
+                    tracing::error!(target: "log", { log.target = of_a_stranger }, "{message}");
+                };
+                listening(&format!("{beginning} error from 6666"));
+                listening("Accept() failed: 7777");
                 tracing::debug!(target: "svc_edge::connection", "4444");
             });
             let text = String::from_utf8(written.0.lock().clone()).unwrap();
-            for content in ["1111", "2222", "5555"] {
+            for content in ["1111", "2222", "5555", "6666"] {
                 assert!(!text.contains(content), "{level}: {text}");
             }
-            assert!(text.contains("3333"), "{level}: {text}");
+            for told in ["3333", "7777"] {
+                assert!(text.contains(told), "{level}: {text}");
+            }
             let is_everything = !level.starts_with("h2");
             assert_eq!(text.contains("4444"), is_everything, "{level}: {text}");
         }

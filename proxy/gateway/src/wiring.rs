@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use svc_pipeline::moment;
 use svc_plugin::{Ceilings, HostOptions, PluginHost, SignaturePolicy};
-use svc_store::{Store, StoreOptions};
+use svc_store::master_key::MasterKey;
+use svc_store::{Store, StoreError, StoreOptions};
 use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 
@@ -34,7 +35,42 @@ pub(crate) fn runtime(name: &str) -> anyhow::Result<Runtime> {
         .with_context(|| format!("starting the {name} runtime"))
 }
 
-/// The store, with the master key of the configured source.
+/// Refuses a master key that is not the store's, before anything is written with it.
+///
+/// # Errors
+/// [`NOT_ITS_KEY`], and those of the database.
+pub(crate) async fn right_master_key(store: &Store) -> anyhow::Result<()> {
+    match store.check_master_key().await {
+        Err(error @ StoreError::Seal(_)) => Err(error).context(NOT_ITS_KEY),
+        checked => checked.context("trying the master key out"),
+    }
+}
+
+const NOT_ITS_KEY: &str = "the master key is not the one that this store was made with";
+
+/// Whether a store has something that only its own master key opens. Nothing is made where there is no store yet.
+///
+/// # Errors
+/// A database that cannot be opened.
+async fn has_a_key_of_its_own(url: &str, runtime: &Handle) -> anyhow::Result<bool> {
+    if Store::file(url)?.is_some_and(|file| !file.exists()) {
+        return Ok(false);
+    }
+    // A key that nobody has.
+    let nobodys = MasterKey::from_bytes(rand::random());
+    let store = Store::open(url, StoreOptions::default(), nobodys, runtime).await;
+    let store = store.context("opening the store")?;
+    let checked = store.check_master_key().await;
+    store.close().await;
+    match checked {
+        Ok(()) => Ok(false),
+        Err(StoreError::Seal(_)) => Ok(true),
+        Err(error) => Err(error).context("looking for sealed keys in the store"),
+    }
+}
+
+/// The store, with the master key of the configured source. A key is made for a store only that has none yet: another
+/// one would open nothing of what is there.
 ///
 /// # Errors
 /// A folder, key or database that cannot be opened.
@@ -44,8 +80,17 @@ pub(crate) async fn store(
 ) -> anyhow::Result<Store> {
     let folder = &configuration.server.data_dir;
     private_folder(folder)?;
-    let master = key_source::configured(configuration).read().await?;
     let url = configuration.database_url();
+    let source = key_source::configured(configuration);
+    if let Some(missing) = source.would_make()
+        && has_a_key_of_its_own(&url, runtime).await?
+    {
+        bail!(
+            "there is no master key {}, and this store was made with one: put it there",
+            missing.display()
+        );
+    }
+    let master = source.read().await?;
     Store::open(&url, StoreOptions::default(), master, runtime)
         .await
         .context("opening the store")
@@ -56,6 +101,14 @@ pub(crate) async fn store(
 /// # Errors
 /// A folder or trust root that cannot be used. Refused plugins are no error here.
 pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result<Arc<PluginHost>> {
+    // The host makes the folder where it is the usual one; one that is named and not there is a slip of the pen.
+    if let Some(named) = &configuration.plugins.folder {
+        ensure!(
+            named.is_dir(),
+            "plugins.folder: there is no folder {}",
+            named.display()
+        );
+    }
     private_folder(&configuration.server.data_dir)?;
     host(configuration, configuration.plugin_cache()).await
 }

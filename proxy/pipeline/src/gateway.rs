@@ -26,6 +26,7 @@ use crate::phi::results::Results;
 use crate::policy::watch::Policies;
 use crate::provider::Providers;
 use crate::strangers::Strangers;
+use crate::trail::Refusals;
 use crate::upkeep::Pulse;
 use crate::upstream::{Connector, Deadlines};
 
@@ -93,6 +94,8 @@ pub struct Gateway {
     pub join_trace: Option<fn(&Span, &HeaderMap)>,
     /// What has to be written before the process may end.
     pub owed: Arc<Owed>,
+    /// Refused requests among it.
+    pub refusals: Refusals,
     pub settings: Settings,
     /// This process, in holds and audit intents: recovery closes what a dead replica left open.
     pub replica_id: String,

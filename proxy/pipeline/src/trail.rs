@@ -3,9 +3,11 @@
 //!
 //! A trail that is dropped unsettled (disconnect, panic, shutdown) settles itself on the background runtime.
 
+mod refusal;
 mod row;
 mod settle;
 
+pub use refusal::Refusals;
 pub(crate) use row::End;
 pub use row::Entry;
 use settle::Writing;
@@ -320,9 +322,7 @@ impl Trail {
 
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
-        // Owed from now on: where the answer to the commit is lost, the intent may stand.
-        self.debt = Some(self.gateway.owed.run());
-        settle::open(&self.gateway, &self.record).await?;
+        settle::open(&self.gateway, &self.record, &mut self.debt).await?;
         self.stage = Stage::Open;
         Ok(())
     }

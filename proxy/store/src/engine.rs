@@ -4,6 +4,7 @@
 //! belong to the runtime that opened them; callers may stand on any runtime. Work that was handed in is
 //! finished even if its caller goes away. No SQL of a record family is here.
 
+mod address;
 mod connection;
 mod frames;
 mod group;
@@ -13,20 +14,19 @@ mod migrate;
 mod writer;
 
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Postgres, Sqlite};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::sqlite::{SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection as _, Postgres, Sqlite};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+pub(crate) use address::{doubt, file, judge};
 pub(crate) use connection::{Arg, Connection, ROWS_PER_STATEMENT, Row, args};
 
 use crate::error::StoreError;
@@ -59,6 +59,8 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
 const REPORTS: usize = 2;
 /// 10 ms: between attempts at what SQLite refuses without waiting.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(10);
+/// 250 ms: between attempts at a server that is not there when the store opens.
+const REACH_AGAIN_AFTER: Duration = Duration::from_millis(250);
 /// 10 s: the longest a piece of work may take before it is rolled back, and PostgreSQL's `COMMIT` after it. Work on the
 /// writer of SQLite waits for nothing but the disk and is not timed.
 pub(crate) const JOB_TIMEOUT: Duration = Duration::from_secs(10);
@@ -446,51 +448,13 @@ async fn within(
     answered.unwrap_or(Err(StoreError::TimedOut))
 }
 
-/// The file that an address names, `None` where it names no SQLite file. Nothing is opened.
-///
-/// # Errors
-/// [`StoreError::Address`].
-pub(crate) fn file(url: &str) -> Result<Option<PathBuf>, StoreError> {
-    if url.starts_with("sqlite:") {
-        sqlite_file(url).map(|connect| Some(connect.get_filename().to_owned()))
-    } else {
-        Ok(None)
-    }
-}
-
-/// Whether an address can be one of a database.
-///
-/// # Errors
-/// [`StoreError::Address`], without the address.
-pub(crate) fn judge(url: &str) -> Result<(), StoreError> {
-    const POSTGRES: &str = "must be postgres://[user][:password@]host[:port]/database";
-    if url.starts_with("sqlite:") {
-        return sqlite_file(url).map(drop);
-    }
-    match PgConnectOptions::from_str(url) {
-        Ok(connect) if connect.get_port() > 0 => Ok(()),
-        _ => Err(StoreError::Address(POSTGRES.to_owned())),
-    }
-}
-
-fn sqlite_file(url: &str) -> Result<SqliteConnectOptions, StoreError> {
-    let connect = SqliteConnectOptions::from_str(url)
-        .map_err(|error| StoreError::Address(error.to_string()))?;
-    if connect.get_filename().as_os_str().is_empty() || url.contains(":memory:") {
-        return Err(StoreError::Address(
-            "an SQLite store is a file, not memory".to_owned(),
-        ));
-    }
-    Ok(connect)
-}
-
 async fn open_sqlite(
     url: &str,
     options: StoreOptions,
     runtime: &Handle,
 ) -> Result<Engine, StoreError> {
     let address = |error: &dyn std::fmt::Display| StoreError::Address(error.to_string());
-    let connect = sqlite_file(url)?
+    let connect = address::sqlite(url)?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
@@ -547,6 +511,42 @@ fn create_private(path: &std::path::Path) -> std::io::Result<()> {
     }
 }
 
+/// Makes one connection, as the pool would, and says where there is none and why: the pool says that its time is up.
+async fn reach(connect: &PgConnectOptions) -> Result<(), StoreError> {
+    let place = match connect.get_socket() {
+        Some(folder) => folder.display().to_string(),
+        None => format!("{}:{}", connect.get_host(), connect.get_port()),
+    };
+    let began = Instant::now();
+    loop {
+        let patience = WAIT_TIMEOUT.saturating_sub(began.elapsed());
+        let connecting = PgConnection::connect_with(connect);
+        let why = match tokio::time::timeout(patience, connecting).await {
+            Ok(Ok(connection)) => {
+                // Whoever answers so is there.
+                connection.close().await.ok();
+                return Ok(());
+            }
+            Ok(Err(error)) => {
+                // A server that is about to start is waited for.
+                let may_come = match &error {
+                    sqlx::Error::Io(_) => true,
+                    sqlx::Error::Database(told) => told.is_transient_in_connect_phase(),
+                    _ => false,
+                };
+                if may_come && began.elapsed() + REACH_AGAIN_AFTER < WAIT_TIMEOUT {
+                    tokio::time::sleep(REACH_AGAIN_AFTER).await;
+                    continue;
+                }
+                error.to_string()
+            }
+            Err(_) => format!("no answer within {} s", WAIT_TIMEOUT.as_secs()),
+        };
+        let told = format!("PostgreSQL at {place}: {why}");
+        return Err(StoreError::Unavailable(told));
+    }
+}
+
 async fn open_postgres(
     url: &str,
     options: StoreOptions,
@@ -554,14 +554,14 @@ async fn open_postgres(
 ) -> Result<Engine, StoreError> {
     let wait_ms = WAIT_TIMEOUT.as_millis().to_string();
     let idle_ms = JOB_TIMEOUT.as_millis().to_string();
-    let connect = PgConnectOptions::from_str(url)
-        .map_err(|error| StoreError::Address(error.to_string()))?
+    let connect = address::postgres(url)?
         .application_name("svc-gateway")
         .options([
             ("statement_timeout", wait_ms.as_str()),
             ("lock_timeout", wait_ms.as_str()),
             ("idle_in_transaction_session_timeout", idle_ms.as_str()),
         ]);
+    reach(&connect).await?;
     let connections = options.connections.max(1);
     let pool = PgPoolOptions::new()
         .max_connections(connections + 1)

@@ -3,14 +3,17 @@
 use crate::seal::SealError;
 
 /// Why a read or a write did not happen. A write that returns an error has left nothing behind, with one exception:
-/// where the connection was lost or the time was up while PostgreSQL committed ([`StoreError::Unavailable`],
-/// [`StoreError::TimedOut`]), nobody knows. Whoever repeats a write must bear that it may have happened.
+/// where the connection was lost or the time was up while PostgreSQL committed ([`StoreError::may_have_happened`]),
+/// nobody knows. Whoever repeats a write must bear that it may have happened.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be reached or cannot write; another attempt later may succeed. PostgreSQL may have committed
-    /// before it was lost.
+    /// The database cannot be reached, or said that it cannot write now (its disk is full, somebody else holds a lock);
+    /// another attempt later may succeed. Nothing was written.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// The connection was lost before PostgreSQL answered, perhaps after it had committed.
+    #[error("the database is unavailable: {0}")]
+    Lost(String),
     /// More work is queued than [`crate::StoreOptions::queue_jobs`] allows.
     #[error("the store's queue is full")]
     Overloaded,
@@ -64,8 +67,13 @@ impl StoreError {
     pub const fn is_outage(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable(_) | Self::Overloaded | Self::TimedOut | Self::Closed
+            Self::Unavailable(_) | Self::Lost(_) | Self::Overloaded | Self::TimedOut | Self::Closed
         )
+    }
+
+    /// Whether what was to be written may stand all the same. Whatever the database said itself was rolled back.
+    pub const fn may_have_happened(&self) -> bool {
+        matches!(self, Self::Lost(_) | Self::TimedOut)
     }
 }
 
@@ -115,6 +123,9 @@ const PRIMARY_CODE: i32 = 0xff;
 /// (53), operator intervention and statement timeout (57), system (58), lost in a race (40), lock or transaction held
 /// too long (55P03, 25P03).
 const POSTGRES_OUTAGES: &[&str] = &["08", "53", "57", "58", "40", "55P03", "25P03"];
+/// Those of them with which PostgreSQL may end a connection whose transaction is on its way: connection (08), the server
+/// stops (57P), unknown (40003).
+const POSTGRES_LOSSES: &[&str] = &["08", "57P", "40003"];
 /// SQLite's primary result codes of the same kind: busy, locked, read-only, I/O, corrupt, full, cannot open.
 const SQLITE_OUTAGES: &[&str] = &["5", "6", "8", "10", "11", "13", "14"];
 
@@ -129,24 +140,68 @@ impl From<sqlx::Error> for StoreError {
                         constraint: constraint.to_owned(),
                     };
                 }
-                let outage = if code.len() == SQLSTATE_CHARS {
-                    POSTGRES_OUTAGES.iter().any(|class| code.starts_with(class))
-                } else {
-                    let primary = code.parse::<u32>().map(|code| (code & 0xff).to_string());
-                    primary.is_ok_and(|code| SQLITE_OUTAGES.contains(&code.as_str()))
-                };
-                let message = database.message().to_owned();
-                if outage {
-                    Self::Unavailable(message)
-                } else {
-                    Self::Refused { code, message }
-                }
+                Self::told(code, database.message().to_owned())
             }
             sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => Self::Lost(error.to_string()),
             _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl StoreError {
+    /// What a database has said, by its code.
+    fn told(code: String, message: String) -> Self {
+        let begins_with_any =
+            |classes: &[&str]| classes.iter().any(|class| code.starts_with(class));
+        let outage = if code.len() == SQLSTATE_CHARS {
+            if begins_with_any(POSTGRES_LOSSES) {
+                return Self::Lost(message);
+            }
+            begins_with_any(POSTGRES_OUTAGES)
+        } else {
+            let primary = code.parse::<u32>().map(|code| (code & 0xff).to_string());
+            primary.is_ok_and(|code| SQLITE_OUTAGES.contains(&code.as_str()))
+        };
+        if outage {
+            Self::Unavailable(message)
+        } else {
+            Self::Refused { code, message }
         }
     }
 }
 
 /// Length of an SQLSTATE; SQLite's codes are shorter decimal numbers.
 const SQLSTATE_CHARS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(code: &str) -> StoreError {
+        StoreError::told(code.to_owned(), String::new())
+    }
+
+    #[test]
+    fn what_the_database_says_that_it_cannot_do_was_not_done() {
+        // PostgreSQL: disk full, statement time-out, deadlock, lock time-out. SQLite: busy, full, an error of the disk.
+        for code in ["53100", "57014", "40P01", "55P03", "5", "13", "778"] {
+            let error = told(code);
+            assert!(error.is_outage() && !error.may_have_happened(), "{code}");
+        }
+        let locked = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(13), None);
+        assert!(!StoreError::from(locked).may_have_happened());
+        let no_connection = StoreError::from(sqlx::Error::PoolTimedOut);
+        assert!(no_connection.is_outage() && !no_connection.may_have_happened());
+    }
+
+    #[test]
+    fn what_was_on_its_way_when_the_connection_was_lost_may_have_happened() {
+        let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
+        for error in [sqlx::Error::Io(broken).into(), told("57P01"), told("08006")] {
+            assert!(error.is_outage() && error.may_have_happened(), "{error:?}");
+        }
+        assert!(StoreError::TimedOut.may_have_happened());
+        assert!(!told("42601").is_outage());
+    }
+}

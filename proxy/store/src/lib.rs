@@ -123,6 +123,11 @@ impl Store {
         engine::judge(url)
     }
 
+    /// What a valid address rarely means; `None` where there is nothing to say. No secret of it is shown.
+    pub fn doubt(url: &str) -> Option<String> {
+        engine::doubt(url)
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors

@@ -11,6 +11,9 @@ use crate::{Store, StoreError};
 /// Enters a replica, or extends its lease to `lease_ms` from now. Call it before the first request and at least three
 /// times per lease.
 ///
+/// A lease of another replica that stands further ahead than leases can, by a clock that has been set back since, is cut
+/// to the same length: whoever is dead is found dead in time, and whoever is alive extends it in time.
+///
 /// # Errors
 /// Those of the database.
 pub async fn heartbeat(
@@ -25,6 +28,15 @@ pub async fn heartbeat(
         .write(move |cx| {
             Box::pin(async move {
                 let now = clock.now(cx, now).await?;
+                // Twice the length: machines whose clocks differ by less leave each other's leases alone.
+                let sql =
+                    "UPDATE replicas SET lease_until = $1 WHERE lease_until > $2 AND id <> $3";
+                let arguments = args![
+                    now.plus_ms(lease_ms),
+                    now.plus_ms(lease_ms.saturating_mul(2)),
+                    &replica_id
+                ];
+                cx.execute(sql, arguments).await?;
                 let sql = "INSERT INTO replicas (id, started_at, lease_until) VALUES ($1, $2, $3) \
                            ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
                 let arguments = args![replica_id, now, now.plus_ms(lease_ms)];

@@ -137,6 +137,8 @@ async fn passes(counting: Counting) {
         // Many at once, some a while later, now and then past a lease.
         now_us += match dice.roll(40) {
             0 => LEASE_MS * 1_000 + 1,
+            // A clock that is set back.
+            9 => -120 * SECOND_US,
             1..=8 => i64::try_from(dice.roll(20)).unwrap() * SECOND_US + 1,
             _ => i64::try_from(dice.roll(3)).unwrap(),
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use svc_tests::fake::mark;
-use svc_tests::patience::in_time;
+use svc_tests::patience::{eventually, in_time};
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -113,6 +113,47 @@ async fn spans_reach_the_collector_without_content() {
         200
     );
     assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// Spans that nobody takes are lost; that is said once, and counted.
+#[tokio::test]
+async fn a_collector_that_is_away_is_told_of_once() {
+    let (listener, world) = traced().await;
+    let organization = world.organization();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let lost = "svc_trace_spans_total{outcome=\"lost\"}";
+    for _ in 0..2 {
+        let before = world.gateway.metric(lost).await;
+        let body = json!({"message": mark()});
+        assert_eq!(
+            world.gateway.chat(&organization.key, body).await.status,
+            200
+        );
+        eventually("lost spans", async || {
+            (world.gateway.metric(lost).await > before).then_some(())
+        })
+        .await;
+    }
+    let told = |words: &str| world.gateway.log().matches(words).count();
+    assert_eq!(told("the trace collector takes no spans"), 1);
+    let listener = TcpListener::bind(address).await.unwrap();
+    let body = json!({"message": mark()});
+    let answer = world.gateway.chat(&organization.key, body).await;
+    spans_of(&listener, answer.request_id()).await;
+    eventually("a word that it is back", async || {
+        (told("the trace collector takes spans again") == 1).then_some(())
+    })
+    .await;
+    let sent = world
+        .gateway
+        .metric("svc_trace_spans_total{outcome=\"sent\"}")
+        .await;
+    let ended = world
+        .gateway
+        .metric("svc_trace_spans_total{outcome=\"ended\"}")
+        .await;
+    assert!(sent > 0.0 && ended >= sent, "{sent} of {ended}");
 }
 
 /// W3C Trace Context. Words that may travel beside the ids go nowhere.

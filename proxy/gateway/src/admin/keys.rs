@@ -14,7 +14,8 @@ use svc_store::{
     phi_list, second_factor, signing_key, webhook_endpoint,
 };
 
-use super::{known, right_master_key, system_row};
+use super::{known, system_row};
+use crate::wiring;
 
 /// Gives an organization a new key and wraps all its data keys with it.
 #[derive(clap::Args)]
@@ -31,7 +32,7 @@ const CONVERSATIONS_PER_STEP: u32 = 10_000;
 /// # Errors
 /// A key that is not at hand, or a store that does not take it; what was wrapped by then stays so.
 pub(super) async fn rotate_master(store: &Store) -> anyhow::Result<ExitCode> {
-    right_master_key(store).await?;
+    wiring::right_master_key(store).await?;
     let (mut organizations, mut keys) = (0_u64, 0_u64);
     let mut after = String::new();
     loop {

@@ -20,7 +20,7 @@ use super::{
     Configuration, Dashboard, Integrations, LimitsStore, Plugins, Provider, Solver, Telemetry,
     Webhooks,
 };
-use crate::providers;
+use crate::{descriptors, providers};
 
 impl Configuration {
     /// Empty for one that can be served with.
@@ -131,7 +131,11 @@ impl Configuration {
             let is_keyless = provider.base_url.is_some() && provider.api_key.is_none();
             is_keyless.then(|| format!("providers.{name} has an address and no API key"))
         };
-        self.providers.iter().filter_map(keyless).collect()
+        let keyless = self.providers.iter().filter_map(keyless);
+        let database = Store::doubt(&self.database_url());
+        let database = database.map(|doubt| format!("store.database_url: {doubt}"));
+        let descriptors = descriptors::doubt(self.limits.connections);
+        keyless.chain(database).chain(descriptors).collect()
     }
 
     /// A solver that cannot be there. The gateway serves without one, and answers `SOLVER_UNAVAILABLE`.
@@ -543,6 +547,10 @@ mod tests {
             (
                 "[store]\ndatabase_url = 'postgres://u:secretpw@h:99999/x'",
                 "store.database_url",
+            ),
+            (
+                "[store]\ndatabase_url = 'postgres://u:secretpw@h/x?sslmod=verify-full'",
+                "store.database_url: database address: unknown parameter sslmod",
             ),
             ("[solver]\nmemory_bytes = 0", "solver.memory_bytes"),
             (

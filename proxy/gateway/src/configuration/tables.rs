@@ -83,7 +83,7 @@ pub(crate) struct Policies {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Plugins {
-    pub(super) folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     pub(super) cache_folder: Option<PathBuf>,
     pub(crate) signatures: Signatures,
     pub(crate) trust_roots: Vec<String>,

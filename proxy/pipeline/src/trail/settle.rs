@@ -9,12 +9,12 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
-use svc_store::audit::Row;
 use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
 use svc_store::{Store, StoreError, audit, tenant};
 use tokio::sync::oneshot;
 
+use super::refusal::{self, Refusal};
 use super::row::{self, End};
 use super::{Ending, Finished, Operation, Record};
 use crate::budget;
@@ -26,14 +26,27 @@ use crate::metrics::Timing;
 use crate::moment;
 use crate::owed::Debt;
 
-/// Intent and hold in one transaction.
-pub(super) async fn open(gateway: &Arc<Gateway>, record: &Record) -> Result<(), Fault> {
+/// Intent and hold in one transaction. Its end is owed for as long as the intent may stand: while it is on its way, and
+/// where the answer to the commit is lost.
+pub(super) async fn open(
+    gateway: &Arc<Gateway>,
+    record: &Record,
+    debt: &mut Option<Debt>,
+) -> Result<(), Fault> {
     let caller = given(record.caller.as_deref(), "the caller")?;
     let reservation = given(record.reservation.as_ref(), "the reservation")?;
     let now = moment::now();
     let intent = row::requested(record, now);
     let hold = reservation.hold(gateway, caller, &record.request_id, now);
+    *debt = Some(gateway.owed.run());
     let opened = inference::open(&gateway.store, &intent, &hold).await;
+    let may_stand = match &opened {
+        Ok(opened) => *opened == Opened::Held,
+        Err(error) => error.may_have_happened(),
+    };
+    if !may_stand {
+        *debt = None;
+    }
     match opened.map_err(|error| unwritten("audit intent", &error))? {
         Opened::Held => Ok(()),
         Opened::Refused(refusal) => Err(budget::refused(&refusal, reservation.cycle)),
@@ -151,7 +164,7 @@ pub(super) fn fail(gateway: Arc<Gateway>, record: Record, end: End, debt: Option
     })
 }
 
-async fn fail_opened(
+pub(super) async fn fail_opened(
     gateway: &Arc<Gateway>,
     record: &Record,
     end: End,
@@ -183,58 +196,17 @@ pub(super) fn refuse(
             intent: row::requested(&record, now),
             terminal: row::terminal(&record, now, end, Charge::default(), false),
             end,
+            record,
         };
-        let error = match refusal.write(&gateway, &record).await {
+        let error = match refusal.write(&gateway).await {
             Ok(ended) => return ended,
             Err(error) => error,
         };
         if let Some(debt) = debt.filter(|_| error.is_outage()) {
-            let background = gateway.background.clone();
-            let trying = refusal.keep_trying(gateway, record, debt);
-            background.spawn(tenant::inherited(trying));
+            refusal::owe(&gateway, refusal, debt);
         }
         Err(unwritten("audit rows of a refusal", &error))
     })
-}
-
-/// Both rows of a refused request.
-struct Refusal {
-    intent: Row,
-    terminal: Row,
-    end: End,
-}
-
-impl Refusal {
-    /// Writes the rows, or ends the run where it has its intent already.
-    ///
-    /// # Errors
-    /// Those of the database; within, the fault of a run that could not be ended, which is tried again.
-    async fn write(
-        &self,
-        gateway: &Arc<Gateway>,
-        record: &Record,
-    ) -> Result<Result<(), Fault>, StoreError> {
-        if inference::refuse(&gateway.store, &self.intent, &self.terminal).await? {
-            return Ok(Ok(()));
-        }
-        let debt = gateway.owed.run();
-        Ok(fail_opened(gateway, record, self.end, Some(debt)).await)
-    }
-
-    async fn keep_trying(self, gateway: Arc<Gateway>, record: Record, debt: Debt) {
-        let _until_written = debt;
-        loop {
-            tokio::time::sleep(SETTLE_AGAIN_AFTER).await;
-            match self.write(&gateway, &record).await {
-                Ok(_) => return,
-                Err(error) if error.is_outage() => {}
-                Err(error) => {
-                    let request_id = &record.request_id;
-                    return tracing::error!(request_id, %error, "rows of a refusal are not written");
-                }
-            }
-        }
-    }
 }
 
 /// A request that was refused at steps 5 to 8, or asks nothing of a model: one row.
@@ -247,7 +219,7 @@ pub(super) fn deny(gateway: Arc<Gateway>, record: Record, end: End) -> Writing {
 }
 
 /// The organization whose rows a record becomes; a caller who is not known yet has none.
-fn tenant_of(record: &Record) -> Option<Arc<str>> {
+pub(super) fn tenant_of(record: &Record) -> Option<Arc<str>> {
     let caller = record.caller.as_ref().map(|caller| &caller.organization_id);
     let party = record.party.as_ref().map(|party| &party.organization_id);
     caller.or(party).map(|org_id| Arc::from(org_id.as_str()))
@@ -302,7 +274,7 @@ async fn settle(gateway: &Gateway, settlement: &Settlement) -> Result<Settled, F
         let mut settled = inference::settle(&gateway.store, settlement).await;
         for (asked, wait) in ASK_AGAIN_AFTER.into_iter().enumerate() {
             match &settled {
-                Err(StoreError::Unavailable(_)) => {}
+                Err(StoreError::Unavailable(_) | StoreError::Lost(_)) => {}
                 // It was waited for long enough; once more tells whether the commit held.
                 Err(StoreError::TimedOut) if asked == 0 => {}
                 _ => break,

@@ -263,10 +263,10 @@ fn run_group(cx: &mut Connection, group: &mut [Box<dyn Job>]) -> Result<(), Stor
     group.sort_by_key(|job| !job.repeats());
     let repeating = group.partition_point(|job| job.repeats());
     let (again, once) = group.split_at_mut(repeating);
-    let mut state = control(cx, "BEGIN IMMEDIATE");
+    let mut state = begin(cx);
     let mut to_run = once;
     if state.is_ok() && !again.iter_mut().all(|job| job.run(Ok(&mut *cx))) {
-        state = undo(cx).and_then(|()| control(cx, "BEGIN IMMEDIATE"));
+        state = undo(cx).and_then(|()| begin(cx));
         to_run = group;
     } else if let Err(error) = &state {
         for job in again {
@@ -304,7 +304,7 @@ fn undo(cx: &mut Connection) -> Result<(), StoreError> {
 
 /// Work that is alone has nobody to be kept apart from.
 fn run_alone(cx: &mut Connection, job: &mut dyn Job) -> Result<(), StoreError> {
-    if let Err(error) = control(cx, "BEGIN IMMEDIATE") {
+    if let Err(error) = begin(cx) {
         job.run(Err(error.clone()));
         return Err(error);
     }
@@ -312,6 +312,13 @@ fn run_alone(cx: &mut Connection, job: &mut dyn Job) -> Result<(), StoreError> {
         control(cx, "COMMIT")
     } else {
         undo(cx)
+    }
+}
+
+fn begin(cx: &mut Connection) -> Result<(), StoreError> {
+    match cx {
+        Connection::Writer(writer) => writer.begin(),
+        _ => control(cx, "BEGIN IMMEDIATE"),
     }
 }
 

@@ -122,8 +122,11 @@ impl<DB: Database> Kept<DB> {
         self.unless_gone()?;
         // Rare, and its future is large: on the heap, so that no other piece of work carries room for it.
         let acquired = Box::pin(self.pool.acquire()).await;
-        // Perhaps it is back by now.
-        let connection = acquired.inspect_err(|_| self.doubt())?;
+        let connection = acquired.map_err(|error| {
+            // Perhaps it is back by now.
+            self.doubt();
+            unasked(error)
+        })?;
         let made = Instant::now();
         Ok((connection, Ticket { made, _turn: turn }))
     }
@@ -211,6 +214,14 @@ impl<DB: Database> Kept<DB> {
         let resting = std::mem::take(&mut *self.resting.0.lock());
         drop(resting);
         self.pool.close().await;
+    }
+}
+
+/// Why there is no connection: nothing was asked on one.
+fn unasked(error: sqlx::Error) -> StoreError {
+    match StoreError::from(error) {
+        StoreError::Lost(why) => StoreError::Unavailable(why),
+        other => other,
     }
 }
 

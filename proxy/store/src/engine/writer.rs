@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags};
@@ -16,6 +17,9 @@ use crate::error::StoreError;
 
 /// Prepared statements that are kept; the store has fewer that write.
 const CACHED_STATEMENTS: usize = 256;
+
+/// 200 ms: how long a lock is waited for that was there for [`WAIT_TIMEOUT`] already.
+const LOCKED_WAIT: Duration = Duration::from_millis(200);
 
 /// Stays with the file, and is what sqlx's connections find.
 const WAL: &str = "PRAGMA journal_mode = WAL";
@@ -31,6 +35,8 @@ pub(crate) struct Writer {
     connection: rusqlite::Connection,
     /// By where the text of the crate stands.
     known: HashMap<(usize, usize), Known>,
+    /// Somebody else had the database locked for as long as is waited for it.
+    found_locked: bool,
 }
 
 /// What is found out once about a statement.
@@ -64,7 +70,21 @@ impl Writer {
         Ok(Self {
             connection,
             known: HashMap::new(),
+            found_locked: false,
         })
+    }
+
+    /// Begins a transaction. A lock of somebody else is waited for by the first who meets it; as long as it stays, whoever
+    /// comes next hears of it soon, so that nobody waits for it once with each statement and once behind each other.
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        let begun = self.execute("BEGIN IMMEDIATE", []).map(drop);
+        let is_locked = matches!(begun, Err(StoreError::Unavailable(_)));
+        if is_locked != self.found_locked {
+            let patience = if is_locked { LOCKED_WAIT } else { WAIT_TIMEOUT };
+            self.connection.busy_timeout(patience)?;
+            self.found_locked = is_locked;
+        }
+        begun
     }
 
     /// Whether a transaction is open.

@@ -163,7 +163,7 @@ const CORRUPT: StoreError = StoreError::Corrupt {
     column: "limits_take_batch",
 };
 
-/// What `limits_take_batch` is given for these requests, in their order; see there (migration 0020).
+/// What `limits_take_batch` is given for these requests, in their order; see there (migrations 0020 and 0027).
 fn arguments<'a>(clock: Clock, requests: impl Iterator<Item = &'a Owned> + Clone) -> Vec<Arg> {
     let mut buckets: BTreeMap<(u8, &str), i64> = BTreeMap::new();
     for request in requests.clone() {

@@ -25,6 +25,10 @@ for index = 1, buckets do
     local kept, idle_from
     if emission then
         local base = math.max(cell, now)
+        -- A clock that was set back leaves cells further ahead than requests can put them.
+        if cell > now + 2 * emission * limit then
+            base = now
+        end
         if limit == 0 or base + emission - emission * limit > now then
             return answer
         end

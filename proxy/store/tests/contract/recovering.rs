@@ -22,6 +22,7 @@ on_both! {
     a_late_settlement_changes_nothing,
     a_settlement_that_races_with_recovery_ends_with_one_terminal_row,
     leaving_ends_the_lease_at_once,
+    a_clock_that_is_set_back_delays_recovery_by_one_lease,
     on_a_server_leases_go_by_its_clock,
 }
 
@@ -88,6 +89,37 @@ async fn open_requests_of_a_dead_replica_are_abandoned_once(db: TestDb) {
         );
         assert_eq!(postings.len(), 2);
     }
+}
+
+async fn a_clock_that_is_set_back_delays_recovery_by_one_lease(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let hour_ms = 3_600_000;
+    for replica in [REPLICA, "alive"] {
+        replica::heartbeat(&store, replica, at(NOW.plus_ms(hour_ms)), LEASE_MS)
+            .await
+            .unwrap();
+    }
+    open(&store, &org, "req_1").await;
+    // The clock is set back by an hour. Nobody is taken for dead at once.
+    for replica in ["alive", "successor"] {
+        replica::heartbeat(&store, replica, at(NOW), LEASE_MS)
+            .await
+            .unwrap();
+    }
+    assert_eq!(replica::count_alive(&store, at(NOW)).await.unwrap(), 3);
+    let recovered = recovery::recover_abandoned(&store, at(NOW)).await.unwrap();
+    assert_eq!(recovered, Recovered::default());
+    let later = LEASE_END.plus_ms(-1);
+    replica::heartbeat(&store, "alive", at(later), LEASE_MS)
+        .await
+        .unwrap();
+    let recovered = recovery::recover_abandoned(&store, at(LEASE_END)).await;
+    assert_eq!(recovered.unwrap().abandoned, 1);
+    assert_eq!(
+        replica::count_alive(&store, at(LEASE_END)).await.unwrap(),
+        1
+    );
 }
 
 async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
