@@ -1,6 +1,6 @@
 //! What a number or a code is, by the words before it.
 
-use crate::token::Token;
+use crate::token::{Token, shape};
 
 /// Tokens that are looked back.
 const REACH: usize = 6;
@@ -155,33 +155,59 @@ pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
     if value.iter().any(is_catalog) {
         return None;
     }
-    let near = before.iter().rev().take(REACH);
-    for token in near {
-        let word = text.get(token.start..token.end).unwrap_or_default();
-        if is_catalog(token) {
-            return None;
-        }
-        let speaks = |words: &&[&str]| words.iter().any(|cue| is_same(cue, word));
-        if let Some((kind, _)) = CUES.iter().find(|(_, words)| speaks(words)) {
-            return Some(*kind);
-        }
+    if before.iter().rev().take(REACH).any(is_catalog) {
+        return None;
+    }
+    if let Some(kind) = cue(text, before) {
+        return Some(kind);
     }
     // `six one four five five five oh one nine two`
     const DIGITS_OF_A_PHONE: [usize; 3] = [7, 10, 11];
     let digits: usize = value
         .iter()
-        .map(
-            |token| match token.shape.checked_sub(crate::token::shape::NUMBER) {
-                Some(digits) => usize::from(digits),
-                None => 1,
-            },
-        )
+        .map(|token| match token.shape.checked_sub(shape::NUMBER) {
+            Some(digits) => usize::from(digits),
+            None => 1,
+        })
         .sum();
     let is_phone = DIGITS_OF_A_PHONE.contains(&digits);
     Some(if is_phone {
         crate::PHONE
     } else {
         crate::OTHER_ID
+    })
+}
+
+/// A code in digits ends before the next word; one that is all words (`six one four`) is left whole.
+pub fn without_words(mut tokens: &[Token]) -> &[Token] {
+    /// Letters of a word that is no part of a code.
+    const WORD: usize = 5;
+    let is_word = |token: &Token| token.shape < shape::CODE && token.end - token.start >= WORD;
+    if tokens.iter().all(|token| token.shape < shape::CODE) {
+        return tokens;
+    }
+    while let [rest @ .., last] = tokens
+        && is_word(last)
+    {
+        tokens = rest;
+    }
+    while let [first, rest @ ..] = tokens
+        && is_word(first)
+        && first.shape == shape::SMALL
+    {
+        tokens = rest;
+    }
+    tokens
+}
+
+/// The kind that the nearest word of [`CUES`] before a value speaks of.
+pub fn cue(text: &str, before: &[Token]) -> Option<usize> {
+    before.iter().rev().take(REACH).find_map(|token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        let speaks = |words: &&[&str]| words.iter().any(|cue| is_same(cue, word));
+        CUES.iter()
+            .find(|(_, words)| speaks(words))
+            .map(|(kind, _)| *kind)
     })
 }
 

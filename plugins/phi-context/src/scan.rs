@@ -140,12 +140,15 @@ fn best(row: &Row) -> (usize, bool) {
 }
 
 fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
-    let of = tokens.get(value.first..value.end)?;
+    let mut of = tokens.get(value.first..value.end)?;
+    if SORTS.get(value.sort) == Some(&Sort::Code) {
+        of = code::without_words(of);
+    }
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.first)?;
     let kind = match SORTS.get(value.sort)? {
         // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
-        Sort::Code if is_alone(tokens, value) => return None,
+        Sort::Code if is_alone(tokens, value) && code::cue(text, before).is_none() => return None,
         Sort::Code if code::is_of_a_standard(text, start, end) => return None,
         Sort::Code => code::kind(text, before, of)?,
         Sort::Age if !age::is_over_89(text, of) => return None,
@@ -163,12 +166,12 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     Some(Finding::new(kind, start, end, score).contextual())
 }
 
-/// Whether a value is one number that stands in a line by itself, or answers a question.
+/// Whether a value is one number that stands in a line by itself, behind a label, or answers a question.
 fn is_alone(tokens: &[Token], value: &Value) -> bool {
     let begins = |at: usize| {
-        tokens
-            .get(at)
-            .is_none_or(|token| token.gap.is_line() || token.gap.is_question())
+        tokens.get(at).is_none_or(|token| {
+            token.gap.is_line() || token.gap.is_label() || token.gap.is_question()
+        })
     };
     value.end - value.first == 1 && begins(value.first) && begins(value.end)
 }
