@@ -146,13 +146,27 @@ const CATALOGS: [&str; 24] = [
     "atc",
 ];
 
+/// Characters of the shortest code.
+const LEAST: usize = 4;
+/// Words of the shortest code that has no digits: `kilo zulu niner four`.
+const LEAST_WORDS: usize = 4;
+
+/// Whether a value is long enough for a code.
+fn may_be(tokens: &[Token]) -> bool {
+    if tokens.iter().all(|token| token.shape < shape::CODE) {
+        return tokens.len() >= LEAST_WORDS;
+    }
+    let letters: usize = tokens.iter().map(|token| token.end - token.start).sum();
+    letters >= LEAST
+}
+
 /// The kind of what `value` says, if it is anybody's; `before` are the tokens before it.
 pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
     let is_catalog = |token: &Token| {
         let word = text.get(token.start..token.end).unwrap_or_default();
         CATALOGS.iter().any(|catalog| is_same(catalog, word))
     };
-    if value.iter().any(is_catalog) {
+    if !may_be(value) || value.iter().any(is_catalog) {
         return None;
     }
     if before.iter().rev().take(REACH).any(is_catalog) {
@@ -198,6 +212,18 @@ pub fn without_words(mut tokens: &[Token]) -> &[Token] {
         tokens = rest;
     }
     tokens
+}
+
+/// Whether the numbers only count: `4 5 6 7`.
+pub fn counts(text: &str, tokens: &[Token]) -> bool {
+    let number = |token: &Token| text.get(token.start..token.end)?.parse::<u32>().ok();
+    tokens.len() > 1
+        && tokens.windows(2).all(|pair| match pair {
+            [before, next] => number(before)
+                .zip(number(next))
+                .is_some_and(|(before, next)| before + 1 == next),
+            _ => false,
+        })
 }
 
 /// The kind that the nearest word of [`CUES`] before a value speaks of.

@@ -96,7 +96,7 @@ const SAMPLES: [&str; 14] = [
     "He was seen on March 14, 2024 and comes again on the tenth of June.",
     "My grandmother is ninety seven years old.",
     "You can call me on my cell phone, 614 555 0192.",
-    "Patient Okoro, MRN: 4471223",
+    "The patient Okoro was seen again, MRN: 4471223",
     "Her insurance is Aetna, member ID XZE500118274, group 77120.",
     "Please charge account number 7730021846.",
     "Driver's license number D0884712",

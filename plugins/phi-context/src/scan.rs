@@ -8,6 +8,8 @@ use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
 use crate::{age, code, date, public};
 
+/// Words of the language that a text has which says something.
+const LEAST_WORDS: usize = 2;
 /// Tokens that are judged together, at least where a line ends.
 const TOGETHER: usize = 256;
 /// As many, wherever.
@@ -26,19 +28,19 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
     let mut rest = segments;
     while let Some((segment, behind)) = rest.split_first() {
         rest = behind;
-        if !is_said(segment.origin) {
+        if !is_said(text, segment) || is_of_one_piece(part(text, segment)) {
             continue;
         }
         tokens.clear();
         read(text, segment, &mut tokens);
-        // Keys and values are segments by themselves, and mean something together.
-        if segment.origin == SegmentOrigin::ToolArguments {
-            while let Some((next, behind)) = rest.split_first()
-                && next.origin == segment.origin
-            {
-                read(text, next, &mut tokens);
-                rest = behind;
-            }
+        // What stands alone has no words around it to be judged by.
+        if tokens
+            .iter()
+            .filter(|token| token.is_of_the_language())
+            .count()
+            < LEAST_WORDS
+        {
+            continue;
         }
         judge(text, &tokens, &mut chain, findings);
     }
@@ -46,9 +48,19 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
 }
 
 /// Whether people or models have said it. A definition holds samples, and a request is refused for what is found there;
-/// what programs tell each other (ids of calls, names of fields) has no words around it. Both are left to rules.
-const fn is_said(origin: SegmentOrigin) -> bool {
-    !is_definition(origin) && !matches!(origin, SegmentOrigin::Metadata | SegmentOrigin::Other)
+/// what programs tell each other (arguments and results in JSON, ids of calls, names of fields, addresses) has no words around
+/// it, and a place that a tool is asked about is nobody's. Both are left to rules.
+fn is_said(text: &str, segment: &Segment) -> bool {
+    match segment.origin {
+        SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other => false,
+        SegmentOrigin::ToolResult => !part(text, segment).trim_start().starts_with(['{', '[']),
+        origin => !is_definition(origin),
+    }
+}
+
+/// An address or a token: nothing in it is a word among others.
+fn is_of_one_piece(text: &str) -> bool {
+    text.contains("://") && !text.trim().contains(char::is_whitespace)
 }
 
 fn read(text: &str, segment: &Segment, tokens: &mut Vec<Token>) {
@@ -149,11 +161,15 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let kind = match SORTS.get(value.sort)? {
         // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
         Sort::Code if is_alone(tokens, value) && code::cue(text, before).is_none() => return None,
-        Sort::Code if code::is_of_a_standard(text, start, end) => return None,
+        Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
+            return None;
+        }
         Sort::Code => code::kind(text, before, of)?,
         Sort::Age if !age::is_over_89(text, of) => return None,
         Sort::Date if !date::may_be(text, before.last(), of) => return None,
-        Sort::Name if code::is_digest(text.get(start..end)?) => return None,
+        Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
+            return None;
+        }
         Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
         Sort::Organization if public::is_body(text.get(start..end)?) => return None,
         sort => crate::kind_of(*sort),
@@ -164,6 +180,23 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
         ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
     let score = LEAST_SCORE + surer;
     Some(Finding::new(kind, start, end, score).contextual())
+}
+
+/// Whether some word is long enough for a name, or as many letters stand apart as a spelled one has.
+fn may_be_name(text: &str, tokens: &[Token]) -> bool {
+    const LETTERS: usize = 3;
+    const SPELLED: usize = 5;
+    let letters = |token: &Token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        word.chars()
+            .filter(|letter| letter.is_alphanumeric())
+            .count()
+    };
+    let is_written = |token: &Token| token.shape == shape::CAPITAL && letters(token) > 1;
+    tokens.len() >= SPELLED
+        || tokens
+            .iter()
+            .any(|token| letters(token) >= LETTERS || is_written(token))
 }
 
 /// Whether a value is one number that stands in a line by itself, behind a label, or answers a question.

@@ -88,6 +88,14 @@ impl Gap {
 /// The class of a word that no list knows.
 pub const UNKNOWN: u8 = 1 << 7;
 
+/// What `phi_lexicon::Class` says, by its bits.
+const GIVEN: u8 = 1;
+const SURNAME: u8 = 2;
+const CITY: u8 = 4;
+const WORD: u8 = 8;
+const SURE: u8 = 16;
+const COMMON: u8 = 64;
+
 /// How words are written. Numbers of one to twelve digits follow.
 pub mod shape {
     pub const SMALL: u8 = 0;
@@ -109,14 +117,13 @@ impl Token {
         (self.class as u64) << 8 | self.shape as u64
     }
 
+    /// Whether it is a word of every day, and no letter alone.
+    pub const fn is_of_the_language(&self) -> bool {
+        self.class & (WORD | COMMON) != 0 && self.end - self.start > 1
+    }
+
     /// What is looked at most: the writing, and the lists in a few words.
     pub const fn look(&self) -> u64 {
-        const GIVEN: u8 = 1;
-        const SURNAME: u8 = 2;
-        const CITY: u8 = 4;
-        const WORD: u8 = 8;
-        const SURE: u8 = 16;
-        const COMMON: u8 = 64;
         let class = self.class;
         let said = if class & COMMON != 0 {
             1

@@ -248,7 +248,8 @@ impl Walk<'_, '_> {
                     *data = Bytes::from(changed);
                 }
             }
-            Media::Url(url) => self.text(place, origin, Form::Address, url),
+            // Nobody's words: detectors judge an address as what programs tell each other.
+            Media::Url(url) => self.text(place, Origin::Other, Form::Address, url),
             Media::Text(text) => self.text(place, origin, Form::Text, text),
         }
     }

@@ -29,11 +29,9 @@ pub(super) fn part(reading: &Rewrite, words: Words) -> Option<Rewrite> {
         if joint.at < rewriter.done() {
             continue;
         }
-        let ends = joints
-            .get(place..)
-            .unwrap_or_default()
-            .iter()
-            .find(|next| next.at > joint.at)
+        let behind = joints.get(place..).unwrap_or_default();
+        let ends = behind
+            .get(behind.partition_point(|next| next.at <= joint.at))
             .map_or(text.len(), |next| next.at);
         let left = text.get(begins..joint.at).unwrap_or_default();
         let right = text.get(joint.at..ends).unwrap_or_default();

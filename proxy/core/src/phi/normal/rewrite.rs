@@ -216,7 +216,11 @@ impl<'t> Rewriter<'t> {
     pub(super) fn leave_out(&mut self, range: Range<usize>, unseen: Unseen) {
         self.replace(range, "");
         let at = self.text.len();
-        self.joints.push(Joint { at, unseen });
+        // Many may stand in a row: a file of control characters is as long as its text.
+        let joint = Joint { at, unseen };
+        if self.joints.last() != Some(&joint) {
+            self.joints.push(joint);
+        }
     }
 
     /// The result; nothing where nothing was replaced.
