@@ -2,7 +2,6 @@
 
 mod spans;
 
-use std::fmt::Debug;
 use std::io::IsTerminal;
 use std::sync::{LazyLock, mpsc};
 
@@ -18,13 +17,11 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
 use prometheus::Registry;
 use svc_pipeline::service::TRACES;
-use tracing::field::{Field, Visit};
-use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Span};
+use tracing::Span;
 use tracing_log::{AsLog, LogTracer};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
-use tracing_subscriber::layer::{Context, Filter, SubscriberExt};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
@@ -92,7 +89,7 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
             .with_filter(Targets::new().with_target(TRACES, LevelFilter::TRACE))
     });
     tracing_subscriber::registry()
-        .with(logs.with_filter(filter.and(silenced()).and(NotOfStrangers)))
+        .with(logs.with_filter(filter.and(silenced())))
         .with(traces)
         .try_init()?;
     hear_libraries()?;
@@ -101,7 +98,7 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
 
 /// What libraries say through the crate `log`, pingora first of all, becomes lines of ours.
 fn hear_libraries() -> anyhow::Result<()> {
-    static LIBRARIES: LazyLock<LogTracer> = LazyLock::new(LogTracer::new);
+    static LIBRARIES: LazyLock<Libraries> = LazyLock::new(|| Libraries(LogTracer::new()));
     log::set_logger(&*LIBRARIES).map_err(|error| anyhow!("{error}"))?;
     // Whatever no filter of ours lets pass is not even put together.
     log::set_max_level(LevelFilter::current().as_log());
@@ -145,52 +142,23 @@ fn silenced() -> Targets {
         .with_target("svc_", LevelFilter::TRACE)
 }
 
-/// Keeps out what the listeners say of one stranger's connection.
-struct NotOfStrangers;
+/// What libraries say through the crate `log`, but for what strangers make them say: that is theirs to choose.
+struct Libraries(LogTracer);
 
-impl<S> Filter<S> for NotOfStrangers {
-    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        true
+impl log::Log for Libraries {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        self.0.enabled(metadata)
     }
 
-    fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
-        Interest::always()
-    }
-
-    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
-        // Lines of the crate `log` share this target and bring their own along.
-        if event.metadata().target() != "log" {
-            return true;
-        }
-        let mut line = Line::default();
-        event.record(&mut line);
+    fn log(&self, record: &log::Record<'_>) {
         let (target, beginning) = svc_edge::OF_A_STRANGER;
-        line.target != target || !line.message.starts_with(beginning)
-    }
-
-    fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(LevelFilter::TRACE)
-    }
-}
-
-/// What a line of the crate `log` says, and where.
-#[derive(Default)]
-struct Line {
-    target: String,
-    message: String,
-}
-
-impl Visit for Line {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        if field.name() == "log.target" {
-            value.clone_into(&mut self.target);
+        if record.target() != target || !record.args().to_string().starts_with(beginning) {
+            self.0.log(record);
         }
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() == "message" {
-            self.message = format!("{value:?}");
-        }
+    fn flush(&self) {
+        self.0.flush();
     }
 }
 
@@ -259,7 +227,7 @@ mod tests {
             let written = Written::default();
             let writer = written.clone();
             let logs = fmt::layer().with_writer(move || writer.clone());
-            let logs = logs.with_filter(filter.and(silenced()).and(NotOfStrangers));
+            let logs = logs.with_filter(filter.and(silenced()));
             let subscriber = tracing_subscriber::registry().with(logs);
             tracing::subscriber::with_default(subscriber, || {
                 tracing::debug!(target: "h2::server", "malformed path 1111");
@@ -268,7 +236,12 @@ mod tests {
                 tracing::warn!(target: svc_edge::SHOWS_FIELDS, "5555");
                 let (of_a_stranger, beginning) = svc_edge::OF_A_STRANGER;
                 let listening = |message: &str| {
-                    tracing::error!(target: "log", { log.target = of_a_stranger }, "{message}");
+                    let mut record = log::Record::builder();
+                    let record = record.level(log::Level::Error).target(of_a_stranger);
+                    log::Log::log(
+                        &Libraries(LogTracer::new()),
+                        &record.args(format_args!("{message}")).build(),
+                    );
                 };
                 listening(&format!("{beginning} error from 6666"));
                 listening("Accept() failed: 7777");
@@ -278,11 +251,12 @@ mod tests {
             for content in ["1111", "2222", "5555", "6666"] {
                 assert!(!text.contains(content), "{level}: {text}");
             }
-            for told in ["3333", "7777"] {
-                assert!(text.contains(told), "{level}: {text}");
-            }
+            assert!(text.contains("3333"), "{level}: {text}");
+            // Who asks for one library alone hears no other.
             let is_everything = !level.starts_with("h2");
-            assert_eq!(text.contains("4444"), is_everything, "{level}: {text}");
+            for told in ["4444", "7777"] {
+                assert_eq!(text.contains(told), is_everything, "{level}: {text}");
+            }
         }
     }
 }
