@@ -365,7 +365,7 @@ mod tests {
             ),
             (
                 "phi.toml",
-                "detectors = [\"phi-patterns\", \"phi-names\"]",
+                "detectors = [\"phi-patterns\", \"phi-names\", \"phi-context\"]",
                 "detectors = [\"phi-patterns\", \"phi-names\", \"phi-patterns\"]",
                 "detectors: phi-patterns stands twice",
             ),
