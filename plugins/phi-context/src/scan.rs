@@ -44,7 +44,6 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         }
         judge(text, &tokens, &mut chain, findings);
     }
-    split(segments, findings);
 }
 
 /// Whether people or models have said it. A definition holds samples, and a request is refused for what is found there;
@@ -207,38 +206,4 @@ fn is_alone(tokens: &[Token], value: &Value) -> bool {
         })
     };
     value.end - value.first == 1 && begins(value.first) && begins(value.end)
-}
-
-/// A finding lies in one segment.
-fn split(segments: &[Segment], findings: &mut Vec<Finding>) {
-    let mut at = 0;
-    let mut further = Vec::new();
-    for finding in findings.iter_mut() {
-        while segments
-            .get(at)
-            .is_some_and(|segment| segment.end as usize <= finding.start)
-        {
-            at += 1;
-        }
-        for segment in segments.get(at + 1..).unwrap_or_default() {
-            if segment.start as usize >= finding.end {
-                break;
-            }
-            let end = finding.end.min(segment.end as usize);
-            if end > segment.start as usize {
-                further.push(Finding {
-                    start: segment.start as usize,
-                    end,
-                    ..*finding
-                });
-            }
-        }
-        if let Some(segment) = segments.get(at) {
-            finding.end = finding.end.min(segment.end as usize);
-        }
-    }
-    if !further.is_empty() {
-        findings.extend(further);
-        findings.sort_by_key(|finding| (finding.start, finding.end));
-    }
 }
