@@ -15,8 +15,6 @@ const SAMPLE_WORDS: &[&str] = &[
     "example",
     "examples",
     "format",
-    "in the form",
-    "of the form",
     "such as",
     "like",
     "i.e",
@@ -28,6 +26,8 @@ const SAMPLE_WORDS: &[&str] = &[
     "formatted",
     "mm/dd/yyyy",
 ];
+/// Phrases that say so of what stands directly behind them. Elsewhere they may speak of a form that somebody fills in.
+const FORM_WORDS: &[&str] = &["in the form", "of the form"];
 /// Domains that are for examples only (RFC 2606, 3).
 const SAMPLE_DOMAINS: [&str; 4] = ["example.com", "example.org", "example.net", "example.edu"];
 
@@ -57,11 +57,11 @@ impl<'t> Definition<'t> {
             // The value of a schema by itself: a limit, or what is taken where none is given.
             AGE_OVER_89 if value == text => true,
             DATE if is_first_day(value) => true,
-            DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_so(text, finding, SAMPLE_WORDS),
+            DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_sample(text, finding),
             PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
             PHONE | FAX => is_fictitious(value) && self.may_be_shown(finding),
             OTHER_ID => {
-                says_so(text, finding, SAMPLE_WORDS)
+                says_sample(text, finding)
                     || is_counted(value)
                     || is_uuid(value) && !self.speaks_of_a_person
             }
@@ -78,11 +78,21 @@ impl<'t> Definition<'t> {
     /// spoken of. `the patient with SSN 123-45-6789` means somebody.
     fn may_be_shown(&self, finding: &Finding) -> bool {
         let is_alone = finding.start == 0 && finding.end == self.text.len();
-        is_alone || says_so(self.text, finding, SAMPLE_WORDS) || !self.speaks_of_a_person
+        is_alone || says_sample(self.text, finding) || !self.speaks_of_a_person
     }
 }
 
-/// Whether one of `words` stands right before the value. `example.com` says nothing.
+/// Whether words before the value say that it is a sample.
+fn says_sample(text: &[u8], finding: &Finding) -> bool {
+    let before = before(text, finding.start);
+    let is_between = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
+    let end = before.iter().rposition(|byte| !is_between(byte));
+    let directly = before.get(..end.map_or(0, |end| end + 1));
+    let says_form = directly.is_some_and(|text| last_of(text, FORM_WORDS) == Some(text.len()));
+    says_form || says_so(text, finding, SAMPLE_WORDS)
+}
+
+/// Whether one of `words` stands near before the value. `example.com` says nothing.
 fn says_so(text: &[u8], finding: &Finding, words: &[&str]) -> bool {
     let before = before(text, finding.start);
     last_of(before, words).is_some_and(|end| {
@@ -91,7 +101,7 @@ fn says_so(text: &[u8], finding: &Finding, words: &[&str]) -> bool {
     })
 }
 
-/// Whether words right before say that a sample follows, more surely than [`SAMPLE_WORDS`].
+/// Whether words near before say that a sample follows, more surely than [`SAMPLE_WORDS`].
 fn is_shown(text: &[u8], finding: &Finding) -> bool {
     says_so(
         text,
@@ -299,6 +309,7 @@ mod tests {
             "SSN in the format 123-45-6789",
             "SSN in the form 123-45-6789",
             "the patient's SSN, of the form 123-45-6789",
+            "the patient's SSN, of the form: 123-45-6789",
         ] {
             assert!(is(crate::kind::SSN, shown, ssn), "{shown}");
         }
@@ -306,8 +317,26 @@ mod tests {
             "SSN 123-45-6789",
             "Look up the patient (123-45-6789)",
             "the patient's intake form 123-45-6789",
+            "what the patient in the form said, 123-45-6789",
         ] {
             assert!(!is(crate::kind::SSN, meant, ssn), "{meant}");
+        }
+        assert!(is(DATE, "a date in the form 03/14/1956", "03/14/1956"));
+        for (kind, meant, value) in [
+            (
+                DATE,
+                "the birth date that the patient wrote in the form, 03/14/1956.",
+                "03/14/1956",
+            ),
+            (DATE, "line 3 of the form is 03/14/1956", "03/14/1956"),
+            (
+                AGE_OVER_89,
+                "what the patient in the form said, aged 93, to the clinic",
+                "93",
+            ),
+            (OTHER_ID, "in the form is ORD-8841", "ORD-8841"),
+        ] {
+            assert!(!is(kind, meant, value), "{meant}");
         }
         assert!(!is(
             PHONE,
