@@ -84,6 +84,10 @@ fn bounds_join_the_description() {
             json!({"type": "string", "description": "{\"format\":\"phone\"}"}),
         ),
         (
+            json!({"type": "string", "contentEncoding": "base64", "x-order": 1, "id": "b"}),
+            json!({"type": "string", "description": "{\"contentEncoding\":\"base64\"}"}),
+        ),
+        (
             json!({"type": "string", "pattern": "^(?!a)b$"}),
             json!({"type": "string", "description": "{\"pattern\":\"^(?!a)b$\"}"}),
         ),
@@ -124,12 +128,184 @@ fn alternatives_are_said_in_the_one_way_that_there_is() {
         ),
         (json!({"type": ["string"]}), json!({"type": "string"})),
         (
+            json!({"type": ["array", "string", "null"], "properties": {},
+                "items": {"type": ["integer", "null"], "minimum": 1}}),
+            json!({"anyOf": [
+                {"type": "array", "items": {"anyOf": [
+                    {"type": "integer", "description": "{\"minimum\":1}"}, {"type": "null"},
+                ]}},
+                {"type": "string"},
+                {"type": "null"},
+            ]}),
+        ),
+        (
+            json!({"type": "string", "additionalProperties": false, "items": {}}),
+            json!({"type": "string"}),
+        ),
+        (
             json!({"allOf": [{"type": "string", "description": "inner"}], "description": "outer"}),
             json!({"type": "string", "description": "outer"}),
         ),
     ] {
         assert_eq!(property(&schema), Some(said), "{schema}");
     }
+}
+
+#[test]
+fn schemas_that_hold_together_are_passed_on() {
+    let dates = json!([{"type": "string", "format": "date"}, {"type": "string", "pattern": "^2"}]);
+    for (schema, said) in [
+        (json!({"allOf": dates}), json!({"allOf": dates})),
+        (
+            json!({"type": "string", "allOf": [{"pattern": "^a"}, {"pattern": "z$"}], "minLength": 2}),
+            json!({"allOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "z$"}],
+                "description": "{\"minLength\":2}"}),
+        ),
+        (
+            json!({"allOf": [{"type": "object", "properties": {"b": {"type": "null"}}},
+                {"type": "object", "properties": {"b": {"type": ["null", "string"]}}, "required": ["b"]}]}),
+            json!({"allOf": [{"type": "object", "properties": {"b": {"type": "null"}}, "additionalProperties": false},
+                {"type": "object", "properties": {"b": {"anyOf": [{"type": "null"}, {"type": "string"}]}},
+                "required": ["b"], "additionalProperties": false}]}),
+        ),
+        (
+            json!({"allOf": [{"type": "string"}], "maxLength": 3}),
+            json!({"allOf": [{"type": "string"}], "description": "{\"maxLength\":3}"}),
+        ),
+        (
+            json!({"type": "object", "allOf": [{"properties": {"b": {"type": "null"}}}]}),
+            json!({"type": "object", "properties": {"b": {"type": "null"}}, "additionalProperties": false}),
+        ),
+    ] {
+        assert_eq!(property(&schema), Some(said), "{schema}");
+    }
+    let object = json!({"type": "object", "properties": {"b": {"type": "null"}}});
+    let other = json!({"type": "object", "properties": {"c": {"type": "null"}}});
+    for all in [
+        json!([]),
+        json!([object, other]),
+        json!([object, {"anyOf": [object, other]}]),
+        json!([{"anyOf": [object, other]}, {"anyOf": [object, other]}]),
+        json!([{"type": "string"}, {"type": "integer"}]),
+        json!([{"type": "string"}, {}]),
+    ] {
+        assert_eq!(property(&json!({"allOf": all})), None, "{all}");
+    }
+}
+
+#[test]
+fn a_type_beside_a_list_binds_all_that_is_in_it() {
+    let with = |schema: Value| {
+        answer(
+            &json!({"type": "object", "properties": {"a": schema}, "$defs": {
+                "object": {"type": "object", "properties": {"b": {"type": "null"}}},
+                "implied": {"properties": {"b": {"type": "null"}}},
+                "text": {"type": "string"},
+                "link": {"$ref": "#/$defs/object"},
+            }}),
+        )
+    };
+    let to = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    for (schema, said) in [
+        (
+            json!({"type": "string", "anyOf": [{"type": "string", "format": "date"}, {"const": "none"}]}),
+            json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "const": "none"}]}),
+        ),
+        (
+            json!({"type": ["number", "null"], "oneOf": [{"type": "integer"}, {"type": "null"}]}),
+            json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        ),
+        (
+            json!({"type": "object", "oneOf": [to("object"), to("implied")]}),
+            json!({"anyOf": [to("object"), to("implied")]}),
+        ),
+        (
+            json!({"type": "object", "allOf": [to("object")], "title": "t"}),
+            to("object"),
+        ),
+    ] {
+        let said_there = with(schema.clone()).map(|mut all| all["properties"]["a"].take());
+        assert_eq!(said_there, Some(said), "{schema}");
+    }
+    for schema in [
+        json!({"type": "string", "anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        json!({"type": "integer", "anyOf": [{"type": "number"}]}),
+        json!({"type": "string", "anyOf": [{"type": ["string", "null"]}]}),
+        json!({"type": "string", "anyOf": [{"anyOf": [{"type": "null"}]}]}),
+        json!({"type": ["string", "null"], "anyOf": [{"enum": ["a", 1]}]}),
+        json!({"type": "object", "anyOf": [to("text")]}),
+        json!({"type": "object", "anyOf": [to("link")]}),
+        json!({"type": "string", "allOf": [to("object")]}),
+    ] {
+        assert_eq!(with(schema.clone()), None, "{schema}");
+    }
+}
+
+#[test]
+fn definitions_stay_where_they_are_named() {
+    let inner = json!({"$defs": {"b": {"type": "null"}}, "type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}});
+    let schema = json!({"$defs": {"a": {"type": "string"}}, "allOf": [inner]});
+    let said = answer(&schema).unwrap_or_default();
+    assert_eq!(said["$defs"], json!({"a": {"type": "string"}}));
+    let with = |reference: &str| {
+        answer(
+            &json!({"type": "object", "properties": {"a": {"$ref": reference}}, "$defs": {
+                "a/~b": {"oneOf": [{"type": "null"}, {"type": "string"}]},
+                "c": {"type": ["object", "null"], "properties": {"x": {"type": "null"}},
+                "$defs": {"d": {"type": "null"}}},
+            }}),
+        )
+    };
+    assert!(with("#/$defs/a~1~0b").is_some());
+    for reference in [
+        "#/$defs/a~1~0b/oneOf/0",
+        "#/$defs/c/properties/x",
+        "#/$defs/c/$defs/d",
+        "#/$defs/",
+        "#/$defs",
+        "#/$defsx/c",
+    ] {
+        assert_eq!(with(reference), None, "{reference}");
+    }
+}
+
+#[test]
+fn what_would_take_long_is_said_or_refused_at_once() {
+    // Types that repeat would double at each level.
+    let deep = |levels: usize, kinds: [&str; 2]| {
+        (0..levels).fold(json!({"type": "null"}), |inner, _| {
+            if kinds[0] == "array" {
+                json!({"type": kinds, "items": inner})
+            } else {
+                json!({"type": kinds, "properties": {"a": inner}})
+            }
+        })
+    };
+    for kind in ["array", "object"] {
+        assert_eq!(property(&deep(58, [kind, kind])), None, "{kind}");
+        assert!(property(&deep(20, [kind, "null"])).is_some(), "{kind}");
+    }
+    // A chain of definitions, each of which names the next one twice.
+    let chain = |last: Value| {
+        let each = (0..2_000).map(|at| {
+            let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+            (
+                format!("d{at}"),
+                json!({"anyOf": [next, {"type": "array", "items": next}]}),
+            )
+        });
+        let mut definitions: Map<String, Value> = each.collect();
+        definitions.insert("d2000".to_owned(), last);
+        answer(
+            &json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions}),
+        )
+    };
+    assert!(chain(json!({"type": "null"})).is_some());
+    assert_eq!(chain(json!({"$ref": "#/$defs/d0"})), None);
+    let long = "d".repeat(MAX_SCHEMA_BYTES);
+    let long =
+        json!({"type": "object", "properties": {"a": {"type": "null", "description": long}}});
+    assert_eq!(answer(&long), None);
 }
 
 #[test]
@@ -149,7 +325,20 @@ fn what_cannot_be_promised_is_refused() {
         json!({"enum": [{"b": 1}]}),
         json!({"enum": []}),
         json!({"const": [1]}),
-        json!({"allOf": [{"type": "string"}, {"type": "string"}]}),
+        json!({"type": "array"}),
+        json!({"type": []}),
+        json!({"type": ["string", "string"]}),
+        json!({"type": ["string", "date"]}),
+        json!({"type": ["string", "null"], "enum": ["a", 1]}),
+        json!({"type": ["string", "null"], "not": {"const": "a"}}),
+        json!({"anyOf": []}),
+        json!({"oneOf": []}),
+        json!({"oneOf": [{"type": "string"}], "required": ["b"]}),
+        json!({"anyOf": [{"type": "string"}], "allOf": [{"type": "string"}]}),
+        json!({"type": "object", "properties": {"b": {"type": "null"}}, "dependentRequired": {"b": ["b"]}}),
+        json!({"type": "object", "properties": {"b": {"type": "null"}}, "required": ["c"]}),
+        json!({"type": "object", "properties": {"b": {"type": "null"}}, "required": true}),
+        json!({"type": "string", "nullable": true}),
         json!({"anyOf": [{"type": "string"}, {}]}),
         json!({"anyOf": [{"type": "string"}], "oneOf": [{"type": "string"}]}),
         json!({"type": "object", "properties": {"b": {"type": "null"}}, "anyOf": [{"required": ["b"]}]}),
@@ -205,14 +394,20 @@ fn a_tool_without_properties_is_one_without_arguments() {
     for schema in [
         json!({"type": "object"}),
         json!({"type": "object", "$schema": "s"}),
+        json!({"type": "object", "properties": {}}),
+        json!({"type": "object", "properties": {}, "required": [], "$schema": "s"}),
+        none.clone(),
     ] {
         let mut said = sent(&schema, Of::Arguments).unwrap_or_default();
-        said.as_object_mut()
-            .and_then(|said| said.shift_remove("$schema"));
+        if let Some(said) = said.as_object_mut() {
+            said.retain(|word, _| word != "$schema" && word != "required");
+        }
         assert_eq!(said, none, "{schema}");
     }
     for schema in [
         json!({"type": "object", "additionalProperties": true}),
+        json!({"type": "object", "properties": {}, "additionalProperties": true}),
+        json!({"type": "object", "properties": {}, "required": ["a"]}),
         json!({"type": "object", "anyOf": [{"type": "object", "properties": {"a": {"type": "null"}}}]}),
     ] {
         assert_eq!(sent(&schema, Of::Arguments), None, "{schema}");
