@@ -3,13 +3,15 @@
 //! JSON Schema leaves to be understood: the properties of an object without any, the items of an array of anything, and
 //! the type of values that stand for themselves.
 
+use std::collections::BTreeSet;
+
 use driver_kit::json::raw;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::bindings::gateway::provider::types::DriverError;
 
-/// A schema that says what is to be understood, and byte for byte what it was where it says so already.
+/// A schema that says what is to be understood, and byte for byte what the host gave where it says so already.
 ///
 /// # Errors
 /// As [`raw`].
@@ -120,7 +122,9 @@ fn is_of_objects(fields: &Map<String, Value>) -> bool {
 
 fn is_closed_object(fields: &Map<String, Value>) -> bool {
     let required = fields.get("required").and_then(Value::as_array);
-    let is_required = |name: &String| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let required = required.into_iter().flatten().filter_map(Value::as_str);
+    let required: BTreeSet<&str> = required.collect();
+    let is_required = |name: &String| required.contains(name.as_str());
     let properties = fields.get("properties").and_then(Value::as_object);
     fields.get("additionalProperties") == Some(&Value::Bool(false))
         && properties.is_none_or(|properties| properties.keys().all(is_required))
@@ -178,6 +182,17 @@ mod tests {
         ] {
             assert!(!is_closed(schema.as_bytes()), "{schema}");
         }
+    }
+
+    #[test]
+    fn many_properties_are_found_at_once() {
+        const PROPERTIES: usize = 200_000;
+        let names = || (0..PROPERTIES).map(|at| format!("p{at:06}"));
+        let each: Map<String, Value> = names().map(|name| (name, json!(0))).collect();
+        let required: Vec<String> = names().rev().collect();
+        let schema =
+            json!({"properties": each, "required": required, "additionalProperties": false});
+        assert!(is_closed(schema.to_string().as_bytes()));
     }
 
     #[test]
