@@ -1,5 +1,7 @@
 //! What the chat-completions wire format refuses in a schema: of a function's parameters, and of an answer.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::fake_provider::messages::validation::{Checked, Fields};
@@ -83,6 +85,7 @@ fn check_strict(of: &str, schema: &Fields) -> Checked {
             "Invalid schema for {of}: schema must have a 'type' key."
         ));
     }
+    check_values(of, schema)?;
     if !says_type(schema, "object") {
         return Ok(());
     }
@@ -97,14 +100,34 @@ fn check_strict(of: &str, schema: &Fields) -> Checked {
         ));
     };
     let required = schema.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|required| required.iter().any(|one| one == name));
-    match names.keys().find(|name| !is_required(name)) {
-        Some(name) => Err(format!(
+    let required = required.into_iter().flatten();
+    let required: HashSet<&str> = required.filter_map(Value::as_str).collect();
+    if let Some(name) = names.keys().find(|name| !required.contains(name.as_str())) {
+        return Err(format!(
             "Invalid schema for {of}: 'required' must include every key; missing '{name}'"
+        ));
+    }
+    match required.into_iter().find(|name| !names.contains_key(*name)) {
+        Some(name) => Err(format!(
+            "Invalid schema for {of}: Extra required key '{name}' supplied."
         )),
         None => Ok(()),
     }
+}
+
+fn check_values(of: &str, schema: &Fields) -> Checked {
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let looks_around = ["(?=", "(?!", "(?<=", "(?<!"];
+    if pattern.is_some_and(|pattern| looks_around.iter().any(|word| pattern.contains(word))) {
+        return Err(format!(
+            "Invalid schema for {of}: regex lookaround is not supported."
+        ));
+    }
+    let values = schema.get("enum").and_then(Value::as_array);
+    if values.is_some_and(Vec::is_empty) {
+        return Err(format!("Invalid schema for {of}: enum must not be empty."));
+    }
+    Ok(())
 }
 
 fn says_type(schema: &Fields, wanted: &str) -> bool {
@@ -169,6 +192,18 @@ mod tests {
             ),
             (json!({"type": "string", "default": "x"}), "'default'"),
             (json!({"oneOf": [{"type": "string"}]}), "'oneOf'"),
+        ] {
+            let schema = of(property);
+            let said = refused(&schema, true).unwrap_or_default();
+            assert!(said.contains(reason), "{schema}: {said}");
+        }
+        for (property, reason) in [
+            (json!({"type": "string", "pattern": "^(?!a)"}), "lookaround"),
+            (json!({"type": "string", "enum": []}), "enum"),
+            (
+                json!({"type": "object", "properties": {}, "required": ["b"], "additionalProperties": false}),
+                "Extra required key",
+            ),
         ] {
             let schema = of(property);
             let said = refused(&schema, true).unwrap_or_default();

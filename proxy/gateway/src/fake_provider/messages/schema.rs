@@ -1,6 +1,8 @@
 //! What the Messages wire format refuses in a schema that it compiles into a grammar: that of an answer, and those of
 //! strict tools.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::fake_provider::messages::validation::{Checked, Fields, object};
@@ -43,17 +45,29 @@ const FORMATS: [&str; 10] = [
 
 /// Refuses a schema that the real one would not compile.
 pub(crate) fn check_compiled(path: &str, schema: &Value) -> Checked {
-    check(path, schema, schema, &mut Vec::new())
+    check(path, schema, schema, &mut Followed::default())
 }
 
-/// One schema of those that stand in `root`, behind the references of `trail`.
-fn check<'s>(path: &str, root: &'s Value, schema: &'s Value, trail: &mut Vec<&'s str>) -> Checked {
+/// References that have led to the schema at hand, and those behind which all was found good.
+#[derive(Default)]
+struct Followed<'s> {
+    trail: Vec<&'s str>,
+    good: HashSet<&'s str>,
+}
+
+/// One schema of those that stand in `root`.
+fn check<'s>(
+    path: &str,
+    root: &'s Value,
+    schema: &'s Value,
+    followed: &mut Followed<'s>,
+) -> Checked {
     let fields = object(path, schema)?;
     if let Some(word) = UNKNOWN.iter().find(|word| fields.contains_key(**word)) {
         return Err(format!("{path}: Schema keyword '{word}' is not supported"));
     }
     if let Some(name) = fields.get("$ref") {
-        return follow(path, root, name, trail);
+        return follow(path, root, name, followed);
     }
     if let Some(values) = fields.get("enum").and_then(Value::as_array)
         && (values.is_empty() || values.iter().any(|one| one.is_object() || one.is_array()))
@@ -67,6 +81,7 @@ fn check<'s>(path: &str, root: &'s Value, schema: &'s Value, trail: &mut Vec<&'s
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
+    check_lists(path, fields)?;
     let is_typed = ["enum", "const", "anyOf", "allOf"];
     if kinds.is_empty() && !is_typed.iter().any(|word| fields.contains_key(*word)) {
         return Err(format!(
@@ -79,19 +94,34 @@ fn check<'s>(path: &str, root: &'s Value, schema: &'s Value, trail: &mut Vec<&'s
     for word in ["properties", "$defs", "definitions"] {
         let named = fields.get(word).and_then(Value::as_object);
         for (name, inner) in named.into_iter().flatten() {
-            check(&format!("{path}.{word}.{name}"), root, inner, trail)?;
+            check(&format!("{path}.{word}.{name}"), root, inner, followed)?;
         }
     }
     for word in ["anyOf", "allOf"] {
         let listed = fields.get(word).and_then(Value::as_array);
         for inner in listed.into_iter().flatten() {
-            check(&format!("{path}.{word}"), root, inner, trail)?;
+            check(&format!("{path}.{word}"), root, inner, followed)?;
         }
     }
     match fields.get("items") {
-        Some(items) => check(&format!("{path}.items"), root, items, trail),
+        Some(items) => check(&format!("{path}.items"), root, items, followed),
         None => Ok(()),
     }
+}
+
+fn check_lists(path: &str, fields: &Fields) -> Checked {
+    for word in ["anyOf", "allOf", "type"] {
+        let listed = fields.get(word).and_then(Value::as_array);
+        if listed.is_some_and(Vec::is_empty) {
+            return Err(format!("{path}: {word} must not be empty"));
+        }
+    }
+    let all = fields.get("allOf").and_then(Value::as_array);
+    let mut all = all.into_iter().flatten();
+    if all.any(|inner| inner.get("$ref").is_some()) {
+        return Err(format!("{path}: allOf with $ref is not supported"));
+    }
+    Ok(())
 }
 
 fn check_type(path: &str, kind: &str, fields: &Fields) -> Checked {
@@ -127,8 +157,16 @@ fn check_type(path: &str, kind: &str, fields: &Fields) -> Checked {
     Ok(())
 }
 
-fn follow<'s>(path: &str, root: &'s Value, name: &'s Value, trail: &mut Vec<&'s str>) -> Checked {
+fn follow<'s>(
+    path: &str,
+    root: &'s Value,
+    name: &'s Value,
+    followed: &mut Followed<'s>,
+) -> Checked {
     let name = name.as_str().unwrap_or_default();
+    if followed.good.contains(name) {
+        return Ok(());
+    }
     let target = name
         .strip_prefix("#/")
         .and_then(|_| root.pointer(name.get(1..)?));
@@ -137,13 +175,14 @@ fn follow<'s>(path: &str, root: &'s Value, name: &'s Value, trail: &mut Vec<&'s 
             "{path}: $ref must name a definition of this schema"
         ));
     };
-    if trail.contains(&name) {
+    if followed.trail.contains(&name) {
         return Err(format!(
             "{path}: Circular reference detected in schema definitions"
         ));
     }
-    trail.push(name);
-    check(path, root, target, trail)?;
-    trail.pop();
+    followed.trail.push(name);
+    check(path, root, target, followed)?;
+    followed.trail.pop();
+    followed.good.insert(name);
     Ok(())
 }

@@ -41,6 +41,20 @@ fn user(content: Value) -> Value {
     json!({"role": "user", "content": content})
 }
 
+/// Definitions each of which holds the next one twice.
+fn doubling(levels: usize) -> Value {
+    let object = |next: &Value| json!({"type": "object", "properties": {"a": next, "b": next}, "additionalProperties": false});
+    let each = (0..levels).map(|at| {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        (format!("d{at}"), object(&next))
+    });
+    let mut definitions: serde_json::Map<String, Value> = each.collect();
+    definitions.insert(format!("d{levels}"), json!({"type": "null"}));
+    let mut schema = object(&json!({"$ref": "#/$defs/d0"}));
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
 fn accepted() -> Vec<Value> {
     let tools = json!([{"name": "look", "type": "custom", "description": "d", "strict": true,
                         "input_schema": {"type": "object", "$schema": "x", "additionalProperties": false}}]);
@@ -51,6 +65,7 @@ fn accepted() -> Vec<Value> {
             "properties": {"minimum": {"$ref": "#/$defs/ref"}, "a": {"$ref": "#/$defs/ref"},
                            "b": {"type": ["array", "null"], "items": {"enum": [1, null]}, "minItems": 1}},
         })),
+        compiled(doubling(40)),
         turns(json!([user(json!([text("a")])), user(json!("b"))])),
         after_calls(
             json!([call("a"), call("b")]),
@@ -249,6 +264,12 @@ fn refused() -> Vec<(Value, &'static str)> {
         ),
         (closed(json!({"type": "array", "minItems": 2})), "minItems"),
         (closed(json!({"oneOf": [{"type": "string"}]})), "oneOf"),
+        (closed(json!({"anyOf": []})), "anyOf must not be empty"),
+        (closed(json!({"type": []})), "type must not be empty"),
+        (
+            closed(json!({"allOf": [{"$ref": "#/properties/a"}]})),
+            "allOf with $ref",
+        ),
         (closed(json!({"enum": [{}]})), "enum"),
         (closed(json!({})), "must have a 'type'"),
         (closed(json!({"$ref": "https://example.org"})), "$ref"),
