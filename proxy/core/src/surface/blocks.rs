@@ -111,6 +111,7 @@ pub fn decode(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<P
         }
         "document" => {
             let source = block.take("source");
+            let cache_mark = source.as_ref().and_then(mark_within);
             let media = decode_media(source, path.field("source"), problems);
             let (title, context) = (
                 block.string("title", problems),
@@ -123,7 +124,7 @@ pub fn decode(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<P
                     media,
                     title,
                     context,
-                    cache_mark: None,
+                    cache_mark,
                 })
             })
         }
@@ -151,9 +152,10 @@ pub fn decode(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<P
         }
     };
     // A mark on a block kind that cannot carry one changes nothing at the provider.
-    let mark = decode_mark(&mut block, problems);
-    if let Some(place) = part.as_mut().and_then(Part::cache_mark_mut) {
-        *place = mark;
+    if let Some(mark) = decode_mark(&mut block, problems)
+        && let Some(place) = part.as_mut().and_then(Part::cache_mark_mut)
+    {
+        *place = Some(mark);
     }
     block.end(problems);
     part
@@ -303,6 +305,14 @@ fn words(value: Value, path: Path<'_>, problems: &mut Problems) -> Option<Media>
         }
     }
     (problems.len() == found).then(|| Media::Text(texts.join("\n")))
+}
+
+/// The last mark of the blocks that a document is cut into: as one text it has one, where the last of them ends.
+fn mark_within(source: &Value) -> Option<Value> {
+    let mut blocks = source.get("content")?.as_array()?.iter().rev();
+    blocks
+        .find_map(|block| block.get("cache_control").filter(|mark| !mark.is_null()))
+        .cloned()
 }
 
 fn decode_call(block: &mut Fields<'_>, problems: &mut Problems) -> Option<Part> {
@@ -622,6 +632,29 @@ mod tests {
                 _ => None,
             };
             assert_eq!((found, problems.is_empty()), (named, named.is_some()));
+        }
+    }
+
+    #[test]
+    fn a_document_has_the_last_mark_of_its_blocks_where_it_has_none_itself() {
+        let hour = json!({"type": "ephemeral", "ttl": "1h"});
+        let short = json!({"type": "ephemeral"});
+        let none = Value::Null;
+        for (marks, own, expected) in [
+            ([&none, &none], &none, &none),
+            ([&short, &none], &none, &short),
+            ([&short, &hour], &none, &hour),
+            ([&hour, &none], &short, &short),
+        ] {
+            let block = |mark: &&Value| json!({"type": "text", "text": "a", "cache_control": mark});
+            let content: Vec<Value> = marks.iter().map(block).collect();
+            let document = json!({"type": "document", "cache_control": own,
+                "source": {"type": "content", "content": content}});
+            let mut problems = Problems::default();
+            let part = decode(document, Path::Name("m"), &mut problems);
+            assert!(problems.is_empty());
+            let mark = part.as_ref().and_then(Part::cache_mark);
+            assert_eq!(mark, Some(expected).filter(|mark| !mark.is_null()));
         }
     }
 
