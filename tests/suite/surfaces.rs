@@ -5,6 +5,7 @@ mod edges;
 mod faults;
 mod replies;
 mod requests;
+mod schemas;
 mod transcripts;
 mod vendors;
 
