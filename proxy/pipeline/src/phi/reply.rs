@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder};
+use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder, without_nul};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{
@@ -120,6 +120,7 @@ impl ReplyGuard {
         policy: &PhiPolicy,
     ) -> Result<Option<ChatEvent>, Fault> {
         Ok(match event {
+            ChatEvent::Reasoning(text) => Some(ChatEvent::Reasoning(without_nul(text))),
             ChatEvent::ToolCallStart { index, id, name } => {
                 let is_known = self.chat.tools.iter().any(|tool| tool.name == name);
                 let is_told = is_known
