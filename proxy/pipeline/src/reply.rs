@@ -1,4 +1,4 @@
-//! A reply on its way from the provider's events to the caller: watched by PHI Guard, metered, kept for the
+//! A reply on its way from the provider's events to the caller: watched by PHI Guard, kept for the
 //! store in its redacted form, written by the surface, and settled before its last byte is sent.
 
 use std::sync::Arc;
@@ -79,14 +79,13 @@ impl Reply {
         self.driver = Some(Arc::clone(source.driver()));
     }
 
-    /// Takes one event in: meters it, has it judged, keeps it, and gives what the caller may see of it.
+    /// Takes one event in: has it judged, keeps it, and gives what the caller may see of it.
     async fn take(
         &mut self,
         exchange: &mut Exchange,
         event: ChatEvent,
         shown: &mut Vec<ChatEvent>,
     ) -> Result<(), Fault> {
-        exchange.trail.saw(&event);
         if let ChatEvent::Finished(finish) = &event {
             self.finish = Some(finish.clone());
         }
@@ -135,7 +134,7 @@ impl Reply {
             let message = self.chat.messages.last()?;
             thread.turn(message, &kept, scan, caller)
         });
-        let finished = exchange.trail.complete(finish, &kept, &phi, turn).await?;
+        let finished = exchange.trail.complete(finish, &phi, turn).await?;
         // Before the last bytes, which tell the caller that it is over.
         if let Some(slot) = exchange.facts.slot.take() {
             slot.give_back().await;
@@ -169,12 +168,7 @@ impl Reply {
             match source.next(&mut events).await {
                 Ok(true) => {}
                 Ok(false) => return exchange.refuse(unfinished()).await,
-                Err(fault) => {
-                    for event in events.drain(..) {
-                        exchange.trail.saw(&event);
-                    }
-                    return exchange.refuse(fault).await;
-                }
+                Err(fault) => return exchange.refuse(fault).await,
             }
         }
         source.retire(&exchange.gateway.background);
@@ -232,7 +226,7 @@ fn encoder(surface: Surface) -> Box<dyn ReplyEncoder> {
 }
 
 /// Arguments are text on one surface, which shows them also where the model wrote no JSON object.
-fn builder(surface: Surface) -> ReplyBuilder {
+pub(crate) fn builder(surface: Surface) -> ReplyBuilder {
     match surface {
         Surface::Native | Surface::Messages => ReplyBuilder::default(),
         Surface::ChatCompletions => ReplyBuilder::keeping_unparsed(),
@@ -375,7 +369,6 @@ impl ReplyStream {
                 Phase::Said | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
-                    self.exchange.trail.billed_to(source.billed_to());
                     self.reply.answered(&source);
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;

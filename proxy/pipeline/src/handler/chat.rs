@@ -83,10 +83,7 @@ async fn run(mut exchange: Exchange) -> Response {
     let mut opening: Opening = Box::pin(opening.instrument(span));
     if !streamed {
         return match opening.await {
-            Ok((source, events)) => {
-                exchange.trail.billed_to(source.billed_to());
-                reply.whole(exchange, source, events).await
-            }
+            Ok((source, events)) => reply.whole(exchange, source, events).await,
             Err(fault) => exchange.refuse(fault).await,
         };
     }
@@ -94,7 +91,6 @@ async fn run(mut exchange: Exchange) -> Response {
     // without a byte, so the stream opens when the first heartbeat would be due.
     match tokio::time::timeout(exchange.gateway.settings.heartbeat_interval, &mut opening).await {
         Ok(Ok((source, events))) => {
-            exchange.trail.billed_to(source.billed_to());
             ReplyStream::running(exchange, reply, source, events).into_response()
         }
         Ok(Err(fault)) => exchange.refuse(fault).await,
@@ -136,6 +132,8 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
         gateway: Arc::clone(gateway),
         routes,
         chat: witnessed(exchange, chat),
+        surface: exchange.surface,
+        meter: exchange.trail.meter(),
         received: exchange.head.received,
     })
 }
