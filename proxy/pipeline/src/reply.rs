@@ -20,6 +20,7 @@ use crate::handler::Opening;
 use crate::inference::EventSource;
 use crate::moment;
 use crate::phi::{Outlet, ReplyGuard};
+use crate::policy::models::Model;
 use crate::response::{Body, ByteStream, Heartbeat, Response};
 use crate::trail::Finished;
 
@@ -75,8 +76,13 @@ impl Reply {
     }
 
     /// A route has answered.
-    fn answered(&mut self, source: &EventSource) {
-        self.driver = Some(Arc::clone(source.driver()));
+    fn answered(&mut self, exchange: &Exchange, source: &EventSource) {
+        let driver = source.driver();
+        let models = &exchange.policy.catalogue.models;
+        let model = exchange.facts.model.and_then(|index| models.get(index));
+        let first = model.and_then(Model::first_driver);
+        self.guard.given_by(driver, first == Some(driver));
+        self.driver = Some(Arc::clone(driver));
     }
 
     /// Takes one event in: has it judged, keeps it, and gives what the caller may see of it.
@@ -149,7 +155,7 @@ impl Reply {
         mut source: EventSource,
         mut events: Vec<ChatEvent>,
     ) -> Response {
-        self.answered(&source);
+        self.answered(&exchange, &source);
         let mut shown_reply = builder(exchange.surface);
         let mut shown = Vec::new();
         while self.finish.is_none() {
@@ -284,7 +290,7 @@ impl ReplyStream {
         source: EventSource,
         events: Vec<ChatEvent>,
     ) -> Self {
-        reply.answered(&source);
+        reply.answered(&exchange, &source);
         Self {
             exchange,
             reply,
@@ -369,7 +375,7 @@ impl ReplyStream {
                 Phase::Said | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
-                    self.reply.answered(&source);
+                    self.reply.answered(&self.exchange, &source);
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }

@@ -110,15 +110,15 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
-    // What a caller brings is taken for what the model's first provider said. Of a stored turn the store knows better,
-    // or does not know.
+    // What a caller brings is taken for what the model's first provider said, where no seal of ours says otherwise. Of a
+    // stored turn the store knows better, or does not know.
     let is_stored = exchange
         .facts
         .thread
         .as_ref()
         .is_some_and(|thread| thread.continues);
-    if let Some(first) = model.routes.first().filter(|_| !is_stored) {
-        chat.reasoned_by(&Arc::from(first.driver.as_str()));
+    if let Some(first) = model.first_driver().filter(|_| !is_stored) {
+        chat.reasoned_by(&Arc::from(first));
     }
     let ways = payable(&model.routes, |way| {
         let own = own.as_deref()?;
