@@ -267,6 +267,8 @@ enum Phase {
     Running(Box<EventSource>),
     /// The provider has said all; the run is not settled yet.
     Said,
+    /// The run has failed, and the caller has not been told yet.
+    Failing(Box<Fault>),
     Over,
 }
 
@@ -372,7 +374,7 @@ impl ReplyStream {
     async fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
         if self.events.is_empty() {
             match &mut self.phase {
-                Phase::Said | Phase::Over => return Ok(false),
+                Phase::Said | Phase::Failing(_) | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
                     self.reply.answered(&self.exchange, &source);
@@ -429,18 +431,25 @@ impl ReplyStream {
         Ok(())
     }
 
-    /// The run failed after the stream had opened: settled, then said in the surface's own event.
+    /// The run failed after the stream had opened: settled, then said in the surface's own event. Where this is dropped
+    /// while it is settled, that goes on, and the event is still to be said.
     async fn fail(&mut self, fault: Fault, out: &mut Vec<u8>) {
-        self.phase = Phase::Over;
-        let surface = self.exchange.surface;
-        let fault = match self.exchange.trail.refuse(&fault, surface).await {
-            Ok(()) => fault,
-            Err(unavailable) => unavailable,
+        self.phase = Phase::Failing(Box::new(fault));
+        let Self {
+            exchange,
+            reply,
+            phase,
+            ..
+        } = self;
+        let Phase::Failing(fault) = phase else {
+            return;
         };
-        log_fault(&fault, &self.exchange.request_id, &self.exchange.route.path);
-        self.reply
-            .encoder
-            .fail(&fault, &self.exchange.request_id, out);
+        if let Err(unavailable) = exchange.trail.refuse(fault, exchange.surface).await {
+            **fault = unavailable;
+        }
+        log_fault(fault, &exchange.request_id, &exchange.route.path);
+        reply.encoder.fail(fault, &exchange.request_id, out);
+        *phase = Phase::Over;
     }
 }
 
@@ -468,8 +477,10 @@ impl ByteStream for ReplyStream {
             if !self.opened {
                 self.reply.encoder.open(&self.reply.head, &mut out);
             }
-            if !matches!(self.phase, Phase::Over) {
-                self.fail(fault, &mut out).await;
+            match std::mem::replace(&mut self.phase, Phase::Over) {
+                Phase::Over => {}
+                Phase::Failing(said) => self.fail(*said, &mut out).await,
+                _ => self.fail(fault, &mut out).await,
             }
             out.into()
         })
