@@ -233,7 +233,7 @@ async fn what_answers_without_an_end_have_used_is_recorded() {
                 fake.expect(order).await;
             }
             let answer = pair.ask(surface, &mark, Form::Whole).await;
-            assert_eq!(answer.status, 502, "{}", answer.text());
+            assert_eq!(surface.code(&answer.json()), "INFERENCE_UPSTREAM_FAILURE");
             assert_eq!(pair.seen(&mark).await, (1, 1));
             let (_, terminal) = books::pair(database, answer.request_id()).await;
             assert_eq!(terminal["event"], "inference.failed");
