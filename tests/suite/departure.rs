@@ -11,6 +11,7 @@ use svc_tests::organization::Organization;
 use svc_tests::patience::eventually;
 use svc_tests::sse::{self, Events};
 use svc_tests::stall::Stall;
+use svc_tests::surfaces::{End, Form, MODELS, Surface};
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
@@ -187,6 +188,37 @@ async fn the_deadline_ends_streams_with_a_retryable_error() {
         assert_eq!(row["event"], "inference.failed", "{rows:?}");
     }
     books::check(&world.gateway.database, &organization.id).await;
+}
+
+/// A run that has failed is being written down when the deadline comes: its caller hears of the failure.
+#[tokio::test]
+async fn the_deadline_swallows_no_error() {
+    let world = World::with(|setup| setup.key("server", "drain_seconds", 1)).await;
+    let organization = world.organization();
+    let stall = Stall::at(
+        &world.gateway.database,
+        "ledger",
+        "INSERT",
+        &organization.id,
+    )
+    .await;
+    let (surface, mark) = (Surface::Messages, mark());
+    // Nothing that is shown comes before the connection breaks.
+    let order = json!({"contains": mark, "close_after_events": 1, "close": "cut"});
+    world.fake.expect(order).await;
+    let (_, model) = MODELS[0];
+    let body = surface.question(model, &mark, Form::Streamed);
+    let request = surface.request(&organization.key, &body);
+    let mut connection = world.gateway.connect().await;
+    connection.send(&request.bytes()).await;
+    stall.reached().await;
+    world.gateway.signal("TERM");
+    let answer = connection.reply().await.whole().await.0;
+    let heard = surface.heard(&answer);
+    let Some(End::Badly(error)) = &heard.end else {
+        panic!("{}", answer.text());
+    };
+    assert_eq!(surface.code(error), "INFERENCE_UPSTREAM_FAILURE");
 }
 
 /// Nobody is left to be told that a refusal could not be recorded: the log is.

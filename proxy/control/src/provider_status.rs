@@ -50,12 +50,13 @@ impl Status {
     }
 
     /// Of a model whose routes lead to providers that fare so, in the order in which they are tried. It answers as long
-    /// as one of them does. One that nothing is known of may have been passed over.
+    /// as one of them does. One that nothing is known of takes nothing away, and may answer the next call.
     fn of_model(routes: &[Self]) -> Self {
         let answers = |status: &Self| matches!(status, Self::Operational | Self::Degraded);
         let mut known = routes.iter().filter(|status| **status != Self::Unknown);
         match known.next() {
             Some(Self::Outage) if known.any(answers) => Self::Degraded,
+            Some(Self::Outage) if routes.first() == Some(&Self::Unknown) => Self::Unknown,
             Some(first) => *first,
             None => Self::Unknown,
         }
@@ -87,6 +88,10 @@ pub(crate) fn read(mut call: Call) -> Answering {
             .collect();
         let models = &call.policy.catalogue.models;
         let plugins = call.gateway.plugins.status();
+        let speaks = |id: &str| {
+            let mut plugins = plugins.iter();
+            plugins.any(|plugin| plugin.id == id && plugin.serving.is_some())
+        };
         let (mut shown_providers, mut statuses) = (Vec::new(), Vec::new());
         for (name, fare) in &fares {
             let ways = ways(models, name);
@@ -98,7 +103,7 @@ pub(crate) fn read(mut call: Call) -> Answering {
             let driver = plugins.iter().find(|plugin| plugin.id == way.driver);
             let driver = driver.and_then(|plugin| Some((&*plugin.id, plugin.serving.as_ref()?)));
             let shown_models = ways.iter().map(|(model, _)| {
-                let routes = model.routes.iter();
+                let routes = model.routes.iter().filter(|route| speaks(&route.driver));
                 let routes = routes.filter_map(|route| Some(fares.get(&*route.provider)?.status));
                 let status = Status::of_model(&routes.collect::<Vec<_>>());
                 json!({"id": model.id, "status": status.word()})
@@ -228,6 +233,9 @@ mod tests {
             (&[Operational, Outage], Operational),
             (&[Degraded, Operational], Degraded),
             (&[Unknown, Operational], Operational),
+            (&[Unknown, Outage], Unknown),
+            (&[Unknown, Outage, Operational], Degraded),
+            (&[Outage, Unknown, Outage], Outage),
         ] {
             assert!(Status::of_model(routes) == status, "{}", status.word());
         }

@@ -19,6 +19,7 @@ use crate::json;
 
 pub use fragments::Fragments;
 pub use size::Size;
+pub use surrogates::without_nul;
 
 /// One inference request, independent of the surface that it came in on.
 #[derive(Clone, PartialEq)]

@@ -20,6 +20,7 @@ pub mod inside;
 pub mod integration;
 mod lately;
 pub mod limiter;
+pub mod meter;
 pub mod metrics;
 pub mod moment;
 pub mod openid;

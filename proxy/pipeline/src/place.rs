@@ -5,11 +5,15 @@ use svc_core::fault::Fault;
 use svc_core::surface::Places;
 
 /// A fault that names places of the chat, with those of the body.
-pub(crate) fn located(places: Option<&Places>, mut fault: Fault) -> Fault {
-    let Some(places) = places else {
-        return fault;
-    };
-    let name = |place: &str| places.name(place);
+pub(crate) fn located(places: Option<&Places>, fault: Fault) -> Fault {
+    match places {
+        Some(places) => renamed(fault, |place| places.name(place)),
+        None => fault,
+    }
+}
+
+/// A fault with other names for its places.
+pub(crate) fn renamed(mut fault: Fault, name: impl Fn(&str) -> String) -> Fault {
     if let Some(param) = fault.param.take() {
         let named = name(&param);
         // What is wrong with a field stands under its name.
@@ -22,7 +26,7 @@ pub(crate) fn located(places: Option<&Places>, mut fault: Fault) -> Fault {
         let mut named: Vec<String> = locations
             .iter()
             .filter_map(Value::as_str)
-            .map(name)
+            .map(&name)
             .collect();
         named.dedup();
         *locations = named.into_iter().map(Value::from).collect();

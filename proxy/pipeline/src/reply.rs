@@ -1,4 +1,4 @@
-//! A reply on its way from the provider's events to the caller: watched by PHI Guard, metered, kept for the
+//! A reply on its way from the provider's events to the caller: watched by PHI Guard, kept for the
 //! store in its redacted form, written by the surface, and settled before its last byte is sent.
 
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use crate::handler::Opening;
 use crate::inference::EventSource;
 use crate::moment;
 use crate::phi::{Outlet, ReplyGuard};
+use crate::policy::models::Model;
 use crate::response::{Body, ByteStream, Heartbeat, Response};
 use crate::trail::Finished;
 
@@ -75,18 +76,22 @@ impl Reply {
     }
 
     /// A route has answered.
-    fn answered(&mut self, source: &EventSource) {
-        self.driver = Some(Arc::clone(source.driver()));
+    fn answered(&mut self, exchange: &Exchange, source: &EventSource) {
+        let driver = source.driver();
+        let models = &exchange.policy.catalogue.models;
+        let model = exchange.facts.model.and_then(|index| models.get(index));
+        let first = model.and_then(Model::first_driver);
+        self.guard.given_by(driver, first == Some(driver));
+        self.driver = Some(Arc::clone(driver));
     }
 
-    /// Takes one event in: meters it, has it judged, keeps it, and gives what the caller may see of it.
+    /// Takes one event in: has it judged, keeps it, and gives what the caller may see of it.
     async fn take(
         &mut self,
         exchange: &mut Exchange,
         event: ChatEvent,
         shown: &mut Vec<ChatEvent>,
     ) -> Result<(), Fault> {
-        exchange.trail.saw(&event);
         if let ChatEvent::Finished(finish) = &event {
             self.finish = Some(finish.clone());
         }
@@ -135,7 +140,7 @@ impl Reply {
             let message = self.chat.messages.last()?;
             thread.turn(message, &kept, scan, caller)
         });
-        let finished = exchange.trail.complete(finish, &kept, &phi, turn).await?;
+        let finished = exchange.trail.complete(finish, &phi, turn).await?;
         // Before the last bytes, which tell the caller that it is over.
         if let Some(slot) = exchange.facts.slot.take() {
             slot.give_back().await;
@@ -150,7 +155,7 @@ impl Reply {
         mut source: EventSource,
         mut events: Vec<ChatEvent>,
     ) -> Response {
-        self.answered(&source);
+        self.answered(&exchange, &source);
         let mut shown_reply = builder(exchange.surface);
         let mut shown = Vec::new();
         while self.finish.is_none() {
@@ -169,12 +174,7 @@ impl Reply {
             match source.next(&mut events).await {
                 Ok(true) => {}
                 Ok(false) => return exchange.refuse(unfinished()).await,
-                Err(fault) => {
-                    for event in events.drain(..) {
-                        exchange.trail.saw(&event);
-                    }
-                    return exchange.refuse(fault).await;
-                }
+                Err(fault) => return exchange.refuse(fault).await,
             }
         }
         source.retire(&exchange.gateway.background);
@@ -232,7 +232,7 @@ fn encoder(surface: Surface) -> Box<dyn ReplyEncoder> {
 }
 
 /// Arguments are text on one surface, which shows them also where the model wrote no JSON object.
-fn builder(surface: Surface) -> ReplyBuilder {
+pub(crate) fn builder(surface: Surface) -> ReplyBuilder {
     match surface {
         Surface::Native | Surface::Messages => ReplyBuilder::default(),
         Surface::ChatCompletions => ReplyBuilder::keeping_unparsed(),
@@ -267,6 +267,8 @@ enum Phase {
     Running(Box<EventSource>),
     /// The provider has said all; the run is not settled yet.
     Said,
+    /// The run has failed, and the caller has not been told yet.
+    Failing(Box<Fault>),
     Over,
 }
 
@@ -290,7 +292,7 @@ impl ReplyStream {
         source: EventSource,
         events: Vec<ChatEvent>,
     ) -> Self {
-        reply.answered(&source);
+        reply.answered(&exchange, &source);
         Self {
             exchange,
             reply,
@@ -372,11 +374,10 @@ impl ReplyStream {
     async fn advance(&mut self, out: &mut Vec<u8>) -> Result<bool, Fault> {
         if self.events.is_empty() {
             match &mut self.phase {
-                Phase::Said | Phase::Over => return Ok(false),
+                Phase::Said | Phase::Failing(_) | Phase::Over => return Ok(false),
                 Phase::Opening(opening) => {
                     let (source, events) = opening.await?;
-                    self.exchange.trail.billed_to(source.billed_to());
-                    self.reply.answered(&source);
+                    self.reply.answered(&self.exchange, &source);
                     self.phase = Phase::Running(Box::new(source));
                     self.events = events;
                 }
@@ -430,18 +431,25 @@ impl ReplyStream {
         Ok(())
     }
 
-    /// The run failed after the stream had opened: settled, then said in the surface's own event.
+    /// The run failed after the stream had opened: settled, then said in the surface's own event. Where this is dropped
+    /// while it is settled, that goes on, and the event is still to be said.
     async fn fail(&mut self, fault: Fault, out: &mut Vec<u8>) {
-        self.phase = Phase::Over;
-        let surface = self.exchange.surface;
-        let fault = match self.exchange.trail.refuse(&fault, surface).await {
-            Ok(()) => fault,
-            Err(unavailable) => unavailable,
+        self.phase = Phase::Failing(Box::new(fault));
+        let Self {
+            exchange,
+            reply,
+            phase,
+            ..
+        } = self;
+        let Phase::Failing(fault) = phase else {
+            return;
         };
-        log_fault(&fault, &self.exchange.request_id, &self.exchange.route.path);
-        self.reply
-            .encoder
-            .fail(&fault, &self.exchange.request_id, out);
+        if let Err(unavailable) = exchange.trail.refuse(fault, exchange.surface).await {
+            **fault = unavailable;
+        }
+        log_fault(fault, &exchange.request_id, &exchange.route.path);
+        reply.encoder.fail(fault, &exchange.request_id, out);
+        *phase = Phase::Over;
     }
 }
 
@@ -469,8 +477,10 @@ impl ByteStream for ReplyStream {
             if !self.opened {
                 self.reply.encoder.open(&self.reply.head, &mut out);
             }
-            if !matches!(self.phase, Phase::Over) {
-                self.fail(fault, &mut out).await;
+            match std::mem::replace(&mut self.phase, Phase::Over) {
+                Phase::Over => {}
+                Phase::Failing(said) => self.fail(*said, &mut out).await,
+                _ => self.fail(fault, &mut out).await,
             }
             out.into()
         })

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use svc_core::chat::{ChatEvent, ChatReply, Finish, Usage};
+use svc_core::chat::{Finish, Usage};
 use svc_core::fault::{Code, Fault, Kind};
 use svc_core::id;
 use svc_core::metering::{Charge, Price};
@@ -32,6 +32,7 @@ use crate::caller::{Caller, PhiMode};
 use crate::conversation::Turn;
 use crate::estimate;
 use crate::gateway::Gateway;
+use crate::meter::{Meter, Used};
 use crate::moment;
 use crate::owed::Debt;
 use crate::phi::Scan;
@@ -121,12 +122,8 @@ pub(crate) struct Record {
     reservation: Option<Reservation>,
     billed_to: BilledTo,
     usage: Usage,
-    /// Our count of the prompt and the bytes of text that the caller was sent, for runs whose provider never
-    /// says its own.
+    /// Our count of the prompt, for runs whose provider never says its own.
     estimated_input_tokens: u64,
-    output_bytes: u64,
-    /// Whether the provider has begun to answer, and so has read the prompt.
-    answered: bool,
     first_token: Option<Duration>,
 }
 
@@ -163,6 +160,8 @@ pub struct Trail {
     gateway: Arc<Gateway>,
     stage: Stage,
     record: Box<Record>,
+    /// What the providers were heard to use.
+    meter: Arc<Meter>,
     /// The end of a run that is open, or may be.
     debt: Option<Debt>,
     cut_off: CutOff,
@@ -219,14 +218,13 @@ impl Trail {
             billed_to: BilledTo::Operator,
             usage: Usage::default(),
             estimated_input_tokens: 0,
-            output_bytes: 0,
-            answered: false,
             first_token: None,
         };
         Self {
             gateway,
             stage: Stage::Anonymous,
             record: Box::new(record),
+            meter: Arc::default(),
             debt: None,
             cut_off: head.cut_off.clone(),
         }
@@ -266,9 +264,9 @@ impl Trail {
         self.record.reservation = Some(reservation);
     }
 
-    /// Who pays the provider that answered.
-    pub(crate) fn billed_to(&mut self, payer: BilledTo) {
-        self.record.billed_to = payer;
+    /// What notes the use of providers.
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
     }
 
     /// Our own count of the prompt.
@@ -302,24 +300,6 @@ impl Trail {
         self.record.message_id = Some(message_id.to_owned());
     }
 
-    /// Meters one event of the provider.
-    pub(crate) fn saw(&mut self, event: &ChatEvent) {
-        let record = &mut self.record;
-        record.answered = true;
-        match event {
-            ChatEvent::Usage(usage) => record.usage = *usage,
-            ChatEvent::Text(text)
-            | ChatEvent::Reasoning(text)
-            | ChatEvent::ToolCallDelta { fragment: text, .. } => {
-                record.output_bytes += text.len() as u64;
-                if record.first_token.is_none() {
-                    record.first_token = Some(record.received.elapsed());
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
         settle::open(&self.gateway, &self.record, &mut self.debt).await?;
@@ -327,11 +307,11 @@ impl Trail {
         Ok(())
     }
 
-    /// Settles a good run: charge, audit row, and the turn where it is stored, in one transaction.
+    /// Settles a good run, that of the provider that was asked last: charge, audit row, and the turn where it is stored,
+    /// in one transaction.
     pub(crate) async fn complete(
         &mut self,
         finish: &Finish,
-        reply: &ChatReply,
         phi: &PhiMetadata,
         turn: Option<Turn>,
     ) -> Result<Finished, Fault> {
@@ -339,11 +319,10 @@ impl Trail {
             return Err(Fault::internal("a run ended without an open intent"));
         }
         let record = &mut self.record;
-        record.usage = reply.usage;
+        record.uses(self.meter.used().last());
         if let Some(scan) = &mut record.scan {
             scan.phi = phi.clone();
         }
-        estimate_missing(record);
         let finished = settle::complete(&self.gateway, record, finish, turn).await?;
         self.written();
         Ok(finished)
@@ -386,7 +365,7 @@ impl Trail {
         if matches!(stage, Stage::Anonymous | Stage::Settled) || !self.is_audited() {
             return None;
         }
-        estimate_missing(&mut self.record);
+        self.record.uses(&self.meter.used());
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
         Some(match stage {
             Stage::Open => settle::fail(gateway, record, end, debt),
@@ -465,17 +444,41 @@ pub(crate) fn ending(fault: &Fault) -> Ending {
     }
 }
 
-/// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33), and never for more
-/// tokens than were held for.
-fn estimate_missing(record: &mut Record) {
-    let usage = &mut record.usage;
-    if usage.output_tokens == 0 {
-        let most = record.model.as_ref().map_or(0, |model| model.max_tokens);
-        usage.output_tokens = estimate::of_text(record.output_bytes).min(most);
+impl Record {
+    /// Takes in what was used, at one provider after another; the operator pays where they pay for any of it. What was
+    /// taken in before is told anew.
+    fn uses<'u>(&mut self, all: impl IntoIterator<Item = &'u Used>) {
+        for (at, used) in all.into_iter().enumerate() {
+            if at == 0 {
+                self.usage = Usage::default();
+            }
+            let more = self.counted(used);
+            let usage = &mut self.usage;
+            usage.input_tokens += more.input_tokens;
+            usage.output_tokens += more.output_tokens;
+            usage.cache_read_input_tokens += more.cache_read_input_tokens;
+            usage.cache_creation_input_tokens += more.cache_creation_input_tokens;
+            if at == 0 || used.billed_to == BilledTo::Operator {
+                self.billed_to = used.billed_to;
+            }
+            let first_token = used.first_token;
+            self.first_token = first_token.map(|at| at.duration_since(self.received));
+        }
     }
-    let cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
-    if record.answered && usage.input_tokens == 0 && cached == 0 {
-        usage.input_tokens = record.estimated_input_tokens;
+
+    /// A provider that never gave its count is metered by ours, never by zero (wire.md 2, point 33), and never for more
+    /// tokens than were held for.
+    fn counted(&self, used: &Used) -> Usage {
+        let mut usage = used.usage;
+        if usage.output_tokens == 0 {
+            let most = self.model.as_ref().map_or(0, |model| model.max_tokens);
+            usage.output_tokens = estimate::of_text(used.output_bytes).min(most);
+        }
+        let cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+        if used.answered && usage.input_tokens == 0 && cached == 0 {
+            usage.input_tokens = self.estimated_input_tokens;
+        }
+        usage
     }
 }
 

@@ -7,8 +7,12 @@ use crate::{Store, StoreError};
 
 /// Reasoning and the provider's signature over it. Holds content.
 pub struct Signed {
+    /// Empty where the provider has sealed it.
     pub text: String,
+    /// Or what the provider has sealed.
     pub signature: String,
+    /// Id of the driver that gave it, where that was kept.
+    pub driver: Option<String>,
 }
 
 impl Signed {
@@ -19,7 +23,9 @@ impl Signed {
     pub async fn seal(&self, store: &Store, org_id: &str) -> Result<Vec<u8>, StoreError> {
         let keys = org_key::load(store, org_id).await?;
         let (version, key) = keys.current()?;
-        let plain = serde_json::Value::from(vec![&*self.text, &*self.signature]).to_string();
+        let mut parts = vec![&*self.text, &*self.signature];
+        parts.extend(self.driver.as_deref());
+        let plain = serde_json::Value::from(parts).to_string();
         Ok(seal::seal(key, version, place(org_id), plain.as_bytes())?)
     }
 
@@ -30,11 +36,20 @@ impl Signed {
     pub async fn open(store: &Store, org_id: &str, sealed: &[u8]) -> Result<Self, StoreError> {
         let key = org_key::opening(store, org_id, sealed).await?;
         let plain = seal::open(&key, place(org_id), sealed)?;
-        let corrupt = |_| StoreError::Corrupt {
+        let corrupt = || StoreError::Corrupt {
             column: "reply.reasoning",
         };
-        let (text, signature) = serde_json::from_slice(&plain).map_err(corrupt)?;
-        Ok(Self { text, signature })
+        let parts: Vec<String> = serde_json::from_slice(&plain).map_err(|_| corrupt())?;
+        let mut parts = parts.into_iter();
+        let (Some(text), Some(signature), driver) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(corrupt());
+        };
+        Ok(Self {
+            text,
+            signature,
+            driver,
+        })
     }
 }
 

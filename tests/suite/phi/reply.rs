@@ -12,6 +12,7 @@ use crate::engines::on_sqlite;
 on_sqlite! {
     new_values_never_reach_the_caller,
     tool_arguments_lose_new_values,
+    what_no_text_may_hold_divides_no_value,
     a_tool_of_the_provider_is_told_without_values,
     plain_words_are_not_waited_for,
     disguised_values_do_not_reach_the_provider,
@@ -90,6 +91,45 @@ async fn tool_arguments_lose_new_values(world: &World) {
         arguments,
         &json!({"note": "ssn [SSN_1]", "again": ["[SSN_1]"], "count": 12})
     );
+}
+
+/// NUL, half of a character, and what the gateway puts in their place.
+async fn what_no_text_may_hold_divides_no_value(world: &World) {
+    let organization = world.organization();
+    let key = &organization.key;
+    let tool = json!({"name": "file", "input_schema": {"type": "object"}});
+    for divider in ["\0", "\u{fffd}"] {
+        for streamed in [true, false] {
+            let mark = mark();
+            let pieces = [
+                "SSN 536-2".to_owned(),
+                format!("{divider}2-87"),
+                divider.to_owned(),
+                "14, patient Maria Lo".to_owned(),
+                format!("{divider}pez was here"),
+            ];
+            let input = json!({"note": format!("SSN 536-2{divider}2-8714")});
+            let order = json!({
+                "contains": mark, "text_chunks": pieces, "thinking": pieces.concat(),
+                "tools": [{"name": "file", "input": input}],
+            });
+            world.fake.expect(order).await;
+            let body = json!({"message": mark, "stream": streamed, "tools": [tool]});
+            let answer = world.gateway.chat(key, body).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let shown = answer.text();
+            for left in ["536-2", "8714", "2-87", "pez"] {
+                assert!(!shown.contains(left), "{divider:?} {left}: {shown}");
+            }
+            assert!(shown.contains("[SSN_1]"), "{shown}");
+        }
+    }
+    // The same in a request.
+    let mark = mark();
+    let said = format!("{mark} SSN: 536-2\u{fffd}2-8714");
+    world.gateway.chat(key, json!({"message": said})).await;
+    let seen = world.fake.received(&mark).await["body"].to_string();
+    assert!(seen.contains("[SSN_1]") && !seen.contains("8714"), "{seen}");
 }
 
 /// What it is called and what it was called for may be anything that the provider was told.

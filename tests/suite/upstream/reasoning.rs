@@ -9,6 +9,7 @@ use svc_tests::organization::bootstrap;
 use svc_tests::policies::{Policies, plugins};
 use svc_tests::program;
 use svc_tests::surfaces::{FORMS, Form, Surface};
+use svc_tests::wire::Answer;
 
 use crate::guest::write_plugin;
 
@@ -110,9 +111,9 @@ impl Pair {
 
 impl Pair {
     /// A block of thinking as the first provider has signed it.
-    async fn thought(&self) -> Value {
+    async fn thought(&self, thought: &str) -> Value {
         let (surface, mark) = (Surface::Messages, mark());
-        let order = json!({"contains": mark, "thinking": "one"});
+        let order = json!({"contains": mark, "thinking": thought});
         self.first.expect(order).await;
         let body = surface.question(MODEL, &mark, Form::Whole);
         let answer = self
@@ -123,6 +124,90 @@ impl Pair {
         assert_eq!(block["type"], "thinking", "{}", answer.text());
         block
     }
+
+    /// Two blocks of the second provider, which stands in for the first.
+    async fn thoughts_elsewhere(&self, form: Form) -> Vec<Value> {
+        let (surface, mark) = (Surface::Messages, mark());
+        let failing = json!({"contains": mark, "status": 500});
+        self.first.expect(failing).await;
+        let order = json!({"contains": mark, "thinking": "two", "redacted_thinking": SEALED});
+        self.second.expect(order).await;
+        let body = surface.question(MODEL, &mark, form);
+        let request = surface.request(&self.key, &body);
+        let answer = self.gateway.answer(&request).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let blocks = match form {
+            Form::Whole => answer.json()["content"].as_array().unwrap().clone(),
+            Form::Streamed => blocks(&answer.text()),
+        };
+        let is_thought = |block: &Value| block["type"].as_str().unwrap().ends_with("thinking");
+        let thoughts: Vec<Value> = blocks.into_iter().filter(is_thought).collect();
+        assert_eq!(thoughts.len(), 2, "{}", answer.text());
+        thoughts
+    }
+
+    /// Brings the turns back; what is answered, and what of reasoning the two providers were sent.
+    async fn bring(&self, turns: &Value, is_down: bool) -> (Answer, [Vec<Value>; 2]) {
+        let (surface, mark) = (Surface::Messages, mark());
+        if is_down {
+            let failing = json!({"contains": mark, "status": 500});
+            self.first.expect(failing).await;
+        }
+        let mut body = surface.question(MODEL, &mark, Form::Whole);
+        let mut messages = vec![json!({"role": "user", "content": "so"})];
+        messages.extend(turns.as_array().unwrap().iter().cloned());
+        messages.push(json!({"role": "user", "content": mark}));
+        body["messages"] = json!(messages);
+        let request = surface.request(&self.key, &body);
+        let answer = self.gateway.answer(&request).await;
+        let (first, second) = (self.first.seen(&mark).await, self.second.seen(&mark).await);
+        let sent = [first, second].map(|seen| {
+            seen.iter()
+                .flat_map(|seen| reasoning(&seen["body"]))
+                .collect()
+        });
+        (answer, sent)
+    }
+}
+
+/// What the second provider has sealed itself.
+const SEALED: &str = "c2VhbGVk";
+
+/// The content blocks of a stream.
+fn blocks(stream: &str) -> Vec<Value> {
+    let mut blocks: Vec<Value> = Vec::new();
+    for line in stream.lines() {
+        let Some(data) = line.strip_prefix("data: ") else {
+            continue;
+        };
+        let mut event: Value = serde_json::from_str(data).unwrap();
+        match event["type"].as_str() {
+            Some("content_block_start") => blocks.push(event["content_block"].take()),
+            Some("content_block_delta") => {
+                let block = blocks.last_mut().unwrap();
+                for key in ["thinking", "signature"] {
+                    if let Some(piece) = event["delta"][key].as_str() {
+                        let before = block[key].as_str().unwrap_or_default();
+                        block[key] = json!(format!("{before}{piece}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    blocks
+}
+
+/// The thinking in the turns of a request, sealed or not.
+fn reasoning(sent: &Value) -> Vec<Value> {
+    let turns = sent["messages"].as_array().unwrap().iter();
+    let blocks = turns.flat_map(|turn| turn["content"].as_array().into_iter().flatten());
+    let said = blocks.filter_map(|block| match block["type"].as_str() {
+        Some("thinking") => Some(block["thinking"].clone()),
+        Some("redacted_thinking") => Some(block["data"].clone()),
+        _ => None,
+    });
+    said.collect()
 }
 
 /// The thinking in the turns of a request.
@@ -151,7 +236,7 @@ async fn a_stored_conversation_keeps_the_reasoning_of_each_provider_apart() {
 async fn a_fallback_on_another_driver_gets_no_reasoning() {
     let pair = Pair::start().await;
     let surface = Surface::Messages;
-    let thought = pair.thought().await;
+    let thought = pair.thought("one").await;
     for form in FORMS {
         for is_down in [false, true] {
             let mark = mark();
@@ -179,4 +264,69 @@ async fn a_fallback_on_another_driver_gets_no_reasoning() {
             }
         }
     }
+}
+
+/// As long as an outage lasts, the fallback needs what it thought itself, and the first provider never does.
+#[tokio::test]
+async fn a_fallback_gets_its_own_reasoning_back() {
+    let pair = Pair::start().await;
+    let text = json!({"type": "text", "text": "ok"});
+    for form in FORMS {
+        let mut content = pair.thoughts_elsewhere(form).await;
+        content.push(text.clone());
+        let turns = json!([{"role": "assistant", "content": content}]);
+        for is_down in [true, false] {
+            let (answer, [first, second]) = pair.bring(&turns, is_down).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            assert!(first.is_empty(), "{first:?}");
+            let own = [json!("two"), json!(SEALED)];
+            assert_eq!(second, if is_down { &own[..] } else { &[] }, "{form:?}");
+        }
+    }
+    let forged = json!({"type": "redacted_thinking", "data": "svc_reasoning_AAAA"});
+    let turns = json!([{"role": "assistant", "content": [forged, text]}]);
+    let (answer, _) = pair.bring(&turns, false).await;
+    assert_eq!(answer.status, 422, "{}", answer.text());
+    assert!(
+        answer.text().contains("messages[1].content[0].data"),
+        "{}",
+        answer.text()
+    );
+}
+
+/// A turn that a driver does not get is a turn of the caller's body all the same.
+#[tokio::test]
+async fn a_place_behind_reasoning_of_another_is_that_of_the_body() {
+    let pair = Pair::start().await;
+    let thoughts = pair.thoughts_elsewhere(Form::Whole).await;
+    let source = json!({"type": "base64", "media_type": "application/msword", "data": "AAAA"});
+    let turns = json!([
+        {"role": "assistant", "content": thoughts},
+        {"role": "user", "content": [
+            {"type": "text", "text": "read"}, {"type": "document", "source": source},
+        ]},
+    ]);
+    let (answer, _) = pair.bring(&turns, false).await;
+    let error = answer.json();
+    assert_eq!(
+        error["error"]["param"], "messages[2].content[1].source",
+        "{error}"
+    );
+}
+
+/// Its signature is over what no caller may see, or send.
+#[tokio::test]
+async fn signed_reasoning_with_nul_goes_back_as_it_was() {
+    let pair = Pair::start().await;
+    let thought = "one\0or two";
+    let (_, conversation) = pair.say(MODEL, thought, &Value::Null).await;
+    let (sent, _) = pair.say(MODEL, "three", &conversation).await;
+    assert_eq!(sent, [json!(thought)]);
+    let block = pair.thought(thought).await;
+    assert_eq!(block["thinking"], "one\u{fffd}or two");
+    let content = json!([block, {"type": "text", "text": "ok"}]);
+    let turns = json!([{"role": "assistant", "content": content}]);
+    let (answer, [first, _]) = pair.bring(&turns, false).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(first, [json!(thought)]);
 }

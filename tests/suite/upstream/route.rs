@@ -1,6 +1,8 @@
 //! Fail-over along the routes of a model: to the next one when a provider fails before anything was sent to the
 //! caller, never afterwards, and never for what the caller did wrong.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::{FakeProvider, PROVIDER_KEY, mark};
@@ -9,7 +11,7 @@ use svc_tests::organization::{Organization, bootstrap};
 use svc_tests::policies::Policies;
 use svc_tests::port;
 use svc_tests::surfaces::{End, FORMS, Form, SURFACES, Surface};
-use svc_tests::wire::Answer;
+use svc_tests::wire::{Answer, Request};
 
 use super::pings_and_an_error;
 
@@ -190,13 +192,135 @@ fn half_a_stream() -> String {
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "half "}}),
     ];
-    let lines = events.map(|event| {
-        format!(
-            "event: {}\ndata: {event}\n\n",
-            event["type"].as_str().unwrap()
-        )
+    framed(&events)
+}
+
+/// A stream of these events.
+fn framed(events: &[Value]) -> String {
+    let frame = |event: &Value| {
+        let name = event["type"].as_str().unwrap();
+        format!("event: {name}\ndata: {event}\n\n")
+    };
+    events.iter().map(frame).collect()
+}
+
+/// Kind A's stream with the start of [`half_a_stream`], a block and its delta, and an end.
+fn whole_stream(block: &Value, delta: &Value, reason: &str) -> String {
+    let start = half_a_stream();
+    let (start, _) = start.split_once("event: content_block_start").unwrap();
+    let rest = [
+        json!({"type": "content_block_start", "index": 0, "content_block": block}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}}),
+        json!({"type": "message_stop"}),
+    ];
+    start.to_owned() + &framed(&rest)
+}
+
+/// Contract 12.1: the operator is billed for what a provider has read, whether or not its answer was of use.
+#[tokio::test]
+async fn what_answers_without_an_end_have_used_is_recorded() {
+    let pair = Pair::start().await;
+    let database = &pair.gateway.database;
+    let half = || json!({"raw_body": half_a_stream(), "content_type": "text/event-stream"});
+    for (second, input_tokens) in [(half(), 6), (json!({"status": 500}), 3)] {
+        for surface in SURFACES {
+            pair.sound().await;
+            let mark = mark();
+            for (fake, mut order) in [(&pair.first, half()), (&pair.second, second.clone())] {
+                order["contains"] = json!(mark);
+                fake.expect(order).await;
+            }
+            let answer = pair.ask(surface, &mark, Form::Whole).await;
+            assert_eq!(surface.code(&answer.json()), "INFERENCE_UPSTREAM_FAILURE");
+            assert_eq!(pair.seen(&mark).await, (1, 1));
+            let (_, terminal) = books::pair(database, answer.request_id()).await;
+            assert_eq!(terminal["event"], "inference.failed");
+            let (debit, _) = books::postings(database, answer.request_id()).await;
+            assert_eq!(debit["amount_micro"], 0);
+            assert_eq!(debit["input_tokens"], input_tokens);
+            assert!(debit["output_tokens"].as_i64() > Some(0), "{debit}");
+            assert!(debit["cost_usd_micro"].as_i64() > Some(0), "{debit}");
+            // A good answer of the second one, too, keeps its circuit closed.
+            let (answer, _) = pair
+                .failing(json!({"status": 500}), surface, Form::Whole)
+                .await;
+            assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
+        }
+    }
+    pair.books().await;
+}
+
+#[tokio::test]
+async fn what_a_caller_leaves_behind_is_recorded() {
+    let pair = Pair::start().await;
+    let mark = mark();
+    let half = half_a_stream();
+    // Nothing comes behind the first half of what is ordered.
+    let padded = format!("{half}:{}\n\n", "-".repeat(half.len()));
+    let order = json!({
+        "contains": mark, "raw_body": padded, "content_type": "text/event-stream", "stall_after_events": 1,
     });
-    lines.concat()
+    pair.first.expect(order).await;
+    let body = Surface::Native.question(MODEL, &mark, Form::Whole);
+    let request = Surface::Native.request(&pair.organization.key, &body);
+    let mut connection = pair.gateway.connect().await;
+    connection.send(&request.bytes()).await;
+    pair.first.received(&mark).await;
+    // The gateway has read the half by then.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    drop(connection);
+    pair.first.ended(&mark).await;
+    pair.books().await;
+    let database = &pair.gateway.database;
+    let sql = "SELECT request_id FROM audit WHERE org_id = $1 AND event = 'inference.cancelled'";
+    let rows = database.rows(sql, &[&pair.organization.id]).await;
+    assert_eq!(rows.len(), 1);
+    let (debit, _) = books::postings(database, rows[0]["request_id"].as_str().unwrap()).await;
+    assert_eq!(debit["input_tokens"], 3, "{debit}");
+}
+
+/// What no caller of the surface can be told is no answer, as long as another route can give one.
+#[tokio::test]
+async fn a_call_with_bad_arguments_is_asked_for_elsewhere() {
+    let pair = Pair::start().await;
+    let block = json!({"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}});
+    let delta = json!({"type": "input_json_delta", "partial_json": "[1]"});
+    let body = whole_stream(&block, &delta, "tool_use");
+    for surface in [Surface::Native, Surface::Messages] {
+        pair.sound().await;
+        let order = json!({"raw_body": body, "content_type": "text/event-stream"});
+        let (answer, mark) = pair.failing(order, surface, Form::Whole).await;
+        assert_eq!(told(surface, Form::Whole, &answer), "from elsewhere");
+        assert_eq!(pair.seen(&mark).await, (1, 1));
+    }
+    pair.books().await;
+}
+
+/// The time until the first part of an answer is told, also where the gateway waits for all of it.
+#[tokio::test]
+async fn a_slow_answer_that_is_collected_began_when_it_began() {
+    let pair = Pair::start().await;
+    let block = json!({"type": "text", "text": ""});
+    let delta = json!({"type": "text_delta", "text": "slowly"});
+    let mark = mark();
+    // Two halves, a second apart; the fifth never comes.
+    let order = json!({
+        "contains": mark, "raw_body": whole_stream(&block, &delta, "end_turn"),
+        "content_type": "text/event-stream", "delay_between_events_ms": 1_000, "stall_after_events": 5,
+    });
+    pair.first.expect(order).await;
+    let answer = pair.ask(Surface::Native, &mark, Form::Whole).await;
+    assert_eq!(told(Surface::Native, Form::Whole, &answer), "slowly");
+    let request = Request::new("GET", "/v1/provider-status").bearer(&pair.organization.key);
+    let status = pair.gateway.answer(&request).await.json();
+    let mut providers = status["data"]["providers"].as_array().unwrap().iter();
+    let alpha = providers
+        .find(|provider| provider["name"] == "alpha")
+        .unwrap();
+    let took = alpha["latency_ms"]["p95"].as_u64().unwrap();
+    assert!((1_000..1_800).contains(&took), "{took}");
 }
 
 #[tokio::test]

@@ -1,6 +1,15 @@
-//! Escapes of half a character (a UTF-16 surrogate without its other half) and of NUL in JSON text that arrives in
-//! pieces. Models write them; they are no text, and a reader that takes no such thing would lose all that stands around
-//! them.
+//! NUL in text, and in JSON text that arrives in pieces the escapes of NUL and of half a character (a UTF-16 surrogate
+//! without its other half). Models write them; they are no text, and a reader that takes no such thing would lose all
+//! that stands around them.
+
+/// A text with U+FFFD in the place of each NUL: no request may hold that (contract 1.2), and callers send replies back.
+pub fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
+}
 
 /// Puts U+FFFD in the place of each. Holds an escape back until it is whole, and the first half of a character until it
 /// is known what follows.

@@ -83,10 +83,7 @@ async fn run(mut exchange: Exchange) -> Response {
     let mut opening: Opening = Box::pin(opening.instrument(span));
     if !streamed {
         return match opening.await {
-            Ok((source, events)) => {
-                exchange.trail.billed_to(source.billed_to());
-                reply.whole(exchange, source, events).await
-            }
+            Ok((source, events)) => reply.whole(exchange, source, events).await,
             Err(fault) => exchange.refuse(fault).await,
         };
     }
@@ -94,7 +91,6 @@ async fn run(mut exchange: Exchange) -> Response {
     // without a byte, so the stream opens when the first heartbeat would be due.
     match tokio::time::timeout(exchange.gateway.settings.heartbeat_interval, &mut opening).await {
         Ok(Ok((source, events))) => {
-            exchange.trail.billed_to(source.billed_to());
             ReplyStream::running(exchange, reply, source, events).into_response()
         }
         Ok(Err(fault)) => exchange.refuse(fault).await,
@@ -114,15 +110,15 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
     let model = given(policy.catalogue.models.get(index), "the model")?;
     let offered = policy.plans.offers(&caller.plan_tier, INTEGRATIONS);
     let own = integration::own_providers(gateway, caller, offered).await?;
-    // What a caller brings is taken for what the model's first provider said. Of a stored turn the store knows better,
-    // or does not know.
+    // What a caller brings is taken for what the model's first provider said, where no seal of ours says otherwise. Of a
+    // stored turn the store knows better, or does not know.
     let is_stored = exchange
         .facts
         .thread
         .as_ref()
         .is_some_and(|thread| thread.continues);
-    if let Some(first) = model.routes.first().filter(|_| !is_stored) {
-        chat.reasoned_by(&Arc::from(first.driver.as_str()));
+    if let Some(first) = model.first_driver().filter(|_| !is_stored) {
+        chat.reasoned_by(&Arc::from(first));
     }
     let ways = payable(&model.routes, |way| {
         let own = own.as_deref()?;
@@ -136,6 +132,8 @@ pub(super) async fn call(exchange: &mut Exchange) -> Result<Call, Fault> {
         gateway: Arc::clone(gateway),
         routes,
         chat: witnessed(exchange, chat),
+        surface: exchange.surface,
+        meter: exchange.trail.meter(),
         received: exchange.head.received,
     })
 }

@@ -11,17 +11,20 @@ use serde_json::{Map, Value};
 use svc_core::chat::{ChatEvent, ChatRequest};
 use svc_core::fault::{Code, Fault};
 use svc_core::sse::{Frame, Framer};
+use svc_core::surface::Surface;
 use svc_core::time::Timestamp;
 use svc_plugin::{Driver, DriverRequest, DriverRun, Framing, StreamEnd, UpstreamRequest};
-use svc_store::ledger::BilledTo;
 use tokio::runtime::Handle;
 
 use super::breaker::Health;
 use super::failure::{Failure, before_sending};
 use crate::gateway::Gateway;
 use crate::integration::Way;
+use crate::meter::Meter;
 use crate::moment;
+use crate::place::renamed;
 use crate::provider::Provider;
+use crate::reply::builder;
 use crate::upstream::{InboundBody, InboundResponse, OutboundRequest, Reached, UpstreamError};
 
 /// Bound on an answer that is handed to the driver in one piece, and on one line of a line-framed one.
@@ -40,6 +43,9 @@ pub struct Call {
     /// is its turn.
     pub routes: VecDeque<Result<Route, Fault>>,
     pub chat: Arc<ChatRequest>,
+    pub surface: Surface,
+    /// Notes what the routes use.
+    pub meter: Arc<Meter>,
     /// When the caller's request head was complete.
     pub received: Instant,
 }
@@ -60,6 +66,7 @@ pub type Opened = (EventSource, Vec<ChatEvent>);
 /// A run whose provider has answered: canonical events, in order. Dropping it cancels the upstream call.
 pub struct EventSource {
     provider: Arc<Provider>,
+    meter: Arc<Meter>,
     /// Id of the driver.
     driver: Arc<str>,
     run: Option<DriverRun>,
@@ -78,10 +85,11 @@ pub struct EventSource {
 /// The fault of the last provider that failed in a way which another try may cure; without one, 503 where a circuit is
 /// open, or why no route could be tried; and else what a route refused the request for.
 pub async fn open(call: Call) -> Result<Opened, Fault> {
-    on_a_route(call, attempt).await
+    on_a_route(call, attempt, collected).await
 }
 
-/// What the first route gives that answers.
+/// What the first route gives that answers. `attempt` waits for an answer to begin, and `rest` for as much more as has to
+/// be there before the route is taken; it reports failures itself.
 ///
 /// A route whose circuit is open is passed over, and so is one that cannot be tried, for the time being or at all. The
 /// next route is tried only where a provider failed in a way that another try may cure; nothing has been sent to the
@@ -90,6 +98,7 @@ pub async fn open(call: Call) -> Result<Opened, Fault> {
 pub(super) async fn on_a_route<T>(
     mut call: Call,
     attempt: impl AsyncFn(&Call, &Route) -> Result<(T, Health), Failure>,
+    rest: impl AsyncFn(&Call, T) -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let mut failures = Failures::default();
     while let Some(route) = call.routes.pop_front() {
@@ -111,22 +120,28 @@ pub(super) async fn on_a_route<T>(
                 continue;
             }
         };
-        match attempt(&call, &route).await {
-            Ok((answer, health)) => {
-                let now = Instant::now();
-                admission.report(health, now);
-                observed.attempt(health, None, now.duration_since(asked), now);
-                return Ok(answer);
-            }
-            Err(Failure { fault, health }) => {
-                let now = Instant::now();
-                admission.report(health, now);
-                observed.attempt(health, Some(&fault), now.duration_since(asked), now);
-                if !fault.retryable {
-                    return Err(failures.heard().unwrap_or(fault));
-                }
+        let answered = attempt(&call, &route).await;
+        let now = Instant::now();
+        let health = match &answered {
+            Ok((_, health)) | Err(Failure { health, .. }) => *health,
+        };
+        let fault = answered.as_ref().err().map(|failure| &failure.fault);
+        observed.attempt(health, fault, now.duration_since(asked), now);
+        admission.report(health, now);
+        let taken = match answered {
+            Ok((answer, _)) => rest(&call, answer).await,
+            Err(failure) => Err(failure.fault),
+        };
+        match taken {
+            Ok(answer) => return Ok(answer),
+            Err(fault) if fault.retryable => {
                 tracing::warn!(provider = &*route.provider.target.name, %fault, "a route to a model failed");
                 failures.last = Some(fault);
+            }
+            Err(fault) => {
+                let driver = route.driver.id();
+                let fault = renamed(fault, |place| call.chat.place_for_driver(driver, place));
+                return Err(failures.heard().unwrap_or(fault));
             }
         }
     }
@@ -169,10 +184,12 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
     let chat = call.chat.for_driver(route.driver.id());
     let started = route.driver.start(&route.request(&chat)).await;
     let (mut run, upstream) = started.map_err(before_sending)?;
+    call.meter.begin(route.provider.billed_to);
     let answer = send(call, route, upstream).await?;
     let framing = run.head(answer.status.as_u16(), &answer.headers).await?;
     let mut source = EventSource {
         provider: Arc::clone(&route.provider),
+        meter: Arc::clone(&call.meter),
         driver: route.driver.id().into(),
         run: Some(run),
         body: answer.body,
@@ -183,10 +200,6 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         broken_off: None,
     };
     let mut events = Vec::new();
-    if !call.chat.stream && call.may_go_on() {
-        source.all(&mut events).await?;
-        return Ok(((source, events), Health::Answering));
-    }
     // A sign of life is no answer: a provider may give one and refuse after all, and another route can still be tried.
     while events.is_empty() {
         let pulled = source.pull(&mut events).await;
@@ -204,6 +217,15 @@ async fn attempt(call: &Call, route: &Route) -> Result<(Opened, Health), Failure
         None => Health::Answering,
     };
     Ok(((source, events), health))
+}
+
+/// An answer whose caller hears of it only once it has ended, and whose place another route can take until then, with all
+/// of its events; any other as it is.
+async fn collected(call: &Call, (mut source, mut events): Opened) -> Result<Opened, Fault> {
+    if !call.chat.stream && call.may_go_on() {
+        source.all(&mut events, call.surface).await?;
+    }
+    Ok((source, events))
 }
 
 /// Whether a stream had begun before its provider failed: how that ends must not depend on how the network cut it into
@@ -311,11 +333,6 @@ impl EventSource {
         &self.driver
     }
 
-    /// Who pays for this run.
-    pub fn billed_to(&self) -> BilledTo {
-        self.provider.billed_to
-    }
-
     /// Appends the next events, at least one; `false` when the run is over. `Finished` comes last in a good
     /// run, and everything else ends in an error.
     ///
@@ -323,46 +340,62 @@ impl EventSource {
     /// The fault that the caller sees. Events that came before it are appended.
     pub async fn next(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Fault> {
         let is_counted = self.broken_off.is_none();
-        self.pull(events)
-            .await
-            .map_err(|Failure { fault, health }| {
-                let now = Instant::now();
-                let Provider {
-                    breaker, observed, ..
-                } = self.provider.as_ref();
-                breaker.report(health, now);
-                if is_counted {
-                    observed.broke(health, &fault, now);
-                } else {
-                    observed.attempt(health, Some(&fault), Duration::ZERO, now);
-                }
-                fault
-            })
+        let pulled = self.pull(events).await;
+        pulled.map_err(|failure| self.failed(failure, is_counted))
     }
 
-    /// Appends all events of a run whose caller hears of it only once it has ended: until then another route can take
-    /// its place. Signs of life and counts that a later one replaces are left out.
-    async fn all(&mut self, events: &mut Vec<ChatEvent>) -> Result<(), Failure> {
+    /// Reports a failure behind the first events.
+    fn failed(&self, Failure { fault, health }: Failure, is_counted: bool) -> Fault {
+        let now = Instant::now();
+        let Provider {
+            breaker, observed, ..
+        } = self.provider.as_ref();
+        breaker.report(health, now);
+        if is_counted {
+            observed.broke(health, &fault, now);
+        } else {
+            observed.attempt(health, Some(&fault), Duration::ZERO, now);
+        }
+        fault
+    }
+
+    /// Takes the rest of a run to its first events. Signs of life and counts that a later one replaces are left out. Calls
+    /// that the surface could not show fail it.
+    async fn all(&mut self, events: &mut Vec<ChatEvent>, surface: Surface) -> Result<(), Fault> {
+        let mut more = std::mem::take(events);
+        let mut reply = builder(surface).without_prose();
         let mut usage = None;
-        let mut more = Vec::new();
-        while self.pull(&mut more).await? {
+        loop {
             for event in more.drain(..) {
+                reply.push(&event);
                 match event {
                     ChatEvent::KeepAlive => {}
                     ChatEvent::Usage(_) => usage = Some(event),
                     ChatEvent::Finished(_) => {
                         events.extend(usage);
                         events.push(event);
-                        return Ok(());
+                        let judged = reply.finish();
+                        return judged
+                            .map(drop)
+                            .map_err(|bad| self.failed(protocol(bad), true));
                     }
                     event => events.push(event),
                 }
             }
+            if !self.next(&mut more).await? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     async fn pull(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Failure> {
+        let before = events.len();
+        let pulled = self.pull_unmetered(events).await;
+        self.meter.note(events.get(before..).unwrap_or_default());
+        pulled
+    }
+
+    async fn pull_unmetered(&mut self, events: &mut Vec<ChatEvent>) -> Result<bool, Failure> {
         if let Some(failure) = self.broken_off.take() {
             return Err(failure);
         }

@@ -5,8 +5,12 @@
 //! sealed under the organization's key; on the way back it stands in place of what the caller shows. It is what the
 //! provider itself wrote, so it is not read again. Reasoning with a provider's own signature is read as any text; where
 //! that changes it, the signature holds no more and goes.
+//!
+//! What callers bring is taken for the first route's, unless it is sealed: that says whose it is. So what another route
+//! has given goes out sealed, changed or not.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -55,28 +59,40 @@ impl Thoughts {
         for (message, turn) in chat.messages.iter_mut().enumerate() {
             for (at, part) in turn.content.iter_mut().enumerate() {
                 let place = Place(message, at);
-                let Part::Reasoning {
-                    signature: Some(signature),
-                    driver,
-                    ..
-                } = &*part
-                else {
+                let (mark, driver) = match &*part {
+                    Part::Reasoning {
+                        signature: Some(mark),
+                        driver,
+                        ..
+                    } => (mark, driver),
+                    Part::RedactedReasoning { data, driver } => (data, driver),
+                    _ => continue,
+                };
+                let is_text = matches!(part, Part::Reasoning { .. });
+                let Some(sealed) = mark.strip_prefix(OURS) else {
+                    if is_text {
+                        thoughts.signed.push((place, part.clone()));
+                    }
                     continue;
                 };
-                let Some(sealed) = signature.strip_prefix(OURS) else {
-                    thoughts.signed.push((place, part.clone()));
-                    continue;
-                };
-                let original = opened(store, org_id, sealed).await?;
-                let Some(Signed { text, signature }) = original else {
-                    let place = format!("messages[{message}].content[{at}].signature");
+                let Some(original) = opened(store, org_id, sealed).await? else {
+                    let field = if is_text { "signature" } else { "data" };
+                    let place = format!("messages[{message}].content[{at}].{field}");
                     let path = places.map(|places| places.name(&place)).unwrap_or(place);
                     return Err(invalid(path, "is none that this organization was given"));
                 };
-                let original = Part::Reasoning {
-                    text,
-                    signature: Some(signature),
-                    driver: driver.clone(),
+                let driver = original.driver.map(Arc::from).or_else(|| driver.clone());
+                let original = if is_text {
+                    Part::Reasoning {
+                        text: original.text,
+                        signature: Some(original.signature),
+                        driver,
+                    }
+                } else {
+                    Part::RedactedReasoning {
+                        data: original.signature,
+                        driver,
+                    }
                 };
                 thoughts.originals.push((place, original));
                 // Nothing to read.
@@ -135,9 +151,19 @@ pub(super) struct Thinking {
     /// Of the block that is going out: with placeholders, and as the caller sees it.
     kept: String,
     shown: String,
+    /// Id of the driver that gives it.
+    driver: Option<String>,
+    /// Whether a caller who brings it back has to say so.
+    is_marked: bool,
 }
 
 impl Thinking {
+    /// Notes which driver answers, and whether callers' reasoning is taken for its own anyway.
+    pub(super) fn given_by(&mut self, driver: &str, is_first: bool) {
+        self.driver = Some(driver.to_owned());
+        self.is_marked = !is_first;
+    }
+
     /// Notes what comes in. The pieces of a signature are held back until they are whole; they are given before the
     /// event that comes behind them.
     pub(super) fn takes(&mut self, event: ChatEvent) -> (Option<ChatEvent>, Option<ChatEvent>) {
@@ -199,26 +225,52 @@ impl Thinking {
             std::mem::take(&mut self.shown),
         );
         let is_changed = |text: &str| text != written;
-        let (kept_is_changed, shown_is_changed) = (is_changed(&kept), is_changed(&shown));
-        if !kept_is_changed && !shown_is_changed {
+        let (seals_kept, seals_shown) = (is_changed(&kept), is_changed(&shown) || self.is_marked);
+        if !seals_kept && !seals_shown {
             return Ok((signature.clone(), signature));
         }
         let original = Signed {
             text: written,
             signature,
+            driver: self.driver.clone(),
         };
-        let sealed = original.seal(store, org_id).await;
-        let sealed = sealed.map_err(|error| no_key(&error))?;
-        let ours = format!("{OURS}{}", URL_SAFE_NO_PAD.encode(sealed));
-        let pick = |is_changed| {
-            if is_changed {
+        let ours = seal(&original, store, org_id).await?;
+        let pick = |is_sealed| {
+            if is_sealed {
                 ours.clone()
             } else {
                 original.signature.clone()
             }
         };
-        Ok((pick(kept_is_changed), pick(shown_is_changed)))
+        Ok((pick(seals_kept), pick(seals_shown)))
     }
+
+    /// What the provider has sealed, as the caller gets it.
+    ///
+    /// # Errors
+    /// As [`Self::sign`].
+    pub(super) async fn mark(
+        &self,
+        data: String,
+        store: &Store,
+        org_id: &str,
+    ) -> Result<String, Fault> {
+        if !self.is_marked {
+            return Ok(data);
+        }
+        let original = Signed {
+            text: String::new(),
+            signature: data,
+            driver: self.driver.clone(),
+        };
+        seal(&original, store, org_id).await
+    }
+}
+
+async fn seal(original: &Signed, store: &Store, org_id: &str) -> Result<String, Fault> {
+    let sealed = original.seal(store, org_id).await;
+    let sealed = sealed.map_err(|error| no_key(&error))?;
+    Ok(format!("{OURS}{}", URL_SAFE_NO_PAD.encode(sealed)))
 }
 
 fn note(text: &mut String, event: &ChatEvent) {

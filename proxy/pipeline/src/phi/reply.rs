@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder};
+use svc_core::chat::{ChatEvent, ChatRequest, ReplyBuilder, without_nul};
 use svc_core::fault::Fault;
 use svc_core::id::IdKind;
 use svc_core::phi::{
@@ -78,6 +78,11 @@ impl ReplyGuard {
         }
     }
 
+    /// Notes which driver gives the reply, and whether it is that of the model's first route.
+    pub(crate) fn given_by(&mut self, driver: &str, is_first: bool) {
+        self.thinking.given_by(driver, is_first);
+    }
+
     /// Takes the next event in, has detectors read what became due, and lets go what has been judged.
     ///
     /// # Errors
@@ -120,6 +125,7 @@ impl ReplyGuard {
         policy: &PhiPolicy,
     ) -> Result<Option<ChatEvent>, Fault> {
         Ok(match event {
+            ChatEvent::Reasoning(text) => Some(ChatEvent::Reasoning(without_nul(text))),
             ChatEvent::ToolCallStart { index, id, name } => {
                 let is_known = self.chat.tools.iter().any(|tool| tool.name == name);
                 let is_told = is_known
@@ -231,13 +237,21 @@ impl ReplyGuard {
         }
         for mut event in self.passing.drain(..) {
             self.thinking.shows(&event);
-            if let ChatEvent::ReasoningSignature(signature) = &mut event {
-                let whole = std::mem::take(signature);
-                // A stream is read past the task that knew its organization.
-                let signing = self.thinking.sign(whole, &self.store, &self.org_id);
-                let (keep, show) = tenant::within(&self.org_id, signing).await?;
-                *signature = show;
-                outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
+            // A stream is read past the task that knew its organization.
+            match &mut event {
+                ChatEvent::ReasoningSignature(signature) => {
+                    let whole = std::mem::take(signature);
+                    let signing = self.thinking.sign(whole, &self.store, &self.org_id);
+                    let (keep, show) = tenant::within(&self.org_id, signing).await?;
+                    *signature = show;
+                    outlet.kept.push(&ChatEvent::ReasoningSignature(keep));
+                }
+                ChatEvent::RedactedReasoning { data } => {
+                    let whole = std::mem::take(data);
+                    let marking = self.thinking.mark(whole, &self.store, &self.org_id);
+                    *data = tenant::within(&self.org_id, marking).await?;
+                }
+                _ => {}
             }
             show(event, first, outlet.shown);
         }

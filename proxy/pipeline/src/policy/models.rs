@@ -173,6 +173,11 @@ pub struct ModelRoute {
 }
 
 impl Model {
+    /// Id of the driver whose reasoning callers bring, as far as nothing says otherwise.
+    pub(crate) fn first_driver(&self) -> Option<&str> {
+        self.routes.first().map(|route| &*route.driver)
+    }
+
     /// What a run of this chat is charged at.
     pub(crate) fn price_of(&self, chat: &ChatRequest) -> Price {
         if chat.writes_for_an_hour() {

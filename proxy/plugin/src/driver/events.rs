@@ -1,6 +1,6 @@
 //! Events of a driver as canonical events, and the order that they must keep.
 
-use svc_core::chat::{ChatEvent, Finish, FinishReason, Fragments, Usage};
+use svc_core::chat::{ChatEvent, Finish, FinishReason, Fragments, Usage, without_nul};
 
 use super::{DriverFailure, DriverFault, DriverFaultKind, wit_types as wit};
 use crate::error::PluginError;
@@ -100,7 +100,8 @@ impl Order {
                 }
             }
             wit::Event::Text(text) => ChatEvent::Text(without_nul(text)),
-            wit::Event::Reasoning(text) => ChatEvent::Reasoning(without_nul(text)),
+            // Its signature is over what stands there. PHI Guard, which seals that for its caller, mends it.
+            wit::Event::Reasoning(text) => ChatEvent::Reasoning(text),
             wit::Event::ReasoningSignature(text) => ChatEvent::ReasoningSignature(text),
             wit::Event::RedactedReasoning(data) => ChatEvent::RedactedReasoning { data },
             wit::Event::ToolCallStart((index, id, name)) => {
@@ -236,9 +237,11 @@ fn content_bytes(event: &wit::Event) -> Option<usize> {
         | wit::Event::Reasoning(text)
         | wit::Event::ReasoningSignature(text)
         | wit::Event::RedactedReasoning(text)
-        | wit::Event::ToolCallDelta((_, text)) => text.len(),
-        wit::Event::ToolCallStart((_, id, name)) => id.len() + name.len(),
-        wit::Event::ProviderToolCompleted((tool_type, item_id)) => tool_type.len() + item_id.len(),
+        | wit::Event::ToolCallDelta((_, text)) => mended_bytes(text),
+        wit::Event::ToolCallStart((_, one, other))
+        | wit::Event::ProviderToolCompleted((one, other)) => {
+            mended_bytes(one) + mended_bytes(other)
+        }
         wit::Event::Started(_)
         | wit::Event::ToolCallEnd(_)
         | wit::Event::Usage(_)
@@ -250,13 +253,10 @@ fn content_bytes(event: &wit::Event) -> Option<usize> {
     Some(bytes + EVENT_BYTES)
 }
 
-/// Text that a caller can send back: no request may hold NUL (contract 1.2).
-fn without_nul(text: String) -> String {
-    if text.contains('\0') {
-        text.replace('\0', "\u{fffd}")
-    } else {
-        text
-    }
+/// The length of a text once it is [`without_nul`].
+fn mended_bytes(text: &str) -> usize {
+    let growth = char::REPLACEMENT_CHARACTER.len_utf8() - 1;
+    text.len() + growth * text.bytes().filter(|byte| *byte == 0).count()
 }
 
 /// An answer that no caller could go on from, whatever its driver made of it.
@@ -605,6 +605,10 @@ mod tests {
         assert_eq!(order.take(fits, &mut Vec::new()), Ok(()));
         let more = order.take(vec![piece_of_text()], &mut Vec::new());
         let too_long = || DriverFailure::Fault(protocol("reply_too_long"));
+        assert_eq!(more, Err(too_long()));
+        // NUL counts as what takes its place.
+        let nuls = wit::Event::Text("\0".repeat(MAX_REPLY_BYTES / 3));
+        let more = Order::default().take(vec![started(), nuls], &mut Vec::new());
         assert_eq!(more, Err(too_long()));
         // What is empty is kept all the same.
         let empty = [

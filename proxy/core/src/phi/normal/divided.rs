@@ -84,6 +84,7 @@ mod tests {
             ("Thomas\u{200d}\u{200b}Barker", "Thomas Barker"),
             ("Thomas\u{ad}Barker", "Thomas Barker"),
             ("Thomas\u{1}Barker", "Thomas Barker"),
+            ("Thomas\u{fffd}Barker", "Thomas Barker"),
             (
                 "T\u{200b}h\u{200b}omas\u{200b}B\u{200b}arker",
                 "Thomas Barker",

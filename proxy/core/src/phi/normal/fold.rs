@@ -41,14 +41,14 @@ fn plain_forms(text: &str) -> Option<Rewrite> {
             }
             continue;
         }
-        if is_unseen(letter) {
+        if is_left_out(letter) {
             rewriter.leave_out(at..end, place_of(letter));
             continue;
         }
         if is_combining_mark(letter) {
             let mut end = end;
             while let Some((from, mark)) =
-                letters.next_if(|(_, next)| is_combining_mark(*next) || is_unseen(*next))
+                letters.next_if(|(_, next)| is_combining_mark(*next) || is_left_out(*next))
             {
                 end = from + mark.len_utf8();
             }
@@ -94,7 +94,7 @@ fn marked(
         return;
     };
     let cluster = text.get(start..marks.end).unwrap_or_default();
-    let seen = cluster.chars().filter(|letter| !is_unseen(*letter));
+    let seen = cluster.chars().filter(|letter| !is_left_out(*letter));
     let composed: String = seen.take(1 + MAX_MARKS).nfkc().collect();
     let plain = letter.is_ascii() || look_alike::is_latin(letter);
     let reads: String = if plain {
@@ -127,7 +127,13 @@ pub const fn is_unseen(letter: char) -> bool {
         | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Where a character without a width may stand.
+/// What is no part of the words around it: what nobody sees, and what readers put where they found no character, such as
+/// NUL or half of one. The gateway is such a reader (`plugin::driver`).
+const fn is_left_out(letter: char) -> bool {
+    is_unseen(letter) || letter == char::REPLACEMENT_CHARACTER
+}
+
+/// Where a character that is left out may stand.
 const fn place_of(unseen: char) -> Unseen {
     match unseen {
         '\u{ad}'

@@ -60,6 +60,7 @@ fn what_is_not_seen_goes() {
         "\u{202a}Jane\u{202c} Doe\u{feff}",
         "J\u{2060}ane\u{fe0f} Doe",
         "Ja\0ne Doe",
+        "Ja\u{fffd}ne D\u{fffd}oe",
         "Ｊａｎｅ　Ｄｏｅ",
         "𝐉𝐚𝐧𝐞 𝒟ℴℯ",
         "Ⓙⓐⓝⓔ Ⓓⓞⓔ",

@@ -21,6 +21,8 @@ fn forms(value: &str) -> Vec<String> {
         value.to_owned(),
         letters(|c| format!("\u{200b}{c}")).split_off(3),
         letters(|c| format!("\u{ad}{c}")).split_off(2),
+        letters(|c| format!("\0{c}")).split_off(1),
+        letters(|c| format!("\u{fffd}{c}")).split_off(3),
         letters(|c| {
             char::from_u32(u32::from(c) + 0xfee0)
                 .filter(|_| c != ' ')

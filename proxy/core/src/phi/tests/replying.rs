@@ -380,6 +380,37 @@ fn disguises_are_read_in_replies_too() {
     );
 }
 
+/// A driver's NUL and half of a character arrive so, wherever a reply is cut.
+#[test]
+fn what_stands_for_no_character_divides_no_value() {
+    for mark in ['\0', '\u{fffd}'] {
+        let said = ["SSN 123-4", "5-6789 of Ja", "ne Doe, then more of it "];
+        let text = said.join(&mark.to_string());
+        let whole: Vec<&str> = text.split_inclusive("").collect();
+        for pieces in [vec![&*text], text.split_inclusive(mark).collect(), whole] {
+            let mut map = PlaceholderMap::default();
+            let mut drive = Drive::new(&mut map);
+            let mut out: String = pieces.iter().map(|piece| drive.text(piece)).collect();
+            out += &joined(drive.finish());
+            assert_eq!(
+                out, "SSN [SSN_1] of [NAME_1], then more of it ",
+                "{pieces:?}"
+            );
+        }
+    }
+    for mark in ["\u{fffd}", "\\ufffd"] {
+        let arguments = format!(r#"{{"ssn":"123-4{mark}5-6789","of":"Ja{mark}ne Doe"}}"#);
+        for size in [1, 7, arguments.len()] {
+            let letters: Vec<char> = arguments.chars().collect();
+            let pieces: Vec<String> = letters.chunks(size).map(String::from_iter).collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let mut map = PlaceholderMap::default();
+            let out = redacted_arguments(&pieces, &mut map);
+            assert_eq!(out, r#"{"ssn":"[SSN_1]","of":"[NAME_1]"}"#);
+        }
+    }
+}
+
 #[test]
 fn the_model_cannot_take_a_number() {
     let mut map = PlaceholderMap::default();
