@@ -151,7 +151,7 @@ impl Tracing for Riding {
     fn on_connected(&self) {}
     /// The socket is closed after this.
     fn on_disconnected(&self) {
-        self.handshakes.end(self.socket);
+        self.handshakes.close(self.socket);
     }
     fn boxed_clone(&self) -> Box<dyn Tracing> {
         Box::new(self.clone())

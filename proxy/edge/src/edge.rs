@@ -303,7 +303,7 @@ impl House {
         if let Some(tls) = &options.tls {
             let (current, seen) =
                 Current::load(tls).map_err(|error| EdgeError::Certificate(error.to_string()))?;
-            let handshakes = Handshakes::new(options.limits.header_deadline);
+            let handshakes = Handshakes::new(options.limits.header_deadline, metrics.clone());
             let door = Door {
                 gate: Arc::clone(gate),
                 entrance: Entrance::Tls(Arc::clone(&handshakes)),

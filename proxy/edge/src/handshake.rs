@@ -1,5 +1,5 @@
 //! A time limit for TLS handshakes, whose connections count from the first: pingora's own is a minute, whatever a head
-//! may take.
+//! may take. Counts those that fail.
 
 use std::collections::HashMap;
 use std::os::fd::RawFd;
@@ -10,12 +10,14 @@ use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::metrics::EdgeMetrics;
 use crate::socket::hang_up;
 
 /// Sockets whose handshake is under way.
 pub(crate) struct Handshakes {
     limit: Duration,
     under_way: Mutex<HashMap<RawFd, Handshake>>,
+    metrics: EdgeMetrics,
 }
 
 struct Handshake {
@@ -24,10 +26,11 @@ struct Handshake {
 }
 
 impl Handshakes {
-    pub(crate) fn new(limit: Duration) -> Arc<Self> {
+    pub(crate) fn new(limit: Duration, metrics: EdgeMetrics) -> Arc<Self> {
         Arc::new(Self {
             limit,
             under_way: Mutex::default(),
+            metrics,
         })
     }
 
@@ -49,11 +52,25 @@ impl Handshakes {
         under_way.insert(socket, Handshake { until, timer });
     }
 
-    /// The handshake is over, or its socket about to be closed.
+    /// The handshake is over and well.
     pub(crate) fn end(&self, socket: RawFd) {
-        if let Some(handshake) = self.under_way.lock().remove(&socket) {
+        self.take(socket);
+    }
+
+    /// The socket is about to be closed. A handshake that is under way has failed: the two do not agree, either has left,
+    /// or what came was none.
+    pub(crate) fn close(&self, socket: RawFd) {
+        if self.take(socket) {
+            self.failed("broken");
+        }
+    }
+
+    fn take(&self, socket: RawFd) -> bool {
+        let ended = self.under_way.lock().remove(&socket);
+        if let Some(handshake) = &ended {
             handshake.timer.abort();
         }
+        ended.is_some()
     }
 
     fn cut_off(&self, socket: RawFd) {
@@ -64,7 +81,13 @@ impl Handshakes {
             under_way.remove(&socket);
             // Nobody closes it without having been here.
             hang_up(socket);
-            tracing::debug!("a TLS handshake took too long");
+            self.failed("timeout");
         }
+    }
+
+    fn failed(&self, reason: &'static str) {
+        let failed = &self.metrics.handshakes_failed;
+        failed.with_label_values(&[reason]).inc();
+        tracing::debug!(reason, "a TLS handshake failed");
     }
 }

@@ -56,7 +56,11 @@ pub const LOG_LEVELS: [(&str, LevelFilter); 3] = [
     ("pingora_core::apps", LevelFilter::OFF),
 ];
 
-/// A log line of pingora's about one stranger, one for each connection that is refused or breaks off its handshake: its
-/// target, and how it begins. They are counted; whoever likes could fill a disk with them.
-pub const OF_A_STRANGER: (&str, &str) =
-    ("pingora_core::services::listening", "Downstream handshake");
+/// The target of what pingora says of connections that it has, or has not, accepted.
+pub const ACCEPTING: &str = "pingora_core::services::listening";
+
+/// How a line of [`ACCEPTING`] about one stranger begins, one for each connection that is refused or breaks off its
+/// handshake. They are counted (`svc_edge_connections_refused_total`, `svc_edge_handshakes_failed_total`); whoever likes
+/// could fill a disk with them. Its other lines are of this machine, and come as fast as it can write them where it has no
+/// room for a connection.
+pub const OF_A_STRANGER: &str = "Downstream handshake";

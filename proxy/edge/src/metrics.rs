@@ -11,6 +11,8 @@ pub struct EdgeMetrics {
     pub(crate) client_disconnects: IntCounterVec,
     /// By reason: `address`, `total`.
     pub(crate) connections_refused: IntCounterVec,
+    /// By reason: `timeout`, `broken`.
+    pub(crate) handshakes_failed: IntCounterVec,
     /// By reason: what the edge answered itself or closed without an answer.
     pub(crate) requests_refused: IntCounterVec,
     /// By result: `loaded`, `rejected`.
@@ -42,6 +44,11 @@ impl EdgeMetrics {
                 "Connections closed at once for a connection limit.",
                 &["reason"],
             )?,
+            handshakes_failed: counters(
+                "svc_edge_handshakes_failed_total",
+                "TLS handshakes that took too long or were broken off.",
+                &["reason"],
+            )?,
             requests_refused: counters(
                 "svc_edge_requests_refused_total",
                 "Requests that no service saw.",
@@ -57,6 +64,7 @@ impl EdgeMetrics {
         registry.register(Box::new(metrics.requests_in_flight.clone()))?;
         registry.register(Box::new(metrics.client_disconnects.clone()))?;
         registry.register(Box::new(metrics.connections_refused.clone()))?;
+        registry.register(Box::new(metrics.handshakes_failed.clone()))?;
         registry.register(Box::new(metrics.requests_refused.clone()))?;
         registry.register(Box::new(metrics.certificate_loads.clone()))?;
         Ok(metrics)

@@ -36,6 +36,7 @@ pub(crate) async fn run(configuration: &Configuration) -> anyhow::Result<ExitCod
             problems.extend(left_out.map(|why| format!("plugins: {why}")));
         }
         // Told with the configuration.
+        Err(_) if configuration.plugins.is_there().is_err() => {}
         Err(_) if configuration.plugins.trust_roots().is_err() => {}
         Err(error) => problems.push(format!("plugins: {error:#}")),
     }

@@ -3,10 +3,15 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// A caller's connection, and the provider's behind it.
+/// A caller's connection, and that of the request on it to a provider or an integration. HTTP/2 has room for more requests
+/// on one connection; runs of models have at most as many connections as there are instances of plugins, and what
+/// integrations are asked has no bound but rate limits.
 const OF_A_CONNECTION: u64 = 2;
 /// What a gateway without callers has open, twice: database, listeners, threads, plugins that are loaded, the solver.
 const OF_A_GATEWAY: u64 = 512;
+/// Connections to providers, integrations and webhooks that rest (1,024 of requests, as many of webhooks), and webhooks
+/// under way (512 by default).
+const OF_RESTING: u64 = 2 * 1_024 + 512;
 
 /// Lets the process have as many as the system lets it ask for.
 ///
@@ -31,7 +36,7 @@ fn too_few(connections: usize, most: u64) -> Option<String> {
     let connections = u64::try_from(connections).unwrap_or(u64::MAX);
     let needed = connections
         .saturating_mul(OF_A_CONNECTION)
-        .saturating_add(OF_A_GATEWAY);
+        .saturating_add(OF_A_GATEWAY + OF_RESTING);
     (most < needed).then(|| {
         format!(
             "limits.connections: {connections} connections need {needed} file descriptors, and the system lets this \
@@ -46,9 +51,9 @@ mod tests {
 
     #[test]
     fn every_connection_needs_two_and_the_gateway_its_own() {
-        assert_eq!(too_few(1_000, 2_512), None);
-        let told = too_few(1_000, 2_511);
-        assert!(told.is_some_and(|told| told.contains("2512")));
+        assert_eq!(too_few(1_000, 5_072), None);
+        let told = too_few(1_000, 5_071);
+        assert!(told.is_some_and(|told| told.contains("5072")));
         assert!(too_few(usize::MAX, u64::MAX - 1).is_some());
     }
 }

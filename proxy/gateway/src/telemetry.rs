@@ -4,6 +4,7 @@ mod spans;
 
 use std::io::IsTerminal;
 use std::sync::{LazyLock, mpsc};
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use http::HeaderMap;
@@ -15,6 +16,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::runtime::Tokio;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use opentelemetry_sdk::trace::span_processor_with_async_runtime::BatchSpanProcessor;
+use parking_lot::Mutex;
 use prometheus::Registry;
 use svc_pipeline::service::TRACES;
 use tracing::Span;
@@ -98,7 +100,7 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
 
 /// What libraries say through the crate `log`, pingora first of all, becomes lines of ours.
 fn hear_libraries() -> anyhow::Result<()> {
-    static LIBRARIES: LazyLock<Libraries> = LazyLock::new(|| Libraries(LogTracer::new()));
+    static LIBRARIES: LazyLock<Libraries> = LazyLock::new(Libraries::new);
     log::set_logger(&*LIBRARIES).map_err(|error| anyhow!("{error}"))?;
     // Whatever no filter of ours lets pass is not even put together.
     log::set_max_level(LevelFilter::current().as_log());
@@ -143,22 +145,53 @@ fn silenced() -> Targets {
 }
 
 /// What libraries say through the crate `log`, but for what strangers make them say: that is theirs to choose.
-struct Libraries(LogTracer);
+struct Libraries {
+    lines: LogTracer,
+    /// When one of [`svc_edge::ACCEPTING`] was let through last.
+    accepting: Mutex<Option<Instant>>,
+}
+
+impl Libraries {
+    fn new() -> Self {
+        Self {
+            lines: LogTracer::new(),
+            accepting: Mutex::default(),
+        }
+    }
+
+    fn is_told(&self, record: &log::Record<'_>) -> bool {
+        if record.target() != svc_edge::ACCEPTING {
+            return true;
+        }
+        if record
+            .args()
+            .to_string()
+            .starts_with(svc_edge::OF_A_STRANGER)
+        {
+            return false;
+        }
+        let mut last = self.accepting.lock();
+        let is_due = last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES);
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
+    }
+}
 
 impl log::Log for Libraries {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        self.0.enabled(metadata)
+        self.lines.enabled(metadata)
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        let (target, beginning) = svc_edge::OF_A_STRANGER;
-        if record.target() != target || !record.args().to_string().starts_with(beginning) {
-            self.0.log(record);
+        if self.is_told(record) {
+            self.lines.log(record);
         }
     }
 
     fn flush(&self) {
-        self.0.flush();
+        self.lines.flush();
     }
 }
 
@@ -188,18 +221,18 @@ fn tracer(endpoint: &str) -> anyhow::Result<Option<(SdkTracerProvider, Counts)>>
     Ok(Some((provider, counts)))
 }
 
+/// 1 s: a machine that is short of what connections need does not write lines as fast as it can.
+const BETWEEN_LINES: Duration = Duration::from_secs(1);
 /// 2 s: a stop does not wait for a collector that does not answer.
-const LAST_EXPORT: std::time::Duration = std::time::Duration::from_secs(2);
+const LAST_EXPORT: Duration = Duration::from_secs(2);
 /// A collector that does not answer must not hold spans, and memory, for long.
-const EXPORT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::io::Write;
     use std::sync::Arc;
-
-    use parking_lot::Mutex;
 
     use super::*;
 
@@ -234,21 +267,20 @@ mod tests {
                 tracing::trace!(target: "hyper::proto", "2222");
                 tracing::warn!(target: "h2::server", "3333");
                 tracing::warn!(target: svc_edge::SHOWS_FIELDS, "5555");
-                let (of_a_stranger, beginning) = svc_edge::OF_A_STRANGER;
+                let libraries = Libraries::new();
                 let listening = |message: &str| {
                     let mut record = log::Record::builder();
-                    let record = record.level(log::Level::Error).target(of_a_stranger);
-                    log::Log::log(
-                        &Libraries(LogTracer::new()),
-                        &record.args(format_args!("{message}")).build(),
-                    );
+                    let record = record.level(log::Level::Error).target(svc_edge::ACCEPTING);
+                    log::Log::log(&libraries, &record.args(format_args!("{message}")).build());
                 };
-                listening(&format!("{beginning} error from 6666"));
+                listening(&format!("{} error from 6666", svc_edge::OF_A_STRANGER));
                 listening("Accept() failed: 7777");
+                // Not again within the same second.
+                listening("Accept() failed: 8888");
                 tracing::debug!(target: "svc_edge::connection", "4444");
             });
             let text = String::from_utf8(written.0.lock().clone()).unwrap();
-            for content in ["1111", "2222", "5555", "6666"] {
+            for content in ["1111", "2222", "5555", "6666", "8888"] {
                 assert!(!text.contains(content), "{level}: {text}");
             }
             assert!(text.contains("3333"), "{level}: {text}");

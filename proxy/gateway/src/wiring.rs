@@ -35,14 +35,24 @@ pub(crate) fn runtime(name: &str) -> anyhow::Result<Runtime> {
         .with_context(|| format!("starting the {name} runtime"))
 }
 
-/// Refuses a master key that is not the store's, before anything is written with it.
+/// Refuses a master key that is not the store's, before anything is written with it. One that is older than the store's
+/// newest will do, as while it is replaced one replica after the other.
 ///
 /// # Errors
 /// [`NOT_ITS_KEY`], and those of the database.
 pub(crate) async fn right_master_key(store: &Store) -> anyhow::Result<()> {
     match store.check_master_key().await {
+        Ok(None) => Ok(()),
+        Ok(Some(version)) => {
+            tracing::warn!(
+                version,
+                "the master key lacks this version: what needs an organization that was made with it answers 503; add \
+                 it and restart"
+            );
+            Ok(())
+        }
         Err(error @ StoreError::Seal(_)) => Err(error).context(NOT_ITS_KEY),
-        checked => checked.context("trying the master key out"),
+        Err(error) => Err(error).context("trying the master key out"),
     }
 }
 
@@ -63,7 +73,7 @@ async fn has_a_key_of_its_own(url: &str, runtime: &Handle) -> anyhow::Result<boo
     let checked = store.check_master_key().await;
     store.close().await;
     match checked {
-        Ok(()) => Ok(false),
+        Ok(_) => Ok(false),
         Err(StoreError::Seal(_)) => Ok(true),
         Err(error) => Err(error).context("looking for sealed keys in the store"),
     }
@@ -101,14 +111,7 @@ pub(crate) async fn store(
 /// # Errors
 /// A folder or trust root that cannot be used. Refused plugins are no error here.
 pub(crate) async fn plugin_host(configuration: &Configuration) -> anyhow::Result<Arc<PluginHost>> {
-    // The host makes the folder where it is the usual one; one that is named and not there is a slip of the pen.
-    if let Some(named) = &configuration.plugins.folder {
-        ensure!(
-            named.is_dir(),
-            "plugins.folder: there is no folder {}",
-            named.display()
-        );
-    }
+    configuration.plugins.is_there()?;
     private_folder(&configuration.server.data_dir)?;
     host(configuration, configuration.plugin_cache()).await
 }

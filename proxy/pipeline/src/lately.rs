@@ -6,20 +6,18 @@
 use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use moka::{future, sync};
 use svc_store::StoreError;
-
-use crate::moment;
 
 /// Contract 19.5: what is given out was read at most this long ago, and this long while the store is down.
 const FRESH: Duration = Duration::from_secs(2);
 const WHILE_STORE_IS_DOWN: Duration = Duration::from_secs(30);
 
 /// 1 s: how often the store is asked about what is known while it is down, so that not every request waits for it.
-const ASK_AGAIN_AFTER_MS: i64 = 1_000;
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Places in which forgetting is noted: 8 KiB. Names that share one are forgotten together, which costs reads only.
 const MARKS: usize = 1_024;
@@ -32,8 +30,7 @@ pub(crate) struct Lately<K, V> {
     /// What a value belongs to; all that belongs to it can be forgotten at once.
     group: fn(&V) -> Option<&str>,
     forgotten: Forgotten,
-    /// Milliseconds: until then the store, which was down, is not asked about what is known. 0 where it never was.
-    ask_again_at: AtomicI64,
+    outage: Outage,
 }
 
 #[derive(Clone)]
@@ -90,7 +87,7 @@ where
             reads: future::Cache::new(0),
             group,
             forgotten: Forgotten::default(),
-            ask_again_at: AtomicI64::new(0),
+            outage: Outage::default(),
         }
     }
 
@@ -171,8 +168,7 @@ where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let until = self.ask_again_at.load(Ordering::Relaxed);
-        if until != 0 && moment::now().0 < until {
+        if self.outage.is_recent() {
             self.known(key)
         } else {
             self.fresh(key)
@@ -237,8 +233,7 @@ where
                 Ok(value)
             }
             Err(miss) if miss.is_outage() => {
-                let then = moment::now().plus_ms(ASK_AGAIN_AFTER_MS);
-                self.ask_again_at.store(then.0, Ordering::Relaxed);
+                self.outage.note();
                 self.known(key).ok_or(miss)
             }
             Err(miss) => {
@@ -248,6 +243,38 @@ where
         };
         Err(Answer { asked, read })
     }
+}
+
+/// When the store was last found to be down, by a clock that nobody sets.
+struct Outage {
+    since: Instant,
+    /// Milliseconds after `since`: until then the store is not asked about what is known. 0 where it never was down.
+    ask_again_at: AtomicU64,
+}
+
+impl Default for Outage {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            ask_again_at: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Outage {
+    fn note(&self) {
+        let until = ms(self.since.elapsed() + ASK_AGAIN_AFTER);
+        self.ask_again_at.store(until, Ordering::Relaxed);
+    }
+
+    fn is_recent(&self) -> bool {
+        let until = self.ask_again_at.load(Ordering::Relaxed);
+        until != 0 && ms(self.since.elapsed()) < until
+    }
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// When names were forgotten last. Counts instead of telling the time, so that before and after are always clear.
@@ -413,6 +440,18 @@ mod tests {
         // What is not known is asked for.
         lately.forget(KEY);
         assert_eq!(lately.get(KEY, || async { Read::Ok(2) }).await, Ok(2));
+    }
+
+    /// Whatever the clock of the machine is set to meanwhile.
+    #[test]
+    fn an_outage_is_over_a_second_after_it_was_noted() {
+        let mut outage = Outage::default();
+        assert!(!outage.is_recent());
+        outage.note();
+        assert!(outage.is_recent());
+        // As a second later.
+        outage.since = outage.since.checked_sub(ASK_AGAIN_AFTER).unwrap();
+        assert!(!outage.is_recent());
     }
 
     #[tokio::test]

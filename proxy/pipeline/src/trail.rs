@@ -25,6 +25,7 @@ use svc_core::secret::Mode;
 use svc_core::surface::{PhiMetadata, Surface};
 use svc_core::version::ApiVersion;
 use svc_store::audit::{ActorKind, Row, Target};
+use svc_store::inference::Progress;
 use svc_store::ledger::BilledTo;
 
 use crate::budget::Reservation;
@@ -162,9 +163,15 @@ pub struct Trail {
     record: Box<Record>,
     /// What the providers were heard to use.
     meter: Arc<Meter>,
-    /// The end of a run that is open, or may be.
-    debt: Option<Debt>,
+    opening: Option<Opening>,
     cut_off: CutOff,
+}
+
+/// What is owed of a run that is open, or may be: its end.
+struct Opening {
+    debt: Debt,
+    /// Of its intent.
+    progress: Progress,
 }
 
 /// What rows say of the path: that of the route, with the ids that were sent. Whatever else stood in their places may
@@ -225,7 +232,7 @@ impl Trail {
             stage: Stage::Anonymous,
             record: Box::new(record),
             meter: Arc::default(),
-            debt: None,
+            opening: None,
             cut_off: head.cut_off.clone(),
         }
     }
@@ -302,7 +309,7 @@ impl Trail {
 
     /// Writes the intent and takes the hold, in one transaction, before any upstream byte.
     pub(crate) async fn open(&mut self) -> Result<(), Fault> {
-        settle::open(&self.gateway, &self.record, &mut self.debt).await?;
+        settle::open(&self.gateway, &self.record, &mut self.opening).await?;
         self.stage = Stage::Open;
         Ok(())
     }
@@ -361,15 +368,18 @@ impl Trail {
     /// Has the rows written that an end asks for at this stage.
     fn end(&mut self, end: End) -> Option<Writing> {
         let stage = std::mem::replace(&mut self.stage, Stage::Settled);
-        let debt = self.debt.take();
+        let opening = self.opening.take();
         if matches!(stage, Stage::Anonymous | Stage::Settled) || !self.is_audited() {
             return None;
         }
         self.record.uses(&self.meter.used());
         let (gateway, record) = (Arc::clone(&self.gateway), Record::clone(&self.record));
         Some(match stage {
-            Stage::Open => settle::fail(gateway, record, end, debt),
-            Stage::Admitted if !self.has_one_row() => settle::refuse(gateway, record, end, debt),
+            Stage::Open => {
+                let debt = opening.map(|opening| opening.debt);
+                settle::fail(gateway, record, end, debt)
+            }
+            Stage::Admitted if !self.has_one_row() => settle::refuse(gateway, record, end, opening),
             _ => settle::deny(gateway, record, end),
         })
     }
@@ -383,7 +393,7 @@ impl Trail {
     /// All rows of this exchange are durable.
     pub fn written(&mut self) {
         self.stage = Stage::Settled;
-        self.debt = None;
+        self.opening = None;
     }
 
     /// Somebody else writes the rows from here on.

@@ -1,5 +1,7 @@
 //! What can go wrong in the store. Carries messages and codes of the database, never values of a row.
 
+use sqlx::postgres::{PgDatabaseError, PgSeverity};
+
 use crate::seal::SealError;
 
 /// Why a read or a write did not happen. A write that returns an error has left nothing behind, with one exception:
@@ -71,7 +73,8 @@ impl StoreError {
         )
     }
 
-    /// Whether what was to be written may stand all the same. Whatever the database said itself was rolled back.
+    /// Whether what was to be written may stand all the same. What the database refused itself was rolled back, unless
+    /// it took the connection or itself down with it.
     pub const fn may_have_happened(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::TimedOut)
     }
@@ -126,6 +129,8 @@ const POSTGRES_OUTAGES: &[&str] = &["08", "53", "57", "58", "40", "55P03", "25P0
 /// Those of them with which PostgreSQL may end a connection whose transaction is on its way: connection (08), the server
 /// stops (57P), unknown (40003).
 const POSTGRES_LOSSES: &[&str] = &["08", "57P", "40003"];
+/// What ends a connection whose transaction nobody has asked to commit: it was idle for too long.
+const POSTGRES_IDLE: &str = "25P03";
 /// SQLite's primary result codes of the same kind: busy, locked, read-only, I/O, corrupt, full, cannot open.
 const SQLITE_OUTAGES: &[&str] = &["5", "6", "8", "10", "11", "13", "14"];
 
@@ -140,7 +145,9 @@ impl From<sqlx::Error> for StoreError {
                         constraint: constraint.to_owned(),
                     };
                 }
-                Self::told(code, database.message().to_owned())
+                let told = database.try_downcast_ref::<PgDatabaseError>();
+                let severity = told.map(PgDatabaseError::severity);
+                Self::told(severity, code, database.message().to_owned())
             }
             sqlx::Error::PoolClosed => Self::Closed,
             sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => Self::Lost(error.to_string()),
@@ -150,8 +157,13 @@ impl From<sqlx::Error> for StoreError {
 }
 
 impl StoreError {
-    /// What a database has said, by its code.
-    fn told(code: String, message: String) -> Self {
+    /// What a database has said, by its code. PostgreSQL that cannot write its log any more says so with the code of a
+    /// disk and goes down; what it was about to commit may be in that log, and stand when it is back.
+    fn told(severity: Option<PgSeverity>, code: String, message: String) -> Self {
+        let ends_connection = matches!(severity, Some(PgSeverity::Panic | PgSeverity::Fatal));
+        if ends_connection && code != POSTGRES_IDLE {
+            return Self::Lost(message);
+        }
         let begins_with_any =
             |classes: &[&str]| classes.iter().any(|class| code.starts_with(class));
         let outage = if code.len() == SQLSTATE_CHARS {
@@ -179,7 +191,11 @@ mod tests {
     use super::*;
 
     fn told(code: &str) -> StoreError {
-        StoreError::told(code.to_owned(), String::new())
+        told_as(PgSeverity::Error, code)
+    }
+
+    fn told_as(severity: PgSeverity, code: &str) -> StoreError {
+        StoreError::told(Some(severity), code.to_owned(), String::new())
     }
 
     #[test]
@@ -189,6 +205,9 @@ mod tests {
             let error = told(code);
             assert!(error.is_outage() && !error.may_have_happened(), "{code}");
         }
+        // The connection ends, but nobody had asked to commit.
+        let idle = told_as(PgSeverity::Fatal, "25P03");
+        assert!(idle.is_outage() && !idle.may_have_happened());
         let locked = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(13), None);
         assert!(!StoreError::from(locked).may_have_happened());
         let no_connection = StoreError::from(sqlx::Error::PoolTimedOut);
@@ -198,7 +217,15 @@ mod tests {
     #[test]
     fn what_was_on_its_way_when_the_connection_was_lost_may_have_happened() {
         let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-        for error in [sqlx::Error::Io(broken).into(), told("57P01"), told("08006")] {
+        for error in [
+            sqlx::Error::Io(broken).into(),
+            told("57P01"),
+            told("08006"),
+            // A log that could not be written or brought to the disk: with the codes of a disk that is broken or full.
+            told_as(PgSeverity::Panic, "58030"),
+            told_as(PgSeverity::Panic, "53100"),
+            told_as(PgSeverity::Fatal, "XX000"),
+        ] {
             assert!(error.is_outage() && error.may_have_happened(), "{error:?}");
         }
         assert!(StoreError::TimedOut.may_have_happened());

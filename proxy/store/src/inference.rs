@@ -3,6 +3,7 @@
 //! be repeated: what is recorded already is not recorded again.
 
 mod at_once;
+mod progress;
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use crate::engine::{Connection, args};
 use crate::ledger::{self, Entry};
 use crate::recovery::ABANDONED;
 use crate::{Store, StoreError, org_key};
+pub use progress::Progress;
+use progress::Work;
 
 /// What [`open`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +70,14 @@ pub enum TurnRefusal {
     Gone,
 }
 
-/// Writes the intent and takes the hold.
+/// What [`open`] is asked to write.
+struct Asked {
+    intent: audit::Arguments,
+    hold: HoldRequest,
+    work: Work,
+}
+
+/// Writes the intent and takes the hold. `progress` tells of it whoever does not wait.
 ///
 /// # Errors
 /// Those of the database: the request must not reach a provider.
@@ -75,15 +85,21 @@ pub async fn open(
     store: &Store,
     intent: &audit::Row,
     hold: &HoldRequest,
+    progress: &Progress,
 ) -> Result<Opened, StoreError> {
     expect_phase(intent, Phase::Requested)?;
-    let asked = Arc::new((intent.arguments()?, hold.clone()));
+    let asked = Arc::new(Asked {
+        intent: intent.arguments()?,
+        hold: hold.clone(),
+        work: Work::of(progress),
+    });
     let opened = match at_once::open(store, &asked).await {
         Ok(true) => Ok(Opened::Held),
         Ok(false) => {
             let again = store.db.write_again(move |cx| {
                 let asked = Arc::clone(&asked);
-                Box::pin(async move { hold_and_tell(cx, &asked.0, &asked.1).await })
+                asked.work.begins();
+                Box::pin(async move { hold_and_tell(cx, &asked.intent, &asked.hold).await })
             });
             again.await
         }

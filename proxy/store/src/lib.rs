@@ -159,9 +159,11 @@ impl Store {
     /// newest key of an organization. Any key will do for a database that has neither. To be asked before something is
     /// written of which a part needs the key and another does not.
     ///
+    /// `Some`: it is, but lacks this version, with which another process has wrapped the newest key of an organization.
+    ///
     /// # Errors
     /// [`StoreError::Seal`] for another key, and those of the database.
-    pub async fn check_master_key(&self) -> Result<(), StoreError> {
+    pub async fn check_master_key(&self) -> Result<Option<u32>, StoreError> {
         signing_key::check(self).await?;
         org_key::check(self).await
     }

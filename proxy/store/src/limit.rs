@@ -22,6 +22,9 @@ pub const MAX_TAKES: usize = 4;
 pub const LEASE_MS: i64 = 300_000;
 
 const LEASE_US: i64 = LEASE_MS * svc_core::limit::US_PER_MS;
+/// A lease that lasts for longer was taken by a clock that has been set back since, and is cut to its length: whoever
+/// holds the place extends it in time.
+const MOST_LEASED_US: i64 = 2 * LEASE_US;
 
 /// One request out of one bucket. Names hold ids and prefixes, never content.
 #[derive(Clone, Copy, Debug)]

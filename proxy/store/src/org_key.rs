@@ -234,19 +234,34 @@ pub async fn rotate(
     Ok(version)
 }
 
-/// Whether the master key opens the newest key of any organization.
+/// Whether the master key opens the newest key of any organization. `Some`: it opens the oldest one, and lacks this
+/// version, which the newest one was wrapped with.
 ///
 /// # Errors
-/// [`StoreError::Seal`] where it does not, and those of the database.
-pub(crate) async fn check(store: &Store) -> Result<(), StoreError> {
-    let newest = store.db.read_of_all(|cx| {
-        Box::pin(async move {
-            let sql = "SELECT org_id, version, wrapped FROM org_keys \
-                       ORDER BY created_at DESC, org_id DESC, version DESC LIMIT 1";
-            cx.row(sql, args![]).await
-        })
-    });
-    let Some(row) = newest.await? else {
+/// [`StoreError::Seal`] where it opens neither, and those of the database.
+pub(crate) async fn check(store: &Store) -> Result<Option<u32>, StoreError> {
+    let newest = open_first(
+        store,
+        "SELECT org_id, version, wrapped FROM org_keys \
+         ORDER BY created_at DESC, org_id DESC, version DESC LIMIT 1",
+    );
+    let version = match newest.await {
+        Err(StoreError::Seal(SealError::KeyMissing { version, .. })) => version,
+        opened => return opened.map(|()| None),
+    };
+    let oldest = open_first(
+        store,
+        "SELECT org_id, version, wrapped FROM org_keys ORDER BY created_at, org_id, version LIMIT 1",
+    );
+    oldest.await.map(|()| Some(version))
+}
+
+/// Opens the key that a query finds, if it finds one.
+async fn open_first(store: &Store, sql: &'static str) -> Result<(), StoreError> {
+    let found = store
+        .db
+        .read_of_all(move |cx| Box::pin(async move { cx.row(sql, args![]).await }));
+    let Some(row) = found.await? else {
         return Ok(());
     };
     let (org_id, version): (String, u32) = (row.get("org_id")?, row.get("version")?);

@@ -5,8 +5,20 @@
 use svc_core::time::Timestamp;
 
 use crate::clock::Clock;
-use crate::engine::args;
+use crate::engine::{Connection, args};
 use crate::{Store, StoreError};
+
+/// Cuts to `$1` what stands further ahead than `$2` and is not `$3`'s.
+macro_rules! far_ahead {
+    ($locking:literal) => {
+        concat!(
+            "UPDATE replicas SET lease_until = $1 WHERE id IN \
+             (SELECT id FROM replicas WHERE lease_until > $2 AND id <> $3",
+            $locking,
+            ")"
+        )
+    };
+}
 
 /// Enters a replica, or extends its lease to `lease_ms` from now. Call it before the first request and at least three
 /// times per lease.
@@ -28,18 +40,22 @@ pub async fn heartbeat(
         .write(move |cx| {
             Box::pin(async move {
                 let now = clock.now(cx, now).await?;
+                let sql = "INSERT INTO replicas (id, started_at, lease_until) VALUES ($1, $2, $3) \
+                           ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
+                let arguments = args![&replica_id, now, now.plus_ms(lease_ms)];
+                cx.execute(sql, arguments).await?;
+                // Those that are being extended meanwhile need it no more; to wait for them could be to wait for each
+                // other.
+                let sql = match cx {
+                    Connection::Postgres(_) => far_ahead!(" FOR NO KEY UPDATE SKIP LOCKED"),
+                    Connection::Sqlite(_) | Connection::Writer(_) => far_ahead!(""),
+                };
                 // Twice the length: machines whose clocks differ by less leave each other's leases alone.
-                let sql =
-                    "UPDATE replicas SET lease_until = $1 WHERE lease_until > $2 AND id <> $3";
                 let arguments = args![
                     now.plus_ms(lease_ms),
                     now.plus_ms(lease_ms.saturating_mul(2)),
-                    &replica_id
+                    replica_id
                 ];
-                cx.execute(sql, arguments).await?;
-                let sql = "INSERT INTO replicas (id, started_at, lease_until) VALUES ($1, $2, $3) \
-                           ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until";
-                let arguments = args![replica_id, now, now.plus_ms(lease_ms)];
                 cx.execute(sql, arguments).await.map(drop)
             })
         })

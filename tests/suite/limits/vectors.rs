@@ -16,7 +16,7 @@ const START_US: i64 = 1_795_219_170_000_000;
 const SECOND_US: i64 = 1_000_000;
 const STEPS: usize = 600;
 /// Longer than all steps together.
-const NEVER_US: i64 = i64::MAX / 2;
+const NEVER_US: i64 = i64::MAX / 4;
 
 const fn per_minute(limit: u32) -> Rule {
     Rule::Rate(Quota {
@@ -74,6 +74,8 @@ struct Expected {
     lease_us: i64,
     cells: HashMap<String, i64>,
     places: HashMap<String, Vec<(String, i64)>>,
+    /// Leases of a clock that was set back.
+    cut: u32,
 }
 
 impl Expected {
@@ -86,6 +88,7 @@ impl Expected {
             lease_us,
             cells: HashMap::new(),
             places: HashMap::new(),
+            cut: 0,
         }
     }
 
@@ -102,6 +105,12 @@ impl Expected {
         }
         if let Some(place) = asked.place {
             let places = self.places.entry(place.bucket.to_owned()).or_default();
+            for (_, lease_until) in places.iter_mut() {
+                if *lease_until > asked.now_us.saturating_add(2 * self.lease_us) {
+                    *lease_until = asked.now_us + self.lease_us;
+                    self.cut += 1;
+                }
+            }
             places.retain(|(_, lease_until)| *lease_until > asked.now_us);
             let in_flight = u32::try_from(places.len()).unwrap();
             answer.place = Some(if in_flight < place.limit {
@@ -139,6 +148,7 @@ async fn passes(counting: Counting) {
             0 => LEASE_MS * 1_000 + 1,
             // A clock that is set back.
             9 => -120 * SECOND_US,
+            10 => -2 * LEASE_MS * 1_000,
             1..=8 => i64::try_from(dice.roll(20)).unwrap() * SECOND_US + 1,
             _ => i64::try_from(dice.roll(3)).unwrap(),
         };
@@ -197,6 +207,7 @@ async fn passes(counting: Counting) {
         denied > 20 && full > 5 && ended > 5,
         "{denied} {full} {ended}"
     );
+    assert_eq!(expected.cut > 5, expected.lease_us != NEVER_US);
 }
 
 async fn database(url: &str) -> Counting {

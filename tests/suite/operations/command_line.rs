@@ -154,7 +154,7 @@ fn check_looks_at_everything_whatever_is_wrong() {
         "`bar`",
         "webhooks.max_attempts",
         "pipelines.toml",
-        "plugins: there is no folder",
+        "plugins.folder: there is no folder",
     ] {
         assert!(out.contains(problem), "no word of {problem} in:\n{out}");
     }

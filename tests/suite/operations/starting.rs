@@ -107,14 +107,39 @@ async fn postgres_database() -> String {
 fn a_plugin_folder_that_is_named_is_not_made() {
     let nowhere = tempfile::tempdir().unwrap();
     let folder = nowhere.path().join("plugns");
-    let gateway = idle().plugins(&folder).prepare();
+    let gateway = idle()
+        .plugins(&folder)
+        .key("limits", "body_ms", 0)
+        .prepare();
     let (output, told) = run(gateway.command().arg("serve"));
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(
-        told.contains("plugins.folder: there is no folder"),
-        "{told}"
-    );
+    for problem in ["plugins.folder: there is no folder", "limits.body_ms"] {
+        assert!(told.contains(problem), "no word of {problem} in:\n{told}");
+    }
     assert!(!folder.exists());
+    assert!(!gateway.data().join("master.key").exists());
+}
+
+/// As while the master key is replaced, one replica after the other.
+#[tokio::test]
+async fn a_key_that_lacks_the_newest_version_serves() {
+    let gateway = idle().prepare();
+    gateway.start().await;
+    bootstrap(&gateway, &[]);
+    let key = std::fs::read_to_string(gateway.data().join("master.key")).unwrap();
+    // 32 bytes of 1.
+    let next = format!("{key}2 AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
+    let mut bootstrap = gateway.command();
+    bootstrap
+        .args(["admin", "bootstrap", "--json", "--no-baa"])
+        .env("SVC_MASTER_KEY", next);
+    let (output, told) = run(&mut bootstrap);
+    assert!(output.status.success(), "{told}");
+    gateway.signal("TERM");
+    assert!(gateway.ended().await.success());
+    gateway.start().await;
+    let log = gateway.log();
+    assert!(log.contains("the master key lacks this version"), "{log}");
 }
 
 #[tokio::test]
@@ -225,7 +250,7 @@ async fn started(gateway: &Gateway, limits: &str) {
 /// Systems give a process few file descriptors, and more if it asks.
 #[tokio::test]
 async fn a_gateway_asks_for_the_file_descriptors_that_it_may_have() {
-    let gateway = idle().key("limits", "connections", 900).prepare();
+    let gateway = idle().key("limits", "connections", 400).prepare();
     started(&gateway, "300:4096").await;
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", gateway.pid())).unwrap();
     let files = limits

@@ -216,6 +216,7 @@ async fn a_handshake_has_its_time() {
         assert!(started.elapsed() < Duration::from_secs(3));
     }
     until(|| house.metric("svc_edge_connections_open") == 0.0).await;
+    assert_eq!(house.metric("svc_edge_handshakes_failed_total"), 2.0);
     let mut stream = tls_connect(house.address, &[&papers.authority], b"http/1.1")
         .await
         .unwrap();
@@ -228,6 +229,35 @@ async fn a_handshake_has_its_time() {
         assert_eq!(read_answer(&mut stream).await.status, 200);
         tokio::time::sleep(limit / 8).await;
     }
+}
+
+/// As with a chain that nobody trusts, or a load balancer that speaks plain HTTP: nothing else tells of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handshake_that_fails_is_counted() {
+    let (papers, others) = (papers(), papers());
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        tls: Some(place(&papers, dir.path())),
+        ..Plan::default()
+    };
+    let house = House::open(plan, |_, _| async { text(200, "ok") }).await;
+    let failed = || house.metric("svc_edge_handshakes_failed_total");
+    let distrusting = tls_connect(house.address, &[&others.authority], b"http/1.1").await;
+    assert!(distrusting.is_err());
+    until(|| failed() == 1.0).await;
+    let mut plain = connect(house.address).await;
+    send(&mut plain, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(closed(&mut plain).await.is_some());
+    until(|| failed() == 2.0).await;
+    // Whoever has shaken hands may leave without a word.
+    let served = tls_connect(house.address, &[&papers.authority], b"http/1.1").await;
+    let mut served = served.unwrap();
+    let asked = served.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    asked.await.unwrap();
+    assert_eq!(read_answer(&mut served).await.status, 200);
+    drop(served);
+    until(|| house.metric("svc_edge_connections_open") == 0.0).await;
+    assert_eq!(failed(), 2.0);
 }
 
 /// A TLS upstream that answers every request with 200.

@@ -74,6 +74,7 @@ impl Configuration {
         judge(self.counted());
         judge(self.database());
         judge(self.master_key());
+        judge(self.plugins.is_there());
         judge(self.cache_folder());
         for (table, configured) in [
             ("providers", &self.providers),
@@ -235,6 +236,19 @@ impl Configuration {
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(1);
 
 impl Plugins {
+    /// Whether a folder that is named is there: one that is not is a slip of the pen. The usual one is made.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn is_there(&self) -> anyhow::Result<()> {
+        match &self.folder {
+            Some(named) if !named.is_dir() => {
+                bail!("plugins.folder: there is no folder {}", named.display())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whose signatures count.
     ///
     /// # Errors
@@ -553,6 +567,7 @@ mod tests {
                 "store.database_url: database address: unknown parameter sslmod",
             ),
             ("[solver]\nmemory_bytes = 0", "solver.memory_bytes"),
+            ("[plugins]\nfolder = '/nowhere'", "plugins.folder"),
             (
                 "[plugins]\ntrust_roots = ['zz']",
                 "plugins.trust_roots: \"zz\"",

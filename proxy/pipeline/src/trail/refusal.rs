@@ -11,11 +11,10 @@ use svc_core::fault::Fault;
 use svc_store::audit::Row;
 use svc_store::{StoreError, inference, tenant};
 
-use super::Record;
 use super::row::End;
 use super::settle::{fail_opened, tenant_of};
+use super::{Opening, Record};
 use crate::gateway::Gateway;
-use crate::owed::Debt;
 
 /// Both rows of a refused request.
 pub(super) struct Refusal {
@@ -48,7 +47,13 @@ pub struct Refusals(Mutex<Queue<Owed>>);
 
 struct Owed {
     refusal: Refusal,
-    _until_written: Debt,
+    opening: Opening,
+}
+
+impl Owed {
+    fn is_due(&self) -> bool {
+        self.opening.progress.may_stand()
+    }
 }
 
 struct Queue<T> {
@@ -78,7 +83,11 @@ enum Put {
 }
 
 impl<T> Queue<T> {
-    fn put(&mut self, one: T) -> Put {
+    /// Makes room, where there is none, by those that are due no more.
+    fn put(&mut self, one: T, is_due: impl Fn(&T) -> bool) -> Put {
+        if self.waiting.len() >= MOST_OWED {
+            self.waiting.retain(is_due);
+        }
         if self.waiting.len() >= MOST_OWED {
             return Put::Full;
         }
@@ -97,14 +106,14 @@ impl<T> Queue<T> {
     }
 }
 
-/// Has the rows of a refused request written once the store takes them.
-pub(super) fn owe(gateway: &Arc<Gateway>, refusal: Refusal, debt: Debt) {
+/// Has the rows of a refused request written once the store takes them, unless its intent was never begun to be written.
+pub(super) fn owe(gateway: &Arc<Gateway>, refusal: Refusal, opening: Opening) {
     let request_id = refusal.record.request_id.clone();
-    let owed = Owed {
-        refusal,
-        _until_written: debt,
-    };
-    let put = gateway.refusals.0.lock().put(owed);
+    let owed = Owed { refusal, opening };
+    if !owed.is_due() {
+        return;
+    }
+    let put = gateway.refusals.0.lock().put(owed, Owed::is_due);
     match put {
         Put::Waits => {}
         Put::First => {
@@ -126,7 +135,7 @@ async fn write_all(gateway: Arc<Gateway>) {
         // Not in the condition of a `while let`, where the lock would be held across the writing.
         let next = gateway.refusals.0.lock().next();
         let Some(owed) = next else { return };
-        while !write(&gateway, &owed.refusal).await {
+        while owed.is_due() && !write(&gateway, &owed.refusal).await {
             pause = next_pause(pause);
             tokio::time::sleep(pause).await;
         }
@@ -152,7 +161,8 @@ fn next_pause(pause: Duration) -> Duration {
     (pause * 2).min(LONGEST_PAUSE)
 }
 
-/// 16 KiB or so each: 16 MiB. A commit is lost with its connection, of which there are eight.
+/// 16 KiB or so each: 16 MiB. A commit is lost with its connection, of which there are eight. Whoever left while their
+/// intent waited for one is here only until it is known that it got none.
 const MOST_OWED: usize = 1_024;
 /// 1 s, and each pause twice the one before while the store is away.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -166,17 +176,20 @@ mod tests {
     #[test]
     fn one_task_writes_what_is_owed_and_there_is_room_for_so_many() {
         let mut queue = Queue::default();
-        assert_eq!(queue.put(0), Put::First);
+        let all = |_: &usize| true;
+        assert_eq!(queue.put(0, all), Put::First);
         for number in 1..MOST_OWED {
-            assert_eq!(queue.put(number), Put::Waits);
+            assert_eq!(queue.put(number, all), Put::Waits);
         }
-        assert_eq!(queue.put(MOST_OWED), Put::Full);
-        for number in 0..MOST_OWED {
+        assert_eq!(queue.put(MOST_OWED, all), Put::Full);
+        // What is due no more makes room.
+        assert_eq!(queue.put(MOST_OWED, |number| *number != 1), Put::Waits);
+        for number in (0..=MOST_OWED).filter(|number| *number != 1) {
             assert_eq!(queue.next(), Some(number));
         }
         assert_eq!(queue.next(), None);
         // The task is gone: the next one brings another.
-        assert_eq!(queue.put(0), Put::First);
+        assert_eq!(queue.put(0, all), Put::First);
     }
 
     #[test]

@@ -9,14 +9,14 @@ use svc_core::fault::{Code, Fault};
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
 use svc_core::surface::PhiMetadata;
-use svc_store::inference::{self, Opened, Settled, Settlement, TurnRefusal};
+use svc_store::inference::{self, Opened, Progress, Settled, Settlement, TurnRefusal};
 use svc_store::ledger::Entry;
 use svc_store::{Store, StoreError, audit, tenant};
 use tokio::sync::oneshot;
 
 use super::refusal::{self, Refusal};
 use super::row::{self, End};
-use super::{Ending, Finished, Operation, Record};
+use super::{Ending, Finished, Opening, Operation, Record};
 use crate::budget;
 use crate::caller::Caller;
 use crate::conversation::{ReplyFacts, Turn};
@@ -31,21 +31,25 @@ use crate::owed::Debt;
 pub(super) async fn open(
     gateway: &Arc<Gateway>,
     record: &Record,
-    debt: &mut Option<Debt>,
+    opening: &mut Option<Opening>,
 ) -> Result<(), Fault> {
     let caller = given(record.caller.as_deref(), "the caller")?;
     let reservation = given(record.reservation.as_ref(), "the reservation")?;
     let now = moment::now();
     let intent = row::requested(record, now);
     let hold = reservation.hold(gateway, caller, &record.request_id, now);
-    *debt = Some(gateway.owed.run());
-    let opened = inference::open(&gateway.store, &intent, &hold).await;
+    let progress = Progress::default();
+    *opening = Some(Opening {
+        debt: gateway.owed.run(),
+        progress: progress.clone(),
+    });
+    let opened = inference::open(&gateway.store, &intent, &hold, &progress).await;
     let may_stand = match &opened {
         Ok(opened) => *opened == Opened::Held,
         Err(error) => error.may_have_happened(),
     };
     if !may_stand {
-        *debt = None;
+        *opening = None;
     }
     match opened.map_err(|error| unwritten("audit intent", &error))? {
         Opened::Held => Ok(()),
@@ -188,7 +192,7 @@ pub(super) fn refuse(
     gateway: Arc<Gateway>,
     record: Record,
     end: End,
-    debt: Option<Debt>,
+    opening: Option<Opening>,
 ) -> Writing {
     Writing::begin(gateway, record, |gateway, record| async move {
         let now = moment::now();
@@ -202,8 +206,8 @@ pub(super) fn refuse(
             Ok(ended) => return ended,
             Err(error) => error,
         };
-        if let Some(debt) = debt.filter(|_| error.is_outage()) {
-            refusal::owe(&gateway, refusal, debt);
+        if let Some(opening) = opening.filter(|_| error.is_outage()) {
+            refusal::owe(&gateway, refusal, opening);
         }
         Err(unwritten("audit rows of a refusal", &error))
     })

@@ -192,9 +192,11 @@ mod tests {
             "postgres://svc@localhost/svc",
             "postgres://svc@127.0.0.1/svc",
             "postgres://svc@[::1]/svc",
-            "postgres://svc@/svc?host=/run/postgresql",
+            "postgres://svc@db.example/svc?host=/run/postgresql",
+            "postgres:///svc?host=/run/postgresql&user=svc",
             "sqlite://a.sqlite",
         ] {
+            judge(url).unwrap();
             assert_eq!(doubt(url), None, "{url}");
         }
     }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags};
@@ -18,7 +18,8 @@ use crate::error::StoreError;
 /// Prepared statements that are kept; the store has fewer that write.
 const CACHED_STATEMENTS: usize = 256;
 
-/// 200 ms: how long a lock is waited for that was there for [`WAIT_TIMEOUT`] already.
+/// 200 ms: how long a lock is waited for that was there for [`WAIT_TIMEOUT`] already, and how long nobody waits for it
+/// after somebody has.
 const LOCKED_WAIT: Duration = Duration::from_millis(200);
 
 /// Stays with the file, and is what sqlx's connections find.
@@ -35,8 +36,8 @@ pub(crate) struct Writer {
     connection: rusqlite::Connection,
     /// By where the text of the crate stands.
     known: HashMap<(usize, usize), Known>,
-    /// Somebody else had the database locked for as long as is waited for it.
-    found_locked: bool,
+    /// When somebody else was last found to have had the database locked for as long as is waited for it.
+    found_locked: Option<Instant>,
 }
 
 /// What is found out once about a statement.
@@ -70,19 +71,30 @@ impl Writer {
         Ok(Self {
             connection,
             known: HashMap::new(),
-            found_locked: false,
+            found_locked: None,
         })
     }
 
     /// Begins a transaction. A lock of somebody else is waited for by the first who meets it; as long as it stays, whoever
-    /// comes next hears of it soon, so that nobody waits for it once with each statement and once behind each other.
+    /// comes next hears of it soon, and whoever has queued up behind those who waited hears of it at once: nobody waits
+    /// for it once with each statement, nor once behind each other.
     pub(super) fn begin(&mut self) -> Result<(), StoreError> {
-        let begun = self.execute("BEGIN IMMEDIATE", []).map(drop);
-        let is_locked = matches!(begun, Err(StoreError::Unavailable(_)));
-        if is_locked != self.found_locked {
-            let patience = if is_locked { LOCKED_WAIT } else { WAIT_TIMEOUT };
+        let patience = match self.found_locked {
+            None => WAIT_TIMEOUT,
+            Some(found) if found.elapsed() < LOCKED_WAIT => Duration::ZERO,
+            Some(_) => LOCKED_WAIT,
+        };
+        if patience != WAIT_TIMEOUT {
             self.connection.busy_timeout(patience)?;
-            self.found_locked = is_locked;
+        }
+        let begun = self.execute("BEGIN IMMEDIATE", []).map(drop);
+        if matches!(begun, Err(StoreError::Unavailable(_))) {
+            if !patience.is_zero() {
+                self.found_locked = Some(Instant::now());
+            }
+        } else if patience != WAIT_TIMEOUT {
+            self.connection.busy_timeout(WAIT_TIMEOUT)?;
+            self.found_locked = None;
         }
         begun
     }
@@ -289,7 +301,33 @@ plain! {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
+
+    /// As many groups queue up while one waits.
+    #[test]
+    fn whoever_has_queued_up_behind_a_lock_that_was_waited_for_does_not_wait_for_it_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("locked.db");
+        std::fs::File::create(&path).unwrap();
+        let mut writer = Writer::open(&path).unwrap();
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        writer.found_locked = Instant::now().checked_sub(LOCKED_WAIT);
+        let began = Instant::now();
+        for _ in 0..64 {
+            let begun = writer.begin();
+            assert!(matches!(begun, Err(StoreError::Unavailable(_))));
+        }
+        let waited = began.elapsed();
+        assert!(waited >= LOCKED_WAIT, "{waited:?}");
+        assert!(waited < 3 * LOCKED_WAIT, "{waited:?}");
+        // It is gone: nobody is refused any more.
+        other.execute_batch("COMMIT").unwrap();
+        writer.begin().unwrap();
+        assert!(writer.found_locked.is_none());
+    }
 
     #[test]
     fn placeholders_are_numbered_by_their_digit() {

@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use crate::audit::{self, audit_columns};
-use crate::budget::{self, HoldRequest, hold_columns, take_sql};
+use crate::audit::audit_columns;
+use crate::budget::{self, hold_columns, take_sql};
 use crate::engine::{Connection, args};
 use crate::ledger::{self, ledger_columns, postings};
 use crate::{Store, StoreError};
 
-use super::End;
+use super::{Asked, End};
 
 /// What of `$1` to `$7` is the hold's too: organization, mode, cycle and the two amounts.
 const OPEN: &str = concat!(
@@ -51,20 +51,23 @@ const SETTLE: &str = concat!(
 );
 
 /// Takes the hold and writes the intent; `false` where that cannot be done so, and nothing was changed.
-pub(super) async fn open(
-    store: &Store,
-    asked: &Arc<(audit::Arguments, HoldRequest)>,
-) -> Result<bool, StoreError> {
-    let (intent, hold) = asked.as_ref();
+pub(super) async fn open(store: &Store, asked: &Arc<Asked>) -> Result<bool, StoreError> {
+    let Asked {
+        intent,
+        hold,
+        work: _,
+    } = asked.as_ref();
     let Some(worst_case) = hold.worst_case.filter(|_| store.db.is_postgres()) else {
         return Ok(false);
     };
     let mut arguments = budget::take_arguments(hold, budget::amounts(worst_case));
     arguments.extend(args![&hold.request_id, &hold.replica_id, hold.now]);
     arguments.extend_from_slice(&intent.0);
-    let row = store
-        .db
-        .write_alone(move |cx| Box::pin(cx.row(OPEN, arguments)));
+    let asked = Arc::clone(asked);
+    let row = store.db.write_alone(move |cx| {
+        asked.work.begins();
+        Box::pin(cx.row(OPEN, arguments))
+    });
     match row.await {
         // The request has a hold already.
         Err(StoreError::Exists { constraint }) if constraint == "holds_pkey" => Ok(false),

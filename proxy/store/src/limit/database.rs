@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use svc_core::limit::Rule;
 use tokio::sync::oneshot;
 
-use super::{Answer, Asked, Clock, LEASE_US, Placed, judge};
+use super::{Answer, Asked, Clock, LEASE_US, MOST_LEASED_US, Placed, judge};
 use crate::engine::{Arg, Connection, args};
 use crate::sweep::{SWEEP_ROWS, sweep};
 use crate::{Store, StoreError};
@@ -163,7 +163,7 @@ const CORRUPT: StoreError = StoreError::Corrupt {
     column: "limits_take_batch",
 };
 
-/// What `limits_take_batch` is given for these requests, in their order; see there (migrations 0020 and 0027).
+/// What `limits_take_batch` is given for these requests, in their order; see there (migrations 0020 and 0029).
 fn arguments<'a>(clock: Clock, requests: impl Iterator<Item = &'a Owned> + Clone) -> Vec<Arg> {
     let mut buckets: BTreeMap<(u8, &str), i64> = BTreeMap::new();
     for request in requests.clone() {
@@ -313,6 +313,9 @@ async fn take_here(cx: &mut Connection, owned: Owned) -> Result<Answer, StoreErr
         .await?;
     }
     if let Some((id, bucket, limit)) = place {
+        let sql = "UPDATE limit_slots SET lease_until = $2 WHERE bucket = $1 AND lease_until > $3";
+        let arguments = args![&bucket, now_us + LEASE_US, now_us + MOST_LEASED_US];
+        cx.execute(sql, arguments).await?;
         let sql = "DELETE FROM limit_slots WHERE bucket = $1 AND lease_until <= $2";
         cx.execute(sql, args![&bucket, now_us]).await?;
         let sql = "SELECT COUNT(*) AS found FROM limit_slots WHERE bucket = $1";

@@ -52,6 +52,10 @@ local most = tonumber(ARGV[2])
 if most then
     local places = KEYS[buckets + 1]
     local lease = tonumber(ARGV[4])
+    -- A clock that was set back leaves leases that last longer than any; whoever is alive extends them in time.
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', places, '(' .. text(now + 2 * lease), '+inf')) do
+        redis.call('ZADD', places, 'XX', text(now + lease), id)
+    end
     redis.call('ZREMRANGEBYSCORE', places, '-inf', text(now))
     local in_flight = redis.call('ZCARD', places)
     answer[1] = text(in_flight)

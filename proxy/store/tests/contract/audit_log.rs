@@ -96,7 +96,7 @@ async fn audit_and_ledger_refuse_every_change(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
     let intent = fixture::intent(&org, "req_1");
-    inference::open(&store, &intent, &fixture::hold(&org, "req_1", 100))
+    fixture::open(&store, &intent, &fixture::hold(&org, "req_1", 100))
         .await
         .unwrap();
     inference::settle(&store, &fixture::settlement(&org, "req_1", 52))

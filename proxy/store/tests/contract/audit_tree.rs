@@ -406,7 +406,7 @@ async fn conversations_expire_with_their_messages(db: TestDb) {
     for (number, at) in [(1, days_ago(366)), (2, days_ago(364))] {
         let request_id = format!("req_{number}");
         let intent = fixture::intent(&org, &request_id);
-        svc_store::inference::open(&store, &intent, &fixture::hold(&org, &request_id, 1))
+        fixture::open(&store, &intent, &fixture::hold(&org, &request_id, 1))
             .await
             .unwrap();
         let mut settlement = fixture::settlement(&org, &request_id, 1);

@@ -31,7 +31,7 @@ async fn sums(store: &Store, org: &str) -> Sums {
 async fn reserve(store: &Store, hold: &HoldRequest) -> Opened {
     let mut intent = fixture::intent(&hold.org_id, &hold.request_id);
     intent.mode = Some(hold.mode);
-    inference::open(store, &intent, hold).await.unwrap()
+    fixture::open(store, &intent, hold).await.unwrap()
 }
 
 async fn refusal(store: &Store, hold: &HoldRequest) -> Refusal {

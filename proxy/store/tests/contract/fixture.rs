@@ -13,7 +13,7 @@ use svc_store::audit::{Actor, ActorKind, Outcome, Phase, Phi, Request, Row, Targ
 use svc_store::bootstrap::{Bootstrap, Bootstrapped, bootstrap, template};
 use svc_store::budget::{Cycle, HoldRequest};
 use svc_store::conversation::{NewMessage, Owner, Thread, Turn};
-use svc_store::inference::{self, Opened, Settled, Settlement};
+use svc_store::inference::{self, Opened, Progress, Settled, Settlement};
 use svc_store::ledger::{BilledTo, Entry};
 use svc_store::organization::PhiMode;
 use svc_store::seal::Content;
@@ -237,6 +237,15 @@ pub(crate) fn thread_id(thread: &Thread) -> String {
     }
 }
 
+/// Opens a run and waits for how that went.
+pub(crate) async fn open(
+    store: &Store,
+    intent: &Row,
+    hold: &HoldRequest,
+) -> Result<Opened, StoreError> {
+    inference::open(store, intent, hold, &Progress::default()).await
+}
+
 /// Stores a turn with the end of a run of its own that cost nothing.
 pub(crate) async fn append(store: &Store, org_id: &str, mode: Mode, turn: &Turn, now: Timestamp) {
     let settled = try_append(store, org_id, mode, turn, now).await;
@@ -255,7 +264,7 @@ pub(crate) async fn try_append(
     let mut intent = intent(org_id, &request_id);
     let mut hold = hold(org_id, &request_id, 1);
     (intent.mode, hold.mode) = (Some(mode), mode);
-    let opened = inference::open(store, &intent, &hold).await?;
+    let opened = open(store, &intent, &hold).await?;
     assert_eq!(opened, Opened::Held);
     let mut settlement = settlement(org_id, &request_id, 0);
     (settlement.mode, settlement.terminal.mode) = (mode, Some(mode));

@@ -1,12 +1,13 @@
 //! The effects of one inference: all or nothing, once.
 
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use svc_core::chat::Usage;
 use svc_core::money::Micro;
 use svc_core::secret::Mode;
 use svc_store::budget::{self, Limit, Sums};
 use svc_store::conversation::{self, Thread};
-use svc_store::inference::{self, Opened, Settled, TurnRefusal};
+use svc_store::inference::{self, Opened, Progress, Settled, TurnRefusal};
 use svc_store::seal::Content;
 use svc_store::{Store, StoreError, audit, ledger, message};
 
@@ -17,6 +18,7 @@ on_both! {
     an_inference_leaves_two_rows_two_postings_and_its_use,
     opening_and_settling_twice_changes_nothing,
     settling_at_once_from_many_sides_books_once,
+    whoever_leaves_while_opening_knows_whether_it_may_stand,
     a_refused_hold_leaves_nothing,
     a_refused_request_leaves_both_rows_and_no_hold,
     a_failed_run_books_its_cost_without_credits,
@@ -35,7 +37,7 @@ async fn sums(store: &Store, org: &str) -> Sums {
 
 async fn open(store: &Store, org: &str, request: &str, credits: i64) -> Opened {
     let intent = fixture::intent(org, request);
-    inference::open(store, &intent, &fixture::hold(org, request, credits))
+    fixture::open(store, &intent, &fixture::hold(org, request, credits))
         .await
         .unwrap()
 }
@@ -142,6 +144,29 @@ async fn settling_at_once_from_many_sides_books_once(db: TestDb) {
     }
     assert_eq!(booked, 1);
     assert_eq!(sums(&store, &org).await.used_credits, Micro(52));
+}
+
+async fn whoever_leaves_while_opening_knows_whether_it_may_stand(db: TestDb) {
+    let store = db.open().await;
+    let org = fixture::organization(&store).await.organization_id;
+    let (intent, hold) = (
+        fixture::intent(&org, "req_1"),
+        fixture::hold(&org, "req_1", 100),
+    );
+    let progress = Progress::default();
+    // Handed in, and left.
+    let left = inference::open(&store, &intent, &hold, &progress).now_or_never();
+    assert!(left.is_none());
+    assert!(progress.may_stand());
+    // Finishes what was handed in.
+    store.close().await;
+    assert!(progress.may_stand());
+    let later = db.open().await;
+    assert_eq!(events(&later, &org, "req_1").await.len(), 1);
+    let progress = Progress::default();
+    let refused = inference::open(&store, &intent, &hold, &progress).await;
+    assert!(matches!(refused, Err(StoreError::Closed)));
+    assert!(!progress.may_stand());
 }
 
 async fn a_refused_hold_leaves_nothing(db: TestDb) {
@@ -317,7 +342,7 @@ async fn parallel_inferences_end_with_exact_sums(db: TestDb) {
             let intent = fixture::intent(&org, &request);
             let hold = fixture::hold(&org, &request, 25);
             assert_eq!(
-                inference::open(&store, &intent, &hold).await.unwrap(),
+                fixture::open(&store, &intent, &hold).await.unwrap(),
                 Opened::Held
             );
             let mut settlement = fixture::settlement(&org, &request, 7);

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Map;
 use svc_core::secret::Mode;
 use svc_store::audit::{Phase, Row};
+use svc_store::bootstrap::{Bootstrap, bootstrap};
 use svc_store::conversation::{self, Thread};
 use svc_store::master_key::MasterKey;
 use svc_store::{Store, StoreError, message, org_key};
@@ -16,6 +17,7 @@ on_both! {
     after_a_rotation_old_and_new_conversations_open_on_every_replica,
     there_is_no_new_key_without_its_row,
     the_master_key_is_replaced_without_touching_content,
+    a_master_key_that_lacks_the_newest_version_is_told_from_another,
     another_master_key_opens_nothing,
     another_master_key_is_known_before_anything_is_written,
 }
@@ -88,6 +90,28 @@ async fn the_master_key_is_replaced_without_touching_content(db: TestDb) {
     ));
 }
 
+async fn a_master_key_that_lacks_the_newest_version_is_told_from_another(db: TestDb) {
+    let line = |version: u32, byte: u8| format!("{version} {}\n", STANDARD.encode([byte; 32]));
+    let open = |lines: String| db.open_with(MasterKey::parse(&lines).unwrap());
+    let first = open(line(1, 1)).await.unwrap();
+    fixture::organization(&first).await;
+    let both = open(line(1, 1) + &line(2, 2)).await.unwrap();
+    let later = Bootstrap {
+        now: NOW.plus_ms(1),
+        ..fixture::plan()
+    };
+    bootstrap(&both, &later).await.unwrap();
+    assert_eq!(both.check_master_key().await.unwrap(), None);
+    assert_eq!(first.check_master_key().await.unwrap(), Some(2));
+    for another in [line(1, 8), line(3, 3)] {
+        let another = open(another).await.unwrap();
+        assert!(matches!(
+            another.check_master_key().await,
+            Err(StoreError::Seal(_))
+        ));
+    }
+}
+
 async fn another_master_key_opens_nothing(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
@@ -109,10 +133,11 @@ async fn another_master_key_opens_nothing(db: TestDb) {
 async fn another_master_key_is_known_before_anything_is_written(db: TestDb) {
     let other = || db.open_with(MasterKey::from_bytes([8; 32]));
     // Nothing is sealed yet: any key will do.
-    other().await.unwrap().check_master_key().await.unwrap();
+    let checked = other().await.unwrap().check_master_key().await;
+    assert_eq!(checked.unwrap(), None);
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
-    store.check_master_key().await.unwrap();
+    assert_eq!(store.check_master_key().await.unwrap(), None);
     let other = other().await.unwrap();
     assert!(matches!(
         other.check_master_key().await,

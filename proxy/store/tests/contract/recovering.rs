@@ -33,7 +33,7 @@ const fn at(now: Timestamp) -> (Clock, Timestamp) {
 
 async fn open(store: &Store, org: &str, request: &str) {
     let intent = fixture::intent(org, request);
-    let opened = inference::open(store, &intent, &fixture::hold(org, request, 10)).await;
+    let opened = fixture::open(store, &intent, &fixture::hold(org, request, 10)).await;
     assert_eq!(opened.unwrap(), Opened::Held);
 }
 
@@ -132,7 +132,7 @@ async fn an_abandoned_request_that_costs_nothing_has_no_posting(db: TestDb) {
         ..fixture::hold(&org, "req_1", 0)
     };
     // An allotment of nothing refuses everything but what costs nothing.
-    let opened = inference::open(&store, &intent, &free).await.unwrap();
+    let opened = fixture::open(&store, &intent, &free).await.unwrap();
     assert_eq!(opened, Opened::Held);
     assert_eq!(sums(&store, &org).await, Sums::default());
     let recovered = recovery::recover_abandoned(&store, at(LEASE_END))
