@@ -152,7 +152,10 @@ async fn what_cannot_be_is_a_result_with_its_conflicts(world: &World) {
     assert_eq!(data["conflicts"][0]["id"], "coverage:night");
     let (row, details) = row(world, &answer).await;
     assert_eq!(row["result"], "success");
+    assert_eq!(details["solver_status"], "infeasible");
     assert_eq!(details["conflict_ids"], json!(["coverage:night"]));
+    // One solve takes one time, wherever it is told.
+    assert_eq!(details["wall_time_ms"], data["stats"]["wall_time_ms"]);
 }
 
 async fn a_row_quotes_no_phi_of_a_spec(world: &World) {

@@ -55,7 +55,7 @@ pub(crate) enum Command {
 
 #[derive(clap::Args)]
 pub(crate) struct Bootstrap {
-    /// Print `{"organization_id","user_id","api_key_id","api_key","invitation_url"}`.
+    /// Print `{"organization_id","slug","user_id","api_key_id","api_key","invitation_url"}`.
     #[arg(long)]
     json: bool,
     /// Address that the owner signs in with; a made-up one when absent.

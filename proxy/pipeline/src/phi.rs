@@ -10,7 +10,7 @@ mod reply;
 pub mod results;
 
 pub use cases::failures;
-pub(crate) use quoted::quoted;
+pub(crate) use quoted::{UNREAD, quoted};
 pub(crate) use reasoning::Thoughts;
 pub(crate) use reply::{Outlet, ReplyGuard};
 

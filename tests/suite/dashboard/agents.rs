@@ -6,7 +6,7 @@ use svc_tests::organization::Organization;
 use svc_tests::wire::Request;
 use svc_tests::world::World;
 
-use super::pages::{between, rows};
+use super::pages::{between, rows, somebody};
 use crate::engines::on_sqlite;
 
 on_sqlite! {
@@ -14,6 +14,7 @@ on_sqlite! {
     nothing_is_another_choice_than_anything,
     a_refusal_stands_beside_its_field,
     something_and_nothing_at_once_is_refused,
+    what_somebody_else_made_of_a_list_takes_its_box_along,
     an_agent_sent_twice_is_made_once,
 }
 
@@ -44,11 +45,20 @@ async fn save(
     let page = browser.get(&action).await;
     let mut fields = shown(&page, &action);
     change(&mut fields);
+    submit(browser, &page, &action, &fields).await
+}
+
+async fn submit(
+    browser: &mut Browser<'_>,
+    page: &Page,
+    action: &str,
+    fields: &[(String, String)],
+) -> Page {
     let fields: Vec<(&str, &str)> = fields
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
-    browser.submit(&page, &action, &fields).await
+    browser.submit(page, action, &fields).await
 }
 
 fn set(fields: &mut Vec<(String, String)>, name: &str, value: &str) {
@@ -157,9 +167,50 @@ async fn something_and_nothing_at_once_is_refused(world: &World) {
     let change = |fields: &mut Vec<_>| fields.push(("none".to_owned(), "tools".to_owned()));
     let refused = save(&mut browser, id, change).await;
     assert_eq!(refused.status(), 422, "{}", refused.text);
+    assert!(refused.text.contains("only one of them can be meant"));
     let path = format!("/v1/agents/{id}");
     let after = agent(world, &organization, "GET", &path, &Value::Null).await;
     assert_eq!(after["scope_grants"], made["scope_grants"]);
+    // Both are in the log, and whoever may not change it at all is told that.
+    let mut viewer = somebody(world, &organization, "viewer").await;
+    let csrf = viewer.get("/ui/agents").await.hidden("/ui/mode").remove(0);
+    let fields = [("tools", "book"), ("none", "tools")];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fields: Vec<(String, String)> = [csrf].into_iter().chain(fields).collect();
+    for action in ["/ui/agents".to_owned(), format!("/ui/agents/{id}")] {
+        let refused = viewer.post(&action, &fields).await;
+        assert_eq!(refused.status(), 403, "{}", refused.text);
+    }
+    let denied = rows(world, &organization, "agent.denied").await;
+    let results: Vec<&Value> = denied.iter().map(|row| &row["outcome"]["result"]).collect();
+    assert_eq!(results, ["failure", "failure", "denied", "denied"]);
+}
+
+async fn what_somebody_else_made_of_a_list_takes_its_box_along(world: &World) {
+    let organization = world.organization();
+    let mut browser = Browser::owner(&world.gateway, &organization).await;
+    let grants = |tools: Value| json!([{"scope": "ai:chat", "tools": tools}]);
+    let body = json!({"name": "Intake", "scope_grants": grants(json!([]))});
+    let made = agent(world, &organization, "POST", "/v1/agents", &body).await;
+    let id = made["id"].as_str().unwrap();
+    let (action, path) = (format!("/ui/agents/{id}"), format!("/v1/agents/{id}"));
+    let older = browser.get(&action).await;
+    let ticked = ("none".to_owned(), "tools".to_owned());
+    let mut fields = shown(&older, &action);
+    assert!(fields.contains(&ticked), "{fields:?}");
+    let body = json!({"scope_grants": grants(json!(["book"]))});
+    agent(world, &organization, "PATCH", &path, &body).await;
+    set(&mut fields, "name", "");
+    let refused = submit(&mut browser, &older, &action, &fields).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
+    let mut fields = shown(&refused, &action);
+    assert!(!fields.contains(&ticked), "{fields:?}");
+    set(&mut fields, "name", "Corrected");
+    let saved = submit(&mut browser, &refused, &action, &fields).await;
+    saved.leads_to();
+    let after = agent(world, &organization, "GET", &path, &Value::Null).await;
+    assert_eq!(after["name"], "Corrected");
+    assert_eq!(after["scope_grants"][0]["tools"], json!(["book"]));
 }
 
 async fn an_agent_sent_twice_is_made_once(world: &World) {

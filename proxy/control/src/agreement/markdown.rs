@@ -39,7 +39,14 @@ impl Paragraph {
 /// The paragraphs of a text, in order.
 pub fn paragraphs(text: &str) -> Vec<Paragraph> {
     let mut reader = Reader::default();
-    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+    for (event, at) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        match event {
+            Event::End(TagEnd::TableCell) => reader.cells_end = at.end,
+            Event::End(TagEnd::TableHead | TagEnd::TableRow) => {
+                reader.add_excess(text.get(reader.cells_end..at.end).unwrap_or_default());
+            }
+            _ => {}
+        }
         reader.take(event);
     }
     reader.finish();
@@ -59,6 +66,9 @@ struct Reader {
     marker: Option<String>,
     /// Links and images that are open: where their text begins, and what stands behind it.
     links: Vec<(usize, String)>,
+    /// Cells of the row that have begun, and where in the source the last one ends.
+    cells: usize,
+    cells_end: usize,
 }
 
 /// Between the cells of a row.
@@ -116,7 +126,13 @@ impl Reader {
                 }
             }
             Event::Start(Tag::Table(_)) => self.finish(),
-            Event::Start(Tag::TableCell) if !self.text.is_empty() => self.text.push_str(CELLS),
+            Event::Start(Tag::TableHead | Tag::TableRow) => self.cells = 0,
+            Event::Start(Tag::TableCell) => {
+                if self.cells > 0 {
+                    self.text.push_str(CELLS);
+                }
+                self.cells += 1;
+            }
             Event::End(TagEnd::List(_)) => {
                 self.finish();
                 self.lists.pop();
@@ -137,6 +153,15 @@ impl Reader {
             Event::SoftBreak => self.text.push(' '),
             Event::HardBreak => self.text.push('\n'),
             _ => {}
+        }
+    }
+
+    /// What a row has behind as many cells as the head of its table, which the parser passes over: as it is written.
+    fn add_excess(&mut self, written: &str) {
+        let cells = written.trim_matches(|sign: char| sign == '|' || sign.is_whitespace());
+        if !cells.is_empty() {
+            self.text.push_str(CELLS);
+            self.text.push_str(cells);
         }
     }
 
@@ -165,14 +190,15 @@ mod tests {
     fn no_word_is_left_out() {
         let text = "# One\n\ntwo **three**\n\n1. four\n   five\n2. six\n   - seven\n\n> eight\n\n\
                     ```\nnine\n```\n\n<b>ten</b> [eleven](https://example.org/a \"titled\") ![twelve](x.png)\n\n\
-                    | thirteen |\n\n[fourteen][1]\n\n[1]: https://example.org/b\n";
+                    | thirteen |\n\n[fourteen][1]\n\n[1]: https://example.org/b\n\n\
+                    | fifteen | sixteen |\n|---|---|\n| | seventeen | eighteen | **nineteen** |\n> | twenty |\n";
         let all: String = paragraphs(text)
             .iter()
             .map(|paragraph| format!("{} ", paragraph.text))
             .collect();
         for word in
             "One two three four five six seven eight nine ten eleven https://example.org/a titled twelve x.png \
-             thirteen fourteen https://example.org/b"
+             thirteen fourteen https://example.org/b fifteen sixteen seventeen eighteen nineteen twenty"
                 .split(' ')
         {
             assert!(all.contains(word), "{word} in {all}");
@@ -217,6 +243,24 @@ mod tests {
                 "behind"
             ]
         );
+    }
+
+    #[test]
+    fn a_row_of_more_or_fewer_cells_than_its_table_has_them_all() {
+        for (row, reads) in [
+            (
+                "| notice | 30 | except in an emergency |",
+                "notice | 30 | except in an emergency",
+            ),
+            ("notice | 30 | a | b", "notice | 30 | a | b"),
+            ("| notice | 30 | | b |", "notice | 30 | b"),
+            ("| notice | 30 | |", "notice | 30"),
+            ("| | 30 |", " | 30"),
+            ("| notice |", "notice | "),
+        ] {
+            let table = format!("| term | days |\n|---|---|\n{row}\n| cure | 10 |");
+            assert_eq!(texts(&table), ["term | days", reads, "cure | 10"], "{row}");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What a text reads as: the same words without disguise, and the way back to the bytes that stand there.
 //!
-//! A text has up to two readings beside itself. The *folded* one takes away what no reader sees (zero-width
+//! A text has up to three readings beside itself. The *folded* one takes away what no reader sees (zero-width
 //! characters, direction marks, compatibility forms, look-alike letters, other scripts' digits). The *decoded*
-//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`], and takes words apart that something
-//! unseen divides and that file names and code join. Both are for reading only: what is rewritten is always the original, and an encoded blob
-//! goes as a whole.
+//! one also opens escapes and encodings, one in another down to [`MAX_DEPTH`], and takes words apart that file names
+//! and code join. The *divided* one is like it, but begins with taking words apart that something unseen divides: in
+//! the two others they stay whole. All are for reading only: what is rewritten is always the original, and an encoded
+//! blob goes as a whole.
 
 mod address;
 mod answer;
@@ -23,7 +24,6 @@ mod wrap;
 
 pub(super) use answer::{answered, answers};
 use calm::Doubts;
-use divided::Words;
 pub use fold::is_unseen;
 pub(super) use rewrite::{Rewrite, Rewriter};
 pub(super) use wrap::wraps;
@@ -31,11 +31,19 @@ pub(super) use wrap::wraps;
 /// Encodings that are opened inside one another (architecture, section 4).
 pub(super) const MAX_DEPTH: usize = 2;
 
-/// The readings of a text that differ from it. Both are absent for nearly every text.
+/// The readings of a text that differ from it. All are absent for nearly every text.
 #[derive(Default)]
 pub(super) struct Readings {
     pub(super) folded: Option<Rewrite>,
     pub(super) decoded: Option<Rewrite>,
+    pub(super) divided: Option<Rewrite>,
+}
+
+impl Readings {
+    /// Whether the text reads as it stands.
+    pub(super) const fn are_plain(&self) -> bool {
+        self.folded.is_none() && self.decoded.is_none() && self.divided.is_none()
+    }
 }
 
 /// One way to read a text; nothing where it reads as it stands.
@@ -63,21 +71,16 @@ pub(super) fn readings(text: &str) -> Readings {
         };
         decoded = Some(opened.and_then(fold::fold));
     }
-    let (base, words) = match &decoded {
-        // What was opened is read in one way only: a word that is whole stays so.
-        Some(opened) => (Some(opened), Words::Capital),
-        None => (folded.as_ref(), Words::Any),
-    };
-    if let Some(base) = base
-        && let Some(parted) = divided::part(base, words)
-    {
-        decoded = Some(base.then(&parted));
-    }
+    let base = decoded.as_ref().or(folded.as_ref());
+    let divided = base.and_then(|base| Some(base.then(&divided::part(base)?)));
     let steps: [(bool, Read); 3] = [
         (doubts.rows, spaced::join),
         (doubts.twins, twin::straighten),
         (doubts.joints, joined::part),
     ];
+    let divided = steps.iter().fold(divided, |divided, (_, read)| {
+        divided.map(|divided| divided.and_then(read))
+    });
     for (is_doubted, read) in steps {
         // What was not doubted of the text itself may be in what it reads as.
         if !is_doubted && decoded.is_none() {
@@ -91,7 +94,11 @@ pub(super) fn readings(text: &str) -> Readings {
             });
         }
     }
-    Readings { folded, decoded }
+    Readings {
+        folded,
+        decoded,
+        divided,
+    }
 }
 
 /// Reads a web address: its words, not the address that they make up.
@@ -102,11 +109,13 @@ pub(super) fn address_readings(text: &str) -> Readings {
         Some(words) => words.then(&next),
         None => next,
     };
+    let divided = opened.divided.map(behind);
     let decoded = opened.decoded.map(behind);
     let folded = opened.folded.map(behind);
     Readings {
         folded: folded.or(words),
         decoded,
+        divided,
     }
 }
 

@@ -124,6 +124,15 @@ impl Aside {
     }
 }
 
+/// The readings of a text of this form.
+fn readings_of(text: &str, form: Form) -> Readings {
+    match form {
+        Form::Number => Readings::default(),
+        Form::Address => normal::address_readings(text),
+        Form::Text | Form::Key | Form::Identifier => normal::readings(text),
+    }
+}
+
 /// Between two segments: no word, number or line of one runs into the next.
 const SEPARATOR: char = '\n';
 
@@ -229,12 +238,8 @@ impl TextScan {
         let start = self.text.len();
         self.text.extend(parts.iter().copied());
         let text = self.text.get(start..).unwrap_or_default();
-        let readings = match form {
-            Form::Number => Readings::default(),
-            Form::Address => normal::address_readings(text),
-            Form::Text | Form::Key | Form::Identifier => normal::readings(text),
-        };
-        if readings.folded.is_some() || readings.decoded.is_some() {
+        let readings = readings_of(text, form);
+        if !readings.are_plain() {
             aside.disguised.push((self.segments.len(), readings));
         }
         self.segments.push(Segment {
@@ -330,34 +335,40 @@ impl TextScan {
         }
     }
 
-    /// Where bytes of [`Self::text`] inside one segment are read, decoded if that segment is.
-    fn reads_of(&self, segment: usize, source: Range<usize>) -> Range<usize> {
-        match &self.reading {
-            Some(reading) => reading.reads_of(segment, source, &self.segments),
-            None => source,
-        }
+    /// Where bytes of [`Self::text`] inside one segment are read, in each way that it is read; the plainest comes last.
+    fn reads_of(
+        &self,
+        segment: usize,
+        source: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = Range<usize>> {
+        let reading = self.reading.as_ref();
+        let read = reading.map(|reading| reading.reads_of(segment, source.clone(), &self.segments));
+        let as_written = reading.is_none().then_some(source);
+        as_written.into_iter().chain(read.into_iter().flatten())
     }
 
     /// What a finding reads as; of a blob, the part that was found.
     pub(super) fn value(&self, finding: &Finding) -> &str {
-        let reads = match &finding.reads {
-            Some(reads) => reads.clone(),
-            None => self.reads_of(finding.segment, finding.start..finding.end),
-        };
-        self.reading().0.get(reads).unwrap_or_default()
+        let reads = finding.reads.clone().or_else(|| {
+            self.reads_of(finding.segment, finding.start..finding.end)
+                .next_back()
+        });
+        self.reading()
+            .0
+            .get(reads.unwrap_or_default())
+            .unwrap_or_default()
     }
 
     /// What tells a finding's value from others: what it reads as, or the whole of a blob in which more was
     /// found than the value.
     pub(super) fn identity(&self, finding: &Finding) -> &str {
-        let whole = self.reads_of(finding.segment, finding.start..finding.end);
-        let whole = self.reading().0.get(whole).unwrap_or_default();
-        if self.value(finding) == whole {
-            whole
+        let value = self.value(finding);
+        let source = finding.start..finding.end;
+        let mut wholes = self.reads_of(finding.segment, source.clone());
+        if wholes.any(|whole| self.reading().0.get(whole) == Some(value)) {
+            value
         } else {
-            self.text
-                .get(finding.start..finding.end)
-                .unwrap_or_default()
+            self.text.get(source).unwrap_or_default()
         }
     }
 

@@ -67,14 +67,21 @@ const LISTS: [(&str, &str); 3] = [
 /// What stands in a list of the form that allows nothing: another value than an empty one, which allows anything.
 const NOTHING: &str = "nothing at all";
 
-/// A form as browsers send it, with its boxes of `none` in the lists that they are about.
+/// The list in whose place the API gets what it refuses, where the form contradicts itself.
+const REFUSED: &str = "allowed_models";
+
+/// A form as browsers send it, with its boxes of `none` in the lists that they are about, and nowhere else: what
+/// somebody else makes of a list takes its box along.
 fn bound(mut fields: Fields) -> Fields {
     for (list, _) in LISTS {
-        let is_empty = fields.all(list).all(|text| text.trim().is_empty());
-        if is_empty && fields.all("none").any(|ticked| ticked == list) {
-            fields.put(list, [NOTHING].into_iter());
+        if fields.all("none").any(|ticked| ticked == list) {
+            let mut texts: Vec<String> = fields.all(list).map(str::to_owned).collect();
+            texts.retain(|text| !text.trim().is_empty());
+            let texts = texts.iter().map(String::as_str);
+            fields.put(list, texts.chain([NOTHING]));
         }
     }
+    fields.put("none", std::iter::empty());
     fields
 }
 
@@ -83,9 +90,8 @@ fn bound(mut fields: Fields) -> Fields {
 fn contradiction(fields: &Fields) -> Result<(), Fault> {
     let mut problems = Problems::default();
     for (list, label) in LISTS {
-        let mut texts = fields.all(list);
-        let is_filled = texts.any(|text| !text.trim().is_empty() && text != NOTHING);
-        if is_filled && fields.all("none").any(|ticked| ticked == list) {
+        let is_nothing = fields.all(list).any(|text| text == NOTHING);
+        if is_nothing && fields.all(list).any(|text| text != NOTHING) {
             problems.add(
                 list,
                 format!("is not empty, and \u{201c}{label}\u{201d} is ticked: only one of them can be meant"),
@@ -93,6 +99,17 @@ fn contradiction(fields: &Fields) -> Result<(), Fault> {
         }
     }
     problems.into_result()
+}
+
+/// With the contradiction of a form in the place of what the API has said of it.
+fn explained(sent: Sent) -> Result<Sent, Fault> {
+    let is_of_lists = sent.told.at(REFUSED).is_some();
+    match sent.fields.as_ref().map(contradiction) {
+        Some(Err(fault)) if is_of_lists && sent.status == StatusCode::UNPROCESSABLE_ENTITY => {
+            Sent::refused(fault, sent.fields.unwrap_or_default())
+        }
+        _ => Ok(sent),
+    }
 }
 
 /// What the form shows of an agent. Lists are right as a whole only: two that take one model each out of a list of two
@@ -191,10 +208,7 @@ fn form(exchange: &Exchange, sent: &Sent, agent: Option<&Value>) -> Form {
     defaults.extend(ids());
     let surfaces = Surface::ALL.iter().map(|surface| surface.word());
     let nothings = LISTS.map(|(word, label)| Choice::new(word, label));
-    let is_nothing = |list: &&str| {
-        let mut ticked = fields.all("none");
-        fields.all(list).any(|text| text == NOTHING) || ticked.any(|ticked| ticked == *list)
-    };
+    let is_nothing = |list: &&str| fields.all(list).any(|text| text == NOTHING);
     let none = LISTS.iter().map(|(list, _)| *list).filter(is_nothing);
     let tools = Some(fields.text("tools")).filter(|text| *text != NOTHING);
     let number = |name: &'static str, label: &'static str| {
@@ -267,6 +281,10 @@ fn wanted(fields: &Fields, before: Option<&Value>) -> Map<String, Value> {
         body.retain(|key, value| {
             before.get(key.as_str()) != Some(&*value) && !is_as_shown(fields, key, before)
         });
+    }
+    if contradiction(fields).is_err() {
+        // No list at all: the API refuses it behind its own gates, and keeps a row of that.
+        body.insert(REFUSED.to_owned(), NOTHING.into());
     }
     body
 }
@@ -382,9 +400,6 @@ pub(crate) fn create<'a>(
 ) -> Answering<'a> {
     Box::pin(async move {
         let fields = bound(fields);
-        if let Err(fault) = contradiction(&fields) {
-            return render(exchange, visitor, Sent::refused(fault, fields)?).await;
-        }
         let ask = Ask::new(Method::POST, API)
             .body(wanted(&fields, None))
             .once(&fields.once(exchange));
@@ -395,7 +410,7 @@ pub(crate) fn create<'a>(
             }
             Err(fault) => {
                 let sent = moved(Sent::refused(fault, fields)?, None);
-                render(exchange, visitor, sent).await
+                render(exchange, visitor, explained(sent)?).await
             }
         }
     })
@@ -480,17 +495,13 @@ pub(crate) fn update<'a>(
         let path = path(exchange);
         let wanted = |fields: &Fields| wanted(fields, Some(&before));
         let (now, fields) = (start(Some(&before)), bound(fields));
-        if let Err(fault) = contradiction(&fields) {
-            let sent = match EDIT.over(&now, fields) {
-                Ok(fields) => Sent::refused(fault, fields)?,
-                Err(stays) => stays,
-            };
-            return one(exchange, visitor, sent, None).await;
-        }
         let saving = EDIT.save(exchange, visitor, &path, &now, fields, wanted);
         match saving.await? {
             None => Ok(see_other(exchange, &back(exchange, "saved"))),
-            Some(sent) => one(exchange, visitor, moved(sent, Some(&before)), None).await,
+            Some(sent) => {
+                let sent = explained(moved(sent, Some(&before)))?;
+                one(exchange, visitor, sent, None).await
+            }
         }
     })
 }

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -16,7 +16,7 @@ use svc_core::fault::{Code, Fault};
 use svc_core::json;
 use svc_core::metering::Charge;
 use svc_core::money::Micro;
-use svc_solver::{Conflict, Solved, Spec};
+use svc_solver::{Solved, Spec};
 use svc_store::audit::{self, Row};
 use svc_store::{TransactionError, tenant};
 
@@ -194,7 +194,13 @@ struct Minutes {
     /// What the call has claimed, or is about to claim.
     claim: Option<Arc<Claim>>,
     spec_sha256: Option<String>,
+    /// The solver's word, once there is one.
+    solver_status: &'static str,
+    /// The caller's own words, without PHI.
+    conflict_ids: Vec<String>,
     began: Instant,
+    /// From there to the answer, once there is one.
+    took: Option<Duration>,
     /// The organization that the row is of.
     tenant: Option<Arc<str>>,
     cut_off: CutOff,
@@ -208,14 +214,33 @@ impl Minutes {
             scribe: Some(exchange.trail.scribe()),
             claim: None,
             spec_sha256: None,
+            solver_status: UNAVAILABLE,
+            conflict_ids: Vec::new(),
             began: exchange.head.received,
+            took: None,
             tenant: caller.map(|caller| Arc::from(caller.organization_id.as_str())),
             cut_off: exchange.head.cut_off.clone(),
         }
     }
 
+    fn took(&self) -> Duration {
+        self.took.unwrap_or_else(|| self.began.elapsed())
+    }
+
     fn wall_time_ms(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.took().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Takes down what became of the spec: from here on that is so, also for a caller who leaves.
+    fn decided(&mut self, end: &Result<Solved, Fault>) {
+        self.took = Some(self.began.elapsed());
+        self.solver_status = match end {
+            Ok(solved) => solved.status.word(),
+            Err(fault) if fault.code.row().status >= 500 => UNAVAILABLE,
+            Err(_) => "rejected",
+        };
+        let conflicts = end.as_ref().map_or(0, |solved| solved.conflicts.len());
+        self.conflict_ids = vec![phi::UNREAD.to_owned(); conflicts];
     }
 
     /// Another call did what this one asks for; the row of the replay is all there is.
@@ -232,18 +257,16 @@ impl Minutes {
         exchange: &Exchange,
         solved: Result<Solved, Fault>,
     ) -> Result<Value, Fault> {
-        let wall_time_ms = self.wall_time_ms();
-        let conflicts: &[Conflict] = match &solved {
-            Ok(solved) => &solved.conflicts,
-            Err(_) => &[],
-        };
-        let ids = conflicts.iter().map(|conflict| conflict.id.clone());
-        let ids = phi::quoted(exchange, ids.collect()).await;
-        let row = self.finished(solved.as_ref(), ids);
+        self.decided(&solved);
+        if let Ok(Solved { conflicts, .. }) = &solved {
+            let ids = conflicts.iter().map(|conflict| conflict.id.clone());
+            self.conflict_ids = phi::quoted(exchange, ids.collect()).await;
+        }
+        let row = self.finished(solved.as_ref().err());
         let claim = self.claim.take();
         let (answer, key) = match solved {
             Ok(solved) => {
-                let data = svc_solver::solve_result(&solved, wall_time_ms);
+                let data = svc_solver::solve_result(&solved, self.wall_time_ms());
                 // Contract X5: no `success` here.
                 let body = json!({"data": data, "meta": {"request_id": exchange.request_id}});
                 let version = given(exchange.facts.version, "the API version")?;
@@ -262,35 +285,31 @@ impl Minutes {
         answer
     }
 
-    fn finished(&mut self, end: Result<&Solved, &Fault>, conflict_ids: Vec<String>) -> Option<Row> {
+    fn finished(&mut self, fault: Option<&Fault>) -> Option<Row> {
         let scribe = self.scribe.take()?;
-        let word = match end {
-            Ok(solved) => solved.status.word(),
-            Err(fault) if fault.code.row().status >= 500 => "unavailable",
-            Err(_) => "rejected",
-        };
-        let end = match end {
-            Ok(_) => End {
+        let end = match fault {
+            None => End {
                 ending: Ending::Completed,
                 status: StatusCode::OK.as_u16(),
                 code: None,
             },
-            Err(fault) => End {
+            Some(fault) => End {
                 ending: trail::ending(fault),
                 status: fault.code.row().status,
                 code: Some(fault.code),
             },
         };
-        let seconds = self.began.elapsed().as_secs_f64();
         let histogram = &self.gateway.metrics.solve_seconds;
-        histogram.with_label_values(&[word]).observe(seconds);
-        Some(scribe.ended(self.entry(word, conflict_ids, end), end))
+        histogram
+            .with_label_values(&[self.solver_status])
+            .observe(self.took().as_secs_f64());
+        Some(scribe.ended(self.entry(end), end))
     }
 
-    /// `conflict_ids` are without PHI.
-    fn entry(&self, status: &str, conflict_ids: Vec<String>, end: End) -> Entry {
+    fn entry(&mut self, end: End) -> Entry {
+        let conflict_ids = std::mem::take(&mut self.conflict_ids);
         let mut details = Map::new();
-        details.insert("solver_status".into(), status.into());
+        details.insert("solver_status".into(), self.solver_status.into());
         details.insert("conflict_ids".into(), conflict_ids.into());
         details.insert("spec_sha256".into(), self.spec_sha256.clone().into());
         details.insert("wall_time_ms".into(), self.wall_time_ms().into());
@@ -302,6 +321,9 @@ impl Minutes {
         }
     }
 }
+
+/// Of a call that the solver has not answered.
+const UNAVAILABLE: &str = "unavailable";
 
 /// What becomes of an idempotency key.
 enum Key {
@@ -349,7 +371,7 @@ impl Drop for Minutes {
             return;
         };
         let end = trail::dropped(&self.cut_off);
-        let row = scribe.ended(self.entry("unavailable", Vec::new(), end), end);
+        let row = scribe.ended(self.entry(end), end);
         let (gateway, key) = (Arc::clone(&self.gateway), self.claim.take());
         let (debt, tenant) = (gateway.owed.rows(), self.tenant.take());
         let writing = tenant::in_name_of(tenant, async move {

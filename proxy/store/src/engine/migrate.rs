@@ -60,6 +60,7 @@ const MIGRATIONS: &[Migration] = migrations! {
     25 "0025_fewer_rows";
     26 "0026_no_replacing";
     27 "0027_clocks_set_back";
+    28 "0028_no_renumbering";
     29 "0029_places_of_clocks_set_back";
 };
 

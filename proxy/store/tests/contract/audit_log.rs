@@ -130,19 +130,44 @@ async fn audit_and_ledger_refuse_every_change(db: TestDb) {
 
 async fn agreements_are_not_replaced(db: TestDb) {
     let _store = db.open().await;
-    if !db.is_sqlite() {
-        return;
+    let acceptance = |id| {
+        format!(
+            "INSERT INTO baa_acceptances (id, org_id, template_version, template_sha256, accepted_by_user_id, \
+             signer_name, signer_title, signer_email, accepted_at, effective_at) \
+             VALUES ('{id}', 'org_1', '1', 'x', 'user_1', 'A', 'B', 'a@x.org', 1, 1); \
+             INSERT INTO baa_documents (acceptance_id, org_id, wrapped_key, content, size_bytes, sha256, signature, \
+             signing_key_id) VALUES ('{id}', 'org_1', '', '', 1, 'x', '', 'k');"
+        )
+    };
+    // PostgreSQL refuses such a statement whether there are rows or not, SQLite a row.
+    if db.is_sqlite() {
+        let there = [acceptance("baa_1"), acceptance("baa_2")].concat();
+        db.tamper(&there).await.unwrap();
     }
-    let there = "INSERT INTO baa_acceptances (id, org_id, template_version, template_sha256, accepted_by_user_id, \
-                 signer_name, signer_title, signer_email, accepted_at, effective_at) \
-                 VALUES ('baa_1', 'org_1', '1', 'x', 'user_1', 'A', 'B', 'a@x.org', 1, 1); \
-                 INSERT INTO baa_documents (acceptance_id, org_id, wrapped_key, content, size_bytes, sha256, signature, \
-                 signing_key_id) VALUES ('baa_1', 'org_1', x'00', x'00', 1, 'x', x'00', 'k')";
-    db.tamper(there).await.unwrap();
-    for attempt in [
-        "REPLACE INTO baa_acceptances SELECT * FROM baa_acceptances",
-        "REPLACE INTO baa_documents SELECT * FROM baa_documents",
-    ] {
+    let mut attempts = vec![
+        "UPDATE baa_acceptances SET signer_name = 'C'",
+        "UPDATE baa_documents SET sha256 = 'y'",
+        "DELETE FROM baa_acceptances",
+        "DELETE FROM baa_documents",
+    ];
+    if db.is_sqlite() {
+        attempts.extend([
+            "REPLACE INTO baa_acceptances SELECT * FROM baa_acceptances",
+            "REPLACE INTO baa_documents SELECT * FROM baa_documents",
+            "UPDATE OR REPLACE baa_acceptances SET rowid = 2 WHERE rowid = 1",
+            "UPDATE OR REPLACE baa_documents SET rowid = 2 WHERE rowid = 1",
+        ]);
+    } else {
+        attempts.extend([
+            "TRUNCATE baa_acceptances CASCADE",
+            "TRUNCATE baa_documents",
+            "INSERT INTO baa_acceptances SELECT * FROM baa_acceptances \
+             ON CONFLICT (id) DO UPDATE SET signer_name = 'C'",
+            "INSERT INTO baa_documents SELECT * FROM baa_documents \
+             ON CONFLICT (acceptance_id) DO UPDATE SET content = ''",
+        ]);
+    }
+    for attempt in attempts {
         let refused = db.tamper(attempt).await.unwrap_err();
         assert!(refused.contains("is append-only"), "{attempt}: {refused}");
     }

@@ -47,9 +47,7 @@ fn plain_forms(text: &str) -> Option<Rewrite> {
         }
         if is_combining_mark(letter) {
             let mut end = end;
-            while let Some((from, mark)) =
-                letters.next_if(|(_, next)| is_combining_mark(*next) || is_left_out(*next))
-            {
+            while let Some((from, mark)) = letters.next_if(|(_, next)| is_combining_mark(*next)) {
                 end = from + mark.len_utf8();
             }
             marked(text, before.take(), at..end, &mut rewriter);

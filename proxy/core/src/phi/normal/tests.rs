@@ -17,6 +17,12 @@ fn decoded(text: &str) -> String {
         .map_or_else(|| folded(text), |reading| reading.text().to_owned())
 }
 
+fn divided(text: &str) -> Option<String> {
+    readings(text)
+        .divided
+        .map(|reading| reading.text().to_owned())
+}
+
 /// What of the source is replaced when `value` is found in the decoded reading.
 fn behind<'t>(text: &'t str, value: &str) -> &'t str {
     let all = readings(text);
@@ -43,6 +49,7 @@ fn plain_text_has_no_other_reading() {
     ] {
         let all = readings(text);
         assert!(all.folded.is_none(), "folded {text}");
+        assert!(all.divided.is_none(), "divided {text}");
         assert!(
             all.decoded
                 .as_ref()
@@ -221,6 +228,50 @@ fn overrides_of_direction_are_turned_round() {
     assert_eq!(behind(text, "123-45-6789"), "\u{202e}9876-54-321\u{202c}");
 }
 
+#[test]
+fn what_something_unseen_divides_is_read_whole_and_apart() {
+    for (text, whole, apart) in [
+        (
+            "THOMAS\u{200b}BARKER",
+            "THOMASBARKER",
+            Some("THOMAS BARKER"),
+        ),
+        // Whatever else stands in the text.
+        (
+            "THOMAS\u{200b}BARKER &amp; team",
+            "THOMASBARKER & team",
+            Some("THOMAS BARKER & team"),
+        ),
+        (
+            "thomas\u{200b}barker\\nseen\u{202e}",
+            "thomasbarker\nseen",
+            Some("thomas barker\nseen"),
+        ),
+        (
+            "THOMAS%E2%80%8BBARKER",
+            "THOMASBARKER",
+            Some("THOMAS BARKER"),
+        ),
+        // In both, the other steps.
+        (
+            "SSN 536-22-87\u{200b}l4",
+            "SSN 536-22-8714",
+            Some("SSN 536-22-87 14"),
+        ),
+        (
+            "Maria_Lo\u{200b}pez_chart",
+            "Maria Lopez chart",
+            Some("Maria Lo pez_chart"),
+        ),
+        ("MRN\u{200b}44l1223", "MRN44l1223", Some("MRN 4411223")),
+        ("J a n e\u{200b}D o e", "J a n eD o e", Some("Jane Doe")),
+        ("hyper\u{ad}tension", "hypertension", None),
+    ] {
+        assert_eq!(decoded(text), whole, "{text:?}");
+        assert_eq!(divided(text).as_deref(), apart, "{text:?}");
+    }
+}
+
 fn disguised() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[ -~]{0,6}",
@@ -251,7 +302,7 @@ proptest! {
     #[test]
     fn every_stretch_leads_back_to_whole_characters(text in disguised()) {
         let all = readings(&text);
-        for reading in [all.folded, all.decoded].into_iter().flatten() {
+        for reading in [all.folded, all.decoded, all.divided].into_iter().flatten() {
             let borders: Vec<usize> = reading
                 .text()
                 .char_indices()

@@ -1,14 +1,14 @@
 //! What detectors read in the place of a text that is disguised or divided.
 //!
-//! First comes each segment, folded where it needs that; then the segments that hold something encoded once more,
-//! decoded, each value behind its key; then the seams of texts that a reader joins; then what is around the breaks of
-//! full lines; then questions with their answers, as a form has a field and its value; then JSON documents, each as one
-//! text; then the names that are known from before.
+//! First comes each segment, folded where it needs that; then once more the segments that hold something encoded,
+//! decoded, and those with words that something unseen divides, divided, each value behind its key; then the seams of
+//! texts that a reader joins; then what is around the breaks of full lines; then questions with their answers, as a
+//! form has a field and its value; then JSON documents, each as one text; then the names that are known from before.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch};
+use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch, readings_of};
 use crate::phi::Origin;
 use crate::phi::normal::{Readings, Rewrite, readings};
 use crate::phi::visit::Form;
@@ -24,8 +24,8 @@ pub(super) struct Reading {
     segments: Vec<Segment>,
     /// Where it comes from, in order; a seam has two.
     views: Vec<View>,
-    /// Which of `views` are decoded ones.
-    decoded: Range<usize>,
+    /// Segments with their decoded and divided views, in order: of each there is one at most, the divided one last.
+    further: Vec<(usize, usize)>,
 }
 
 /// A stretch of the reading that comes from one segment.
@@ -44,43 +44,48 @@ impl Reading {
     /// Reads segments of a text, of which those of `disguised` read differently.
     pub(super) fn of(text: &str, segments: &[Segment], disguised: Vec<(usize, Readings)>) -> Self {
         let mut reading = Self::default();
-        let mut decoded = Vec::new();
+        let mut further = Vec::new();
         let mut disguised = disguised.into_iter().peekable();
         for (at, segment) in segments.iter().enumerate() {
             let mut folded = None;
             if let Some((_, readings)) = disguised.next_if(|(segment, _)| *segment == at) {
                 folded = readings.folded;
-                decoded.extend(readings.decoded.map(|rewrite| (at, rewrite)));
+                let rewrites = readings.decoded.into_iter().chain(readings.divided);
+                further.extend(rewrites.map(|rewrite| (at, rewrite)));
             }
             let written = text.get(segment.start..segment.end).unwrap_or_default();
             reading.begin(*segment);
             reading.push(written, at, 0, folded);
         }
-        reading.decoded.start = reading.views.len();
-        let mut decoded = decoded.into_iter().peekable();
-        while let Some((at, rewrite)) = decoded.next() {
+        let mut further = further.into_iter().peekable();
+        while let Some((at, rewrite)) = further.next() {
             let key = at.checked_sub(1).filter(|at| is_key(segments, *at));
             if let Some(key) = key.filter(|key| reading.last_segment() != Some(*key)) {
                 reading.push_again(text, segments, key);
             }
             if let Some(segment) = segments.get(at) {
                 reading.begin(*segment);
+                reading.further.push((at, reading.views.len()));
                 reading.push("", at, 0, Some(rewrite));
             }
-            if is_key(segments, at) && decoded.peek().is_none_or(|(next, _)| *next > at + 1) {
+            if is_key(segments, at) && further.peek().is_none_or(|(next, _)| *next != at + 1) {
                 reading.push_again(text, segments, at + 1);
             }
         }
-        reading.decoded.end = reading.views.len();
         reading
     }
 
-    /// Adds a segment that has nothing to decode beside its decoded key or value: one says what the other is.
+    /// Adds a segment once more, as plainly as it reads, beside its key or value: one says what the other is.
     fn push_again(&mut self, text: &str, segments: &[Segment], at: usize) {
         if let Some(segment) = segments.get(at) {
             let written = text.get(segment.start..segment.end).unwrap_or_default();
+            let Readings {
+                folded,
+                decoded,
+                divided,
+            } = readings_of(written, segment.form);
             self.begin(*segment);
-            self.push(written, at, 0, readings(written).folded);
+            self.push(written, at, 0, divided.or(decoded).or(folded));
         }
     }
 
@@ -238,26 +243,27 @@ impl Reading {
             .collect()
     }
 
-    /// Where bytes of the text are read, decoded if their segment is.
+    /// Where bytes of the text are read, in each way that their segment is read as a whole; the plainest comes last.
     pub(super) fn reads_of(
         &self,
         segment: usize,
         source: Range<usize>,
         segments: &[Segment],
-    ) -> Range<usize> {
-        let decoded = self.views.get(self.decoded.clone()).unwrap_or_default();
-        let at = decoded
-            .binary_search_by_key(&segment, |view| view.segment)
-            .map_or(segment, |at| self.decoded.start + at);
-        let (Some(view), Some(from)) = (self.views.get(at), segments.get(segment)) else {
-            return 0..0;
-        };
-        let inside = source.start - from.start..source.end - from.start;
-        let inside = match &view.rewrite {
-            Some(rewrite) => rewrite.reads_of(inside),
-            None => inside,
-        };
-        view.start + inside.start..view.start + inside.end
+    ) -> impl DoubleEndedIterator<Item = Range<usize>> {
+        let first = self.further.partition_point(|(at, _)| *at < segment);
+        let behind = self.further.partition_point(|(at, _)| *at <= segment);
+        let further = self.further.get(first..behind).unwrap_or_default();
+        let views = std::iter::once(segment).chain(further.iter().map(|(_, view)| *view));
+        let from = segments.get(segment).map_or(0, |segment| segment.start);
+        let inside = source.start - from..source.end - from;
+        views.filter_map(move |view| {
+            let view = self.views.get(view)?;
+            let inside = match &view.rewrite {
+                Some(rewrite) => rewrite.reads_of(inside.clone()),
+                None => inside.clone(),
+            };
+            Some(view.start + inside.start..view.start + inside.end)
+        })
     }
 
     fn view_at(&self, offset: usize) -> usize {

@@ -92,6 +92,31 @@ fn two_forms_of_one_value_share_a_placeholder() {
 }
 
 #[test]
+fn what_something_unseen_divides_is_found_whole_and_apart() {
+    let values: Values<'_> = &[
+        ("NAME", "THOMAS BARKER"),
+        ("NAME", "Maria Lopez"),
+        ("SSN", "536-22-8714"),
+    ];
+    for (text, reads) in [
+        (
+            "THOMAS\u{200b}BARKER &amp; Maria\u{200b}Lopez, THOMAS BARKER",
+            "[NAME_1] &amp; [NAME_2], [NAME_1]",
+        ),
+        ("Maria_Lo\u{200b}pez_chart", "[NAME_1]_chart"),
+        (
+            "SSN 536-22-87\u{200b}l4, 536-22-8714",
+            "SSN [SSN_1], [SSN_1]",
+        ),
+    ] {
+        let mut map = PlaceholderMap::default();
+        let sent = masked(text, values, &mut map);
+        assert_eq!(sent, reads, "{text:?}");
+        assert!(unmasked(&sent, &map).starts_with(text.split(',').next().unwrap()));
+    }
+}
+
+#[test]
 fn what_is_known_is_found_in_disguise_by_itself() {
     let mut map = PlaceholderMap::default();
     masked("Jane Doe", VALUES, &mut map);
