@@ -1,22 +1,15 @@
 //! Whether numbers can be a date. Where words stand beside them, the model has decided.
 
+use crate::list::words;
 use crate::token::{Token, shape};
 
 /// Words before numbers that are no date.
-const COUNTED: [&str; 12] = [
-    "version", "v", "release", "section", "chapter", "figure", "fig", "table", "retry", "page",
-    "ver", "build",
-];
+const COUNTED: &[u64] =
+    words!("version v release section chapter figure fig table retry page ver build");
 
 /// Whether the tokens may be a date finer than a year; `before` is the one before them.
 pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
-    let counts = |token: &Token| {
-        let word = text.get(token.start..token.end).unwrap_or_default();
-        COUNTED
-            .iter()
-            .any(|counted| counted.eq_ignore_ascii_case(word))
-    };
-    if before.is_some_and(counts) {
+    if before.is_some_and(|before| COUNTED.contains(&before.word)) {
         return false;
     }
     let mut numbers = [0_u32; 4];
