@@ -64,15 +64,17 @@ const SPOKEN: &[u64] = words!(
     treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento guion letra barra"
 );
 
-/// Whether a value is long enough for a code. One of words alone is read out; `anvil-saddle-winch-lever` is a name that
-/// a program made up.
+/// Whether a value is long enough for a code. One of words of every day alone is read out; `anvil-saddle-winch-lever` is
+/// a name that a program made up.
 fn may_be(text: &str, tokens: &[Token]) -> bool {
     if tokens.iter().all(|token| token.shape < shape::CODE) {
         let spoken = tokens.iter().filter(|token| {
             let word = text.get(token.start..token.end).unwrap_or_default();
             word.chars().nth(1).is_none() || SPOKEN.contains(&token.word)
         });
-        return tokens.len() >= LEAST_WORDS && spoken.count() * 2 >= tokens.len();
+        return tokens.len() >= LEAST_WORDS
+            && (spoken.count() * 2 >= tokens.len()
+                || !tokens.iter().all(Token::is_of_the_language));
     }
     let letters: usize = tokens.iter().map(|token| token.end - token.start).sum();
     letters >= LEAST

@@ -1,5 +1,6 @@
 //! Words and numbers of a text, each with what the model looks at. Signs are what stands between them.
 
+use phi_lexicon::roles::ROLES;
 use phi_lexicon::{Hash, look_up};
 
 /// One word or number.
@@ -13,6 +14,8 @@ pub struct Token {
     pub shape: u8,
     /// What the lists say about it.
     pub class: u8,
+    /// What the word does to those beside it, plus one; 0 for nothing.
+    pub role: u8,
     pub gap: Gap,
     /// Of its first three letters; of a code, of the order of its letters and digits.
     pub prefix: u64,
@@ -44,6 +47,11 @@ impl Gap {
     /// Whether a question ends here.
     pub fn is_question(self) -> bool {
         self.has(b"?")
+    }
+
+    /// Whether the number before is a share of a hundred.
+    pub fn is_share(self) -> bool {
+        self.has(b"%")
     }
 
     /// Whether two values stand on either side, and not parts of one.
@@ -124,8 +132,12 @@ impl Token {
 
     /// What is looked at most: the writing, and the lists in a few words.
     pub const fn look(&self) -> u64 {
+        /// Behind all that the lists say.
+        const ROLE: u64 = 16;
         let class = self.class;
-        let said = if class & COMMON != 0 {
+        let said = if self.role != 0 {
+            ROLE + self.role as u64
+        } else if class & COMMON != 0 {
             1
         } else if class & SURE != 0 {
             2
@@ -212,6 +224,7 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
             word,
             shape,
             class: 0,
+            role: 0,
             gap,
             prefix: 0,
             suffixes: [0; 2],
@@ -234,6 +247,9 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
         word: hash.value(),
         shape,
         class,
+        role: ROLES
+            .by_hash(hash.value())
+            .map_or(0, |role| 1 + *role as u8),
         gap,
         prefix,
         suffixes,
