@@ -199,6 +199,16 @@ impl Weights {
         all.iter().map(|size| *size > least).collect()
     }
 
+    /// Adds the share of each weight of `other`: what the order of the examples did to them cancels out over some rounds.
+    pub fn add(&mut self, other: &Self, share: f32) {
+        let rows = self.features.iter_mut().chain(&mut self.pairs);
+        for (row, other) in rows.zip(other.features.iter().chain(&other.pairs)) {
+            for (weight, other) in row.iter_mut().zip(other) {
+                *weight += other * share;
+            }
+        }
+    }
+
     pub fn keep(&mut self, kept: &[bool]) {
         for (row, kept) in self.features.iter_mut().zip(kept) {
             if !kept {

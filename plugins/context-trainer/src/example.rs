@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use phi_context::feature::Sequence;
-use phi_context::model::place;
 use phi_context::tag::{NOTHING, first, inside};
 use phi_context::token::{self, Token, UNKNOWN, shape};
 
@@ -12,8 +11,8 @@ use crate::text::Text;
 
 /// Texts that a feature must be in to be learnt.
 const LEAST_TEXTS: u32 = 2;
-/// The bucket of a feature, and its mark: two that share both are one to the model too.
-pub type Key = (usize, u16);
+/// The number of a feature.
+pub type Key = u64;
 
 pub struct Draft {
     source: usize,
@@ -93,7 +92,7 @@ pub fn features(tokens: &[Token]) -> Vec<Vec<Key>> {
     (0..tokens.len())
         .map(|at| {
             let mut keys = Vec::with_capacity(48);
-            sequence.each(at, |feature| keys.push(place(feature)));
+            sequence.each(at, |feature| keys.push(feature));
             keys
         })
         .collect()

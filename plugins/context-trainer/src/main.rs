@@ -18,11 +18,13 @@ use std::path::Path;
 
 use random::Random;
 
+/// How often each text is varied.
+const VARIED: usize = 3;
 /// Rounds over all examples: with every feature, and with those that are kept.
-const ROUNDS: usize = 6;
-const LAST_ROUNDS: usize = 3;
-/// Features that the table keeps.
-const KEPT: usize = phi_context::model::BUCKETS * phi_context::model::ROOM * 9 / 16;
+const ROUNDS: usize = 4;
+const LAST_ROUNDS: u16 = 4;
+/// Features that the table keeps: some slots stay free, or there is no way to give each its own.
+const KEPT: usize = phi_context::model::SLOTS * 15 / 16;
 /// Of the texts that are held out, one in so many.
 const HELD_OUT: usize = 5;
 
@@ -62,8 +64,10 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
     let pools = vary::Pools::of(texts);
     let mut drafts = Vec::new();
     for (source, text) in texts.iter().enumerate() {
-        for (variant, unsure) in vary::variants(text, &pools, &mut random) {
-            drafts.push(example::Draft::of(&variant, source, unsure, &mut random));
+        for _ in 0..VARIED {
+            for (variant, unsure) in vary::variants(text, &pools, &mut random) {
+                drafts.push(example::Draft::of(&variant, source, unsure, &mut random));
+            }
         }
     }
     let (alphabet, mut examples) = example::count(drafts);
@@ -84,6 +88,7 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
     for example in &mut examples {
         example.keep(&kept);
     }
+    let mut mean = chain::Weights::new(alphabet.len());
     for round in 0..LAST_ROUNDS {
         random.shuffle(&mut examples);
         let loss = weights.learn(&examples, &mut random);
@@ -91,7 +96,8 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
             "with {} features, round {round}: {loss:.4}",
             kept.iter().filter(|kept| **kept).count()
         );
+        mean.add(&weights, 1.0 / f32::from(LAST_ROUNDS));
     }
-    std::fs::write(model, table::write(&weights, &alphabet, &kept)?)?;
+    std::fs::write(model, table::write(&mean, &alphabet, &kept)?)?;
     Ok(())
 }

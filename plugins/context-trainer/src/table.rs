@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use phi_context::model::{BUCKETS, BYTES, MARKS_AT, ROOM, STEP, WEIGHTS_AT};
+use phi_context::model::{
+    BYTES, GROUPS, MARK, PAIRS_AT, SHIFTS_AT, SLOTS, STEP, group, mark, slot,
+};
 use phi_context::tag::{NOTHING, TAGS, may_follow};
 
 use crate::chain::Weights;
 use crate::example::Key;
 
 /// How much less likely it is made that a token is nothing: what is missed costs more than what is hidden for nothing.
-const CAUTION: f32 = 1.2;
+const CAUTION: f32 = 1.4;
 
 pub fn write(
     weights: &Weights,
@@ -18,6 +20,11 @@ pub fn write(
     kept: &[bool],
 ) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut table = vec![0_u8; BYTES];
+    let mut put = |at: usize, bytes: &[u8]| -> Result<(), Box<dyn Error>> {
+        let room = table.get_mut(at..at + bytes.len());
+        room.ok_or("beyond the table")?.copy_from_slice(bytes);
+        Ok(())
+    };
     for (before, row) in weights.pairs.iter().enumerate() {
         for (tag, weight) in row.iter().enumerate() {
             let caution = if tag == NOTHING { CAUTION } else { 0.0 };
@@ -26,56 +33,47 @@ pub fn write(
             } else {
                 0.0
             };
-            let at = (before * TAGS + tag) * 4;
-            table
-                .get_mut(at..at + 4)
-                .ok_or("no room for pairs")?
-                .copy_from_slice(&factor.to_le_bytes());
+            put(PAIRS_AT + (before * TAGS + tag) * 4, &factor.to_le_bytes())?;
         }
     }
-    let mut buckets: Vec<Vec<(f32, Key, u32)>> = vec![Vec::new(); BUCKETS];
+    let mut groups: Vec<Vec<(Key, u32)>> = vec![Vec::new(); GROUPS];
     for (key, feature) in alphabet {
-        let at = *feature as usize;
-        if kept.get(at).is_some_and(|kept| *kept) {
-            let row = weights
-                .features
-                .get(at)
-                .ok_or("a feature without weights")?;
-            let size = row
-                .iter()
-                .fold(0.0_f32, |most, weight| most.max(weight.abs()));
-            buckets
-                .get_mut(key.0)
-                .ok_or("a bucket beyond the last")?
-                .push((size, *key, *feature));
+        if kept.get(*feature as usize).is_some_and(|kept| *kept) {
+            let group = groups.get_mut(group(*key));
+            group
+                .ok_or("a group beyond the last")?
+                .push((*key, *feature));
         }
     }
-    for (bucket, features) in buckets.iter_mut().enumerate() {
-        // Where a bucket has no room, what weighs least goes.
-        features.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (slot, (_, (_, mark), feature)) in features.iter().take(ROOM).enumerate() {
-            let slot = bucket * ROOM + slot;
-            let at = MARKS_AT + slot * 2;
-            table
-                .get_mut(at..at + 2)
-                .ok_or("no room for marks")?
-                .copy_from_slice(&mark.to_le_bytes());
-            let at = WEIGHTS_AT + slot * TAGS;
-            let row = weights
-                .features
-                .get(*feature as usize)
-                .ok_or("a feature without weights")?;
-            for (byte, weight) in table
-                .get_mut(at..at + TAGS)
-                .ok_or("no room for weights")?
-                .iter_mut()
-                .zip(row)
-            {
-                *byte = small(*weight);
-            }
+    let mut order: Vec<usize> = (0..GROUPS).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(groups.get(*at).map_or(0, Vec::len)), *at));
+    let mut is_taken = vec![false; SLOTS];
+    for at in order {
+        let features = groups.get_mut(at).ok_or("a group beyond the last")?;
+        features.sort_unstable();
+        let shift = (0..=u16::MAX)
+            .find(|shift| are_free(&is_taken, features, *shift))
+            .ok_or("no shift brings the features of a group to free slots")?;
+        put(SHIFTS_AT + at * 2, &shift.to_le_bytes())?;
+        for (key, feature) in features {
+            let slot = slot(*key, shift);
+            *is_taken.get_mut(slot).ok_or("a slot beyond the last")? = true;
+            let row = weights.features.get(*feature as usize);
+            let mut bytes = row.ok_or("a feature without weights")?.map(small);
+            bytes[MARK] = mark(*key);
+            put(slot * TAGS, &bytes)?;
         }
     }
     Ok(table)
+}
+
+/// Whether the features of a group have slots of their own with this shift.
+fn are_free(is_taken: &[bool], features: &[(Key, u32)], shift: u16) -> bool {
+    let slots = || features.iter().map(|(key, _)| slot(*key, shift));
+    slots().all(|slot| is_taken.get(slot) == Some(&false))
+        && slots()
+            .enumerate()
+            .all(|(at, slot)| !slots().take(at).any(|other| other == slot))
 }
 
 /// In whole steps.

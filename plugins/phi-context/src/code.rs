@@ -1,160 +1,80 @@
 //! What a number or a code is, by the words before it.
 
+use crate::list::words;
 use crate::token::{Token, shape};
 
 /// Tokens that are looked back.
 const REACH: usize = 6;
 
 /// Words, the kinds that they speak of, as in `lib.rs`.
-const CUES: [(usize, &[&str]); 7] = [
+const CUES: [(usize, &[u64]); 7] = [
     (
         crate::PHONE,
-        &[
-            "phone",
-            "tel",
-            "telephone",
-            "cell",
-            "mobile",
-            "call",
-            "reach",
-            "text",
-            "pager",
-            "fax",
-            "whatsapp",
-            "ph",
-            "callback",
-            "landline",
-            "teléfono",
-            "tfno",
-            "tlf",
-            "móvil",
-            "celular",
-            "contacto",
-        ],
+        words!(
+            "phone tel telephone cell mobile call reach text pager fax whatsapp ph callback landline teléfono tfno tlf \
+            móvil celular contacto"
+        ),
     ),
     (
         crate::MRN,
-        &[
-            "mrn",
-            "chart",
-            "wristband",
-            "mr",
-            "nhc",
-            "historia",
-            "hc",
-            "expediente",
-            "ficha",
-        ],
+        words!("mrn chart wristband mr nhc historia hc expediente ficha"),
     ),
     (
         crate::HEALTH_PLAN_ID,
-        &[
-            "member",
-            "policy",
-            "insurance",
-            "subscriber",
-            "plan",
-            "medicaid",
-            "medicare",
-            "group",
-            "póliza",
-            "afiliado",
-            "afiliada",
-            "cip",
-            "sip",
-            "tarjeta",
-            "seguro",
-        ],
+        words!(
+            "member policy insurance subscriber plan medicaid medicare group póliza afiliado afiliada cip sip tarjeta \
+            seguro"
+        ),
     ),
     (
         crate::ACCOUNT_NUMBER,
-        &[
-            "account", "acct", "iban", "invoice", "cuenta", "bank", "routing",
-        ],
+        words!("account acct iban invoice cuenta bank routing"),
     ),
     (
         crate::LICENSE_NUMBER,
-        &[
-            "license",
-            "licence",
-            "lic",
-            "npi",
-            "dea",
-            "cdl",
-            "dl",
-            "licencia",
-            "colegiado",
-            "registration",
-        ],
+        words!("license licence lic npi dea cdl dl licencia colegiado registration"),
     ),
     (
         crate::VEHICLE_ID,
-        &[
-            "plate",
-            "plates",
-            "vin",
-            "vehicle",
-            "tag",
-            "matrícula",
-            "placa",
-            "car",
-            "truck",
-        ],
+        words!("plate plates vin vehicle tag matrícula placa car truck"),
     ),
     (
         crate::DEVICE_ID,
-        &[
-            "serial",
-            "lot",
-            "device",
-            "sn",
-            "ser",
-            "pump",
-            "pacemaker",
-            "imei",
-            "meter",
-            "serie",
-        ],
+        words!("serial lot device sn ser pump pacemaker imei meter serie"),
     ),
 ];
 
 /// Words before what is a code of a catalog, and nobody's.
-const CATALOGS: [&str; 24] = [
-    "ndc",
-    "loinc",
-    "snomed",
-    "icd",
-    "icd10",
-    "icd9",
-    "cpt",
-    "hcpcs",
-    "rxnorm",
-    "rxcui",
-    "oid",
-    "uid",
-    "sopclassuid",
-    "rfc",
-    "iso",
-    "doi",
-    "pmid",
-    "nct",
-    "isbn",
-    "version",
-    "cvx",
-    "drg",
-    "cas",
-    "atc",
-];
+const CATALOGS: &[u64] = words!(
+    "ndc loinc snomed icd icd10 icd9 cpt hcpcs rxnorm rxcui oid uid sopclassuid rfc iso doi pmid nct isbn version cvx \
+    drg cas atc"
+);
 
 /// Characters of the shortest code.
 const LEAST: usize = 4;
 /// Words of the shortest code that has no digits: `kilo zulu niner four`.
 const LEAST_WORDS: usize = 4;
+/// What digits, letters and signs are called when somebody reads a code out, in English and Spanish.
+const SPOKEN: &[u64] = words!(
+    "zero oh one two three four five six seven eight nine ten niner eleven twelve thirteen fourteen fifteen sixteen \
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand double \
+    triple alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november \
+    oscar papa quebec romeo sierra tango uniform victor whiskey whisky xray yankee zulu dash hyphen slash dot point \
+    letter capital cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte \
+    treinta cuarenta cincuenta sesenta setenta ochenta noventa cien ciento guion letra barra"
+);
 
-/// Whether a value is long enough for a code.
-fn may_be(tokens: &[Token]) -> bool {
+/// Whether a value is long enough for a code. One of words of every day alone is read out; `anvil-saddle-winch-lever` is
+/// a name that a program made up.
+fn may_be(text: &str, tokens: &[Token]) -> bool {
     if tokens.iter().all(|token| token.shape < shape::CODE) {
-        return tokens.len() >= LEAST_WORDS;
+        let spoken = tokens.iter().filter(|token| {
+            let word = text.get(token.start..token.end).unwrap_or_default();
+            word.chars().nth(1).is_none() || SPOKEN.contains(&token.word)
+        });
+        return tokens.len() >= LEAST_WORDS
+            && (spoken.count() * 2 >= tokens.len()
+                || !tokens.iter().all(Token::is_of_the_language));
     }
     let letters: usize = tokens.iter().map(|token| token.end - token.start).sum();
     letters >= LEAST
@@ -162,17 +82,14 @@ fn may_be(tokens: &[Token]) -> bool {
 
 /// The kind of what `value` says, if it is anybody's; `before` are the tokens before it.
 pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
-    let is_catalog = |token: &Token| {
-        let word = text.get(token.start..token.end).unwrap_or_default();
-        CATALOGS.iter().any(|catalog| is_same(catalog, word))
-    };
-    if !may_be(value) || value.iter().any(is_catalog) {
+    let is_catalog = |token: &Token| CATALOGS.contains(&token.word);
+    if !may_be(text, value) || value.iter().any(is_catalog) {
         return None;
     }
     if before.iter().rev().take(REACH).any(is_catalog) {
         return None;
     }
-    if let Some(kind) = cue(text, before) {
+    if let Some(kind) = cue(before) {
         return Some(kind);
     }
     // `six one four five five five oh one nine two`
@@ -227,12 +144,10 @@ pub fn counts(text: &str, tokens: &[Token]) -> bool {
 }
 
 /// The kind that the nearest word of [`CUES`] before a value speaks of.
-pub fn cue(text: &str, before: &[Token]) -> Option<usize> {
+pub fn cue(before: &[Token]) -> Option<usize> {
     before.iter().rev().take(REACH).find_map(|token| {
-        let word = text.get(token.start..token.end).unwrap_or_default();
-        let speaks = |words: &&[&str]| words.iter().any(|cue| is_same(cue, word));
         CUES.iter()
-            .find(|(_, words)| speaks(words))
+            .find(|(_, words)| words.contains(&token.word))
             .map(|(kind, _)| *kind)
     })
 }
@@ -251,8 +166,4 @@ pub fn is_digest(value: &str) -> bool {
     value.len() >= MIN_DIGITS
         && value.bytes().all(|byte| byte.is_ascii_hexdigit())
         && value.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-fn is_same(cue: &str, word: &str) -> bool {
-    cue.chars().eq(word.chars().flat_map(char::to_lowercase))
 }

@@ -1,22 +1,31 @@
 //! Whether numbers can be a date. Where words stand beside them, the model has decided.
 
+use crate::list::words;
 use crate::token::{Token, shape};
 
 /// Words before numbers that are no date.
-const COUNTED: [&str; 12] = [
-    "version", "v", "release", "section", "chapter", "figure", "fig", "table", "retry", "page",
-    "ver", "build",
-];
+const COUNTED: &[u64] =
+    words!("version v release section chapter figure fig table retry page ver build");
+
+/// Days that come every week.
+const WEEKDAYS: &[u64] = words!(
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun \
+    lunes martes miércoles jueves viernes sábado domingo"
+);
+
+/// Whether all tokens are days of every week, which are nobody's: `Monday-Wednesday-Friday`.
+fn is_weekday(tokens: &[Token]) -> bool {
+    tokens.iter().all(|token| WEEKDAYS.contains(&token.word))
+}
 
 /// Whether the tokens may be a date finer than a year; `before` is the one before them.
 pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
-    let counts = |token: &Token| {
-        let word = text.get(token.start..token.end).unwrap_or_default();
-        COUNTED
-            .iter()
-            .any(|counted| counted.eq_ignore_ascii_case(word))
-    };
-    if before.is_some_and(counts) {
+    if before.is_some_and(|before| COUNTED.contains(&before.word)) {
+        return false;
+    }
+    // `7.4% / 57`
+    let inside = tokens.get(1..).unwrap_or_default();
+    if is_weekday(tokens) || inside.iter().any(|token| token.gap.is_share()) {
         return false;
     }
     let mut numbers = [0_u32; 4];

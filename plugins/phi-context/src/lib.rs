@@ -10,6 +10,7 @@ mod age;
 mod code;
 mod date;
 pub mod feature;
+mod list;
 pub mod model;
 mod public;
 pub mod scan;

@@ -1,225 +1,252 @@
 //! The model: a linear chain. Each feature of a token has a weight for each tag, and so has each pair of tags that follow
 //! each other. What comes out is how likely a token is to have each tag, given all of its sequence.
 
-use crate::feature::Sequence;
+use core::ops::Range;
+
+use crate::feature::{Sequence, Side};
 use crate::tag::{NOTHING, TAGS};
 
-/// Made by the trainer: pairs of tags, fingerprints, weights.
-static TABLE: &[u8] = include_bytes!("../model.bin");
+/// Made by the trainer: weights of each slot, factors of pairs of tags, shifts. A slot is never in two lines of memory.
+static TABLE: &Aligned<[u8; BYTES]> = &Aligned(*include_bytes!("../model.bin"));
 
-/// A feature is in one of so many buckets, which are looked through at once.
-pub const BUCKETS: usize = 1 << 15;
-/// Features that a bucket has room for.
-pub const ROOM: usize = 8;
+#[repr(align(64))]
+struct Aligned<T>(T);
+
+/// Features that the table has room for: each has a slot of its own.
+pub const SLOTS: usize = 192_000;
+/// Features are in so many groups; the shift of its group brings each of them to its slot.
+pub const GROUPS: usize = 1 << 15;
 /// Weights are whole numbers of this part.
 pub const STEP: f32 = 1.0 / 20.0;
 
-/// What the features of a bucket are known by. Zero is free.
-pub type Marks = [u16; ROOM];
+/// A weight for each tag; in place of that of the tag that is never used, the mark of the feature.
+pub type Weights = [u8; TAGS];
 
-const PAIRS_BYTES: usize = TAGS * TAGS * 4;
-const MARKS_BYTES: usize = BUCKETS * ROOM * 2;
+/// Where the mark of a feature is among its weights.
+pub const MARK: usize = TAGS - 1;
+/// Where the factors of pairs begin, and where the shifts.
+pub const PAIRS_AT: usize = SLOTS * TAGS;
+pub const SHIFTS_AT: usize = PAIRS_AT + TAGS * TAGS * 4;
 /// Bytes of the table.
-pub const BYTES: usize = PAIRS_BYTES + MARKS_BYTES + BUCKETS * ROOM * TAGS;
-/// Where the marks begin.
-pub const MARKS_AT: usize = PAIRS_BYTES;
-/// Where the weights begin, in the order of the marks.
-pub const WEIGHTS_AT: usize = PAIRS_BYTES + MARKS_BYTES;
+pub const BYTES: usize = SHIFTS_AT + GROUPS * 2;
 
-/// The bucket of a feature, and its mark there.
-#[allow(clippy::cast_possible_truncation, reason = "the parts that are wanted")]
-pub const fn place(feature: u64) -> (usize, u16) {
-    ((feature >> 49) as usize, (feature >> 32) as u16 | 1)
+/// The group of a feature.
+pub const fn group(feature: u64) -> usize {
+    part(feature >> 32, GROUPS)
+}
+
+/// The slot of a feature of a group with this shift.
+pub const fn slot(feature: u64, shift: u16) -> usize {
+    let moved = (feature ^ (shift as u64).wrapping_mul(0x9e37_79b1)) & 0xffff_ffff;
+    part(moved.wrapping_mul(0x85eb_ca6b) & 0xffff_ffff, SLOTS)
+}
+
+/// What a slot tells its feature by.
+#[allow(clippy::cast_possible_truncation, reason = "the part that is wanted")]
+pub const fn mark(feature: u64) -> u8 {
+    (feature >> 32) as u8
+}
+
+/// A number of 32 bits as one below `parts`.
+#[allow(clippy::cast_possible_truncation, reason = "below `parts`")]
+const fn part(number: u64, parts: usize) -> usize {
+    ((number * parts as u64) >> 32) as usize
 }
 
 /// Likelihoods of the tags of one token.
 pub type Row = [f32; TAGS];
+
+/// Sums of weights.
+type Scores = [i16; TAGS];
 
 /// The model at work on one sequence after the other.
 pub struct Chain {
     rows: Vec<Row>,
     /// Room to work in.
     alone: Vec<Row>,
+    /// Of each place of the sequence, what its word weighs for those that it is near.
+    near: Vec<Option<[&'static Weights; 2]>>,
     pairs: [Row; TAGS],
+    /// The other way round.
+    back: [Row; TAGS],
 }
 
 impl Default for Chain {
     fn default() -> Self {
+        let pairs = pairs();
         Self {
             rows: Vec::new(),
             alone: Vec::new(),
-            pairs: pairs(),
+            near: Vec::new(),
+            pairs,
+            back: core::array::from_fn(|tag| pairs.map(|row| row[tag])),
         }
     }
 }
 
 impl Chain {
     /// How likely each token is to have each tag.
-    pub fn read(&mut self, sequence: &Sequence<'_>, range: core::ops::Range<usize>) -> &[Row] {
+    pub fn read(&mut self, sequence: &Sequence, range: Range<usize>) -> &[Row] {
+        self.near.clear();
+        self.near.resize(sequence.places(), None);
         self.rows.clear();
-        self.rows.extend(range.map(|at| likely(sequence, at)));
-        // What is nothing beyond doubt divides the sequence: most tokens need no more than that.
+        for at in range {
+            let row = self.likely(sequence, at);
+            self.rows.push(row);
+        }
+        // What is nothing beyond doubt divides the sequence.
         let mut rest = self.rows.as_mut_slice();
         while let Some(from) = rest.iter().position(|row| !is_surely_nothing(row)) {
             let (_, run) = rest.split_at_mut(from);
             let end = run.iter().position(is_surely_nothing).unwrap_or(run.len());
             let (run, behind) = run.split_at_mut(end);
-            smooth(run, &self.pairs, &mut self.alone);
+            smooth(run, &self.pairs, &self.back, &mut self.alone);
             rest = behind;
         }
         &self.rows
+    }
+
+    /// How likely a token is to have each tag, but for the tags around it. The likeliest has 1.
+    fn likely(&mut self, sequence: &Sequence, at: usize) -> Row {
+        let mut scores = [0; TAGS];
+        sequence.around(at, |feature| add(&mut scores, weights(feature)));
+        for (side, place) in Sequence::near(at) {
+            // A word is near several tokens.
+            if let Some(near) = self.near.get_mut(place) {
+                let near = near.get_or_insert_with(|| {
+                    Side::BOTH.map(|side| weights(sequence.of_near(side, place)))
+                });
+                add(&mut scores, near[side as usize]);
+            }
+        }
+        scores[MARK] = i16::MIN;
+        let most = scores.iter().copied().max().unwrap_or_default();
+        scores.map(|score| power(most.saturating_sub(score)))
     }
 }
 
 /// Whether nothing around a token can make it PHI.
 fn is_surely_nothing(row: &Row) -> bool {
-    const ALL_OTHERS: f32 = 1e-4;
+    const ALL_OTHERS: f32 = 0.01;
     row[NOTHING] >= 1.0 && row.iter().sum::<f32>() - 1.0 < ALL_OTHERS
 }
 
 /// Turns the likelihoods of tokens by themselves into those in their sequence, by going forward and back.
-fn smooth(rows: &mut [Row], pairs: &[Row; TAGS], alone: &mut Vec<Row>) {
+fn smooth(rows: &mut [Row], pairs: &[Row; TAGS], back: &[Row; TAGS], alone: &mut Vec<Row>) {
     alone.clear();
     alone.extend_from_slice(rows);
-    let mut before: Option<Row> = None;
+    // A run begins as behind nothing.
+    let mut reached = pairs[NOTHING];
     for row in rows.iter_mut() {
-        let from = match before {
-            // A run begins as behind nothing.
-            None => pairs[NOTHING],
-            Some(before) => {
-                let mut reached = [0.0; TAGS];
-                for (pair, share) in pairs.iter().zip(before) {
-                    for (reached, pair) in reached.iter_mut().zip(pair) {
-                        *reached += pair * share;
-                    }
-                }
-                reached
-            }
-        };
-        for (value, from) in row.iter_mut().zip(from) {
-            *value *= from;
-        }
+        multiply(row, &reached);
         normalize(row);
-        before = Some(*row);
+        reached = through(pairs, row);
     }
     // And ends as before nothing.
-    let mut behind: Row = [0.0; TAGS];
-    for (behind, pair) in behind.iter_mut().zip(pairs) {
-        *behind = pair[NOTHING];
-    }
+    let mut behind = back[NOTHING];
     for (row, alone) in rows.iter_mut().zip(alone.iter()).rev() {
-        let mut weighed = [0.0; TAGS];
-        for ((weighed, alone), behind) in weighed.iter_mut().zip(alone).zip(behind) {
-            *weighed = alone * behind;
-        }
-        for (value, behind) in row.iter_mut().zip(behind) {
-            *value *= behind;
-        }
+        multiply(row, &behind);
         normalize(row);
-        let mut back = [0.0; TAGS];
-        for (back, pair) in back.iter_mut().zip(pairs) {
-            for (weighed, pair) in weighed.iter().zip(pair) {
-                *back += weighed * pair;
-            }
-        }
-        normalize(&mut back);
-        behind = back;
+        multiply(&mut behind, alone);
+        normalize(&mut behind);
+        behind = through(back, &behind);
     }
 }
 
+fn multiply(row: &mut Row, by: &Row) {
+    for (value, by) in row.iter_mut().zip(by) {
+        *value *= by;
+    }
+}
+
+/// What is reached from these shares.
+fn through(pairs: &[Row; TAGS], shares: &Row) -> Row {
+    let mut reached = [0.0; TAGS];
+    for (pair, share) in pairs.iter().zip(shares) {
+        for (reached, pair) in reached.iter_mut().zip(pair) {
+            *reached += pair * share;
+        }
+    }
+    reached
+}
+
 fn normalize(row: &mut Row) {
-    let sum: f32 = row.iter().sum();
-    let share = 1.0 / sum.max(f32::MIN_POSITIVE);
+    // Four sums at once.
+    let mut sums = [0.0_f32; 4];
+    for values in row.as_chunks::<4>().0 {
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum += value;
+        }
+    }
+    let share = 1.0 / sums.iter().sum::<f32>().max(f32::MIN_POSITIVE);
     for value in row {
         *value *= share;
     }
 }
 
-/// How likely a token is to have each tag, but for the tags around it. The likeliest has 1.
-fn likely(sequence: &Sequence<'_>, at: usize) -> Row {
-    let mut scores = [0_i16; TAGS];
-    sequence.each(at, |feature| {
-        if let Some(weights) = weights(feature) {
-            for (score, weight) in scores.iter_mut().zip(weights) {
-                *score += i16::from(weight.cast_signed());
-            }
-        }
-    });
-    let most = scores.iter().copied().max().unwrap_or_default();
-    let mut row = [0.0; TAGS];
-    for (value, score) in row.iter_mut().zip(scores) {
-        *value = exp(f32::from(score.saturating_sub(most)) * STEP);
+/// The weights of a feature; nothing, if it has none.
+#[inline]
+fn weights(feature: u64) -> &'static Weights {
+    const NONE: &Weights = &[0; TAGS];
+    let at = SHIFTS_AT + group(feature) * 2;
+    let shift = TABLE.0.get(at..).and_then(<[u8]>::first_chunk);
+    let at = slot(feature, shift.map_or(0, |shift| u16::from_le_bytes(*shift))) * TAGS;
+    match TABLE.0.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(weights) if weights[MARK] == mark(feature) => weights,
+        _ => NONE,
     }
-    row
 }
 
-/// The weights of a feature, if it has any.
 #[inline]
-fn weights(feature: u64) -> Option<&'static [u8; TAGS]> {
-    let (bucket, mark) = place(feature);
-    let at = MARKS_AT + bucket * ROOM * 2;
-    let bytes: &[u8; ROOM * 2] = TABLE.get(at..at + ROOM * 2)?.try_into().ok()?;
-    let (marks, _) = bytes.as_chunks::<2>();
-    let mut found = 0_u32;
-    for (slot, other) in marks.iter().enumerate() {
-        found |= u32::from(u16::from_le_bytes(*other) == mark) << slot;
+fn add(scores: &mut Scores, weights: &Weights) {
+    for (score, weight) in scores.iter_mut().zip(weights) {
+        *score += i16::from(weight.cast_signed());
     }
-    if found == 0 {
-        return None;
-    }
-    let slot = bucket * ROOM + found.trailing_zeros() as usize;
-    let at = WEIGHTS_AT + slot * TAGS;
-    TABLE.get(at..at + TAGS)?.try_into().ok()
 }
 
 /// Factors of each tag behind each tag.
 fn pairs() -> [Row; TAGS] {
     let mut pairs = [[0.0; TAGS]; TAGS];
-    let (bytes, _) = TABLE.as_chunks::<4>();
+    let bytes = TABLE.0.get(PAIRS_AT..SHIFTS_AT).unwrap_or_default();
+    let (bytes, _) = bytes.as_chunks::<4>();
     for (factor, bytes) in pairs.iter_mut().flatten().zip(bytes) {
         *factor = f32::from_le_bytes(*bytes);
     }
     pairs
 }
 
-/// e to the power of `x`, which is no more than 7, to four digits. With the same bits on every machine, because it adds
-/// and multiplies only.
-fn exp(x: f32) -> f32 {
-    /// Of 2 to the power of a part of one, from the sixth power down.
-    const SERIES: [f32; 7] = [
-        0.000_154,
-        0.001_333_4,
-        0.009_618_1,
-        0.055_504_1,
-        0.240_226_5,
-        core::f32::consts::LN_2,
-        1.0,
-    ];
-    const LOG2_E: f32 = core::f32::consts::LOG2_E;
-    let x = (x * LOG2_E).clamp(-100.0, 30.0);
-    let whole = x.floor();
-    let part = x - whole;
-    let power = SERIES.iter().fold(0.0, |sum, factor| sum * part + factor);
-    // -100 to 30.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let scale = f32::from_bits(((whole as i32 + 127) as u32) << 23);
-    power * scale
+/// e to the power of so many steps below zero.
+fn power(steps: i16) -> f32 {
+    usize::try_from(steps)
+        .ok()
+        .and_then(|steps| POWERS.get(steps))
+        .copied()
+        .unwrap_or_default()
 }
+
+/// Of each number of steps that leaves something. With the same bits on every machine, because a multiplication has.
+static POWERS: [f32; 512] = {
+    /// e to the power of one step below zero.
+    const OF_ONE: f64 = 0.951_229_424_500_714;
+    let mut powers = [1.0; 512];
+    let (mut at, mut power) = (1, 1.0);
+    while at < powers.len() {
+        power *= OF_ONE;
+        powers[at] = power as f32;
+        at += 1;
+    }
+    powers
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn powers_are_right_to_four_digits() {
-        for step in -400_i16..70 {
-            let x = f32::from(step) / 10.0;
-            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-4, "{x}");
+    fn powers_are_right() {
+        for (steps, power) in POWERS.iter().enumerate() {
+            let x = -(steps as f32) * STEP;
+            assert!((power / x.exp() - 1.0).abs() < 1e-4, "{x}");
         }
-    }
-
-    #[test]
-    fn the_table_has_its_size() {
-        assert_eq!(TABLE.len(), BYTES);
     }
 }

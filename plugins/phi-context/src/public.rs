@@ -1,96 +1,62 @@
 //! What is public: countries and states of the USA, where too many people live for them to identify anybody, and the
 //! societies of a whole country, of which everybody has heard.
 
+use phi_lexicon::Hash;
+
+use crate::list::words;
+
 /// In small letters.
-const REGIONS: &str = "
-afghanistan|albania|algeria|andorra|angola|argentina|armenia|australia|austria|azerbaijan|bahamas|bahrain|bangladesh|barbados|
-belarus|belgium|belize|benin|bhutan|bolivia|bosnia|botswana|brazil|britain|brunei|bulgaria|burkina faso|burma|burundi|cambodia|
-cameroon|canada|cape verde|chad|chile|china|colombia|congo|costa rica|croatia|cuba|cyprus|czechia|czech republic|denmark|
-djibouti|dominican republic|ecuador|egypt|el salvador|england|eritrea|estonia|eswatini|ethiopia|fiji|finland|france|gabon|gambia|
-georgia|germany|ghana|great britain|greece|grenada|guatemala|guinea|guyana|haiti|honduras|hungary|iceland|india|indonesia|iran|
-iraq|ireland|israel|italy|ivory coast|jamaica|japan|jordan|kazakhstan|kenya|korea|kosovo|kuwait|kyrgyzstan|laos|latvia|lebanon|
-lesotho|liberia|libya|liechtenstein|lithuania|luxembourg|madagascar|malawi|malaysia|maldives|mali|malta|mauritania|mauritius|
-mexico|moldova|monaco|mongolia|montenegro|morocco|mozambique|myanmar|namibia|nepal|netherlands|the netherlands|new zealand|
-nicaragua|niger|nigeria|north korea|northern ireland|norway|oman|pakistan|palestine|panama|papua new guinea|paraguay|peru|
-philippines|the philippines|poland|portugal|puerto rico|qatar|romania|russia|rwanda|samoa|saudi arabia|scotland|senegal|serbia|
-sierra leone|singapore|slovakia|slovenia|somalia|south africa|south korea|south sudan|spain|sri lanka|sudan|suriname|sweden|
-switzerland|syria|taiwan|tajikistan|tanzania|thailand|togo|tonga|trinidad|tunisia|turkey|turkmenistan|uganda|ukraine|
-united arab emirates|united kingdom|united states|uruguay|uzbekistan|vanuatu|venezuela|vietnam|wales|yemen|zambia|zimbabwe|uk|
-usa|us|u s|uae|europe|asia|africa|north america|south america|latin america|caribbean|middle east|
-alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa|kansas|
-kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada|new hampshire|
-new jersey|new mexico|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina|south dakota|
-tennessee|texas|utah|vermont|virginia|west virginia|wisconsin|wyoming|
-alemania|argelia|bélgica|brasil|españa|estados unidos|etiopía|filipinas|francia|inglaterra|irlanda|italia|japón|marruecos|méxico|
-panamá|perú|polonia|república dominicana|rumanía|rusia|senegal|suecia|suiza|turquía|ucrania|venezuela
-";
+const REGIONS: &[u64] = words!(
+    "afghanistan|albania|algeria|andorra|angola|argentina|armenia|australia|austria|azerbaijan|bahamas|bahrain|\
+    bangladesh|barbados|belarus|belgium|belize|benin|bhutan|bolivia|bosnia|botswana|brazil|britain|brunei|bulgaria|\
+    burkina faso|burma|burundi|cambodia|cameroon|canada|cape verde|chad|chile|china|colombia|congo|costa rica|\
+    croatia|cuba|cyprus|czechia|czech republic|denmark|djibouti|dominican republic|ecuador|egypt|el salvador|\
+    england|eritrea|estonia|eswatini|ethiopia|fiji|finland|france|gabon|gambia|georgia|germany|ghana|great britain|\
+    greece|grenada|guatemala|guinea|guyana|haiti|honduras|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|\
+    italy|ivory coast|jamaica|japan|jordan|kazakhstan|kenya|korea|kosovo|kuwait|kyrgyzstan|laos|latvia|lebanon|\
+    lesotho|liberia|libya|liechtenstein|lithuania|luxembourg|madagascar|malawi|malaysia|maldives|mali|malta|\
+    mauritania|mauritius|mexico|moldova|monaco|mongolia|montenegro|morocco|mozambique|myanmar|namibia|nepal|\
+    netherlands|the netherlands|new zealand|nicaragua|niger|nigeria|north korea|northern ireland|norway|oman|\
+    pakistan|palestine|panama|papua new guinea|paraguay|peru|philippines|the philippines|poland|portugal|\
+    puerto rico|qatar|romania|russia|rwanda|samoa|saudi arabia|scotland|senegal|serbia|sierra leone|singapore|\
+    slovakia|slovenia|somalia|south africa|south korea|south sudan|spain|sri lanka|sudan|suriname|sweden|\
+    switzerland|syria|taiwan|tajikistan|tanzania|thailand|togo|tonga|trinidad|tunisia|turkey|turkmenistan|uganda|\
+    ukraine|united arab emirates|united kingdom|united states|uruguay|uzbekistan|vanuatu|venezuela|vietnam|wales|\
+    yemen|zambia|zimbabwe|uk|usa|us|u s|uae|europe|asia|africa|north america|south america|latin america|caribbean|\
+    middle east|alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|\
+    illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|\
+    missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|north carolina|north dakota|ohio|oklahoma|\
+    oregon|pennsylvania|rhode island|south carolina|south dakota|tennessee|texas|utah|vermont|virginia|\
+    west virginia|wisconsin|wyoming|alemania|argelia|bélgica|brasil|españa|estados unidos|etiopía|filipinas|francia|\
+    inglaterra|irlanda|italia|japón|marruecos|méxico|panamá|perú|polonia|república dominicana|rumanía|rusia|senegal|\
+    suecia|suiza|turquía|ucrania|venezuela",
+    b'|'
+);
 
 /// Whether all of a value is the name of a region.
 pub fn is_region(value: &str) -> bool {
-    REGIONS.split(['|', '\n']).any(|region| {
-        !region.is_empty()
-            && region
-                .chars()
-                .eq(value.chars().flat_map(char::to_lowercase))
-    })
+    REGIONS.contains(&Hash::new().over(value).value())
 }
 
 /// Words that the names of societies of a country or of the world begin with.
-const WIDE: [&str; 16] = [
-    "american",
-    "british",
-    "canadian",
-    "australian",
-    "european",
-    "national",
-    "international",
-    "world",
-    "royal",
-    "global",
-    "us",
-    "u",
-    "federal",
-    "united",
-    "german",
-    "french",
-];
+const WIDE: &[u64] = words!(
+    "american british canadian australian european national international world royal global us u federal united \
+    german french"
+);
 /// And what such societies are.
-const BODIES: [&str; 24] = [
-    "association",
-    "society",
-    "societies",
-    "college",
-    "academy",
-    "foundation",
-    "agency",
-    "council",
-    "committee",
-    "federation",
-    "organization",
-    "organisation",
-    "institute",
-    "institutes",
-    "network",
-    "task",
-    "board",
-    "union",
-    "alliance",
-    "registry",
-    "collaboration",
-    "consortium",
-    "administration",
-    "service",
-];
+const BODIES: &[u64] = words!(
+    "association society societies college academy foundation agency council committee federation organization \
+    organisation institute institutes network task board union alliance registry collaboration consortium \
+    administration service"
+);
 
 /// Whether a value is the name of a society of a country: `American Diabetes Association`.
 pub fn is_body(value: &str) -> bool {
     let mut words = value
         .split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty() && !word.eq_ignore_ascii_case("the"));
-    let is_wide = words
-        .next()
-        .is_some_and(|first| WIDE.iter().any(|wide| wide.eq_ignore_ascii_case(first)));
-    is_wide && words.any(|word| BODIES.iter().any(|body| body.eq_ignore_ascii_case(word)))
+    let is_of = |list: &[u64], word: &str| list.contains(&Hash::new().over(word).value());
+    words.next().is_some_and(|first| is_of(WIDE, first)) && words.any(|word| is_of(BODIES, word))
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let before = tokens.get(..value.first)?;
     let kind = match SORTS.get(value.sort)? {
         // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
-        Sort::Code if is_alone(tokens, value) && code::cue(text, before).is_none() => return None,
+        Sort::Code if is_alone(tokens, value) && code::cue(before).is_none() => return None,
         Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
             return None;
         }

@@ -1,5 +1,6 @@
 //! Words and numbers of a text, each with what the model looks at. Signs are what stands between them.
 
+use phi_lexicon::roles::ROLES;
 use phi_lexicon::{Hash, look_up};
 
 /// One word or number.
@@ -13,6 +14,8 @@ pub struct Token {
     pub shape: u8,
     /// What the lists say about it.
     pub class: u8,
+    /// What the word does to those beside it, plus one; 0 for nothing.
+    pub role: u8,
     pub gap: Gap,
     /// Of its first three letters; of a code, of the order of its letters and digits.
     pub prefix: u64,
@@ -44,6 +47,11 @@ impl Gap {
     /// Whether a question ends here.
     pub fn is_question(self) -> bool {
         self.has(b"?")
+    }
+
+    /// Whether the number before is a share of a hundred.
+    pub fn is_share(self) -> bool {
+        self.has(b"%")
     }
 
     /// Whether two values stand on either side, and not parts of one.
@@ -124,8 +132,12 @@ impl Token {
 
     /// What is looked at most: the writing, and the lists in a few words.
     pub const fn look(&self) -> u64 {
+        /// Behind all that the lists say.
+        const ROLE: u64 = 16;
         let class = self.class;
-        let said = if class & COMMON != 0 {
+        let said = if self.role != 0 {
+            ROLE + self.role as u64
+        } else if class & COMMON != 0 {
             1
         } else if class & SURE != 0 {
             2
@@ -212,6 +224,7 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
             word,
             shape,
             class: 0,
+            role: 0,
             gap,
             prefix: 0,
             suffixes: [0; 2],
@@ -234,6 +247,9 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
         word: hash.value(),
         shape,
         class,
+        role: ROLES
+            .by_hash(hash.value())
+            .map_or(0, |role| 1 + *role as u8),
         gap,
         prefix,
         suffixes,
@@ -262,7 +278,28 @@ fn number(digits: &str) -> (u8, u64) {
 }
 
 fn written_as(word: &str) -> u8 {
-    let (mut upper, mut lower, mut digits) = (0_usize, 0_usize, 0_usize);
+    let (upper, lower, digits) = letters(word);
+    match (upper, lower, digits) {
+        (_, _, 1..) => shape::CODE,
+        (0, _, _) => shape::SMALL,
+        (1, 0, _) => shape::INITIAL,
+        (_, 0, _) => shape::UPPER,
+        (1, ..) if word.starts_with(char::is_uppercase) => shape::CAPITAL,
+        _ => shape::MIXED,
+    }
+}
+
+/// How many capitals, other letters and digits a word has.
+fn letters(word: &str) -> (usize, usize, usize) {
+    let (mut upper, mut lower, mut digits) = (0, 0, 0);
+    if word.is_ascii() {
+        for byte in word.bytes() {
+            upper += usize::from(byte.is_ascii_uppercase());
+            lower += usize::from(byte.is_ascii_lowercase());
+            digits += usize::from(byte.is_ascii_digit());
+        }
+        return (upper, lower, digits);
+    }
     for letter in word.chars() {
         if letter.is_uppercase() {
             upper += 1;
@@ -272,14 +309,7 @@ fn written_as(word: &str) -> u8 {
             lower += 1;
         }
     }
-    match (upper, lower, digits) {
-        (_, _, 1..) => shape::CODE,
-        (0, _, _) => shape::SMALL,
-        (1, 0, _) => shape::INITIAL,
-        (_, 0, _) => shape::UPPER,
-        (1, ..) if word.starts_with(char::is_uppercase) => shape::CAPITAL,
-        _ => shape::MIXED,
-    }
+    (upper, lower, digits)
 }
 
 /// Runs of letters and of digits, with how long they are.
@@ -298,25 +328,26 @@ fn pattern(code: &str) -> u64 {
     pattern << 4 | run << 1
 }
 
+/// The first letters of a word, as a number.
 fn head(word: &str, letters: usize) -> u64 {
-    let end = word
-        .char_indices()
-        .nth(letters)
-        .map_or(word.len(), |(at, _)| at);
-    Hash::new()
-        .over(word.get(..end).unwrap_or_default())
-        .value()
+    joined(word.chars().take(letters))
 }
 
+/// The last letters of a word, as a number.
 fn tail(word: &str, letters: usize) -> u64 {
-    let start = word
-        .char_indices()
-        .rev()
-        .nth(letters - 1)
-        .map_or(0, |(at, _)| at);
-    Hash::new()
-        .over(word.get(start..).unwrap_or_default())
-        .value()
+    joined(word.chars().rev().take(letters))
+}
+
+fn joined(letters: impl Iterator<Item = char>) -> u64 {
+    /// Enough for four letters of nearly all alphabets.
+    const LETTER_BITS: u32 = 16;
+    letters.fold(0, |joined, letter| {
+        let small = match letter.is_ascii() {
+            true => letter.to_ascii_lowercase(),
+            false => letter.to_lowercase().next().unwrap_or(letter),
+        };
+        joined << LETTER_BITS ^ u64::from(small)
+    })
 }
 
 #[cfg(test)]

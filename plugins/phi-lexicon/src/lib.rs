@@ -3,6 +3,8 @@
 //!
 //! It holds hashes: one unknown word in some 7,000 is taken for a known one, always the same.
 
+pub mod roles;
+
 use phi_text::label;
 
 /// The bits of a word's entry.

@@ -17,7 +17,7 @@ mod ward;
 use crate::kind::{Finding, NAME};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 use led::{Strength, behind_greeting, behind_person, introduced};
 use listed::{alone, described, listed, reversed, with_degree, with_initial};

@@ -4,7 +4,7 @@
 use crate::kind::{Finding, ORGANIZATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// Words before the one that says what it is.
 const MAX_WORDS: usize = 5;

@@ -9,7 +9,8 @@ use phi_text::text::{byte, byte_before, starts};
 use crate::kind::{ADDRESS, Finding, LOCATION, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::{Role, STATE_CODES};
+use crate::vocabulary::STATE_CODES;
+use phi_lexicon::roles::Role;
 use phi_lexicon::{Class, Hash, look_up};
 
 pub use code::find_zip;

@@ -3,7 +3,7 @@
 use phi_text::text::byte;
 
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// The tokens of one segment.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use phi_text::chunk;
 use phi_text::text::{byte, byte_before, is_word};
 
-use crate::vocabulary::{ROLES, Role};
+use phi_lexicon::roles::{ROLES, Role};
 use phi_lexicon::{Class, Hash, look_up};
 
 /// How a word is written.

@@ -4,7 +4,7 @@ use phi_text::label::Labels;
 
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
-use crate::vocabulary::{ROLES, Role};
+use phi_lexicon::roles::{ROLES, Role};
 
 /// `Parkinson's disease`, `Foley catheter`, `Guillain-Barre syndrome`.
 pub(super) fn is_eponym(sentence: &Sentence<'_>, at: usize) -> bool {

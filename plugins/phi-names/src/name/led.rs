@@ -12,7 +12,7 @@ use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 const LED_SCORE: u16 = 800;
 /// `patient Hernandez`: nobody means anybody else, not even in the definition of a tool.

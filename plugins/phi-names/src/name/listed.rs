@@ -9,7 +9,7 @@ use super::{MAX_GUESSED_WORDS, MAX_WORDS, finding, is_blocked, is_name_word, nam
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 const PAIR_SCORE: u16 = 850;
 const DEGREE_SCORE: u16 = 800;

@@ -6,7 +6,7 @@ use super::led::{DONE_WITH_DRUGS, WHO_ACTS, WHO_ELSE};
 use super::told::ends_as_findings_do;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// `Dr. Hand consulted`, `Dr. Pain will see her`: a thing that is somebody's name where something is said of it, and no
 /// word that begins a sentence.

@@ -5,7 +5,7 @@ use super::{finding, has_article, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 const PARTICLE_SCORE: u16 = 700;
 

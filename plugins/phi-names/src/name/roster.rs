@@ -9,7 +9,7 @@ use super::{finding, is_blocked, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 use phi_lexicon::{Hash, look_up};
 
 const ROSTER_SCORE: u16 = 800;

@@ -4,7 +4,7 @@ use phi_text::label::Labels;
 
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// `Wagner grade 2`, `Ballard 34`, `Forrest Ib`, `Simpson biplane`: surnames that are scales or tools too, with what a
 /// scale has behind it.

@@ -8,8 +8,8 @@ use super::{finding, is_blocked, is_name_word, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
 use chart::{is_surely_titled, may_be_no_title};
+use phi_lexicon::roles::Role;
 
 const SCORE: u16 = 900;
 

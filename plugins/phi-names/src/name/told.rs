@@ -6,7 +6,7 @@ use super::{MAX_WORDS, finding, name_end};
 use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 const TOLD_SCORE: u16 = 850;
 

@@ -6,7 +6,7 @@ use super::roster::{begins_line, ends_here};
 use super::told::{age_behind, may_be_name};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// Whether the token says which kind of place the number behind it is the number of.
 fn is_bed_word(sentence: &Sentence<'_>, token: &Token) -> bool {

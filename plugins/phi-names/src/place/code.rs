@@ -6,8 +6,8 @@ use super::{MAX_CITY_WORDS, is_behind_street, is_small_state_code, is_state_code
 use crate::kind::{Finding, LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
 use phi_lexicon::Class;
+use phi_lexicon::roles::Role;
 
 /// `VIC 3175`, `QC H7N 3X9`, `SE15 4HA`, `500018`: what stands behind cities of Australia, Canada, Britain and India,
 /// from the token on.

@@ -4,7 +4,7 @@ use super::{MAX_CITY_WORDS, is_plain_code};
 use crate::kind::{Finding, LOCATION, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// `lives in Chinle`, `a farm near Llanberis`, `Eland WI`: a place that no list has. It means something only where a
 /// person is spoken of: settings live in files too.

@@ -6,7 +6,7 @@ use phi_text::text::{byte, byte_before};
 use crate::kind::{ADDRESS, Finding, LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token, Writing};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// Words of the longest name of such a street.
 const MAX_WORDS: usize = 4;

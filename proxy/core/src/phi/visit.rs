@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use content::document_text;
+use content::{document_text, is_text};
 pub use content::looks_sealed;
 use keys::{free_key, rename};
 pub(super) use place::InDocument;
@@ -242,6 +242,12 @@ impl Walk<'_, '_> {
                     Form::Text,
                     media_type,
                 );
+                // What is between the words of other files (`MediaBox[0 0 9 9]`) is for programs, and nobody says it.
+                let origin = if is_text(media_type) {
+                    origin
+                } else {
+                    Origin::Other
+                };
                 if let Some(text) = document_text(media_type, data)
                     && let Some(changed) = self.replacement(place, origin, Form::Text, &text)
                 {

@@ -5,7 +5,7 @@ use phi_text::label::Labels;
 use super::is_name_and_no_word;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
-use crate::vocabulary::Role;
+use phi_lexicon::roles::Role;
 
 /// Whether the title may be a word of the charts that a capital follows by chance: `Severe MR. Trace TR`, `MS Contin`,
 /// `Lt Knee`, `she has ms. Gait is stable`, `Severe DR. Macula flat`, `form REV. B`.
