@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use content::{document_text, is_text};
 pub use content::looks_sealed;
+use content::{document_text, is_text};
 use keys::{free_key, rename};
 pub(super) use place::InDocument;
 pub use place::{Form, Joint, Spot};
