@@ -199,7 +199,7 @@ impl Weights {
         all.iter().map(|size| *size > least).collect()
     }
 
-    /// Adds the share of each weight of `other`: what the order of the examples did to them cancels out over some rounds.
+    /// Adds the share of each weight of `other`.
     pub fn add(&mut self, other: &Self, share: f32) {
         let rows = self.features.iter_mut().chain(&mut self.pairs);
         for (row, other) in rows.zip(other.features.iter().chain(&other.pairs)) {

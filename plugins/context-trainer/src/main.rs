@@ -20,6 +20,8 @@ use random::Random;
 
 /// How often each text is varied.
 const VARIED: usize = 3;
+/// Trainings, each from nothing; the model is their mean.
+const TRAININGS: u16 = 2;
 /// Rounds over all examples: with every feature, and with those that are kept.
 const ROUNDS: usize = 4;
 const LAST_ROUNDS: u16 = 4;
@@ -77,27 +79,32 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
         examples.len(),
         alphabet.len()
     );
-    let mut weights = chain::Weights::new(alphabet.len());
-    for round in 0..ROUNDS {
-        random.shuffle(&mut examples);
-        let loss = weights.learn(&examples, &mut random);
-        eprintln!("round {round}: {loss:.4}");
-    }
-    let kept = weights.largest(KEPT);
-    weights.keep(&kept);
-    for example in &mut examples {
-        example.keep(&kept);
-    }
+    // What the order of the examples does to the weights cancels out over some rounds and trainings.
     let mut mean = chain::Weights::new(alphabet.len());
-    for round in 0..LAST_ROUNDS {
-        random.shuffle(&mut examples);
-        let loss = weights.learn(&examples, &mut random);
-        eprintln!(
-            "with {} features, round {round}: {loss:.4}",
-            kept.iter().filter(|kept| **kept).count()
-        );
-        mean.add(&weights, 1.0 / f32::from(LAST_ROUNDS));
+    let mut kept = None;
+    for training in 0..TRAININGS {
+        let mut weights = chain::Weights::new(alphabet.len());
+        for round in 0..ROUNDS {
+            random.shuffle(&mut examples);
+            let loss = weights.learn(&examples, &mut random);
+            eprintln!("training {training}, round {round}: {loss:.4}");
+        }
+        let kept = kept.get_or_insert_with(|| weights.largest(KEPT));
+        weights.keep(kept);
+        if training == 0 {
+            for example in &mut examples {
+                example.keep(kept);
+            }
+        }
+        for round in 0..LAST_ROUNDS {
+            random.shuffle(&mut examples);
+            let loss = weights.learn(&examples, &mut random);
+            eprintln!("training {training}, last round {round}: {loss:.4}");
+            mean.add(&weights, 1.0 / f32::from(TRAININGS * LAST_ROUNDS));
+        }
     }
+    let kept = kept.unwrap_or_default();
+    eprintln!("{} features", kept.iter().filter(|kept| **kept).count());
     std::fs::write(model, table::write(&mean, &alphabet, &kept)?)?;
     Ok(())
 }
