@@ -18,6 +18,7 @@ on_both_engines! {
 on_sqlite! {
     what_cannot_be_is_a_result_with_its_conflicts,
     a_row_quotes_no_phi_of_a_spec,
+    a_row_of_many_conflicts_quotes_no_phi_either,
     the_same_spec_gets_the_same_answer_in_any_order,
     a_call_beyond_the_limit_is_audited,
     other_scopes_are_refused_without_a_solve,
@@ -179,6 +180,33 @@ async fn a_row_quotes_no_phi_of_a_spec(world: &World) {
         json!(["coverage:Patient [NAME_1], SSN [SSN_1]"])
     );
     assert_eq!(details["spec_sha256"], digest(&spec));
+}
+
+async fn a_row_of_many_conflicts_quotes_no_phi_either(world: &World) {
+    let organization = world.organization();
+    let mut spec = roster();
+    let ids = (0..1_500).map(|number| {
+        let id = format!("slot {number} of ward {}", "x".repeat(200));
+        id.get(..180).unwrap().to_owned()
+    });
+    let mut ids: Vec<String> = ids.collect();
+    ids[1_000] = "Patient Thomas Vandermeer, SSN 534-57-4715".to_owned();
+    let mut slot = spec["slots"][1].clone();
+    slot["requirements"][0]["count"] = json!(4);
+    let slots = ids.iter().map(|id| {
+        slot["id"] = json!(id);
+        slot.clone()
+    });
+    spec["slots"] = slots.collect();
+    let answer = solve(world, &organization, &spec).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let (_, details) = row(world, &answer).await;
+    let booked = details["conflict_ids"].as_array().unwrap();
+    assert_eq!(booked.len(), ids.len());
+    let last = format!("coverage:{}", ids.last().unwrap());
+    for id in ["coverage:Patient [NAME_1], SSN [SSN_1]", &last] {
+        assert!(booked.contains(&json!(id)), "{id}");
+    }
 }
 
 async fn the_same_spec_gets_the_same_answer_in_any_order(world: &World) {
