@@ -149,6 +149,8 @@ async fn settling_at_once_from_many_sides_books_once(db: TestDb) {
 async fn whoever_leaves_while_opening_knows_whether_it_may_stand(db: TestDb) {
     let store = db.open().await;
     let org = fixture::organization(&store).await.organization_id;
+    // The first of a cycle is opened in two steps.
+    open(&store, &org, "req_0", 100).await;
     let (intent, hold) = (
         fixture::intent(&org, "req_1"),
         fixture::hold(&org, "req_1", 100),
