@@ -21,7 +21,7 @@ use random::Random;
 /// How often each text is varied.
 const VARIED: usize = 3;
 /// Trainings, each from nothing; the model is their mean.
-const TRAININGS: u16 = 2;
+const TRAININGS: u16 = 3;
 /// Rounds over all examples: with every feature, and with those that are kept.
 const ROUNDS: usize = 4;
 const LAST_ROUNDS: u16 = 4;

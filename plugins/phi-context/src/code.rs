@@ -50,6 +50,9 @@ const CATALOGS: &[u64] = words!(
     drg cas atc"
 );
 
+/// What ids of calls and replies begin with: programs make them up, in conversations about conversations too.
+const CALLS: &[u64] = words!("toolu chatcmpl tooluse");
+
 /// Characters of the shortest code.
 const LEAST: usize = 4;
 /// Words of the shortest code that has no digits: `kilo zulu niner four`.
@@ -76,13 +79,24 @@ fn may_be(text: &str, tokens: &[Token]) -> bool {
             && (spoken.count() * 2 >= tokens.len()
                 || !tokens.iter().all(Token::is_of_the_language));
     }
+    if let [token] = tokens
+        && is_variable(text.get(token.start..token.end).unwrap_or_default())
+    {
+        return false;
+    }
     let letters: usize = tokens.iter().map(|token| token.end - token.start).sum();
     letters >= LEAST
 }
 
+/// Whether a program calls something so: `dev2`, one digit behind small letters.
+fn is_variable(word: &str) -> bool {
+    let letters = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    letters.len() + 1 == word.len() && letters.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
 /// The kind of what `value` says, if it is anybody's; `before` are the tokens before it.
 pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
-    let is_catalog = |token: &Token| CATALOGS.contains(&token.word);
+    let is_catalog = |token: &Token| CATALOGS.contains(&token.word) || CALLS.contains(&token.word);
     if !may_be(text, value) || value.iter().any(is_catalog) {
         return None;
     }

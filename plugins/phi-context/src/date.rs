@@ -7,17 +7,6 @@ use crate::token::{Token, shape};
 const COUNTED: &[u64] =
     words!("version v release section chapter figure fig table retry page ver build");
 
-/// Days that come every week.
-const WEEKDAYS: &[u64] = words!(
-    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun \
-    lunes martes miércoles jueves viernes sábado domingo"
-);
-
-/// Whether all tokens are days of every week, which are nobody's: `Monday-Wednesday-Friday`.
-fn is_weekday(tokens: &[Token]) -> bool {
-    tokens.iter().all(|token| WEEKDAYS.contains(&token.word))
-}
-
 /// Whether the tokens may be a date finer than a year; `before` is the one before them.
 pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
@@ -25,7 +14,7 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     }
     // `7.4% / 57`
     let inside = tokens.get(1..).unwrap_or_default();
-    if is_weekday(tokens) || inside.iter().any(|token| token.gap.is_share()) {
+    if inside.iter().any(|token| token.gap.is_share()) {
         return false;
     }
     let mut numbers = [0_u32; 4];
