@@ -364,10 +364,19 @@ fn ends_line(sentence: &Sentence<'_>, at: usize) -> bool {
 pub(super) fn introduced(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let token = sentence.token(at)?;
     let before = sentence.before(at)?;
-    if is_blocked(token) || !ends_introduction(before.text(sentence.text).as_bytes()) {
+    if !ends_introduction(before.text(sentence.text).as_bytes()) {
         return None;
     }
     let head = sentence.text.get(..token.start)?.trim_end();
+    // Whose name it is tells `Will` from what somebody will do.
+    let is_given = token.shape == Shape::Capital
+        && token.class.is_given()
+        && ["my", "his", "her", "their"]
+            .iter()
+            .any(|whose| ends_with(head, &format!("{whose} name is")));
+    if is_blocked(token) && !is_given {
+        return None;
+    }
     let is_introduced = [
         "name is",
         "name's",

@@ -30,6 +30,14 @@ fn names_behind_titles_and_labels() {
         ("Hi Jane, thank you", &["NAME:Jane"]),
         ("my name is Thandiwe", &["NAME:Thandiwe"]),
         (
+            "Her name is Hope and she hopes for the best.",
+            &["NAME:Hope"],
+        ),
+        (
+            "His name is Will, and he said that he will come.",
+            &["NAME:Will"],
+        ),
+        (
             "Electronically signed by Priya Raghunathan, MD",
             &["NAME:Priya Raghunathan"],
         ),
