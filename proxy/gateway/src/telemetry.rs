@@ -102,8 +102,9 @@ pub(crate) fn start(configuration: &Telemetry) -> anyhow::Result<Exporter> {
 fn hear_libraries() -> anyhow::Result<()> {
     static LIBRARIES: LazyLock<Libraries> = LazyLock::new(Libraries::new);
     log::set_logger(&*LIBRARIES).map_err(|error| anyhow!("{error}"))?;
-    // Whatever no filter of ours lets pass is not even put together.
-    log::set_max_level(LevelFilter::current().as_log());
+    // Whatever no filter of ours lets pass is not even put together. Nor are the steps of libraries, whatever filter wants
+    // to see ours: each word that a guest is given has some, within the time that it has.
+    log::set_max_level(LevelFilter::current().as_log().min(log::LevelFilter::Debug));
     Ok(())
 }
 
