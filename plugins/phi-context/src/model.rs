@@ -85,10 +85,12 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// How likely each token is to have each tag.
+    /// How likely each token of a part is to have each tag. A sequence is read from its first part on.
     pub fn read(&mut self, sequence: &Sequence, range: Range<usize>) -> &[Row] {
-        self.near.clear();
-        self.near.resize(sequence.places(), None);
+        if range.start == 0 {
+            self.near.clear();
+            self.near.resize(sequence.places(), None);
+        }
         self.rows.clear();
         for at in range {
             let row = self.likely(sequence, at);

@@ -371,9 +371,11 @@ fn kind(root: &Value, read: &mut Fields, said: &mut Fields) -> Result<(), Unsaya
     }
 }
 
-/// The type that the words of a schema speak of.
+/// The type that the words of a schema speak of, unless its values are listed.
 fn implied(read: &Fields) -> Option<&'static str> {
-    if read.contains_key("properties") {
+    if read.contains_key("enum") || read.contains_key("const") {
+        None
+    } else if read.contains_key("properties") {
         Some("object")
     } else if read.contains_key("items") {
         Some("array")

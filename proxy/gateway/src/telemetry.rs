@@ -171,6 +171,9 @@ impl Libraries {
         {
             return false;
         }
+        if record.level() > log::Level::Warn {
+            return true;
+        }
         let mut last = self.accepting.lock();
         let is_due = last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES);
         if is_due {
@@ -275,6 +278,10 @@ mod tests {
                     log::Log::log(&libraries, &record.args(format_args!("{message}")).build());
                 };
                 listening(&format!("{} error from 6666", svc_edge::OF_A_STRANGER));
+                // What is said of every connection takes nobody's place.
+                let mut record = log::Record::builder();
+                let record = record.level(log::Level::Debug).target(svc_edge::ACCEPTING);
+                log::Log::log(&libraries, &record.args(format_args!("new event!")).build());
                 listening("Accept() failed: 7777");
                 // Not again within the same second.
                 listening("Accept() failed: 8888");

@@ -84,7 +84,10 @@ BEGIN
         IF NOT denied AND name IS NOT NULL THEN
             -- By a clock that was set back since. Whoever is alive extends them in time.
             UPDATE limit_slots SET lease_until = now_us + lease_us
-                WHERE bucket = name AND lease_until > now_us + 2 * lease_us;
+                WHERE id IN (
+                    SELECT id FROM limit_slots WHERE bucket = name AND lease_until > now_us + 2 * lease_us
+                    FOR UPDATE SKIP LOCKED
+                );
             DELETE FROM limit_slots WHERE bucket = name AND lease_until <= now_us;
             SELECT COUNT(*) INTO in_flight FROM limit_slots WHERE bucket = name;
             IF in_flight < slot_limits[request] THEN

@@ -71,7 +71,7 @@ async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {
             world,
             &organization,
             &DENY,
-            "Blue Falcon\n\nred-kite 7\nblue falcon\n"
+            "Blue Folder\n\ntest-doc 7\nblue folder\n"
         ),
         "2 listed, 2 in all\n"
     );
@@ -79,7 +79,7 @@ async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {
         list(world, &organization, &ALLOW, "Lakeside General Hospital"),
         "1 listed, 3 in all\n"
     );
-    let text = "the blue falcon file went from Lakeside General Hospital to Mercy General Hospital, RED_KITE-7";
+    let text = "the blue folder file went from Lakeside General Hospital to Mercy General Hospital, TEST_DOC-7";
     let seen = sent(world, &organization, text).await;
     assert!(
         seen.contains("the [OTHER_ID_1] file went from Lakeside General Hospital to [ORGANIZATION_1], [OTHER_ID_2]"),
@@ -88,7 +88,7 @@ async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {
     // Another organization has lists of its own.
     let seen = sent(world, &world.organization(), text).await;
     assert!(
-        seen.contains("the blue falcon file went from [ORGANIZATION_1] to"),
+        seen.contains("the blue folder file went from [ORGANIZATION_1] to"),
         "{seen}"
     );
 
@@ -134,9 +134,9 @@ async fn what_is_denied_goes_and_what_is_allowed_stays(world: &World) {
 
 async fn a_change_of_the_lists_is_taken_up(world: &World) {
     let organization = world.organization();
-    let text = "the blue falcon file";
+    let text = "the blue folder file";
     assert!(sent(world, &organization, text).await.contains(text));
-    list(world, &organization, &DENY, "blue falcon");
+    list(world, &organization, &DENY, "blue folder");
     eventually("the denied value goes", async || {
         let seen = sent(world, &organization, text).await;
         seen.contains("the [OTHER_ID_1] file").then_some(())
@@ -165,17 +165,17 @@ async fn a_denied_value_refuses_where_phi_refuses(world: &World) {
     let blocking = world.organization_with(&["--phi-mode", "block"]);
     let redacting = world.organization();
     for organization in [&blocking, &redacting] {
-        list(world, organization, &DENY, "Blue Falcon");
+        list(world, organization, &DENY, "Blue Folder");
     }
     let mark = mark();
-    let body = json!({"message": format!("{mark} blue falcon")});
+    let body = json!({"message": format!("{mark} blue folder")});
     let error = expect(
         &world.gateway.chat(&blocking.key, body).await,
         "PHI_BLOCKED",
         None,
     );
     assert_eq!(error["details"]["counts"], json!({"OTHER_ID": 1}));
-    let tools = json!([{"name": "look", "description": "Looks up blue falcon", "input_schema": {"type": "object"}}]);
+    let tools = json!([{"name": "look", "description": "Looks up blue folder", "input_schema": {"type": "object"}}]);
     let body = json!({"message": mark, "tools": tools});
     let answer = world.gateway.chat(&redacting.key, body).await;
     expect(&answer, "PHI_IN_TOOL_SCHEMA", Some("tools[0]/description"));
@@ -206,14 +206,14 @@ async fn what_cannot_be_listed_is_refused_by_its_line(world: &World) {
         let said = program::text(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
         assert!(said.contains(expected), "{arguments:?}: {said}");
-        assert!(!said.contains("falcon"), "{said}");
+        assert!(!said.contains("folder"), "{said}");
     };
-    refused(&ALLOW, "blue falcon\nx-1\n", "line 2");
-    refused(&ALLOW, &format!("{}falcon", "x".repeat(200)), "line 1");
+    refused(&ALLOW, "blue folder\nx-1\n", "line 2");
+    refused(&ALLOW, &format!("{}folder", "x".repeat(200)), "line 1");
     refused(&ALLOW, "\n", "no value");
     refused(
         &["add", "--list", "deny", "--kind", "NAMES"],
-        "blue falcon",
+        "blue folder",
         "unknown kind NAMES",
     );
     refused(&["remove", "--id", "12"], "", "--id is not an id");
@@ -221,7 +221,7 @@ async fn what_cannot_be_listed_is_refused_by_its_line(world: &World) {
         id: "org_01M7YT30ARKHN4SPHGEK4YVZTP".to_owned(),
         ..organization.clone()
     };
-    let output = command(world, &nobody, &ALLOW, "blue falcon");
+    let output = command(world, &nobody, &ALLOW, "blue folder");
     assert!(program::text(&output.stderr).contains("there is no organization"));
     assert_eq!(list(world, &organization, &["show"], ""), "");
 }

@@ -1,7 +1,7 @@
 //! Patterns of texts, of which kind A's grammars have a part.
 
 /// Whether a pattern has only what a grammar can be made of: no look around, no reference back, no edge of a word, and
-/// no repetition of unknown size.
+/// no repetition with a least number and no greatest.
 pub(super) fn is_plain_pattern(pattern: &str) -> bool {
     let bytes = pattern.as_bytes();
     let mut at = 0;

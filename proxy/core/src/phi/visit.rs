@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
+use content::document_text;
 pub use content::looks_sealed;
-use content::{document_text, is_text};
 use keys::{free_key, rename};
 pub(super) use place::InDocument;
 pub use place::{Form, Joint, Spot};
@@ -242,11 +242,11 @@ impl Walk<'_, '_> {
                     Form::Text,
                     media_type,
                 );
-                // What is between the words of other files (`MediaBox[0 0 9 9]`) is for programs, and nobody says it.
-                let origin = if is_text(media_type) {
-                    origin
-                } else {
+                // What is between the words of such a file (`MediaBox[0 0 9 9]`) is for programs, and nobody says it.
+                let origin = if media_type.eq_ignore_ascii_case("application/pdf") {
                     Origin::Other
+                } else {
+                    origin
                 };
                 if let Some(text) = document_text(media_type, data)
                     && let Some(changed) = self.replacement(place, origin, Form::Text, &text)

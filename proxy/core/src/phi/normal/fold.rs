@@ -134,6 +134,7 @@ const fn is_left_out(letter: char) -> bool {
 /// Where a character that is left out may stand.
 const fn place_of(unseen: char) -> Unseen {
     match unseen {
+        char::REPLACEMENT_CHARACTER => Unseen::Lost,
         '\u{ad}'
         | '\u{34f}'
         | '\u{200c}'

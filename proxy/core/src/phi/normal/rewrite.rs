@@ -22,6 +22,8 @@ pub(super) struct Joint {
 /// What no reader sees, by where it may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unseen {
+    /// In the place of a character that nobody could read: anything may have stood there.
+    Lost,
     /// Between words: a space without a width, a mark of direction, a control.
     Between,
     /// Inside words of some script, or of any: joiners, selectors, the soft hyphen.

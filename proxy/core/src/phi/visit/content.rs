@@ -20,14 +20,10 @@ pub(super) fn document_text<'d>(media_type: &str, data: &'d [u8]) -> Option<Cow<
         let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
         return Some(Cow::Owned(String::from_utf16_lossy(&units)));
     }
-    is_text(media_type).then(|| Cow::Owned(data.iter().copied().map(char::from).collect()))
-}
-
-/// Whether a document is for people as it stands.
-pub(super) fn is_text(media_type: &str) -> bool {
-    media_type
+    let says_text = media_type
         .get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case("text/"))
+        .is_some_and(|start| start.eq_ignore_ascii_case("text/"));
+    says_text.then(|| Cow::Owned(data.iter().copied().map(char::from).collect()))
 }
 
 /// Shortest text, in bytes, that is taken for sealed: no seal is shorter, and words without a break are.
