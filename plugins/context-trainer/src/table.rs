@@ -12,7 +12,7 @@ use crate::chain::Weights;
 use crate::example::Key;
 
 /// How much less likely it is made that a token is nothing: what is missed costs more than what is hidden for nothing.
-const CAUTION: f32 = 1.5;
+const CAUTION: f32 = 1.4;
 
 pub fn write(
     weights: &Weights,

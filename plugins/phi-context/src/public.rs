@@ -4,6 +4,7 @@
 use phi_lexicon::Hash;
 
 use crate::list::words;
+use crate::token::Token;
 
 /// In small letters.
 const REGIONS: &[u64] = words!(
@@ -36,6 +37,19 @@ const REGIONS: &[u64] = words!(
 /// Whether all of a value is the name of a region.
 pub fn is_region(value: &str) -> bool {
     REGIONS.contains(&Hash::new().over(value).value())
+}
+
+/// How many there are.
+const AMOUNTS: &[u64] = words!(
+    "many some several few most all both other others such more any every each different various muchos muchas varios varias \
+    algunos algunas todos todas otros otras"
+);
+
+/// Whether a value only says how many of something there are: `many places`.
+pub fn is_amount(tokens: &[Token]) -> bool {
+    tokens
+        .first()
+        .is_some_and(|first| AMOUNTS.contains(&first.word))
 }
 
 /// Words that the names of societies of a country or of the world begin with.

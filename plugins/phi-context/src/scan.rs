@@ -169,6 +169,9 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
         Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
             return None;
         }
+        Sort::Location | Sort::Name if of.iter().all(Token::is_plain) || public::is_amount(of) => {
+            return None;
+        }
         Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
         Sort::Organization if public::is_body(text.get(start..end)?) => return None,
         sort => crate::kind_of(*sort),

@@ -130,6 +130,13 @@ impl Token {
         self.class & (WORD | COMMON) != 0 && self.end - self.start > 1
     }
 
+    /// Whether it is one of the words that are used most, in small letters, and nobody's and no place's name.
+    pub const fn is_plain(&self) -> bool {
+        self.shape == shape::SMALL
+            && self.class & COMMON != 0
+            && self.class & (GIVEN | SURNAME | CITY) == 0
+    }
+
     /// What is looked at most: the writing, and the lists in a few words.
     pub const fn look(&self) -> u64 {
         /// Behind all that the lists say.
