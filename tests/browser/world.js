@@ -27,11 +27,12 @@ export async function browser() {
   return chromium.launch({ executablePath, args, timeout: PATIENCE_MS });
 }
 
+// Each file of tests is a process of its own, before the same gateway.
 let owners = 0;
 
 /** A fresh organization: its ids, an API key, its owner's address and the link to set a password with. */
 export function organization(...options) {
-  const email = `owner-${owners++}@clinic.example`;
+  const email = `owner-${process.pid}-${owners++}@clinic.example`;
   const command = ["admin", "bootstrap", "--json", "--features", "integrations", "--email", email, ...options];
   return { email, ...JSON.parse(execFileSync(process.env.SDK_PROGRAM, command, { encoding: "utf8" })) };
 }
