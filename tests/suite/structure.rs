@@ -180,11 +180,8 @@ fn nothing_names_a_machine() {
             let mut found = Vec::new();
             walk(&program::repository().join(folder), ending, &mut found);
             for (file, text) in found {
-                // What people say to a model names machines too, none of ours.
-                let folder = file.parent();
-                if folder.is_some_and(|folder| folder.ends_with("context-trainer/texts")) {
-                    continue;
-                }
+                // Of labeled texts: the home of whoever is marked in them, and nobody has lived there.
+                let text = text.replace(&[paths[2].as_str(), "\u{27e6}"].concat(), "");
                 let named = paths.iter().find(|path| text.contains(path.as_str()));
                 assert!(named.is_none(), "{named:?} in {}", file.display());
             }
