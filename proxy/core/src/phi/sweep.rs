@@ -32,6 +32,10 @@ const BYTES_PER_MENTION: usize = 4;
 /// With the bound above, 4 per byte of text: some 20 ms for a megabyte.
 const OCCURRENCES_PER_MENTION: usize = 16;
 
+/// Letters and digits of the shortest word that is looked for letter for letter. With what stands between two words, no
+/// text has more of them than [`MIN_MENTIONS`] and [`BYTES_PER_MENTION`] allow.
+const SHORT_MIN_CHARS: usize = 3;
+
 /// Adds every further mention of the values of `findings` and `map` but the allowed ones, and takes placeholders out
 /// of what was found. The result is what is refused, or replaced.
 ///
@@ -63,8 +67,7 @@ pub(super) fn sweep_known(
     swept(scan, findings, map, known, &Allowed::default())
 }
 
-/// Which of these values a request mentions outside of its system prompt: kinds, and values in the spelling of
-/// [`Kind::normal`].
+/// Which of these values a request mentions outside of its system prompt: kinds, and values as [`said_form`] has them.
 ///
 /// # Errors
 /// As [`sweep`].
@@ -72,18 +75,41 @@ pub(super) fn mentioned<'v>(
     scan: &TextScan,
     values: impl Iterator<Item = (&'v Kind, &'v str)>,
 ) -> Result<HashSet<(Kind, String)>, TooManyMentions> {
-    let known = Known::of(values)?;
+    let (short, long): (Vec<_>, Vec<_>) = values.partition(|(kind, value)| is_short(kind, value));
     let mut claims = Vec::new();
-    known.find_words(scan, &mut claims)?;
-    known.find_digits(scan, &mut claims);
+    for known in [Known::of(long.into_iter())?, Known::of_words(short)?] {
+        known.find_words(scan, &mut claims)?;
+        known.find_digits(scan, &mut claims);
+    }
     let (text, _) = scan.reading();
     let said = claims.into_iter().filter_map(|claim| {
         let segment = scan.segments().get(scan.segment_at(claim.start))?;
         let value = text.get(claim.reads?)?;
         let is_operators = segment.origin == Origin::SystemPrompt;
-        (!is_operators).then(|| (claim.kind.clone(), claim.kind.normal(value)))
+        (!is_operators).then(|| {
+            let form = said_form(&claim.kind, value);
+            (claim.kind, form)
+        })
     });
     Ok(said.collect())
+}
+
+/// The form in which a value of a reply and what the caller has said are equal: that of [`Kind::normal`], and every
+/// letter as it stands where the value is short.
+pub(super) fn said_form(kind: &Kind, value: &str) -> String {
+    if is_short(kind, value) {
+        value.to_owned()
+    } else {
+        kind.normal(value)
+    }
+}
+
+/// Whether a value is a word too short to be looked for everywhere: the caller has said it where it stands letter for
+/// letter. Numbers that short stand in texts for something else.
+pub(super) fn is_short(kind: &Kind, value: &str) -> bool {
+    !is_sought(kind, value)
+        && value.contains(char::is_alphabetic)
+        && alphanumeric_chars(value) >= SHORT_MIN_CHARS
 }
 
 fn swept(
@@ -159,18 +185,30 @@ impl Known {
     pub(super) fn of<'v>(
         values: impl Iterator<Item = (&'v Kind, &'v str)>,
     ) -> Result<Self, TooManyMentions> {
-        let mut words: Vec<(Kind, String)> = Vec::new();
         let mut digits = HashMap::new();
+        let mut written = Vec::new();
+        for (kind, value) in values.filter(|(kind, value)| is_sought(kind, value)) {
+            match number(kind, value) {
+                Some(normal) => {
+                    digits.entry(normal).or_insert_with(|| kind.clone());
+                }
+                None => written.push((kind, value)),
+            }
+        }
+        Ok(Self {
+            digits,
+            ..Self::of_words(written)?
+        })
+    }
+
+    /// As [`Self::of`], for values that are looked for as they are written, however short they are.
+    fn of_words<'v>(
+        values: impl IntoIterator<Item = (&'v Kind, &'v str)>,
+    ) -> Result<Self, TooManyMentions> {
+        let mut words: Vec<(Kind, String)> = Vec::new();
         // Spellings that differ in case only are found by one pattern; one that begins small finds most.
         let mut spellings: HashMap<(&Kind, String), usize> = HashMap::new();
         for (kind, value) in values {
-            if !is_sought(kind, value) {
-                continue;
-            }
-            if let Some(normal) = number(kind, value) {
-                digits.entry(normal).or_insert_with(|| kind.clone());
-                continue;
-            }
             let next = words.len();
             let at = *spellings
                 .entry((kind, value.to_ascii_lowercase()))
@@ -195,7 +233,7 @@ impl Known {
         Ok(Self {
             words,
             automaton,
-            digits,
+            digits: HashMap::new(),
         })
     }
 
@@ -256,8 +294,12 @@ impl Known {
 
 /// Whether further mentions of a value are looked for.
 fn is_sought(kind: &Kind, value: &str) -> bool {
-    let chars = value.chars().filter(|c| c.is_alphanumeric()).count();
-    kind.sweep_min_chars().is_some_and(|least| chars >= least)
+    kind.sweep_min_chars()
+        .is_some_and(|least| alphanumeric_chars(value) >= least)
+}
+
+fn alphanumeric_chars(value: &str) -> usize {
+    value.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
 /// The digits of a value that is found by them alone.
@@ -295,12 +337,16 @@ impl Words {
     /// Whether [`mentioned`] could find a value in the text. A mention stands alone, so that its words, or the groups of
     /// its digits, are words of the text.
     pub(super) fn may_hold(&self, kind: &Kind, value: &str) -> bool {
-        is_sought(kind, value)
-            && match number(kind, value) {
-                // With a country code, or without.
-                Some(digits) => self.may_group(&digits) || self.may_group(&format!("1{digits}")),
-                None => words_of(&value.to_ascii_lowercase()).all(|word| self.has(word)),
-            }
+        let digits = match is_sought(kind, value) {
+            true => number(kind, value),
+            false if is_short(kind, value) => None,
+            false => return false,
+        };
+        match digits {
+            // With a country code, or without.
+            Some(digits) => self.may_group(&digits) || self.may_group(&format!("1{digits}")),
+            None => words_of(&value.to_ascii_lowercase()).all(|word| self.has(word)),
+        }
     }
 
     fn has(&self, word: &str) -> bool {

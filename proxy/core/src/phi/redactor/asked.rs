@@ -9,7 +9,7 @@ use crate::phi::Origin;
 use crate::phi::kind::Kind;
 use crate::phi::merge::Finding;
 use crate::phi::scan::TextScan;
-use crate::phi::sweep::{TooManyMentions, Words, mentioned};
+use crate::phi::sweep::{TooManyMentions, Words, is_short, mentioned, said_form};
 
 /// What is known of a request as the provider got it. Holds content.
 pub(super) struct Asked {
@@ -24,12 +24,12 @@ struct Request {
     text: OnceLock<(TextScan, Words)>,
 }
 
-/// A value of the reply, as it is looked for in the request and in the spelling of [`Kind::normal`].
+/// A value of the reply, as it is looked for in the request and as [`said_form`] has it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Sought {
     kind: Kind,
     value: String,
-    normal: String,
+    form: String,
 }
 
 /// Values of a reply that are looked for in its request: work that grows with the request, for a thread that may be
@@ -114,7 +114,7 @@ impl Inquiry {
             values.filter(|(kind, value)| words.may_hold(kind, value)),
         )?;
         let answers = self.values.into_iter().map(|sought| {
-            let is_said = said.contains(&(sought.kind.clone(), sought.normal.clone()));
+            let is_said = said.contains(&(sought.kind.clone(), sought.form.clone()));
             (sought, is_said)
         });
         Ok(Answer(answers.collect()))
@@ -129,8 +129,8 @@ impl Sought {
         let is_argument = segment.is_some_and(|segment| segment.origin == Origin::ToolArguments);
         Self {
             kind: finding.kind.clone(),
-            normal: finding.kind.normal(value),
-            value: if is_argument {
+            form: said_form(&finding.kind, value),
+            value: if is_argument && !is_short(&finding.kind, value) {
                 value.to_lowercase()
             } else {
                 value.to_owned()
