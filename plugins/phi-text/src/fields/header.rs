@@ -35,6 +35,9 @@ impl Labels {
                 return None;
             }
         }
+        if is_list(text, cells.get(..count).unwrap_or_default()) {
+            return None;
+        }
         // Before the first and behind the last separator a line of Markdown has nothing.
         let edges = [0, count.saturating_sub(1)];
         let empty = edges
@@ -68,6 +71,15 @@ fn is_column(label: &[u8]) -> bool {
         && label
             .iter()
             .all(|byte| is_word(*byte) || b" _-.#/:()[]@%'?+&".contains(byte))
+}
+
+/// Whether only the first cell has a label of its own: `Surgeon: Ann Poe, MD` is one label with a list behind it.
+fn is_list(text: &[u8], cells: &[(usize, usize)]) -> bool {
+    let mut have_labels = cells.iter().map(|(start, end)| {
+        let cell = text.get(*start..*end).unwrap_or_default();
+        cell.windows(2).any(|pair| pair == b": ")
+    });
+    have_labels.next() == Some(true) && !have_labels.any(|has_label| has_label)
 }
 
 /// As [`super::trimmed`], also without the stars of bold words.

@@ -184,6 +184,9 @@ fn tables_as_they_are_printed() {
     ] {
         assert_eq!(fields(text), Vec::<String>::new(), "{text}");
     }
+    let lists = fields("Surgeon: Ann Poe, MD\nAssistant: Bo Lee, PA-C");
+    assert!(!lists.contains(&"MD=PA-C".to_owned()), "{lists:?}");
+    sees("Name: first, Name: last\nAnn, Poe", &["Name: last=Poe"]);
     let pairs = "<tr><td>Patient</td><td>Ann</td></tr><tr><td>Nurse</td><td>Bea</td></tr>";
     assert!(!fields(pairs).contains(&"Patient=Nurse".to_owned()));
 }

@@ -22,6 +22,8 @@ pub(crate) enum Part {
     HeldOut,
     /// Written by people who knew neither the detectors nor their texts.
     Independent,
+    /// Written so too, when the detectors were done: nothing was chosen by them.
+    Fresh,
 }
 
 impl Part {
@@ -30,6 +32,7 @@ impl Part {
             Self::Seen => "seen",
             Self::HeldOut => "held-out",
             Self::Independent => "independent",
+            Self::Fresh => "fresh",
         }
     }
 }
@@ -99,8 +102,14 @@ pub(crate) fn all(count: usize) -> Vec<Labelled> {
 }
 
 /// What others wrote: `⟦KIND|value⟧` marks what is PHI.
-pub(crate) fn independent() -> Vec<Labelled> {
-    let texts = parts("independent").into_iter().map(|(head, body)| {
+pub(crate) fn of_others() -> Vec<Labelled> {
+    let parts = [Part::Independent, Part::Fresh].map(written);
+    parts.into_iter().flatten().collect()
+}
+
+/// The texts in the folder of a part.
+fn written(part: Part) -> Vec<Labelled> {
+    let texts = parts(part.name()).into_iter().map(|(head, body)| {
         let mut text = String::new();
         let mut values = Vec::new();
         let mut rest = body.as_str();
@@ -119,8 +128,8 @@ pub(crate) fn independent() -> Vec<Labelled> {
         }
         text.push_str(rest);
         Labelled {
-            group: format!("independent {head}"),
-            part: Part::Independent,
+            group: format!("{} {head}", part.name()),
+            part,
             text,
             values,
         }
