@@ -105,11 +105,12 @@ pub(super) fn said_form(kind: &Kind, value: &str) -> String {
 }
 
 /// Whether a value is a word too short to be looked for everywhere: the caller has said it where it stands letter for
-/// letter. Numbers that short stand in texts for something else.
+/// letter. Numbers that short stand in texts for something else, and so do ages, however long they are.
 pub(super) fn is_short(kind: &Kind, value: &str) -> bool {
-    !is_sought(kind, value)
+    let chars = alphanumeric_chars(value);
+    kind.sweep_min_chars().is_some_and(|least| chars < least)
         && value.contains(char::is_alphabetic)
-        && alphanumeric_chars(value) >= SHORT_MIN_CHARS
+        && chars >= SHORT_MIN_CHARS
 }
 
 fn swept(

@@ -141,6 +141,7 @@ fn a_short_word_of_the_caller_is_not_new_where_it_stands_as_it_stood() {
     const SHORT: Values<'static> = &[
         ("ORGANIZATION", "RED"),
         ("AGE_OVER_89", "93"),
+        ("AGE_OVER_89", "ninety"),
         ("OTHER_ID", "B7"),
     ];
     for (asked, reply, sent) in [
@@ -148,6 +149,7 @@ fn a_short_word_of_the_caller_is_not_new_where_it_stands_as_it_stood() {
         ("the red file", "RED", "[ORGANIZATION_1]"),
         ("the INFRARED file", "RED", "[ORGANIZATION_1]"),
         ("93 mg", "aged 93", "aged [AGE_OVER_89_1]"),
+        ("ninety mg", "aged ninety", "aged [AGE_OVER_89_1]"),
         ("rows B7 and B8", "B7", "[OTHER_ID_1]"),
     ] {
         let mut map = PlaceholderMap::default();
