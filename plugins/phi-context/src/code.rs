@@ -1,7 +1,7 @@
 //! What a number or a code is, by the words before it.
 
 use crate::list::words;
-use crate::token::{Token, shape};
+use crate::token::{Token, UNKNOWN, shape};
 
 /// Tokens that are looked back.
 const REACH: usize = 6;
@@ -145,6 +145,35 @@ pub fn without_words(mut tokens: &[Token]) -> &[Token] {
     tokens
 }
 
+/// Whether the tokens from `first` to `end` are part of a name that a program made up: `anvil-saddle-winch-lever-rung`,
+/// words with hyphens between them, most of them of every day, and none of them anybody's name or one that tells of
+/// somebody. A code that is spelled so is none.
+pub fn is_made_up(tokens: &[Token], first: usize, end: usize) -> bool {
+    /// Words that no list knows.
+    const RARE: usize = 2;
+    let is_joined = |at: usize| tokens.get(at).is_some_and(|token| token.gap.is_hyphen());
+    let (mut from, mut to) = (first, end);
+    while from > 0 && is_joined(from) {
+        from -= 1;
+    }
+    while is_joined(to) {
+        to += 1;
+    }
+    let chain = tokens.get(from..to).unwrap_or_default();
+    let is_rare = |token: &&Token| token.class == UNKNOWN;
+    let is_word = |token: &Token| {
+        token.shape == shape::SMALL
+            && token.role == 0
+            && (token.is_of_the_language() || is_rare(&token))
+    };
+    let spoken = chain.iter().filter(|token| SPOKEN.contains(&token.word));
+    chain.len() > LEAST_WORDS
+        && (from + 1..to).all(is_joined)
+        && chain.iter().all(is_word)
+        && chain.iter().filter(is_rare).count() <= RARE
+        && spoken.count() * 2 < chain.len()
+}
+
 /// Whether the numbers only count: `4 5 6 7`.
 pub fn counts(text: &str, tokens: &[Token]) -> bool {
     let number = |token: &Token| text.get(token.start..token.end)?.parse::<u32>().ok();
@@ -180,4 +209,29 @@ pub fn is_digest(value: &str) -> bool {
     value.len() >= MIN_DIGITS
         && value.bytes().all(|byte| byte.is_ascii_hexdigit())
         && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_program_made_up_is_of_everyday_words() {
+        let is_made_up = |text: &str| {
+            let mut tokens = Vec::new();
+            crate::token::read(text, 0, text.len(), &mut tokens);
+            is_made_up(&tokens, 2, 4)
+        };
+        assert!(is_made_up("anvil-saddle-winch-lever-rung"));
+        for other in [
+            "anvil-saddle-winch-lever",
+            "anvil saddle-winch-lever-rung",
+            "letter-for-jane-doe-signed",
+            "Anvil-Saddle-Winch-Lever-Rung",
+            "seven-one-four-five-nine",
+            "xqvort-zzuk-pwimble-winch-lever",
+        ] {
+            assert!(!is_made_up(other), "{other}");
+        }
+    }
 }

@@ -158,6 +158,11 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.first)?;
     let kind = match SORTS.get(value.sort)? {
+        Sort::Name | Sort::Location | Sort::Organization | Sort::Code
+            if code::is_made_up(tokens, value.first, value.end) =>
+        {
+            return None;
+        }
         // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
         Sort::Code if is_alone(tokens, value) && code::cue(before).is_none() => return None,
         Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {

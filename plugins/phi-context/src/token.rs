@@ -54,6 +54,11 @@ impl Gap {
         self.has(b"%")
     }
 
+    /// Whether it is one hyphen and nothing else.
+    pub fn is_hyphen(self) -> bool {
+        self == Self::default().with('-')
+    }
+
     /// Whether two values stand on either side, and not parts of one.
     pub fn divides(self) -> bool {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
