@@ -51,7 +51,7 @@ impl Draft {
 
 /// Words of every day are always known.
 const fn is_forgettable(token: &Token) -> bool {
-    const COMMON: u8 = 64;
+    const COMMON: u16 = 64;
     token.class & COMMON == 0
 }
 
@@ -138,7 +138,7 @@ pub fn count(drafts: Vec<Draft>) -> (HashMap<Key, u32>, Vec<Example>) {
 impl Example {
     /// Without some of the features of each token, so that no single one is relied on.
     pub fn thinned(&self, random: &mut Random) -> Self {
-        const LEFT_OUT: usize = 15;
+        const LEFT_OUT: usize = 23;
         let mut features = Vec::with_capacity(self.features.len());
         let mut ends = Vec::with_capacity(self.ends.len());
         let mut from = 0;

@@ -19,12 +19,12 @@ use std::path::Path;
 use random::Random;
 
 /// How often each text is varied.
-const VARIED: usize = 3;
+const VARIED: usize = 4;
 /// Trainings, each from nothing; the model is their mean.
-const TRAININGS: u16 = 3;
+const TRAININGS: u16 = 9;
 /// Rounds over all examples: with every feature, and with those that are kept.
-const ROUNDS: usize = 4;
-const LAST_ROUNDS: u16 = 4;
+const ROUNDS: usize = 3;
+const LAST_ROUNDS: u16 = 3;
 /// Features that the table keeps: some slots stay free, or there is no way to give each its own.
 const KEPT: usize = phi_context::model::SLOTS * 15 / 16;
 /// Of the texts that are held out, one in so many.

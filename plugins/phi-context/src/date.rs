@@ -7,9 +7,29 @@ use crate::token::{Token, shape};
 const COUNTED: &[u64] =
     words!("version v release section chapter figure fig table retry page ver build");
 
+const WEEKDAYS: &[u64] = words!(
+    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun lunes martes \
+     miércoles miercoles jueves viernes sábado sabado domingo"
+);
+
+/// What stands beside a day of the week that has no date.
+const BESIDE_WEEKDAYS: &[u64] = words!(
+    "at on the this next last until till by before after from to and or in morning noon afternoon evening night el los la \
+     a las de este próximo proximo por para hasta mañana tarde noche"
+);
+
 /// Whether the tokens may be a date finer than a year; `before` is the one before them.
 pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
+        return false;
+    }
+    // `thursday at` tells of no date.
+    let is_any = |list: &[u64], token: &Token| list.contains(&token.word);
+    if tokens.iter().any(|token| is_any(WEEKDAYS, token))
+        && tokens
+            .iter()
+            .all(|token| is_any(WEEKDAYS, token) || is_any(BESIDE_WEEKDAYS, token))
+    {
         return false;
     }
     // `7.4% / 57`
@@ -97,6 +117,9 @@ mod tests {
             "the tenth of june",
             "14-Mar-24",
             "the 17th",
+            "Tuesday the 3rd",
+            "martes 4 de mayo",
+            "sat mar 9",
         ] {
             assert!(is_date(date), "{date}");
         }
@@ -110,6 +133,9 @@ mod tests {
             "4.1",
             "0",
             "1/2/3/4/5",
+            "Thursday at",
+            "on Tues",
+            "el martes por la tarde",
         ] {
             assert!(!is_date(other), "{other}");
         }

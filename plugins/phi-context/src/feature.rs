@@ -25,7 +25,7 @@ struct Seen {
     shape: u64,
     class: u64,
     prefix: u64,
-    suffixes: [u64; 2],
+    suffix: u64,
     /// The last word in the line that stands before a colon or the like, not far before the token.
     label: u64,
 }
@@ -39,7 +39,7 @@ impl Seen {
         shape: 0,
         class: 0,
         prefix: 0,
-        suffixes: [0; 2],
+        suffix: 0,
         label: 0,
     };
 }
@@ -83,7 +83,7 @@ impl Sequence {
                 shape: spread(token.shape.into()),
                 class: spread(token.class_and_shape()),
                 prefix: spread(token.prefix),
-                suffixes: token.suffixes.map(spread),
+                suffix: spread(token.suffix),
                 label: label
                     .filter(|(_, from)| at - from < LABEL_REACH)
                     .map_or(0, |(word, _)| word),
@@ -124,26 +124,13 @@ impl Sequence {
         tell(here.look, cased, here.gap);
         tell(here.shape, here.gap, next.gap);
         tell(here.prefix, 0, 0);
-        tell(here.suffixes[0], 0, 0);
-        tell(here.suffixes[1], 0, 0);
+        tell(here.suffix, 0, 0);
         tell(back.word, here.gap, 0);
         tell(back2.word, 0, 0);
         tell(next.word, next.gap, 0);
         tell(next2.word, 0, 0);
-        tell(back.word, here.word, 0);
-        tell(here.word, next.word, 0);
-        tell(back2.word, back.word, 0);
-        tell(next.word, next2.word, 0);
-        tell(back.word, here.look, cased);
-        tell(here.look, next.word, cased);
         tell(back.look, here.look, here.gap);
         tell(here.look, next.look, next.gap);
-        tell(back.look, here.look, next.look);
-        tell(back2.look, back.look, here.look);
-        tell(here.look, next.look, next2.look);
-        tell(back2.word, here.look, 0);
-        tell(back2.word, back.word, here.look);
-        tell(back.word, here.look, next.word);
         tell(here.label, here.look, 0);
     }
 

@@ -16,6 +16,8 @@ const TOGETHER: usize = 256;
 const MOST_TOGETHER: usize = 1024;
 /// A token is PHI that is more likely to be some than not.
 const LIKELY: f32 = 0.5;
+/// And one that is as likely as this beside one that is, of the same sort: values are seldom left half way.
+const LIKELY_BESIDE: f32 = 0.2;
 /// The scores of what is just so likely, and of what is beyond doubt. A rule that sees the same value has more: it knows
 /// better what the value is.
 const LEAST_SCORE: u16 = 500;
@@ -100,10 +102,13 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
     let mut open: Option<Value> = None;
     for (at, row) in rows.iter().enumerate() {
         let likely = 1.0 - row[NOTHING];
-        let judged = (likely >= LIKELY).then(|| best(row));
+        let judged =
+            (likely >= LIKELY || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
         match (&mut open, judged) {
             (Some(value), Some((sort, begins)))
-                if value.sort == sort && !begins && !is_divided(tokens, at, sort) =>
+                if value.sort == sort
+                    && (!begins || value.likely < LIKELY)
+                    && !is_divided(tokens, at, sort) =>
             {
                 value.end = at + 1;
                 value.likely = value.likely.max(likely);
@@ -126,6 +131,19 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
     }
 }
 
+/// Whether a token that is not likely enough by itself stands beside one that is, of the same sort.
+fn is_beside(tokens: &[Token], rows: &[Row], at: usize) -> bool {
+    let likely = |at: usize| rows.get(at).map_or(0.0, |row| 1.0 - row[NOTHING]);
+    let sort = |at: usize| rows.get(at).map(|row| best(row, tokens.get(at)).0);
+    let joins = |beside: usize, behind: usize| {
+        likely(beside) >= LIKELY
+            && sort(beside) == sort(at)
+            && !sort(at).is_some_and(|sort| is_divided(tokens, behind, sort))
+    };
+    likely(at) >= LIKELY_BESIDE
+        && (at.checked_sub(1).is_some_and(|before| joins(before, at)) || joins(at + 1, at + 1))
+}
+
 /// Whether a value ends before the token: lists and tables have one behind the other.
 fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     let Some(token) = tokens.get(at) else {
@@ -140,17 +158,28 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     is_of_its_own && token.gap.divides()
 }
 
-/// The likeliest sort, and whether a value of it begins here.
-fn best(row: &Row) -> (usize, bool) {
+/// The likeliest sort, and whether a value of it begins here. A long number is nobody's name, but a code beside one, as in
+/// tables.
+fn best(row: &Row, token: Option<&Token>) -> (usize, bool) {
+    const CODE: usize = SORTS.len() - 1;
+    const { assert!(matches!(SORTS[CODE], Sort::Code)) };
     let share = |tag: usize| row.get(tag).copied().unwrap_or_default();
     let of = |sort: &usize| share(first(*sort)) + share(inside(*sort));
     let sort = (0..SORTS.len())
         .max_by(|a, b| of(a).total_cmp(&of(b)))
         .unwrap_or_default();
+    let is_long = token.is_some_and(|token| token.shape > shape::NUMBER + 4);
+    if is_long && SORTS.get(sort) == Some(&Sort::Name) {
+        return (CODE, true);
+    }
     (sort, share(first(sort)) > share(inside(sort)))
 }
 
 fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
+    // What stands beside a value and has not become a part of it is none.
+    if value.likely < LIKELY {
+        return None;
+    }
     let mut of = tokens.get(value.first..value.end)?;
     if SORTS.get(value.sort) == Some(&Sort::Code) {
         of = code::without_words(of);

@@ -13,14 +13,14 @@ pub struct Token {
     /// How it is written.
     pub shape: u8,
     /// What the lists say about it.
-    pub class: u8,
+    pub class: u16,
     /// What the word does to those beside it, plus one; 0 for nothing.
     pub role: u8,
     pub gap: Gap,
     /// Of its first three letters; of a code, of the order of its letters and digits.
     pub prefix: u64,
-    /// Of its last three and four letters.
-    pub suffixes: [u64; 2],
+    /// Of its last four letters.
+    pub suffix: u64,
 }
 
 /// What stands between a token and the one before: its first three signs, and whether a line ends.
@@ -99,15 +99,15 @@ impl Gap {
 }
 
 /// The class of a word that no list knows.
-pub const UNKNOWN: u8 = 1 << 7;
+pub const UNKNOWN: u16 = 1 << 8;
 
 /// What `phi_lexicon::Class` says, by its bits.
-const GIVEN: u8 = 1;
-const SURNAME: u8 = 2;
-const CITY: u8 = 4;
-const WORD: u8 = 8;
-const SURE: u8 = 16;
-const COMMON: u8 = 64;
+const GIVEN: u16 = 1;
+const SURNAME: u16 = 2;
+const CITY: u16 = 4;
+const WORD: u16 = 8;
+const SURE: u16 = 16;
+const COMMON: u16 = 64;
 
 /// How words are written. Numbers of one to twelve digits follow.
 pub mod shape {
@@ -239,19 +239,19 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
             role: 0,
             gap,
             prefix: 0,
-            suffixes: [0; 2],
+            suffix: 0,
         };
     }
     let hash = Hash::new().over(written);
     let shape = written_as(written);
     let class = match look_up(hash).bits() {
         0 => UNKNOWN,
-        bits => bits,
+        bits => bits.into(),
     };
-    let (prefix, suffixes) = if shape == shape::CODE {
-        (pattern(written), [0; 2])
+    let (prefix, suffix) = if shape == shape::CODE {
+        (pattern(written), 0)
     } else {
-        (head(written, 3), [tail(written, 3), tail(written, 4)])
+        (head(written, 3), tail(written, 4))
     };
     Token {
         start,
@@ -264,7 +264,7 @@ fn token(text: &str, start: usize, end: usize, gap: Gap) -> Token {
             .map_or(0, |role| 1 + *role as u8),
         gap,
         prefix,
-        suffixes,
+        suffix,
     }
 }
 
