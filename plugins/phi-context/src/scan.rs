@@ -135,10 +135,21 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
 fn is_beside(tokens: &[Token], rows: &[Row], at: usize) -> bool {
     let likely = |at: usize| rows.get(at).map_or(0.0, |row| 1.0 - row[NOTHING]);
     let sort = |at: usize| rows.get(at).map(|row| best(row, tokens.get(at)).0);
+    let is_name = |sort: Option<usize>| {
+        sort.and_then(|sort| SORTS.get(sort))
+            .is_some_and(|sort| *sort == Sort::Name)
+    };
+    // Nobody is named half in small letters: `chart Hernandez`.
+    let is_small = |at: usize| {
+        tokens
+            .get(at)
+            .is_some_and(|token| token.shape == shape::SMALL)
+    };
     let joins = |beside: usize, behind: usize| {
         likely(beside) >= LIKELY
             && sort(beside) == sort(at)
-            && !sort(at).is_some_and(|sort| is_divided(tokens, behind, sort))
+            && (is_small(beside) == is_small(at) || !is_name(sort(at)))
+            && tokens.get(behind).is_some_and(|token| token.gap.is_close())
     };
     likely(at) >= LIKELY_BESIDE
         && (at.checked_sub(1).is_some_and(|before| joins(before, at)) || joins(at + 1, at + 1))

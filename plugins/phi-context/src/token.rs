@@ -59,6 +59,11 @@ impl Gap {
         self == Self::default().with('-')
     }
 
+    /// Whether nothing but space or a hyphen stands between.
+    pub fn is_close(self) -> bool {
+        self.0 == Self::SPACE || self.is_hyphen()
+    }
+
     /// Whether two values stand on either side, and not parts of one.
     pub fn divides(self) -> bool {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")

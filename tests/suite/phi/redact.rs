@@ -121,11 +121,11 @@ async fn a_conversation_knows_its_people_by_every_name(world: &World) {
         let answer = world.gateway.chat(&organization.key, body).await;
         let conversation = answer.json()["data"]["conversation_id"].clone();
         let mark = mark();
-        let body = json!({"message": format!("{mark} {again}"), "conversation_id": conversation});
+        let body = json!({"message": format!("{mark}. {again}"), "conversation_id": conversation});
         let answer = world.gateway.chat(&organization.key, body).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         let sent = world.fake.received(&mark).await["body"].to_string();
-        assert!(sent.contains(&format!("{mark} {hidden}")), "{sent}");
+        assert!(sent.contains(&format!("{mark}. {hidden}")), "{sent}");
         let said = answer.json()["data"]["message"]["content"].to_string();
         // As they were first written.
         assert!(
