@@ -9,8 +9,11 @@ const COUNTED: &[u64] =
 
 const WEEKDAYS: &[u64] = words!(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun lunes martes \
-     miércoles miercoles jueves viernes sábado sabado domingo"
+     miércoles miercoles jueves viernes sábado sabado domingo lun mié mie jue vie sáb sab dom"
 );
+
+/// Numbers behind these are times.
+const BEFORE_TIMES: &[u64] = words!("at las");
 
 /// What stands beside a day of the week that has no date.
 const BESIDE_WEEKDAYS: &[u64] = words!(
@@ -23,13 +26,7 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
         return false;
     }
-    // `thursday at` tells of no date.
-    let is_any = |list: &[u64], token: &Token| list.contains(&token.word);
-    if tokens.iter().any(|token| is_any(WEEKDAYS, token))
-        && tokens
-            .iter()
-            .all(|token| is_any(WEEKDAYS, token) || is_any(BESIDE_WEEKDAYS, token))
-    {
+    if is_weekday_alone(tokens) {
         return false;
     }
     // `7.4% / 57`
@@ -89,6 +86,18 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     }
 }
 
+/// `on thursday at 8:30`, with nothing of a date.
+fn is_weekday_alone(tokens: &[Token]) -> bool {
+    let is_any = |list: &[u64], token: &Token| list.contains(&token.word);
+    let mut is_time = false;
+    tokens.iter().any(|token| is_any(WEEKDAYS, token))
+        && tokens.iter().all(|token| {
+            let is_hour = is_time && token.shape >= shape::NUMBER && !token.is_long_number();
+            is_time = is_hour || is_any(BEFORE_TIMES, token);
+            is_hour || is_any(WEEKDAYS, token) || is_any(BESIDE_WEEKDAYS, token)
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +129,7 @@ mod tests {
             "Tuesday the 3rd",
             "martes 4 de mayo",
             "sat mar 9",
+            "Thursday at 8 on 3/14",
         ] {
             assert!(is_date(date), "{date}");
         }
@@ -134,6 +144,8 @@ mod tests {
             "0",
             "1/2/3/4/5",
             "Thursday at",
+            "Thursday at 8:30",
+            "jueves a las 9",
             "on Tues",
             "el martes por la tarde",
         ] {

@@ -2,6 +2,8 @@
 
 use detector_kit::{Finding, Segment, SegmentOrigin, is_definition, part};
 
+use core::ops::Range;
+
 use crate::feature::Sequence;
 use crate::model::{Chain, Row};
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
@@ -95,6 +97,8 @@ struct Value {
     sort: usize,
     first: usize,
     end: usize,
+    /// From its first to its last token that is likely by itself: what the value is judged by.
+    core: Range<usize>,
     likely: f32,
 }
 
@@ -102,16 +106,28 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
     let mut open: Option<Value> = None;
     for (at, row) in rows.iter().enumerate() {
         let likely = 1.0 - row[NOTHING];
-        let judged =
-            (likely >= LIKELY || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
+        let is_likely = likely >= LIKELY;
+        let judged = (is_likely || is_beside(tokens, rows, at)).then(|| best(row, tokens.get(at)));
+        let core_end = if is_likely { at + 1 } else { at };
         match (&mut open, judged) {
             (Some(value), Some((sort, begins)))
                 if value.sort == sort
-                    && (!begins || value.likely < LIKELY)
-                    && !is_divided(tokens, at, sort) =>
+                    && if is_likely && !value.core.is_empty() {
+                        !begins && !is_divided(tokens, at, sort)
+                    } else {
+                        goes_with_last(tokens, at, sort)
+                    } =>
             {
                 value.end = at + 1;
                 value.likely = value.likely.max(likely);
+                if is_likely {
+                    let start = if value.core.is_empty() {
+                        at
+                    } else {
+                        value.core.start
+                    };
+                    value.core = start..core_end;
+                }
             }
             (_, judged) => {
                 if let Some(value) = open.take() {
@@ -121,6 +137,7 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
                     sort,
                     first: at,
                     end: at + 1,
+                    core: at..core_end,
                     likely,
                 });
             }
@@ -135,24 +152,23 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
 fn is_beside(tokens: &[Token], rows: &[Row], at: usize) -> bool {
     let likely = |at: usize| rows.get(at).map_or(0.0, |row| 1.0 - row[NOTHING]);
     let sort = |at: usize| rows.get(at).map(|row| best(row, tokens.get(at)).0);
-    let is_name = |sort: Option<usize>| {
-        sort.and_then(|sort| SORTS.get(sort))
-            .is_some_and(|sort| *sort == Sort::Name)
-    };
-    // Nobody is named half in small letters: `chart Hernandez`.
-    let is_small = |at: usize| {
-        tokens
-            .get(at)
-            .is_some_and(|token| token.shape == shape::SMALL)
-    };
-    let joins = |beside: usize, behind: usize| {
+    let joins = |beside: usize, second: usize| {
         likely(beside) >= LIKELY
-            && sort(beside) == sort(at)
-            && (is_small(beside) == is_small(at) || !is_name(sort(at)))
-            && tokens.get(behind).is_some_and(|token| token.gap.is_close())
+            && sort(at)
+                .is_some_and(|of| sort(beside) == Some(of) && goes_with_last(tokens, second, of))
     };
     likely(at) >= LIKELY_BESIDE
         && (at.checked_sub(1).is_some_and(|before| joins(before, at)) || joins(at + 1, at + 1))
+}
+
+/// Whether a token is close to the one before. Nobody is named half in small letters: `chart Hernandez`.
+fn goes_with_last(tokens: &[Token], at: usize, sort: usize) -> bool {
+    let Some([last, token]) = at.checked_sub(1).and_then(|last| tokens.get(last..=at)) else {
+        return false;
+    };
+    let is_small = |token: &Token| token.shape == shape::SMALL;
+    token.gap.is_close()
+        && (SORTS.get(sort) != Some(&Sort::Name) || is_small(last) == is_small(token))
 }
 
 /// Whether a value ends before the token: lists and tables have one behind the other.
@@ -163,7 +179,7 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     let is_of_its_own = match SORTS.get(sort) {
         Some(Sort::Code | Sort::Organization) => true,
         // A long number is no part of the date before it: `3/4/61, 88213004`.
-        Some(Sort::Date) => token.shape > shape::NUMBER + 4,
+        Some(Sort::Date) => token.is_long_number(),
         _ => false,
     };
     is_of_its_own && token.gap.divides()
@@ -179,27 +195,26 @@ fn best(row: &Row, token: Option<&Token>) -> (usize, bool) {
     let sort = (0..SORTS.len())
         .max_by(|a, b| of(a).total_cmp(&of(b)))
         .unwrap_or_default();
-    let is_long = token.is_some_and(|token| token.shape > shape::NUMBER + 4);
-    if is_long && SORTS.get(sort) == Some(&Sort::Name) {
+    if token.is_some_and(Token::is_long_number) && SORTS.get(sort) == Some(&Sort::Name) {
         return (CODE, true);
     }
     (sort, share(first(sort)) > share(inside(sort)))
 }
 
 fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
-    // What stands beside a value and has not become a part of it is none.
-    if value.likely < LIKELY {
-        return None;
-    }
-    let mut of = tokens.get(value.first..value.end)?;
+    let (mut whole, mut of) = (
+        tokens.get(value.first..value.end)?,
+        tokens.get(value.core.clone())?,
+    );
     if SORTS.get(value.sort) == Some(&Sort::Code) {
-        of = code::without_words(of);
+        (whole, of) = (code::without_words(whole), code::without_words(of));
     }
+    // What stands beside a value and has not become a part of it has no core, and is none.
     let (start, end) = (of.first()?.start, of.last()?.end);
-    let before = tokens.get(..value.first)?;
+    let before = tokens.get(..value.core.start)?;
     let kind = match SORTS.get(value.sort)? {
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
-            if code::is_made_up(tokens, value.first, value.end) =>
+            if code::is_made_up(tokens, value.core.start, value.core.end) =>
         {
             return None;
         }
@@ -226,6 +241,7 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let surer =
         ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
     let score = LEAST_SCORE + surer;
+    let (start, end) = (whole.first()?.start, whole.last()?.end);
     Some(Finding::new(kind, start, end, score).contextual())
 }
 
@@ -253,5 +269,59 @@ fn is_alone(tokens: &[Token], value: &Value) -> bool {
             token.gap.is_line() || token.gap.is_label() || token.gap.is_question()
         })
     };
-    value.end - value.first == 1 && begins(value.first) && begins(value.end)
+    value.core.len() == 1 && begins(value.core.start) && begins(value.core.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of words of one sort that are so likely, each given as percent; with a minus, a value begins there.
+    fn found<'a>(text: &'a str, sort: Sort, percents: &[i8]) -> Vec<&'a str> {
+        let mut tokens = Vec::new();
+        token::read(text, 0, text.len(), &mut tokens);
+        let at = SORTS.iter().position(|of| *of == sort).unwrap_or_default();
+        let row = |percent: &i8| {
+            let likely = f32::from(percent.unsigned_abs()) / 100.0;
+            let mut row = [0.0; crate::tag::TAGS];
+            row[NOTHING] = 1.0 - likely;
+            row[if *percent < 0 { first(at) } else { inside(at) }] = likely;
+            row
+        };
+        let rows: Vec<Row> = percents.iter().map(row).collect();
+        let mut findings = Vec::new();
+        collect(text, &tokens, &rows, &mut findings);
+        findings
+            .iter()
+            .map(|finding| &text[finding.start..finding.end])
+            .collect()
+    }
+
+    #[test]
+    fn what_stands_beside_a_value_needs_less() {
+        let names = |text, percents: &[i8]| found(text, Sort::Name, percents).join("|");
+        assert_eq!(names("Ann Poe left", &[-30, 90, 0]), "Ann Poe");
+        assert_eq!(names("Ann Poe left", &[-30, -90, 0]), "Ann Poe");
+        assert_eq!(names("saw Ann Poe", &[0, -90, 30]), "Ann Poe");
+        assert_eq!(names("saw Ann Poe", &[0, -90, 10]), "Ann");
+        assert_eq!(names("saw Ann Poe", &[0, -30, 30]), "");
+        // Half in small letters, and across a sign.
+        assert_eq!(names("chart Poe left", &[-30, -90, 0]), "Poe");
+        assert_eq!(names("Ann, Poe left", &[-30, -90, 0]), "Poe");
+        assert_eq!(names("Lee, Ann, Poe", &[-90, -30, -90]), "Lee|Poe");
+        assert_eq!(names("Lee, Ann Poe", &[-90, -30, -90]), "Lee|Ann Poe");
+    }
+
+    #[test]
+    fn a_value_is_judged_by_what_is_likely_by_itself() {
+        // No day, whatever stands before it.
+        assert!(found("at 4.1 then", Sort::Date, &[-30, -90, 90, 0]).is_empty());
+        assert!(found("in Texas then", Sort::Location, &[-30, -90, 0]).is_empty());
+    }
+
+    #[test]
+    fn a_long_number_is_a_code_beside_a_name() {
+        let found = found("Poe,88213004", Sort::Name, &[-90, 90]);
+        assert_eq!(found, ["Poe", "88213004"]);
+    }
 }

@@ -135,6 +135,11 @@ impl Token {
         (self.class as u64) << 8 | self.shape as u64
     }
 
+    /// Whether it is a number of more than four digits.
+    pub const fn is_long_number(&self) -> bool {
+        self.shape > shape::NUMBER + 4
+    }
+
     /// Whether it is a word of every day, and no letter alone.
     pub const fn is_of_the_language(&self) -> bool {
         self.class & (WORD | COMMON) != 0 && self.end - self.start > 1
