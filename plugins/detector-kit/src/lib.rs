@@ -31,7 +31,7 @@ pub use finding::{Finding, Kind};
 pub use guest_memory;
 
 /// Makes the crate's plugin of a [`Detector`], under the crate's own name and version. `heap_bytes` is what its heap
-/// may grow to; the manifest's `memory-mib` must leave room for it, the stack (1 MiB) and the tables.
+/// may grow to; the manifest's `memory-mib` must leave room for it, the stack (256 KiB) and the tables.
 #[macro_export]
 macro_rules! detector {
     ($detector:ty, heap_bytes = $bytes:expr) => {

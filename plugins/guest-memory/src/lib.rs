@@ -13,8 +13,8 @@ pub use source::FirstThenGrown;
 #[cfg(target_family = "wasm")]
 pub use talc;
 
-/// Heap that is there from the start. Together with the stack (256 KiB) and the static data of most guests it stays well
-/// below 2 MiB, which is what one entry of the kernel's page directory covers.
+/// Heap that is there from the start. Together with the stack (256 KiB) and the static data of guests without lists of
+/// words it stays well below 2 MiB, which is what one entry of the kernel's page directory covers.
 pub const FIRST_BYTES: usize = 768 * 1024;
 
 /// Declares the guest's heap: the most that it may grow to, in bytes. What goes beyond it fails the call, as the memory
