@@ -263,15 +263,15 @@ fn print(took: &Took) {
     println!("|---|---:|---|---:|---:|---:|---:|---:|---:|");
     for (kind, _) in KINDS {
         for length in LENGTHS {
-            let mut both = Call::default();
+            let mut all = Call::default();
             for id in DETECTORS {
                 let call = took.get(&(kind, length, id)).copied().unwrap_or_default();
-                both.native += call.native;
-                both.fresh += call.fresh;
-                both.used += call.used;
+                all.native += call.native;
+                all.fresh += call.fresh;
+                all.used += call.used;
                 row(kind, length, &format!("`{id}`"), call);
             }
-            row(kind, length, "both", both);
+            row(kind, length, "all", all);
         }
     }
 }
