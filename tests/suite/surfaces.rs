@@ -14,6 +14,6 @@ use svc_tests::surfaces::Surface;
 use svc_tests::wire::Answer;
 use svc_tests::world::World;
 
-async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
+pub(crate) async fn ask(world: &World, key: &str, surface: Surface, body: &Value) -> Answer {
     world.gateway.answer(&surface.request(key, body)).await
 }

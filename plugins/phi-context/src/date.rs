@@ -26,7 +26,7 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     if before.is_some_and(|before| COUNTED.contains(&before.word)) {
         return false;
     }
-    if is_weekday_alone(tokens) {
+    if is_weekday_alone(tokens) || is_alone_in_json(text, tokens) {
         return false;
     }
     // `7.4% / 57`
@@ -86,6 +86,15 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     }
 }
 
+/// `{"january": 12}`, `["March", "May"]`: a month or a day that is all of a key or a value. Nothing says whose.
+fn is_alone_in_json(text: &str, tokens: &[Token]) -> bool {
+    let [token] = tokens else {
+        return false;
+    };
+    let behind = text.get(token.end..).unwrap_or_default().trim_start();
+    token.gap.is_seam() && !token.is_long_number() && behind.starts_with(['"', '\\', ',', '}', ']'])
+}
+
 /// `on thursday at 8:30`, with nothing of a date.
 fn is_weekday_alone(tokens: &[Token]) -> bool {
     let is_any = |list: &[u64], token: &Token| list.contains(&token.word);
@@ -102,10 +111,33 @@ fn is_weekday_alone(tokens: &[Token]) -> bool {
 mod tests {
     use super::*;
 
-    fn is_date(text: &str) -> bool {
+    fn tokens(text: &str) -> Vec<Token> {
         let mut tokens = Vec::new();
         crate::token::read(text, 0, text.len(), &mut tokens);
-        may_be(text, None, &tokens)
+        tokens
+    }
+
+    fn is_date(text: &str) -> bool {
+        may_be(text, None, &tokens(text))
+    }
+
+    #[test]
+    fn a_month_that_is_all_of_a_value_is_nobodys() {
+        let text = r#"{"march": 12, "seen": ["20250314", "May 2", "June"], "s": "{\"july\": 3}"}"#;
+        let tokens = tokens(text);
+        let may_be = |at: usize, end: usize| super::may_be(text, None, &tokens[at..end]);
+        for (at, end, expected) in [
+            (0, 1, false),
+            (1, 2, false),
+            (3, 4, true),
+            (4, 6, true),
+            (6, 7, false),
+            (8, 9, false),
+            (9, 10, false),
+        ] {
+            assert_eq!(may_be(at, end), expected, "{at}");
+        }
+        assert!(is_date("May") && is_date("12"));
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn goes_with_last(tokens: &[Token], at: usize, sort: usize) -> bool {
         && (SORTS.get(sort) != Some(&Sort::Name) || is_small(last) == is_small(token))
 }
 
-/// Whether a value ends before the token: lists and tables have one behind the other.
+/// Whether a value ends before the token: lists and tables have one behind the other, and so has JSON.
 fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -182,7 +182,7 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
         Some(Sort::Date) => token.is_long_number(),
         _ => false,
     };
-    is_of_its_own && token.gap.divides()
+    token.gap.is_seam() || is_of_its_own && token.gap.divides()
 }
 
 /// The likeliest sort, and whether a value of it begins here. A long number is nobody's name, but a code beside one, as in
@@ -212,6 +212,9 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     // What stands beside a value and has not become a part of it has no core, and is none.
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.core.start)?;
+    if is_plain_key(text, of) {
+        return None;
+    }
     let kind = match SORTS.get(value.sort)? {
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
             if code::is_made_up(tokens, value.core.start, value.core.end) =>
@@ -243,6 +246,19 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let score = LEAST_SCORE + surer;
     let (start, end) = (whole.first()?.start, whole.last()?.end);
     Some(Finding::new(kind, start, end, score).contextual())
+}
+
+/// `{"street": …}`: an everyday word in small letters by which JSON calls a value.
+fn is_plain_key(text: &str, tokens: &[Token]) -> bool {
+    let [token] = tokens else {
+        return false;
+    };
+    let behind = text.get(token.end..).unwrap_or_default();
+    let behind = behind.strip_prefix('\\').unwrap_or(behind);
+    let ends = behind.strip_prefix('"').map(str::trim_ascii_start);
+    token.shape == shape::SMALL
+        && token.is_of_the_language()
+        && ends.is_some_and(|behind| behind.starts_with(':'))
 }
 
 /// Whether some word is long enough for a name, or as many letters stand apart as a spelled one has.
@@ -317,6 +333,22 @@ mod tests {
         // No day, whatever stands before it.
         assert!(found("at 4.1 then", Sort::Date, &[-30, -90, 90, 0]).is_empty());
         assert!(found("in Texas then", Sort::Location, &[-30, -90, 0]).is_empty());
+    }
+
+    #[test]
+    fn a_value_ends_where_a_string_of_json_does() {
+        let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
+        let text = r#"{"month": "March", "day": 14}"#;
+        assert_eq!(dates(text, &[0, -90, 90, 90]), "");
+        let text = r#"{"seen": "March 14", "left": "May 2"}"#;
+        assert_eq!(dates(text, &[0, -90, 90, 90, 90, 90]), "March 14|May 2");
+        let places = |text, percents: &[i8]| found(text, Sort::Address, percents).join("|");
+        let text = r#"{"street" : "12 Elm Street"}"#;
+        assert_eq!(places(text, &[-90, 90, 90, 90]), "12 Elm Street");
+        let names = |text, percents: &[i8]| found(text, Sort::Name, percents).join("|");
+        let text = r#"["Ann Poe","Lee Roe"] by <b>Kim</b>"#;
+        let percents = [-90, 90, 90, 90, 0, 0, 90, 0];
+        assert_eq!(names(text, &percents), "Ann Poe|Lee Roe|Kim");
     }
 
     #[test]

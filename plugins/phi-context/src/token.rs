@@ -69,6 +69,11 @@ impl Gap {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
     }
 
+    /// Whether two strings or values of JSON stand on either side, or two elements.
+    pub fn is_seam(self) -> bool {
+        self.has(b"\"") && self.has(b":,[]\\") || self.has(b"{}<>")
+    }
+
     fn has(self, wanted: &[u8]) -> bool {
         let mut signs = (self.0 & !Self::LINE) >> 1;
         while signs != 0 {

@@ -1,7 +1,6 @@
 //! One text with its segments: tokens, rules, and then every further mention of the names that were found.
 
-use detector_kit::{Segment, SegmentOrigin, is_definition, part};
-use phi_text::fields;
+use detector_kit::{Segment, is_definition, part};
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
@@ -41,7 +40,6 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         file_name::find(text, start, end, findings);
         reads.push(read);
     }
-    keyed(text, segments, findings);
     sort(findings);
     let known = known(text, findings);
     if !known.is_empty() {
@@ -60,35 +58,6 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
 /// Segments are in order, so this sorts by segment too.
 fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| (finding.start, finding.end));
-}
-
-/// Adds what a segment is under the key in the segment before it, or under what those before that say.
-fn keyed(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
-    for (at, value) in segments.iter().enumerate().skip(1) {
-        if !is_structured(value.origin) {
-            continue;
-        }
-        let (start, end) = (value.start as usize, value.end as usize);
-        let earlier = segments.get(..at).unwrap_or_default().iter().rev();
-        let mut keys = earlier
-            .take(fields::MAX_KEYS)
-            .map(|key| part(text, key).as_bytes());
-        if let Some(label) = fields::keyed(keys.clone()) {
-            field::find_value(text, label, start, end, findings);
-        } else if let Some(key) = keys.next()
-            && key.len() <= fields::MAX_LABEL_BYTES
-        {
-            field::find_value(text, key, start, end, findings);
-        }
-    }
-}
-
-/// Keys and values are segments of their own, in the order in which they stand.
-const fn is_structured(origin: SegmentOrigin) -> bool {
-    matches!(
-        origin,
-        SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other
-    )
 }
 
 /// Of tool definitions only what is sure counts, and is no sample.

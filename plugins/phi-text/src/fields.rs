@@ -8,7 +8,6 @@ mod dicom;
 mod header;
 mod hl7;
 mod json;
-mod keyed;
 mod markup;
 mod pair;
 mod rows;
@@ -16,8 +15,6 @@ mod table;
 mod x12;
 
 use crate::chunk;
-
-pub use keyed::{MAX_KEYS, keyed};
 
 /// Called with the label and where its value stands, quotes excluded. Labels are as written, or `PID-5` and `NM1-3`
 /// where the format numbers its fields.

@@ -20,6 +20,8 @@ on_sqlite! {
     arguments_that_are_no_object_are_shown_where_they_are_text,
     arguments_that_are_no_object_go_back_to_the_model,
     the_assistant_may_speak_first,
+    another_agents_words_may_be_the_last,
+    a_prompt_that_is_too_long_is_called_so,
     a_system_prompt_may_ask_by_itself,
     what_a_provider_does_not_take_has_the_callers_name,
     one_call_id_may_stand_in_two_turns,
@@ -295,6 +297,59 @@ async fn the_assistant_may_speak_first(world: &World) {
             assert_eq!(surface.read(&answer).text, format!("You said: {mark}"));
         }
     }
+}
+
+/// As graphs of agents send it. To go on with words of its own is another thing, which no model here does.
+async fn another_agents_words_may_be_the_last(world: &World) {
+    let organization = world.organization();
+    for (kind, model) in MODELS {
+        for surface in [Surface::Messages, Surface::ChatCompletions] {
+            let mark = mark();
+            let mut body = surface.question(model, "Draft a line.", Form::Whole);
+            let turn = json!({"role": "assistant", "content": mark});
+            body["messages"].as_array_mut().unwrap().push(turn);
+            let answer = ask(world, &organization.key, surface, &body).await;
+            if (surface, kind) == (Surface::ChatCompletions, "B") {
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                let sent = world.fake.received(&mark).await["body"]["messages"].clone();
+                let last = json!({"role": "assistant", "content": mark});
+                assert_eq!(sent.as_array().unwrap().last(), Some(&last));
+                continue;
+            }
+            let error = answer.json();
+            assert_eq!(
+                (answer.status, surface.code(&error)),
+                (400, "UNSUPPORTED_PARAMETER".to_owned()),
+                "{error}"
+            );
+            assert_eq!(error["error"]["param"], "messages[1]");
+            assert!(world.fake.seen(&mark).await.is_empty());
+        }
+    }
+}
+
+/// Client libraries go over to a larger window where they read these words.
+async fn a_prompt_that_is_too_long_is_called_so(world: &World) {
+    let organization = world.organization();
+    let (_, model) = MODELS[0];
+    let overlong = "so ".repeat(420_000);
+    let (mine, theirs) = (mark(), mark());
+    let said = "prompt is too long: 210000 tokens > 200000 maximum";
+    let refusal = json!({"contains": theirs, "status": 400, "error_message": said, "times": 2});
+    world.fake.expect(refusal).await;
+    for surface in [Surface::Messages, Surface::ChatCompletions] {
+        for (words, code) in [
+            (format!("{mine} {overlong}"), "VALIDATION_FAILED"),
+            (theirs.clone(), "INFERENCE_UPSTREAM_FAILURE"),
+        ] {
+            let body = surface.question(model, &words, Form::Whole);
+            let answer = ask(world, &organization.key, surface, &body).await;
+            let said = answer.text();
+            assert_eq!(surface.code(&answer.json()), code, "{said}");
+            assert!(said.contains("prompt is too long"), "{said}");
+        }
+    }
+    assert!(world.fake.seen(&mine).await.is_empty());
 }
 
 async fn a_system_prompt_may_ask_by_itself(world: &World) {

@@ -3,6 +3,8 @@
 use detector_kit::bindings::exports::gateway::plugin::lifecycle;
 use detector_kit::cases::{finds, found, leaves_alone};
 
+use detector_kit::SegmentOrigin;
+
 use super::*;
 use crate::{Names, Plugin};
 
@@ -214,26 +216,10 @@ fn openers_and_emphasis_before_a_name() {
 
 #[test]
 fn the_parts_of_a_name_in_fields_of_their_own_are_found_one_by_one() {
-    let parts = ["first_name", "Xuereb", "last_name", "Quux", "age", "41"];
-    let text = parts.concat();
-    let mut segments = Vec::new();
-    let mut start = 0;
-    for part in parts {
-        let end = start + u32::try_from(part.len()).unwrap_or_default();
-        segments.push(Segment {
-            start,
-            end,
-            origin: SegmentOrigin::ToolArguments,
-        });
-        start = end;
-    }
-    let mut findings = Vec::new();
-    scan(&text, &segments, &mut findings);
-    let found: Vec<&str> = findings
-        .iter()
-        .map(|finding| &text[finding.start..finding.end])
-        .collect();
-    assert_eq!(found, ["Xuereb", "Quux"]);
+    finds::<Names>(&[(
+        r#"{"first_name": "Xuereb", "last_name": "Quux", "age": 41}"#,
+        &["NAME:Xuereb", "NAME:Quux"],
+    )]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::kind::Kind;
 use super::scan::{self, TextScan};
+use super::seam;
 use super::visit::Form;
 
 /// A score that is no guess, per mille.
@@ -170,7 +171,11 @@ pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
     if claims.is_empty() {
         return Vec::new();
     }
-    let claims = join(scan, claims);
+    let claims = claims.into_iter();
+    let claims = join(
+        scan,
+        claims.flat_map(|claim| at_seams(scan, claim)).collect(),
+    );
     contest(&claims)
         .into_iter()
         .filter_map(|piece| {
@@ -190,6 +195,22 @@ pub(super) fn resolve(scan: &TextScan, claims: Vec<Claim>) -> Vec<Finding> {
                 .then_some(finding)
         })
         .collect()
+}
+
+/// A claim, cut where values of JSON meet.
+fn at_seams(scan: &TextScan, claim: Claim) -> Vec<Claim> {
+    let whole = 0..claim.end.saturating_sub(claim.start);
+    let parts = seam::between(scan.text().get(claim.start..claim.end).unwrap_or_default());
+    if parts == [whole] {
+        return vec![claim];
+    }
+    let part = |part: Range<usize>| Claim {
+        start: claim.start + part.start,
+        end: claim.start + part.end,
+        reads: None,
+        ..claim.clone()
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// Joins claims of one kind that overlap, and parts that only white space divides.

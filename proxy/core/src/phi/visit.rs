@@ -97,7 +97,9 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
         }
     }
     walk.metadata(metadata);
-    walk.object(&Place::root("ext"), Origin::Other, ext);
+    walk.in_document(String::new(), |walk| {
+        walk.object(&Place::root("ext"), Origin::Other, ext);
+    });
     for (at, message) in messages.iter_mut().enumerate() {
         walk.message(&Place::root("messages").then(Step::Index(at)), message);
     }
@@ -108,6 +110,14 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
 const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples"];
 /// Keys of a JSON schema whose keys are names of schemas, and no keys of one.
 const NAMES_BELOW: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
+
+/// The beginning of a document that shows what is meant, which detectors take for less.
+fn as_example(lead: &str) -> String {
+    format!("{{\"example\": {lead}")
+}
+
+/// The metadata by which providers tell the users of a caller apart.
+const USER_ID: &str = "user_id";
 
 struct Walk<'w, 'v> {
     visitor: &'w mut Visitor<'v>,
@@ -274,9 +284,9 @@ impl Walk<'_, '_> {
             Form::Identifier,
             name,
         );
-        self.document(String::new());
-        self.json(&place.field("arguments"), Origin::ToolArguments, arguments);
-        self.lead = None;
+        self.in_document(String::new(), |walk| {
+            walk.json(&place.field("arguments"), Origin::ToolArguments, arguments);
+        });
     }
 
     fn tool_result(&mut self, place: &Place<'_>, result: &mut ToolResult) {
@@ -325,7 +335,7 @@ impl Walk<'_, '_> {
             input_schema,
         );
         if let Some(examples) = input_examples {
-            self.json(&place.field("input_examples"), Origin::ToolSchema, examples);
+            self.samples("", &place.field("input_examples"), examples);
         }
         self.mark(place, cache_mark);
     }
@@ -333,17 +343,25 @@ impl Walk<'_, '_> {
     fn metadata(&mut self, metadata: &mut BTreeMap<String, String>) {
         let place = Place::root("metadata");
         let mut renamed = Vec::new();
-        for (key, value) in metadata.iter_mut() {
-            if let Some(changed) = self.replacement(&place, Origin::Metadata, Form::Key, key) {
-                renamed.push((key.clone(), changed));
+        let mut next = "{\"";
+        self.in_document(String::new(), |walk| {
+            for (key, value) in metadata.iter_mut() {
+                // A user's id is there to tell users apart: it is what it looks like by itself.
+                let document = walk.lead.take_if(|_| key == USER_ID);
+                walk.write(next);
+                if let Some(changed) = walk.replacement(&place, Origin::Metadata, Form::Key, key) {
+                    renamed.push((key.clone(), changed));
+                }
+                walk.write("\": \"");
+                let place = place.then(Step::Key(key));
+                walk.text(&place, Origin::Metadata, Form::Text, value);
+                if document.is_some() {
+                    walk.lead = document;
+                } else {
+                    next = "\", \"";
+                }
             }
-            self.text(
-                &place.then(Step::Key(key)),
-                Origin::Metadata,
-                Form::Text,
-                value,
-            );
-        }
+        });
         let mut copies = HashMap::new();
         for (key, changed) in renamed {
             if let Some(value) = metadata.remove(&key) {
@@ -367,10 +385,12 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Begins a document of what is visited until its `lead` is taken away.
-    fn document(&mut self, lead: String) {
+    /// What `visit` meets is one document, which begins with `lead`.
+    fn in_document(&mut self, lead: String, visit: impl FnOnce(&mut Self)) {
         self.documents += 1;
         self.lead = Some(lead);
+        visit(self);
+        self.lead = None;
     }
 
     /// Writes on at the document that is visited.
@@ -414,6 +434,23 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// A sample, or a list of them, each of which is one.
+    fn samples(&mut self, lead: &str, place: &Place<'_>, value: &mut Value) {
+        let mut sample = |place: &Place<'_>, value: &mut Value| {
+            self.in_document(as_example(lead), |walk| {
+                walk.json(place, Origin::ToolSchema, value);
+            });
+        };
+        match value {
+            Value::Array(items) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    sample(&place.then(Step::Item(at)), item);
+                }
+            }
+            one => sample(place, one),
+        }
+    }
+
     fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
         let mut renamed = Vec::new();
         self.write("{");
@@ -429,14 +466,12 @@ impl Walk<'_, '_> {
                     && SAMPLE_KEYS.contains(&key.as_str())
                     && !NAMES_BELOW.contains(above)
             });
+            let place = place.then(Step::Key(key));
             if let Some(property) = sample_of {
-                // As an example, which detectors take for less.
                 let property = property.replace(['"', '\\'], "'");
-                self.document(format!("{{\"example\": {{\"{property}\": "));
-            }
-            self.json(&place.then(Step::Key(key)), origin, value);
-            if sample_of.is_some() {
-                self.lead = None;
+                self.samples(&format!("{{\"{property}\": "), &place, value);
+            } else {
+                self.json(&place, origin, value);
             }
         }
         self.write("}");

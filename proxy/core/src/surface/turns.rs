@@ -112,13 +112,14 @@ fn unanswered(open: &BTreeMap<&str, Open>, problems: &mut Problems) {
     }
 }
 
-/// What is to become of a conversation.
+/// Who may have said the last words of a conversation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The model speaks next.
-    Reply,
-    /// Its tokens are counted, wherever it ends.
-    Count,
+pub(super) enum LastWord {
+    /// The assistant's would be a beginning of the reply, which models were able to go on with (prefill): newer models
+    /// of kind A refuse it and kind B has no such thing (wire.md 2, point 46).
+    OfUser,
+    /// The assistant's are one more turn, or nothing is said next.
+    OfAnyone,
 }
 
 /// The turns as canonical messages, and where these stand.
@@ -136,14 +137,13 @@ pub(super) fn into_messages(turns: Vec<Turn>) -> (Vec<Message>, Vec<TurnPlace>) 
 
 /// The turns' own rules, for turns of which nothing was left out as unreadable: what goes missing breaks rules that the
 /// caller did not break.
-pub(super) fn check_order(turns: &[Turn], purpose: Purpose, problems: &mut Problems) {
+pub(super) fn check_order(turns: &[Turn], last: LastWord, problems: &mut Problems) {
     check_calls(turns, problems);
     match turns.last() {
         None => problems.add("messages", "must hold a user message"),
-        // Prefill: newer models of kind A refuse it and kind B has no such thing (wire.md 2, point 46). An
-        // open tool call at the end has its own problem.
+        // An open tool call at the end has its own problem.
         Some(Turn { at, message, .. })
-            if purpose == Purpose::Reply
+            if last == LastWord::OfUser
                 && message.role == Role::Assistant
                 && !message
                     .content

@@ -96,6 +96,12 @@ fn reported(fault: &DriverFault, cause: &str) -> Fault {
             .because(cause)
     };
     let rejected = |reason: &str| failed().never_retry().detail("reason", reason);
+    // Client libraries look for these words, and one surface has no place for the reason.
+    let too_long = || {
+        let mut fault = rejected("context_too_long");
+        fault.message = "The model provider refused the request: prompt is too long.".into();
+        fault
+    };
     match fault.kind {
         DriverFaultKind::UnsupportedParameter => {
             let unsupported = Fault::new(
@@ -113,7 +119,7 @@ fn reported(fault: &DriverFault, cause: &str) -> Fault {
             Some(param) => invalid(param, "does not fit the model's provider").because(cause),
             None => rejected("provider_rejected"),
         },
-        DriverFaultKind::ContextTooLong => rejected("context_too_long"),
+        DriverFaultKind::ContextTooLong => too_long(),
         DriverFaultKind::RateLimited
         | DriverFaultKind::Overloaded
         | DriverFaultKind::UpstreamAuth

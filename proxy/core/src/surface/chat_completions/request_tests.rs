@@ -196,9 +196,17 @@ fn roles_are_the_specifications_four() {
         let fields = messages(json!([{"role": role, "content": "a"}]));
         assert_eq!(refused(fields), invalid_at("messages[0].role"));
     }
-    let prefill =
-        messages(json!([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]));
-    assert_eq!(refused(prefill), foreign_at("messages[1]"));
+}
+
+#[test]
+fn the_assistant_may_have_the_last_word() {
+    for content in [json!("b"), json!(null)] {
+        let chat = read(messages(json!([
+            {"role": "user", "content": "a"}, {"role": "assistant", "content": content},
+        ])));
+        let roles: Vec<Role> = chat.messages.iter().map(|turn| turn.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant]);
+    }
 }
 
 #[test]
@@ -214,11 +222,11 @@ fn a_system_prompt_may_stand_alone_and_nothing_may_not() {
     }
     assert_eq!(refused(messages(json!([]))), invalid_at("messages"));
     // Behind a system prompt the other rules stand.
-    let prefill = messages(json!([
+    let dangling = messages(json!([
         {"role": "system", "content": "a"},
-        {"role": "assistant", "content": "b"},
+        {"role": "tool", "tool_call_id": "call_1", "content": "b"},
     ]));
-    assert_eq!(refused(prefill), foreign_at("messages[1]"));
+    assert_eq!(refused(dangling), invalid_at("messages[1]"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::fault::Problems;
 use crate::surface::blocks;
 use crate::surface::fields::{Fields, Path};
 use crate::surface::places::{PartPlace, Place, Placed, of_content};
-use crate::surface::turns::{self, Purpose, Turn, check_order, says_nothing};
+use crate::surface::turns::{self, LastWord, Turn, check_order, says_nothing};
 
 /// System messages, wherever they stand, in order, and the turns (wire.md 2, points 18 and 19).
 pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<Turn>) {
@@ -22,7 +22,7 @@ pub(super) fn turns(items: Vec<Value>, problems: &mut Problems) -> (Placed, Vec<
     // A system prompt asks something by itself too: the assistant opens the conversation.
     let is_opened = turns.is_empty() && !says_nothing(&system.parts);
     if are_whole && !is_opened {
-        check_order(&turns, Purpose::Reply, problems);
+        check_order(&turns, LastWord::OfAnyone, problems);
     }
     (system, merge_results(turns))
 }

@@ -14,7 +14,7 @@ use crate::surface::blocks;
 use crate::surface::fields::{Fields, Path};
 use crate::surface::messages::promise::can_be_promised;
 use crate::surface::places::{Decoded, Place, Placed, Places, Words, of_content};
-use crate::surface::turns::{self, Purpose, Turn, check_order, into_messages};
+use crate::surface::turns::{self, LastWord, Turn, check_order, into_messages};
 
 /// Which rules of the wire format a caller speaks: the header `anthropic-version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<Decoded, Fault> {
     let sampling = sampling(&mut fields, version, &mut problems);
     let stop_sequences = stop_sequences(&mut fields, &mut problems);
     let metadata = metadata(&mut fields, &mut problems);
-    let Decoded { mut chat, places } = prompt(&mut fields, version, Purpose::Reply, &mut problems);
+    let Decoded { mut chat, places } =
+        prompt(&mut fields, version, LastWord::OfUser, &mut problems);
     if let (Some(budget), Some(max)) = (chat.reasoning_tokens, max_tokens)
         && budget >= max
     {
@@ -122,7 +123,7 @@ pub fn decode(body: &[u8], version: WireVersion) -> Result<Decoded, Fault> {
 pub fn decode_count(body: &[u8], version: WireVersion) -> Result<Decoded, Fault> {
     let mut fields = top(body)?;
     let mut problems = Problems::default();
-    let decoded = prompt(&mut fields, version, Purpose::Count, &mut problems);
+    let decoded = prompt(&mut fields, version, LastWord::OfAnyone, &mut problems);
     fields.end(&mut problems);
     problems.into_compat_result()?;
     Ok(decoded)
@@ -148,7 +149,7 @@ fn top(body: &[u8]) -> Result<Fields<'static>, Fault> {
 fn prompt(
     fields: &mut Fields<'_>,
     version: WireVersion,
-    purpose: Purpose,
+    last: LastWord,
     problems: &mut Problems,
 ) -> Decoded {
     let model = fields
@@ -166,7 +167,7 @@ fn prompt(
         })
         .unwrap_or_default();
     let messages = fields.array("messages", problems).unwrap_or_default();
-    let turns = turns(messages, version, purpose, &mut system, problems);
+    let turns = turns(messages, version, last, &mut system, problems);
     let (mut messages, turns) = into_messages(turns);
     let mut places = Places::new(system.places, turns, &WORDS);
     let tools = fields
@@ -235,7 +236,7 @@ fn system_parts(value: Value, place: Place, path: Path<'_>, problems: &mut Probl
 fn turns(
     items: Vec<Value>,
     version: WireVersion,
-    purpose: Purpose,
+    last: LastWord,
     system: &mut Placed,
     problems: &mut Problems,
 ) -> Vec<Turn> {
@@ -243,7 +244,7 @@ fn turns(
         turn(at, item, version, system, problems)
     });
     if are_whole {
-        check_order(&turns, purpose, problems);
+        check_order(&turns, last, problems);
     }
     turns
 }

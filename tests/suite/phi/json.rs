@@ -1,0 +1,305 @@
+//! JSON that callers and models define, fill, promise and write: what stands beside a value is not what it is, and JSON
+//! stays JSON.
+
+use serde_json::{Map, Value, json};
+use svc_tests::fake::mark;
+use svc_tests::surfaces::{Form, MODELS, Surface};
+use svc_tests::world::World;
+
+use crate::engines::on_sqlite;
+use crate::surfaces::ask;
+
+on_sqlite! {
+    properties_that_may_hold_phi_are_defined_in_any_order,
+    keys_and_lists_beside_a_value_are_left_alone,
+    what_is_promised_may_hold_placeholders,
+    json_in_texts_stays_json,
+}
+
+/// What assistants and tools write as text.
+fn documents() -> Vec<Value> {
+    vec![
+        json!({"street": "12 Main Street", "city": "Springfield", "state": "IL", "zip": "62704"}),
+        json!({"month": "March", "year": 2026}),
+        json!({"january": 12, "february": 9, "march": 3}),
+        json!({"monday": 8, "tuesday": 8, "open": true, "closed": null}),
+        json!([{"month": "January", "visits": 12}, {"month": "February", "visits": 9}]),
+        json!({"month": "March", "day": "Monday", "site": "Mercy Hospital"}),
+        json!({"labels": ["January", "February", "March"], "data": [3, 4, 5]}),
+        json!({"birth": {"month": "March", "day": 14, "year": 1987}, "name": "Adaeze Okafor"}),
+        json!({
+            "resourceType": "Patient", "id": "p-1", "active": true,
+            "name": [{"use": "official", "family": "Okafor", "given": ["Adaeze", "Chidi"]}],
+            "telecom": [{"system": "phone", "value": "(415) 823-4467"}, {"system": "email", "value": "ruth.aldana@lakeside-mail.org"}],
+            "gender": "female", "birthDate": "1987-03-14",
+            "address": [{"line": ["12 Main Street"], "city": "Springfield", "state": "IL", "postalCode": "62704"}],
+        }),
+        json!({"visits": [{"on": "March 14, 1987", "by": "Dr. Ruth Aldana", "mrn": 84_731_962}, {"on": "May 2", "by": "Ann Poe"}]}),
+        json!([
+            ["Smith", "John", "1962-03-14"],
+            ["Okafor", "Adaeze", "1987-05-02"]
+        ]),
+        json!({"text": "{\"street\": \"12 Main Street\", \"city\": \"Springfield\"}", "next": "14 March"}),
+        json!({"to": "Ruth Aldana", "cc": ["Adaeze Okafor", "Chidi Obi"], "body": "See you on March 14 at 12 Main Street, Springfield."}),
+    ]
+}
+
+/// JSON with nothing of its values but whether they are there.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(shape).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            Value::Object(
+                fields
+                    .map(|(key, value)| (key.clone(), shape(value)))
+                    .collect(),
+            )
+        }
+        Value::Bool(_) | Value::Null => value.clone(),
+        Value::Number(_) | Value::String(_) => json!("said"),
+    }
+}
+
+fn spellings(document: &Value) -> [String; 2] {
+    [
+        document.to_string(),
+        serde_json::to_string_pretty(document).unwrap(),
+    ]
+}
+
+async fn json_in_texts_stays_json(world: &World) {
+    let organization = world.organization();
+    for document in documents() {
+        let expected = shape(&document);
+        for text in spellings(&document) {
+            let read = |text: &str| -> Value {
+                let read = serde_json::from_str(text);
+                read.unwrap_or_else(|error| panic!("{error}: {text} of {document}"))
+            };
+            // A tool's result and what the caller says go out.
+            let mark = mark();
+            let body = json!({
+                "model": "alpha-sonnet-4-6", "max_tokens": 99,
+                "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+                "messages": [
+                    {"role": "user", "content": text},
+                    {"role": "assistant", "content": [
+                        {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}]},
+                    {"role": "user", "content": [
+                        {"type": "tool_result", "tool_use_id": "toolu_1", "content": text},
+                        {"type": "text", "text": mark}]},
+                ],
+            });
+            let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let sent = world.fake.received(&mark).await["body"]["messages"].clone();
+            for place in ["/0/content", "/2/content/0/content"] {
+                let said = sent.pointer(place).unwrap();
+                let said = said.as_str().or_else(|| said[0]["text"].as_str());
+                assert_eq!(shape(&read(said.unwrap())), expected, "{said:?}");
+            }
+            // What the model says comes back.
+            for (surface, form) in [
+                (Surface::Messages, Form::Streamed),
+                (Surface::ChatCompletions, Form::Whole),
+            ] {
+                for (_, model) in MODELS {
+                    let mark = svc_tests::fake::mark();
+                    world
+                        .fake
+                        .expect(json!({"contains": mark, "text": text}))
+                        .await;
+                    let body = surface.question(model, &mark, form);
+                    let answer = ask(world, &organization.key, surface, &body).await;
+                    let heard = match form {
+                        Form::Whole => surface.read(&answer),
+                        Form::Streamed => surface.heard(&answer),
+                    };
+                    assert_eq!(shape(&read(&heard.text)), expected, "{}", heard.text);
+                }
+            }
+        }
+    }
+}
+
+/// Names of properties whose values are taken for PHI.
+const NAMES: [&str; 24] = [
+    "user",
+    "user_id",
+    "userId",
+    "username",
+    "userName",
+    "login",
+    "handle",
+    "github_username",
+    "ssn",
+    "mrn",
+    "patient",
+    "patient_name",
+    "first_name",
+    "last_name",
+    "city",
+    "address",
+    "phone",
+    "email",
+    "dob",
+    "birth_date",
+    "member_id",
+    "account_number",
+    "device_id",
+    "age",
+];
+
+/// A property with each word of JSON Schema in front.
+fn properties() -> Vec<Value> {
+    vec![
+        json!({"title": "The Title", "type": "string"}),
+        json!({"description": "properties", "type": "string"}),
+        json!({"anyOf": [{"type": "string"}, {"type": "null"}], "title": "Of Any"}),
+        json!({"type": "array", "items": {"type": "string"}}),
+        json!({"items": {"type": "string"}, "type": "array"}),
+        json!({"enum": ["title", "asc"], "type": "string"}),
+        json!({"properties": {"locale": {"type": "string"}}, "required": ["locale"], "additionalProperties": false, "type": "object"}),
+        json!({"$ref": "#/$defs/Inner"}),
+    ]
+}
+
+/// A closed schema as data classes make them: names, in no order that helps.
+fn schema(property: &Value) -> Value {
+    // What is listed under a patient's name is taken for one.
+    let is_listed = |name: &str| property.get("enum").is_some() && name.contains("patient");
+    let named: Map<String, Value> = NAMES
+        .iter()
+        .map(|name| {
+            let property = if is_listed(name) {
+                &json!({"type": "string"})
+            } else {
+                property
+            };
+            ((*name).to_owned(), property.clone())
+        })
+        .collect();
+    json!({
+        "$defs": {"Inner": {"properties": {}, "additionalProperties": false, "type": "object"}},
+        "properties": named, "required": NAMES, "title": "User", "type": "object",
+        "additionalProperties": false,
+    })
+}
+
+async fn properties_that_may_hold_phi_are_defined_in_any_order(world: &World) {
+    let organization = world.organization();
+    for property in properties() {
+        let schema = schema(&property);
+        for (_, model) in MODELS {
+            let mark = mark();
+            let words = format!("{mark} What are the properties of the title of this book?");
+            let mut body = Surface::ChatCompletions.question(model, &words, Form::Whole);
+            let function =
+                json!({"name": "user", "description": "Finds a user.", "parameters": schema});
+            body["tools"] = json!([{"type": "function", "function": function}]);
+            body["response_format"] = json!({
+                "type": "json_schema", "json_schema": {"name": "User", "schema": schema, "strict": true},
+            });
+            let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
+            assert_eq!(answer.status, 200, "{property}: {}", answer.text());
+            let sent = world.fake.received(&mark).await["body"].to_string();
+            // Both schemas, and the question.
+            assert!(!sent.contains("_1]"), "{property}: {sent}");
+            assert!(sent.contains(&words), "{sent}");
+            for name in NAMES {
+                let all = sent.matches(&format!("{name:?}")).count();
+                assert!(all >= 4, "{name}: {all} in {sent}");
+            }
+        }
+    }
+}
+
+async fn keys_and_lists_beside_a_value_are_left_alone(world: &World) {
+    let organization = world.organization();
+    for input in [
+        json!({"user": {"locale": "en"}}),
+        json!({"columns": ["id", "username", "created_at", "plan"]}),
+        json!({"columns": ["last_name", "priority", "status"]}),
+        json!({"filter": {"last_name": {"in": ["a"]}}, "city": {"distance": "near"}}),
+        json!({"fields": ["mrn", "title"], "group_by": ["user_id", "title"]}),
+        json!({"first_name": {"type": "string"}, "nickname": {"required": true}}),
+    ] {
+        for (_, model) in MODELS {
+            let mark = mark();
+            let mut body = Surface::Messages.question(model, "a", Form::Whole);
+            body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+            body["metadata"] = json!({"user_id": "user-1"});
+            body["messages"] = json!([
+                {"role": "user", "content": "a"},
+                {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
+            ]);
+            let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let sent = world.fake.received(&mark).await["body"]["messages"].to_string();
+            assert!(!sent.contains("_1]"), "{sent}");
+            for form in [Form::Whole, Form::Streamed] {
+                let mark = svc_tests::fake::mark();
+                let call = json!([{"name": "look", "input": input}]);
+                world
+                    .fake
+                    .expect(json!({"contains": mark, "tools": call}))
+                    .await;
+                let mut body = Surface::Messages.question(model, &mark, form);
+                body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+                let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+                let heard = match form {
+                    Form::Whole => Surface::Messages.read(&answer),
+                    Form::Streamed => Surface::Messages.heard(&answer),
+                };
+                let arguments: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
+                assert_eq!(arguments, [&input], "{}", answer.text());
+            }
+        }
+    }
+}
+
+/// A model that is held to the form of a date cannot say a placeholder, and would invent one.
+async fn what_is_promised_may_hold_placeholders(world: &World) {
+    let organization = world.organization();
+    let day = json!({"type": "string", "format": "date", "description": "The day."});
+    let closed = json!({
+        "type": "object", "properties": {"day": day}, "required": ["day"], "additionalProperties": false,
+    });
+    for (said, is_bounded) in [("", true), ("seen on March 14, 1987", false)] {
+        for (kind, model) in MODELS {
+            let mark = mark();
+            let words = format!("{mark} {said}");
+            let mut body = Surface::ChatCompletions.question(model, &words, Form::Whole);
+            let function = json!({"name": "look", "parameters": closed, "strict": true});
+            body["tools"] = json!([{"type": "function", "function": function}]);
+            body["response_format"] = json!({
+                "type": "json_schema", "json_schema": {"name": "visit", "schema": closed, "strict": true},
+            });
+            let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let sent = world.fake.received(&mark).await["body"].clone();
+            let expected = if is_bounded {
+                day.clone()
+            } else {
+                json!({"type": "string", "description": "The day.\n\n{\"format\":\"date\"}"})
+            };
+            let places = match kind {
+                "A" => [
+                    "/output_config/format/schema/properties/day",
+                    "/tools/0/input_schema/properties/day",
+                ],
+                _ => [
+                    "/response_format/json_schema/schema/properties/day",
+                    "/tools/0/function/parameters/properties/day",
+                ],
+            };
+            for place in places {
+                assert_eq!(sent.pointer(place), Some(&expected), "{place} of {sent}");
+            }
+        }
+    }
+}
