@@ -1,5 +1,6 @@
 //! JSON that passes through a driver as it came, and what a model or an endpoint may spoil in the JSON of an answer.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserializer, Error, Visitor};
@@ -82,6 +83,29 @@ const LOW: u16 = 0xdc00 >> 10;
 const REPLACEMENT: &[u8; ESCAPE_BYTES] = b"\\ufffd";
 const ESCAPE_BYTES: usize = 6;
 
+/// Text that may be null, which is as good as absent.
+///
+/// # Errors
+/// For what is neither.
+pub fn text<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'a, str>, D::Error> {
+    /// Borrowed where it can be; behind an `Option`, a plain one is always copied.
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    let text = Option::<Text<'a>>::deserialize(deserializer)?;
+    Ok(text.map(|Text(text)| text).unwrap_or_default())
+}
+
+/// What may be null, which is as good as absent.
+///
+/// # Errors
+/// Those of the value.
+pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
 /// A count of tokens. Some endpoints write it with a fraction of zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u64);
@@ -152,6 +176,26 @@ mod tests {
         ] {
             assert_eq!(mended(json.as_bytes()), None, "{json}");
         }
+    }
+
+    #[test]
+    fn null_is_as_good_as_absent() {
+        #[derive(Deserialize)]
+        struct Block<'a> {
+            #[serde(borrow, default, deserialize_with = "text")]
+            text: Cow<'a, str>,
+            #[serde(default, deserialize_with = "or_default")]
+            index: u64,
+        }
+        for json in ["{}", r#"{"text": null, "index": null}"#] {
+            let read: Result<Block<'_>, _> = serde_json::from_str(json);
+            assert!(read.is_ok_and(|block| block.text.is_empty() && block.index == 0));
+        }
+        let read: Result<Block<'_>, _> = serde_json::from_str(r#"{"text": "a", "index": 2}"#);
+        assert!(
+            read.is_ok_and(|block| matches!(block.text, Cow::Borrowed("a")) && block.index == 2)
+        );
+        assert!(serde_json::from_str::<Block<'_>>(r#"{"text": 1}"#).is_err());
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl<E: Exchange> State<E> {
     ) -> Result<(), DriverError> {
         match self.body {
             Body::Stream => self.exchange.frame(name, data, events),
-            Body::Whole => match serde_json::from_slice::<E::Body<'_>>(data) {
+            Body::Whole => match serde_json::from_slice::<E::Body<'_>>(unmarked(data)) {
                 Ok(body) => self.exchange.whole(&body, events),
                 Err(_) => match mended(data) {
                     Some(mended) => return self.push(name, &mended, events),
@@ -163,12 +163,17 @@ impl<E: Exchange> State<E> {
                 },
             },
             Body::Error(status) => {
-                let body = serde_json::from_slice::<E::Body<'_>>(data).ok();
+                let body = serde_json::from_slice::<E::Body<'_>>(unmarked(data)).ok();
                 return Err(E::refusal(status, body.as_ref(), self.retry_after_ms));
             }
         }
         Ok(())
     }
+}
+
+/// Without a byte order mark (wire notes 2, point 37).
+fn unmarked(data: &[u8]) -> &[u8] {
+    data.strip_prefix("\u{feff}".as_bytes()).unwrap_or(data)
 }
 
 fn slice(data: &[u8], start: u32, end: u32) -> Result<&[u8], DriverError> {

@@ -22,6 +22,10 @@ pub struct Reply {
     /// Calls begun; kind A indexes all blocks, canonical events index calls.
     calls: u32,
     open: Vec<OpenBlock>,
+    /// Blocks of other kinds between their start and their stop, by the wire's index.
+    others: Vec<u64>,
+    /// Whether a block of thinking has begun, and nothing came of it yet.
+    thinks_of_nothing: bool,
     /// Provider-side tools that have begun: id, type.
     provider_tools: Vec<(String, String)>,
     done: bool,
@@ -175,11 +179,15 @@ impl Reply {
     }
 
     fn block_start(&mut self, index: u64, block: &AnswerBlock<'_>, events: &mut Vec<Event>) {
+        if block.kind != "tool_use" {
+            self.others.push(index);
+        }
         match &*block.kind {
             "text" => push_text(&block.text, Event::Text, events),
             "thinking" => {
-                push_text(&block.thinking, Event::Reasoning, events);
-                push_text(&block.signature, Event::ReasoningSignature, events);
+                self.thinks_of_nothing = true;
+                self.think(&block.thinking, events);
+                self.sign(&block.signature, events);
             }
             "redacted_thinking" => events.push(Event::RedactedReasoning(block.data.to_string())),
             "tool_use" => {
@@ -224,8 +232,8 @@ impl Reply {
     fn block_delta(&mut self, index: u64, delta: &Delta<'_>, events: &mut Vec<Event>) {
         match &*delta.kind {
             "text_delta" => push_text(&delta.text, Event::Text, events),
-            "thinking_delta" => push_text(&delta.thinking, Event::Reasoning, events),
-            "signature_delta" => push_text(&delta.signature, Event::ReasoningSignature, events),
+            "thinking_delta" => self.think(&delta.thinking, events),
+            "signature_delta" => self.sign(&delta.signature, events),
             // The first fragment is empty (wire notes 2, point 10).
             "input_json_delta" if !delta.partial_json.is_empty() => {
                 self.fragment(index, &delta.partial_json, events);
@@ -234,15 +242,34 @@ impl Reply {
         }
     }
 
+    fn think(&mut self, text: &str, events: &mut Vec<Event>) {
+        if !text.is_empty() {
+            self.thinks_of_nothing = false;
+        }
+        push_text(text, Event::Reasoning, events);
+    }
+
+    /// A signature without text is of a block of its own, whatever was signed before.
+    fn sign(&mut self, signature: &str, events: &mut Vec<Event>) {
+        if !signature.is_empty() && std::mem::take(&mut self.thinks_of_nothing) {
+            events.push(Event::Reasoning(String::new()));
+        }
+        push_text(signature, Event::ReasoningSignature, events);
+    }
+
     /// A piece of the arguments of the call in this block, if it is one.
     fn fragment(&mut self, index: u64, text: &str, events: &mut Vec<Event>) {
         if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
             open.has_fragment = true;
             events.push(Event::ToolCallDelta((open.call, text.to_owned())));
+        } else if !self.others.contains(&index) {
+            // Some call would be run without it.
+            self.fail(protocol("late_tool_call"), events);
         }
     }
 
     fn block_stop(&mut self, index: u64, events: &mut Vec<Event>) {
+        self.others.retain(|other| *other != index);
         if let Some(at) = self.open.iter().position(|open| open.index == index) {
             let open = self.open.swap_remove(at);
             if let Some(input) = open.input.filter(|_| !open.has_fragment) {
@@ -289,11 +316,18 @@ impl Reply {
     fn take_usage(&mut self, usage: Option<&crate::wire::Usage>) {
         let Some(usage) = usage else { return };
         let counts = &mut self.usage;
-        counts.input = number(usage.input_tokens).unwrap_or(counts.input);
         counts.output = number(usage.output_tokens).unwrap_or(counts.output);
-        counts.cache_read = number(usage.cache_read_input_tokens).unwrap_or(counts.cache_read);
-        counts.cache_creation =
-            number(usage.cache_creation_input_tokens).unwrap_or(counts.cache_creation);
+        // Of what was read the end may say nothing, or zero.
+        for (known, said) in [
+            (&mut counts.input, usage.input_tokens),
+            (&mut counts.cache_read, usage.cache_read_input_tokens),
+            (
+                &mut counts.cache_creation,
+                usage.cache_creation_input_tokens,
+            ),
+        ] {
+            *known = number(said).unwrap_or(0).max(*known);
+        }
     }
 
     fn usage(&self) -> Event {

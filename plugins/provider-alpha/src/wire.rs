@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use driver_kit::json::{Count, Passed};
+use driver_kit::json::{Count, Passed, or_default, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -211,11 +211,11 @@ pub struct Event<'a> {
 pub struct Answer<'a> {
     #[serde(rename = "type", borrow, default)]
     pub kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub id: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub model: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "or_default")]
     pub content: Vec<AnswerBlock<'a>>,
     #[serde(borrow)]
     pub stop_reason: Option<Cow<'a, str>>,
@@ -230,19 +230,19 @@ pub struct Answer<'a> {
 pub struct AnswerBlock<'a> {
     #[serde(rename = "type", borrow)]
     pub kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub text: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub thinking: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub signature: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub data: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub id: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub name: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub tool_use_id: Cow<'a, str>,
     #[serde(borrow)]
     pub input: Option<&'a RawValue>,
@@ -252,13 +252,13 @@ pub struct AnswerBlock<'a> {
 pub struct Delta<'a> {
     #[serde(rename = "type", borrow, default)]
     pub kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub text: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub partial_json: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub thinking: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub signature: Cow<'a, str>,
     #[serde(borrow)]
     pub stop_reason: Option<Cow<'a, str>>,
@@ -287,6 +287,6 @@ pub struct TokenCount<'a> {
 pub struct ErrorBody<'a> {
     #[serde(rename = "type", borrow, default)]
     pub kind: Cow<'a, str>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub message: Cow<'a, str>,
 }

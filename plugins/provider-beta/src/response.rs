@@ -97,7 +97,11 @@ impl Reply {
         }
         // One choice was asked for.
         for choice in choices.iter().filter(|choice| is_first(choice)) {
-            if let Some(delta) = &choice.delta {
+            let said = match self.is_whole {
+                true => choice.message.as_ref().or(choice.delta.as_ref()),
+                false => choice.delta.as_ref(),
+            };
+            if let Some(delta) = said {
                 self.delta(delta, events);
             }
             let reason = choice.finish_reason.as_deref().unwrap_or("");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use driver_kit::json::{Count, Passed};
+use driver_kit::json::{Count, Passed, or_default};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -180,10 +180,13 @@ pub struct Answer<'a> {
 
 #[derive(Deserialize)]
 pub struct Choice<'a> {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub index: u64,
-    #[serde(borrow, alias = "message")]
+    #[serde(borrow)]
     pub delta: Option<Delta<'a>>,
+    /// Of whole answers. Some endpoints say all of it once more at the end of a stream.
+    #[serde(borrow)]
+    pub message: Option<Delta<'a>>,
     #[serde(borrow)]
     pub finish_reason: Option<Cow<'a, str>>,
 }

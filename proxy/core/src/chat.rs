@@ -548,9 +548,11 @@ impl ReplyBuilder {
                 }),
             },
             ChatEvent::ReasoningSignature(mark) => match self.reply.content.last_mut() {
-                Some(Part::Reasoning { signature, .. }) => {
-                    signature.get_or_insert_default().push_str(mark)
-                }
+                Some(Part::Reasoning {
+                    signature: signature @ None,
+                    ..
+                }) => *signature = Some(mark.clone()),
+                // Whole signatures come here: another one is of a block without text.
                 _ => self.reply.content.push(Part::Reasoning {
                     text: String::new(),
                     signature: Some(mark.clone()),

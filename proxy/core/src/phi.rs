@@ -37,7 +37,7 @@ pub use normal::is_unseen;
 pub use promised::may_hold_placeholders;
 pub use redact::{Shifted, redact};
 pub use redactor::{Answer, Inquiry, ReplyRedactor, Step, Unjudged};
-pub use refusal::{leave_in_fixed_text, leave_in_reply};
+pub use refusal::{leave_in_fixed_text, leave_in_reply, leave_pseudonyms};
 pub use reply::ReplyRestorer;
 pub use restore::{Channel, RestoreTable, Restorer, restore};
 pub use scan::{Segment, TextScan};

@@ -26,6 +26,8 @@ mod exchange;
 mod hostile;
 #[path = "plugins/hostile_driver.rs"]
 mod hostile_driver;
+#[path = "plugins/odd.rs"]
+mod odd;
 #[path = "plugins/pair.rs"]
 mod pair;
 #[path = "plugins/patterns.rs"]

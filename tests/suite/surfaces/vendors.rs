@@ -17,6 +17,7 @@ on_sqlite! {
     a_jpeg_goes_by_its_own_name,
     a_tools_name_is_as_long_as_its_provider_takes,
     half_a_character_does_not_end_a_reply,
+    blocks_of_thinking_keep_their_own_signatures,
 }
 
 // Failures in a row would open the circuit for other tests.
@@ -41,7 +42,15 @@ async fn a_users_name_is_sent_as_the_provider_takes_it(world: &World) {
         user.unwrap_or_else(|| panic!("{sent}")).to_owned()
     };
     for ((_, model), max_chars) in MODELS.into_iter().zip([256, 64]) {
-        // Words, which are nobody's id.
+        // What tells users apart says no more of anybody than that.
+        for id in [
+            "user_123",
+            "u-17",
+            "jdoe",
+            "6f1d3c2a-8e4b-4f7a-9b1c-2d3e4f5a6b7c",
+        ] {
+            assert_eq!(ask_as(model, id).await, id);
+        }
         let fits: String = "the quiet ward ".chars().cycle().take(max_chars).collect();
         assert_eq!(ask_as(model, &fits).await, fits);
         let long = format!("{fits}x");
@@ -53,10 +62,67 @@ async fn a_users_name_is_sent_as_the_provider_takes_it(world: &World) {
         );
         assert_eq!(ask_as(model, &long).await, stand_in);
         assert_ne!(ask_as(model, &format!("{fits}y")).await, stand_in);
+        // Unless it is somebody's address, or the prompt speaks of it.
+        assert_eq!(ask_as(model, "jo@example.com").await, "[EMAIL_1]");
         // What PHI Guard has replaced is no part of it.
         let [one, other] = ["jo@example.com", "al@example.com"];
         let of_one = ask_as(model, &format!("{one} {long}")).await;
         assert_eq!(ask_as(model, &format!("{other} {long}")).await, of_one);
+    }
+}
+
+/// A provider that shows nothing of it signs each block, and takes back what it has signed.
+async fn blocks_of_thinking_keep_their_own_signatures(world: &World) {
+    let organization = world.organization();
+    let (_, model) = MODELS[0];
+    let blocks = [
+        ("", "c2lnbmVkIG9uZQ=="),
+        ("", "c2lnbmVkIHR3bw=="),
+        ("Hm.", "c2lnbmVkIDM="),
+    ];
+    let blocks = blocks.map(
+        |(text, signature)| json!({"type": "thinking", "thinking": text, "signature": signature}),
+    );
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"id": "msg_1", "model": "m", "usage": usage}}),
+    ];
+    for (at, block) in blocks.iter().enumerate() {
+        let delta = |kind: &str, field: &str| {
+            let delta = json!({"type": kind, field: block[field]});
+            json!({"type": "content_block_delta", "index": at, "delta": delta})
+        };
+        let empty = json!({"type": "thinking", "thinking": "", "signature": ""});
+        events.extend([
+            json!({"type": "content_block_start", "index": at, "content_block": empty}),
+            delta("thinking_delta", "thinking"),
+            delta("signature_delta", "signature"),
+            json!({"type": "content_block_stop", "index": at}),
+        ]);
+    }
+    let reason = json!({"stop_reason": "end_turn"});
+    events.extend([
+        json!({"type": "message_delta", "delta": reason, "usage": usage}),
+        json!({"type": "message_stop"}),
+    ]);
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    for form in FORMS {
+        let mark = mark();
+        let order =
+            json!({"contains": mark, "raw_body": stream, "content_type": "text/event-stream"});
+        world.fake.expect(order).await;
+        let mut body = Surface::Messages.question(model, &mark, form);
+        body["max_tokens"] = json!(2_048);
+        body["thinking"] = json!({"type": "enabled", "budget_tokens": 1_024});
+        let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+        let heard = match form {
+            Form::Whole => Surface::Messages.read(&answer),
+            Form::Streamed => Surface::Messages.heard(&answer),
+        };
+        assert_eq!(heard.reasoning, blocks, "{}", answer.text());
     }
 }
 

@@ -182,7 +182,7 @@ fn replacement(along: &mut Along<'_>, finding: &Finding, map: &mut PlaceholderMa
     let number = map.issue(&finding.kind, scan.identity(finding), &written, speaker);
     let placeholder = match segment.form {
         Form::Identifier => token::bare(&finding.kind, number),
-        Form::Text | Form::Key | Form::Number | Form::Address => {
+        Form::Text | Form::Key | Form::Number | Form::Address | Form::Pseudonym => {
             token::bracketed(&finding.kind, number)
         }
     };

@@ -1,5 +1,6 @@
 //! Refusing a request for its PHI: in block mode; in every mode for tool definitions, and for addresses of media.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -68,6 +69,27 @@ pub fn leave_in_fixed_text(
         let segment = scan.segments().get(finding.segment);
         let first = segment.map_or(0, |segment| segment.start);
         is_fixed && may_hold(&finding.kind) && !speaks_of_birth(scan, first, finding)
+    });
+}
+
+/// Leaves an id that is there to tell users apart, and says no more of anybody, unless the request speaks of it elsewhere
+/// or the organization denies it: with one placeholder for all of them, a provider that shuts out one user would shut
+/// out everybody.
+pub fn leave_pseudonyms(scan: &TextScan, findings: &mut Vec<Finding>, denied: &[Range<usize>]) {
+    let is_whole = |finding: &Finding| {
+        let segment = scan.segments().get(finding.segment);
+        finding.kind.as_str() == "OTHER_ID"
+            && segment.is_some_and(|segment| {
+                segment.form == Form::Pseudonym
+                    && (segment.start, segment.end) == (finding.start, finding.end)
+            })
+    };
+    let others = findings.iter().filter(|finding| !is_whole(finding));
+    let spoken_of: HashSet<String> = others
+        .map(|finding| scan.value(finding).to_lowercase())
+        .collect();
+    leave(scan, findings, denied, |finding| {
+        is_whole(finding) && !spoken_of.contains(&scan.value(finding).to_lowercase())
     });
 }
 

@@ -129,7 +129,7 @@ fn readings_of(text: &str, form: Form) -> Readings {
     match form {
         Form::Number => Readings::default(),
         Form::Address => normal::address_readings(text),
-        Form::Text | Form::Key | Form::Identifier => normal::readings(text),
+        Form::Text | Form::Key | Form::Identifier | Form::Pseudonym => normal::readings(text),
     }
 }
 

@@ -353,8 +353,12 @@ impl Walk<'_, '_> {
                     renamed.push((key.clone(), changed));
                 }
                 walk.write("\": \"");
+                let form = match document {
+                    Some(_) => Form::Pseudonym,
+                    None => Form::Text,
+                };
                 let place = place.then(Step::Key(key));
-                walk.text(&place, Origin::Metadata, Form::Text, value);
+                walk.text(&place, Origin::Metadata, form, value);
                 if document.is_some() {
                     walk.lead = document;
                 } else {

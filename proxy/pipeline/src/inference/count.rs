@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
 use svc_core::fault::Fault;
 use svc_plugin::TokenAnswer;
 
@@ -48,12 +50,19 @@ async fn attempt(call: &Call, route: &Route) -> Result<(u64, Health), Failure> {
         TokenAnswer::Ask(upstream) => upstream,
     };
     let answer = send(call, route, upstream).await?;
+    let wait_ms = told_to_wait(&answer.headers);
     let body = whole(answer.body).await?;
-    let tokens = route
-        .driver
-        .read_token_count(answer.status.as_u16(), &body)
-        .await?;
-    Ok((tokens, Health::Sound))
+    let read = route.driver.read_token_count(answer.status.as_u16(), &body);
+    match read.await {
+        Ok(tokens) => Ok((tokens, Health::Sound)),
+        Err(failed) => Err(Failure::from(failed).told_to_wait(wait_ms)),
+    }
+}
+
+/// Milliseconds to wait before the next try, which a driver that counts is not told of.
+fn told_to_wait(headers: &HeaderMap) -> Option<u64> {
+    let number = |name| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
+    number("retry-after-ms").or_else(|| number(RETRY_AFTER.as_str())?.checked_mul(1_000))
 }
 
 async fn whole(mut body: Box<dyn InboundBody>) -> Result<Vec<u8>, Failure> {

@@ -53,6 +53,18 @@ impl From<Failed<DriverFailure>> for Failure {
     }
 }
 
+impl Failure {
+    /// As the provider asked in the head of its answer, where trying again may help at all.
+    pub(super) fn told_to_wait(mut self, wait_ms: Option<u64>) -> Self {
+        if let Some(wait_ms) = wait_ms
+            && self.fault.retry_after_seconds().is_some()
+        {
+            self.fault = self.fault.retry_after(passed_on(wait_ms));
+        }
+        self
+    }
+}
+
 /// What a driver found before anything was sent: it says nothing about the provider.
 pub(super) fn before_sending(failed: Failed<DriverFailure>) -> Failure {
     Failure {

@@ -114,10 +114,16 @@ fn every_form_is_planted() {
         Form::Number,
         Form::Identifier,
         Form::Address,
+        Form::Pseudonym,
     ] {
         // A new form breaks this match, and belongs in the list.
         match form {
-            Form::Text | Form::Key | Form::Number | Form::Identifier | Form::Address => {}
+            Form::Text
+            | Form::Key
+            | Form::Number
+            | Form::Identifier
+            | Form::Address
+            | Form::Pseudonym => {}
         }
         assert!(
             POSITIONS

@@ -32,7 +32,7 @@ pub(super) enum Fate {
 }
 
 use Fate::{Dropped, Refused, Sent, Unfit};
-use Form::{Address, Identifier, Key, Number, Text};
+use Form::{Address, Identifier, Key, Number, Pseudonym, Text};
 use Route::{Chat, Count, Messages, Native};
 
 pub(super) struct Position {
@@ -311,7 +311,7 @@ pub(super) const POSITIONS: &[Position] = &[
     // What else a request says.
     at("stop_sequences[]", Text, &[Messages], BOTH, |p| json!({"stop_sequences": ["so", p.text()]})),
     // As long as it is, a stand-in goes to kind B.
-    at("metadata", Text, &[Messages], BOTH, |p| { let mut fields = user(json!(p.tracer)); fields["metadata"] = json!({"user_id": p.text()}); fields }),
+    at("metadata", Pseudonym, &[Messages], BOTH, |p| { let mut fields = user(json!(p.tracer)); fields["metadata"] = json!({"user_id": p.text()}); fields }),
     at("ext.must-inference_geo", Text, &[Messages], [Sent, Unfit], |p| json!({"inference_geo": p.text()})),
     at("ext.must-seed", Number, &[Chat], [Unfit, Sent], |p| { let mut fields = user(json!(p.tracer)); fields["seed"] = json!(p.number()); fields }),
     // What the chat-completions surface checks and forgets.

@@ -188,3 +188,22 @@ fn fixed_text_keeps_what_it_may_hold_unless_it_is_denied() {
     let denied: Vec<_> = std::iter::once(at..at + 5).collect();
     assert_eq!(left("LOCATION", &denied), 2);
 }
+
+#[test]
+fn an_id_of_a_user_stays_unless_the_prompt_speaks_of_it_or_it_is_denied() {
+    let left = |words: &str, id: &str, kind: &'static str, is_denied: bool| {
+        let mut request = chat(vec![user(words)]);
+        request.metadata.insert("user_id".into(), id.into());
+        let scan = TextScan::of(&mut request);
+        let mut found = findings(&scan, &[(kind, "u-17")], &PlaceholderMap::default());
+        let at = scan.text().find(id).unwrap_or_default();
+        let denied: Vec<_> = is_denied.then_some(at..at + id.len()).into_iter().collect();
+        leave_pseudonyms(&scan, &mut found, &denied);
+        found.len()
+    };
+    assert_eq!(left("so", "u-17", "OTHER_ID", false), 0);
+    assert_eq!(left("so", "u-17", "OTHER_ID", true), 1);
+    assert_eq!(left("so", "u-17", "MRN", false), 1);
+    assert_eq!(left("so", "ward u-17", "OTHER_ID", false), 1);
+    assert_eq!(left("of u-17", "u-17", "OTHER_ID", false), 2);
+}

@@ -17,6 +17,8 @@ pub enum Form {
     Identifier,
     /// An address that the provider fetches: with a placeholder in it, it leads nowhere.
     Address,
+    /// An id by which callers have a provider tell their users apart.
+    Pseudonym,
 }
 
 /// Whether a text is a part of a turn that readers join with the part before.

@@ -225,9 +225,13 @@ impl Encoder {
                 text: piece.clone(),
                 signature: None,
             }),
-            (ChatEvent::ReasoningSignature(mark), Some(Body::Thinking { signature, .. })) => {
-                signature.get_or_insert_default().push_str(mark);
-            }
+            (
+                ChatEvent::ReasoningSignature(mark),
+                Some(Body::Thinking {
+                    signature: signature @ None,
+                    ..
+                }),
+            ) => *signature = Some(mark.clone()),
             (ChatEvent::ReasoningSignature(mark), _) => self.add(Body::Thinking {
                 text: String::new(),
                 signature: Some(mark.clone()),
