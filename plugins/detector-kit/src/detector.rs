@@ -67,6 +67,12 @@ pub fn part<'t>(text: &'t str, segment: &Segment) -> &'t str {
         .unwrap_or_default()
 }
 
+/// Whether the segment before may be the key of a value: it ends on the line before. Two lines above ends what says
+/// nothing of it: what stands before a key, or the item of a list before another one.
+pub const fn is_behind_its_key(key: &Segment, value: &Segment) -> bool {
+    value.start.saturating_sub(key.end) <= 1
+}
+
 /// Whether the segment is part of a tool's definition. A request is refused for PHI there, and samples of formats are
 /// usual: only what is sure should count.
 pub const fn is_definition(origin: SegmentOrigin) -> bool {

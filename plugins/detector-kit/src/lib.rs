@@ -25,7 +25,7 @@ mod finding;
 
 pub use bindings::exports::gateway::phi::detector::Segment;
 pub use bindings::gateway::phi::types::SegmentOrigin;
-pub use detector::{Detector, Guest, SelfTest, in_each, is_definition, part};
+pub use detector::{Detector, Guest, SelfTest, in_each, is_behind_its_key, is_definition, part};
 pub use finding::{Finding, Kind};
 #[doc(hidden)]
 pub use guest_memory;

@@ -182,7 +182,7 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
         Some(Sort::Date) => token.is_long_number(),
         _ => false,
     };
-    token.gap.is_seam() || is_of_its_own && token.gap.divides()
+    token.gap.ends_a_value() || is_of_its_own && token.gap.divides()
 }
 
 /// The likeliest sort, and whether a value of it begins here. A long number is nobody's name, but a code beside one, as in
@@ -212,10 +212,9 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     // What stands beside a value and has not become a part of it has no core, and is none.
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.core.start)?;
-    if is_plain_key(text, of) {
-        return None;
-    }
     let kind = match SORTS.get(value.sort)? {
+        sort if *sort != Sort::Name && is_plain_key(text, of) => return None,
+        _ if is_in_public_address(text, start) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
             if code::is_made_up(tokens, value.core.start, value.core.end) =>
         {
@@ -246,6 +245,29 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let score = LEAST_SCORE + surer;
     let (start, end) = (whole.first()?.start, whole.last()?.end);
     Some(Finding::new(kind, start, end, score).contextual())
+}
+
+/// Whether a place is inside of an address that is public, which rules know.
+fn is_in_public_address(text: &str, at: usize) -> bool {
+    const LONGEST: usize = 256;
+    let ends = |sign: char| {
+        sign.is_whitespace() || matches!(sign, '"' | '\'' | '`' | '<' | '>' | '(' | ')')
+    };
+    let from = text.floor_char_boundary(at.saturating_sub(LONGEST));
+    let to = text.ceil_char_boundary(text.len().min(at + LONGEST));
+    let head = text.get(from..at).unwrap_or_default();
+    let head = head.rsplit(ends).next().unwrap_or_default();
+    // Most words are in none, and end here.
+    if !head.contains('/') {
+        return false;
+    }
+    let begun = at - head.len();
+    let address = text.get(begun..to).unwrap_or_default();
+    let address = address.split(ends).next().unwrap_or_default();
+    let address = address
+        .split_once("://")
+        .map_or(address, |(_, behind)| behind);
+    phi_text::address::is_public(address.as_bytes())
 }
 
 /// `{"street": …}`: an everyday word in small letters by which JSON calls a value.
@@ -336,6 +358,27 @@ mod tests {
     }
 
     #[test]
+    fn a_value_ends_with_its_cell() {
+        let names = |text, percents: &[i8]| found(text, Sort::Name, percents).join("/");
+        for text in ["Ann Poe|Lee Roe", "Ann Poe\tLee Roe", "Ann Poe,Lee Roe"] {
+            assert_eq!(names(text, &[-90, 90, 90, 90]), "Ann Poe/Lee Roe");
+        }
+        assert_eq!(names("Poe, Ann", &[-90, 90]), "Poe, Ann");
+    }
+
+    #[test]
+    fn a_public_address_is_left_to_rules() {
+        let codes = |text, percents: &[i8]| found(text, Sort::Name, percents).join("/");
+        assert_eq!(
+            codes("https://www.w3.org/TR/Poe", &[0, 0, 0, 0, 0, -90]),
+            ""
+        );
+        assert_eq!(codes("'github.com/jackc/Poe'", &[0, 0, 0, -90]), "");
+        assert_eq!(codes("https://a.org/x/Poe", &[0, 0, 0, 0, -90]), "Poe");
+        assert_eq!(codes("and/or Poe", &[0, 0, -90]), "Poe");
+    }
+
+    #[test]
     fn a_value_ends_where_a_string_of_json_does() {
         let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
         let text = r#"{"month": "March", "day": 14}"#;
@@ -346,9 +389,9 @@ mod tests {
         let text = r#"{"street" : "12 Elm Street"}"#;
         assert_eq!(places(text, &[-90, 90, 90, 90]), "12 Elm Street");
         let names = |text, percents: &[i8]| found(text, Sort::Name, percents).join("|");
-        let text = r#"["Ann Poe","Lee Roe"] by <b>Kim</b>"#;
-        let percents = [-90, 90, 90, 90, 0, 0, 90, 0];
-        assert_eq!(names(text, &percents), "Ann Poe|Lee Roe|Kim");
+        let text = r#"["Ann Poe","Lee Roe"]"#;
+        assert_eq!(names(text, &[-90, 90, 90, 90]), "Ann Poe|Lee Roe");
+        assert_eq!(names(r#"{"jasper": "npo"}"#, &[-90, 0]), "jasper");
     }
 
     #[test]

@@ -69,9 +69,15 @@ impl Gap {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
     }
 
-    /// Whether two strings or values of JSON stand on either side, or two elements.
+    /// Whether two strings or values of JSON stand on either side.
     pub fn is_seam(self) -> bool {
-        self.has(b"\"") && self.has(b":,[]\\") || self.has(b"{}<>")
+        self.has(b"\"") && self.has(b":,[]\\") || self.has(b"{}")
+    }
+
+    /// Whether no value runs on here: between strings, and between cells of a row.
+    pub fn ends_a_value(self) -> bool {
+        let is_tight = self.0 & Self::SPACE == 0;
+        self.is_seam() || self.has(b"|\t") || is_tight && self.has(b",")
     }
 
     fn has(self, wanted: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! One text with its segments: tokens, rules, and then every further mention of the names that were found.
 
-use detector_kit::{Segment, is_definition, part};
+use detector_kit::{Segment, SegmentOrigin, is_behind_its_key, is_definition, part};
+use phi_text::fields;
 
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
@@ -40,6 +41,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         file_name::find(text, start, end, findings);
         reads.push(read);
     }
+    keyed(text, segments, findings);
     sort(findings);
     let known = known(text, findings);
     if !known.is_empty() {
@@ -51,6 +53,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         }
     }
     sort(findings);
+    findings.retain(|finding| finding.kind != NAME || !is_code(text, finding));
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
 }
@@ -58,6 +61,56 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
 /// Segments are in order, so this sorts by segment too.
 fn sort(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| (finding.start, finding.end));
+}
+
+/// Adds what a segment is under the key in the segment before it, or under what those before that say.
+fn keyed(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
+    for (at, value) in segments.iter().enumerate().skip(1) {
+        let earlier = segments.get(..at).unwrap_or_default();
+        let is_keyed = earlier
+            .last()
+            .is_some_and(|key| is_behind_its_key(key, value));
+        if !is_keyed || !is_structured(value.origin) {
+            continue;
+        }
+        let (start, end) = (value.start as usize, value.end as usize);
+        let earlier = earlier.iter().rev();
+        let mut keys = earlier
+            .take(fields::MAX_KEYS)
+            .map(|key| part(text, key).as_bytes());
+        if let Some(label) = fields::keyed(keys.clone()) {
+            field::find_value(text, label, start, end, findings);
+        } else if let Some(key) = keys.next()
+            && key.len() <= fields::MAX_LABEL_BYTES
+        {
+            field::find_value(text, key, start, end, findings);
+        }
+    }
+}
+
+/// Keys and values are segments of their own, in the order in which they stand.
+const fn is_structured(origin: SegmentOrigin) -> bool {
+    matches!(
+        origin,
+        SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other
+    )
+}
+
+/// Words of programs that the lists hold for names: `elif x:`, `<html lang="en">`, `min-width: 3px`, `claude-opus-4`.
+fn is_code(text: &str, finding: &Finding) -> bool {
+    let word = text.get(finding.start..finding.end).unwrap_or_default();
+    let is_small = |sign: u8| sign.is_ascii_lowercase() || sign == b'-';
+    if !word.bytes().all(is_small) {
+        return false;
+    }
+    let behind = text.get(finding.end..).unwrap_or_default().as_bytes();
+    word == "elif"
+        || word.starts_with("min-")
+        || word.starts_with("max-")
+        || matches!(
+            behind,
+            [b'=', b'"' | b'\'' | b'{', ..] | [b'-', b'0'..=b'9', ..]
+        )
 }
 
 /// Of tool definitions only what is sure counts, and is no sample.

@@ -13,8 +13,10 @@ pub mod trigger;
 
 pub use phi_text::text;
 
-use detector_kit::{Detector, Finding, Kind, Segment, SelfTest};
-use detector_kit::{is_definition, part};
+use phi_text::fields;
+
+use detector_kit::{Detector, Finding, Kind, Segment, SegmentOrigin, SelfTest};
+use detector_kit::{is_behind_its_key, is_definition, part};
 
 pub struct Patterns;
 
@@ -31,10 +33,20 @@ impl Detector for Patterns {
 
     fn find(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         let mut found = Vec::new();
-        for segment in segments {
+        for (at, segment) in segments.iter().enumerate() {
             let value = part(text, segment).as_bytes();
             found.clear();
             scan::scan(value, &mut found);
+            let earlier = segments.get(..at).unwrap_or_default();
+            if is_structured(segment.origin)
+                && earlier
+                    .last()
+                    .is_some_and(|key| is_behind_its_key(key, segment))
+                && let Some(keyed) = keyed(text, value, earlier)
+            {
+                found.push(keyed);
+                found.sort_by_key(|finding| finding.start);
+            }
             if is_definition(segment.origin) && !found.is_empty() {
                 let definition = sample::Definition::of(value);
                 found.retain(|finding| !definition.is_sample(finding));
@@ -44,6 +56,68 @@ impl Detector for Patterns {
         }
     }
 }
+
+/// Keys and values are segments of their own, in the order in which they stand.
+const fn is_structured(origin: SegmentOrigin) -> bool {
+    matches!(
+        origin,
+        SegmentOrigin::ToolArguments
+            | SegmentOrigin::ToolSchema
+            | SegmentOrigin::Metadata
+            | SegmentOrigin::Other
+    )
+}
+
+/// What `value` is under the key in the segment before it, or under what an earlier one says about a bare `value`.
+fn keyed(text: &str, value: &[u8], earlier: &[Segment]) -> Option<Finding> {
+    let mut keys = earlier
+        .iter()
+        .rev()
+        .take(fields::MAX_KEYS)
+        .map(|segment| part(text, segment).as_bytes())
+        .filter(|key| key.len() <= fields::MAX_LABEL_BYTES);
+    if let Some(label) = fields::keyed(keys.clone()) {
+        return field::find_value(value, label, 0, value.len());
+    }
+    let key = keys.next()?;
+    if key == b"reference"
+        && let Some(id) = value.strip_prefix(b"Patient/")
+    {
+        return field::find_value(
+            value,
+            fields::PATIENT_ID,
+            value.len() - id.len(),
+            value.len(),
+        );
+    }
+    if key == b"value" {
+        let meaning = keys.next()?;
+        let last = meaning.rsplit(|byte| matches!(byte, b'/' | b':')).next()?;
+        return field::find_value(value, last, 0, value.len());
+    }
+    // `{"role": "user", "content": …}`: what is called a user is no key.
+    let is_kind = key == b"user"
+        && keys
+            .next()
+            .is_some_and(|earlier| KINDS_OF.contains(&earlier));
+    (!is_kind).then(|| field::find_value(value, key, 0, value.len()))?
+}
+
+/// Keys whose value says what somebody or something is.
+const KINDS_OF: [&[u8]; 12] = [
+    b"role",
+    b"type",
+    b"kind",
+    b"actor",
+    b"author",
+    b"scope",
+    b"entity",
+    b"subject",
+    b"sender",
+    b"source",
+    b"target",
+    b"resource",
+];
 
 /// In the order of `kind::KINDS`.
 const SAMPLES: [&str; 17] = [

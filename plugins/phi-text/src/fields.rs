@@ -8,13 +8,17 @@ mod dicom;
 mod header;
 mod hl7;
 mod json;
+mod keyed;
 mod markup;
+mod object;
 mod pair;
 mod rows;
 mod table;
 mod x12;
 
 use crate::chunk;
+
+pub use keyed::{MAX_KEYS, keyed};
 
 /// Called with the label and where its value stands, quotes excluded. Labels are as written, or `PID-5` and `NM1-3`
 /// where the format numbers its fields.
@@ -39,6 +43,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     if signs.has(QUOTE) && signs.has(COLON) {
         json::each(text, visit);
+        object::each(text, visit);
     }
     if signs.has(QUOTE) && signs.has(SQUARE) {
         rows::each(text, visit);

@@ -8,11 +8,12 @@ use driver_kit::{is_tool_name, post, user_id};
 use serde_json::value::RawValue;
 
 use crate::bindings::gateway::provider::types::{
-    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, Tool, ToolChoice, UpstreamRequest,
+    ChatRequest, DriverError, Framing, PartBody, ResponseFormat, Role, Tool, ToolChoice,
+    UpstreamRequest,
 };
 use crate::config::{self, Config};
 use crate::schema::{Of, promised};
-use crate::turns::{mark, system, turns};
+use crate::turns::{USER, mark, system, turns};
 use crate::wire;
 
 const PATH: &str = "/v1/messages";
@@ -70,7 +71,22 @@ pub fn build(chat: &ChatRequest, config: &Config) -> Result<UpstreamRequest, Dri
         ..prompt(chat, max_tokens)?
     };
     settle_thinking(chat, &mut body)?;
+    answers_somebody(chat, &body)?;
     post(PATH, &[(API_VERSION, api_version)], framing, &body)
+}
+
+/// Refuses a last turn of the assistant, which would be the beginning of the reply: newer models do not go on from one
+/// (wire notes 2, point 46).
+fn answers_somebody(chat: &ChatRequest, body: &wire::Request<'_>) -> Result<(), DriverError> {
+    if body.messages.last().is_none_or(|turn| turn.role == USER) {
+        return Ok(());
+    }
+    let mut turns = chat.messages.iter();
+    let last = turns.rposition(|turn| matches!(turn.role, Role::Assistant));
+    Err(unsupported(&format!(
+        "messages[{}]",
+        last.unwrap_or_default()
+    )))
 }
 
 /// Builds the request that counts the tokens of the same prompt.

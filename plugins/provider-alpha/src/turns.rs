@@ -86,7 +86,7 @@ const fn role(role: Role) -> &'static str {
     }
 }
 
-const USER: &str = "user";
+pub const USER: &str = "user";
 const ASSISTANT: &str = "assistant";
 
 fn blocks<'a>(message: &'a Message, ids: &mut Ids<'a>) -> Result<Vec<Block<'a>>, DriverError> {

@@ -323,7 +323,7 @@ pub async fn guard(
         .map_err(|error| Fault::unavailable(format_args!("PHI Guard: {error}")))?;
     let may_hold = |kind: &Kind| policy.fixed_text_may_hold(kind.as_str());
     phi::leave_in_fixed_text(&scan, &mut findings, may_hold, &denied);
-    phi::leave_pseudonyms(&scan, &mut findings, &denied);
+    phi::leave_pseudonyms(&scan, &mut findings, &placeholders, &denied);
     let refused = |fault| Refused {
         fault: Box::new(fault),
         counts: findings.iter().map(|finding| &finding.kind).collect(),

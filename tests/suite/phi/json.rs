@@ -14,6 +14,100 @@ on_sqlite! {
     keys_and_lists_beside_a_value_are_left_alone,
     what_is_promised_may_hold_placeholders,
     json_in_texts_stays_json,
+    a_value_is_known_by_its_key_in_any_disguise,
+    samples_of_a_schema_are_known_by_their_keys,
+}
+
+/// A value under a label, each in a way of its own, and what must not be left of it.
+fn labelled() -> Vec<(Value, &'static str)> {
+    vec![
+        (json!({"ssn": "NTM2MjIxMjM0"}), "NTM2"),
+        (json!({"last_name": "UXV1eA=="}), "UXV1"),
+        (json!({"patient_name": "Xuereb&#32;Quux"}), "Xuereb"),
+        (json!({"last_name": "%51uux%20Bar"}), "uux"),
+        (json!({"last_name": "Qu\\u0075x"}), "Qu"),
+        (json!({"mrn": "NDQ3MTIyMw=="}), "NDQ3"),
+        (json!({"mrn": "%34471223"}), "471223"),
+        (json!({"user\u{200b}name": "jmcallister"}), "jmcallister"),
+        (json!({"ｌａｓｔ＿ｎａｍｅ": "Quux"}), "Quux"),
+        (json!({"mrn": [null, "4471223"]}), "4471223"),
+        (json!({"first_name": [null, "Xuereb"]}), "Xuereb"),
+        (json!({"last_name": [["Quux"]]}), "Quux"),
+        (json!({"zip": [94_110]}), "94110"),
+        (json!({"age": [93]}), "93]"),
+        (
+            json!({"name": "username", "value": "jmcallister"}),
+            "jmcallister",
+        ),
+        (json!({"x": "user", "mrn": "4471223"}), "4471223"),
+        (json!({"a": {"b": {"mrn": "4471223"}}}), "4471223"),
+    ]
+}
+
+async fn a_value_is_known_by_its_key_in_any_disguise(world: &World) {
+    let organization = world.organization();
+    for (input, core) in labelled() {
+        let mark = mark();
+        let mut body = Surface::Messages.question("alpha-haiku-4-5", "a", Form::Whole);
+        body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+        body["messages"] = json!([
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
+        ]);
+        let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let sent = world.fake.received(&mark).await["body"]["messages"][1].to_string();
+        assert!(!sent.contains(core), "{sent}");
+        for form in [Form::Whole, Form::Streamed] {
+            let mark = svc_tests::fake::mark();
+            let call = json!([{"name": "look", "input": input}]);
+            world
+                .fake
+                .expect(json!({"contains": mark, "tools": call}))
+                .await;
+            let mut body = Surface::Messages.question("alpha-haiku-4-5", &mark, form);
+            body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+            let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+            let heard = match form {
+                Form::Whole => Surface::Messages.read(&answer),
+                Form::Streamed => Surface::Messages.heard(&answer),
+            };
+            let arguments = heard.calls[0].2.to_string();
+            assert!(!arguments.contains(core), "{arguments}");
+        }
+    }
+}
+
+async fn samples_of_a_schema_are_known_by_their_keys(world: &World) {
+    let organization = world.organization();
+    for schema in [
+        json!({"examples": [{"mrn": "4471223"}]}),
+        json!({"example": {"mrn": "4471223"}}),
+        json!({"default": {"ssn": "536221234"}}),
+        json!({"x-patient": {"mrn": "4471223"}}),
+        json!({"allOf": [{"default": {"mrn": "4471223"}}]}),
+        json!({"properties": {"p": {"anyOf": [{"example": {"mrn": "4471223"}}]}}}),
+        json!({"properties": {"mrn": {"type": "string", "examples": ["x", "4471223"]}}}),
+        json!({"properties": {"mrn": {"enum": (0..99).map(|at| format!("44712{at:02}")).collect::<Vec<_>>()}}}),
+    ] {
+        let mut input_schema = schema.clone();
+        input_schema["type"] = json!("object");
+        let mut body = Surface::Messages.question("alpha-haiku-4-5", "a", Form::Whole);
+        body["tools"] = json!([{"name": "look", "input_schema": input_schema}]);
+        let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+        assert_eq!(answer.status, 400, "{schema}: {}", answer.text());
+        assert_eq!(Surface::Messages.code(&answer.json()), "PHI_IN_TOOL_SCHEMA");
+    }
+    // As many samples as anybody lists, under a name as long as can be, cost no more than they are.
+    let names = json!({"n".repeat(50_000): {"enum": (0..8_000).collect::<Vec<_>>()}});
+    let mut body = Surface::Messages.question("alpha-haiku-4-5", "a", Form::Whole);
+    body["tools"] =
+        json!([{"name": "look", "input_schema": {"type": "object", "properties": names}}]);
+    let answer = ask(world, &organization.key, Surface::Messages, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
 /// What assistants and tools write as text.

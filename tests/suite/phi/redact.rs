@@ -14,6 +14,7 @@ on_both_engines! {
     a_conversation_keeps_its_placeholders,
     a_conversation_knows_its_people_by_every_name,
     tool_arguments_in_the_history_stay_hidden,
+    parts_of_a_name_are_known_in_later_turns,
 }
 
 on_sqlite! {
@@ -136,6 +137,39 @@ async fn a_conversation_knows_its_people_by_every_name(world: &World) {
 }
 
 /// What the model put into a call comes back in the history, still hidden from it.
+/// A detector that has read a whole name behind its label knows parts of it, also in a later turn.
+async fn parts_of_a_name_are_known_in_later_turns(world: &World) {
+    let organization = world.organization();
+    for (first, then, parts) in [
+        (
+            "Patient name: Xuereb Quux, here for a check",
+            "Quux reports pain. what about quux and Xuereb?",
+            &["Quux", "quux", "Xuereb"][..],
+        ),
+        (
+            "Name: Zelig Brandt",
+            "Brandt feels worse. Zelig slept.",
+            &["Brandt", "Zelig"],
+        ),
+    ] {
+        let answer = world
+            .gateway
+            .chat(&organization.key, json!({"message": first}))
+            .await;
+        let mark = mark();
+        let body = json!({
+            "conversation_id": answer.json()["data"]["conversation_id"],
+            "message": format!("{mark}: {then}"),
+        });
+        let answer = world.gateway.chat(&organization.key, body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let sent = world.fake.received(&mark).await["body"]["messages"].to_string();
+        for part in parts {
+            assert!(!sent.contains(part), "{part} in {sent}");
+        }
+    }
+}
+
 async fn tool_arguments_in_the_history_stay_hidden(world: &World) {
     let organization = world.organization();
     let (first, second) = (mark(), mark());

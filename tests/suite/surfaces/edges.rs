@@ -21,6 +21,7 @@ on_sqlite! {
     arguments_that_are_no_object_go_back_to_the_model,
     the_assistant_may_speak_first,
     another_agents_words_may_be_the_last,
+    a_turn_of_nothing_asks_nothing,
     a_prompt_that_is_too_long_is_called_so,
     a_system_prompt_may_ask_by_itself,
     what_a_provider_does_not_take_has_the_callers_name,
@@ -325,6 +326,17 @@ async fn another_agents_words_may_be_the_last(world: &World) {
             assert_eq!(error["error"]["param"], "messages[1]");
             assert!(world.fake.seen(&mark).await.is_empty());
         }
+    }
+}
+
+async fn a_turn_of_nothing_asks_nothing(world: &World) {
+    let organization = world.organization();
+    for (_, model) in MODELS {
+        let surface = Surface::ChatCompletions;
+        let mut body = surface.question(model, "", Form::Whole);
+        body["messages"] = json!([{"role": "assistant", "content": null}]);
+        let answer = ask(world, &organization.key, surface, &body).await;
+        assert_eq!(surface.code(&answer.json()), "VALIDATION_FAILED");
     }
 }
 

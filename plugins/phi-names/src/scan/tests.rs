@@ -3,8 +3,6 @@
 use detector_kit::bindings::exports::gateway::plugin::lifecycle;
 use detector_kit::cases::{finds, found, leaves_alone};
 
-use detector_kit::SegmentOrigin;
-
 use super::*;
 use crate::{Names, Plugin};
 
@@ -216,10 +214,36 @@ fn openers_and_emphasis_before_a_name() {
 
 #[test]
 fn the_parts_of_a_name_in_fields_of_their_own_are_found_one_by_one() {
-    finds::<Names>(&[(
-        r#"{"first_name": "Xuereb", "last_name": "Quux", "age": 41}"#,
-        &["NAME:Xuereb", "NAME:Quux"],
-    )]);
+    let parts = ["first_name", "Xuereb", "last_name", "Quux", "age", "41"];
+    let text = parts.concat();
+    let mut segments = Vec::new();
+    let mut start = 0;
+    for part in parts {
+        let end = start + u32::try_from(part.len()).unwrap_or_default();
+        segments.push(Segment {
+            start,
+            end,
+            origin: SegmentOrigin::ToolArguments,
+        });
+        start = end;
+    }
+    let mut findings = Vec::new();
+    scan(&text, &segments, &mut findings);
+    let found: Vec<&str> = findings
+        .iter()
+        .map(|finding| &text[finding.start..finding.end])
+        .collect();
+    assert_eq!(found, ["Xuereb", "Quux"]);
+}
+
+#[test]
+fn words_of_programs_are_nobodys() {
+    leaves_alone::<Names>(&[
+        "if a:\n    pass\nelif x < 0:\n    pass",
+        ".page { min-width: 320px; min-height: 100vh; }",
+        "<!doctype html>\n<html lang=\"en\">",
+        "model=\"claude-sonnet-4-20250514\"",
+    ]);
 }
 
 #[test]

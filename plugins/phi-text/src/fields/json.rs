@@ -1,7 +1,7 @@
 //! JSON and what looks like it (also with single quotes, and with quotes escaped inside of another string):
 //! `"key": "value"`, numbers, and the strings of an array under its key.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, is_label};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, is_label, keyed};
 use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
@@ -224,13 +224,10 @@ fn within(
     visit: &mut Visit<'_>,
 ) {
     visit(&[parent, b" ", key].concat(), start, end);
-    if (ALONE.contains(&key) || NAMES.contains(&key)) && !is_told {
+    if (ALONE.contains(&key) || keyed::GROUPS.contains(&key)) && !is_told {
         visit(parent, start, end);
     }
 }
-
-/// Ways to write a name (DICOM PS3.18, F.2.2).
-const NAMES: [&[u8]; 3] = [b"Alphabetic", b"Ideographic", b"Phonetic"];
 
 /// Keys that say nothing but that here the value stands.
 const ALONE: [&[u8]; 14] = [

@@ -55,6 +55,20 @@ fn messages_that_are_indented_or_quoted_or_in_a_sentence() {
 }
 
 #[test]
+fn keys_of_objects_need_no_quotes() {
+    for text in [
+        r#"createPatient({ firstName: "Ann", lastName: "Poe" })"#,
+        r#"addPatient(firstName: "Ann", lastName: "Poe") { id }"#,
+        "{ firstName: 'Ann',\n  lastName:\t'Poe' }",
+    ] {
+        sees(text, &["firstName=Ann", "lastName=Poe"]);
+    }
+    for text in [r#"see a.b: "c", x-y: 'z'"#, r#"12: "a" and : "b""#] {
+        assert!(fields(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn an_element_without_an_end_is_not_read() {
     let row = |style: usize| {
         let style = "x".repeat(style);

@@ -1,7 +1,7 @@
 //! From what several detectors say to one list of findings without overlap.
 //!
 //! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding: no byte
-//! that a detector claimed above its threshold is left in clear.
+//! that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

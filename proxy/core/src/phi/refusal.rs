@@ -1,12 +1,12 @@
 //! Refusing a request for its PHI: in block mode; in every mode for tool definitions, and for addresses of media.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
 
 use super::counts::Counts;
 use super::kind::Kind;
+use super::map::PlaceholderMap;
 use super::merge::Finding;
 use super::scan::TextScan;
 use super::visit::{Form, visit};
@@ -75,7 +75,12 @@ pub fn leave_in_fixed_text(
 /// Leaves an id that is there to tell users apart, and says no more of anybody, unless the request speaks of it elsewhere
 /// or the organization denies it: with one placeholder for all of them, a provider that shuts out one user would shut
 /// out everybody.
-pub fn leave_pseudonyms(scan: &TextScan, findings: &mut Vec<Finding>, denied: &[Range<usize>]) {
+pub fn leave_pseudonyms(
+    scan: &TextScan,
+    findings: &mut Vec<Finding>,
+    known: &PlaceholderMap,
+    denied: &[Range<usize>],
+) {
     let is_whole = |finding: &Finding| {
         let segment = scan.segments().get(finding.segment);
         finding.kind.as_str() == "OTHER_ID"
@@ -84,12 +89,23 @@ pub fn leave_pseudonyms(scan: &TextScan, findings: &mut Vec<Finding>, denied: &[
                     && (segment.start, segment.end) == (finding.start, finding.end)
             })
     };
+    let plain = |value: &str| -> String {
+        let signs = value.chars().filter(|sign| sign.is_alphanumeric());
+        signs.flat_map(char::to_lowercase).collect()
+    };
+    if !findings.iter().any(is_whole) {
+        return;
+    }
     let others = findings.iter().filter(|finding| !is_whole(finding));
-    let spoken_of: HashSet<String> = others
-        .map(|finding| scan.value(finding).to_lowercase())
-        .collect();
+    let others = others.map(|finding| plain(scan.value(finding)));
+    let known = known.values().map(|(_, value)| plain(value));
+    let spoken_of: Vec<String> = others.chain(known).collect();
+    let is_spoken_of = |finding: &Finding| {
+        let id = plain(scan.value(finding));
+        spoken_of.iter().any(|value| value.contains(&id))
+    };
     leave(scan, findings, denied, |finding| {
-        is_whole(finding) && !spoken_of.contains(&scan.value(finding).to_lowercase())
+        is_whole(finding) && !is_spoken_of(finding)
     });
 }
 

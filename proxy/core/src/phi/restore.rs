@@ -67,6 +67,8 @@ pub struct Restorer {
     table: Arc<RestoreTable>,
     reader: Reader,
     address: AddressWatch,
+    /// The last sign that was no white space.
+    last: char,
     state: State,
     /// The candidate as it arrived, and as it reads.
     held: String,
@@ -129,6 +131,7 @@ impl Restorer {
                 Channel::Json => Reader::Json(JsonText::default()),
             },
             address: AddressWatch::default(),
+            last: ' ',
             state: State::Outside,
             held: String::new(),
             held_reads: String::new(),
@@ -230,6 +233,9 @@ impl Restorer {
             }
             _ => {
                 self.address.see(reads);
+                if !reads.is_whitespace() {
+                    self.last = reads;
+                }
                 out.push_str(raw);
             }
         }
@@ -250,13 +256,18 @@ impl Restorer {
             out.push_str(self.held.get(..backslash_bytes).unwrap_or_default());
         }
         match self.reader.strings() {
-            0 if self.reader.is_bare_json() && !json::is_value(value) => {
+            // A value by itself: `{"on": date([DATE_1])}` is no JSON.
+            0 if self.reader.is_bare_json()
+                && matches!(self.last, ':' | ',' | '[')
+                && !json::is_value(value) =>
+            {
                 out.push_str(&Value::from(value).to_string());
             }
             0 => out.push_str(value),
             strings => out.push_str(&json::escaped(value, strings)),
         }
         self.address.see_placeholder(value);
+        self.last = ']';
         self.restored += 1;
         let is_exact = self.held_reads.strip_prefix('[') == Some(self.inside.canonical());
         self.drifted += u64::from(!is_exact);

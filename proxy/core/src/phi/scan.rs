@@ -134,7 +134,22 @@ fn readings_of(text: &str, form: Form) -> Readings {
 }
 
 /// Between two segments: no word, number or line of one runs into the next.
-const SEPARATOR: char = '\n';
+const SEPARATOR: &str = "\n";
+/// Before a key, and what is not the value of the key before it: detectors must not take the one for a label of the
+/// other.
+const DIVIDER: &str = "\n\n";
+
+/// What stands before a segment. Of texts that have no keys nobody takes one for another's.
+const fn separator(origin: Origin, is_keyed: bool) -> &'static str {
+    match origin {
+        Origin::ToolArguments | Origin::ToolSchema | Origin::Metadata | Origin::Other
+            if !is_keyed =>
+        {
+            DIVIDER
+        }
+        _ => SEPARATOR,
+    }
+}
 
 /// The kind whose parts come again.
 const NAME: &str = "NAME";
@@ -165,7 +180,7 @@ impl TextScan {
                     .seams
                     .extend(last_part.replace(at).map(|before| (before, at))),
             }
-            scan.take(&[text], spot.origin, spot.form, &mut aside);
+            scan.take(&[text], spot.origin, spot.form, spot.is_keyed, &mut aside);
             if spot.form == Form::Text {
                 aside.add(at, text);
             }
@@ -212,9 +227,10 @@ impl TextScan {
         self
     }
 
-    /// Reads texts that are no request, each in its parts, and the document that they stand in.
+    /// Reads texts that are no request, each in its parts and whether it stands behind its key, and the document that they
+    /// stand in.
     pub(super) fn of_texts<'t>(
-        texts: impl Iterator<Item = ([&'t str; 2], Form)>,
+        texts: impl Iterator<Item = ([&'t str; 2], Form, bool)>,
         origin: Origin,
         document: Option<Document>,
     ) -> Self {
@@ -223,17 +239,24 @@ impl TextScan {
             documents: document.into_iter().collect(),
             ..Aside::default()
         };
-        for (text, form) in texts {
-            scan.take(&text, origin, form, &mut aside);
+        for (text, form, is_keyed) in texts {
+            scan.take(&text, origin, form, is_keyed, &mut aside);
         }
         scan.read(aside);
         scan
     }
 
     /// Takes in one text, given in parts.
-    fn take(&mut self, parts: &[&str], origin: Origin, form: Form, aside: &mut Aside) {
+    fn take(
+        &mut self,
+        parts: &[&str],
+        origin: Origin,
+        form: Form,
+        is_keyed: bool,
+        aside: &mut Aside,
+    ) {
         if !self.text.is_empty() {
-            self.text.push(SEPARATOR);
+            self.text.push_str(separator(origin, is_keyed));
         }
         let start = self.text.len();
         self.text.extend(parts.iter().copied());

@@ -37,7 +37,8 @@ pub(super) fn between(text: &str) -> Vec<Range<usize>> {
 fn values(text: &str, part: Range<usize>) -> Vec<Range<usize>> {
     let listed = text.get(part.clone()).unwrap_or_default();
     let mut values = Vec::new();
-    for value in listed.split(|sign| is_of_seam(sign)) {
+    for value in listed.split(is_mark) {
+        let value = value.trim();
         if is_word(value) || value.is_empty() {
             continue;
         }
@@ -106,6 +107,8 @@ mod tests {
                 &["Smith", "John", "1962-03-14"],
             ),
             (r#"", ""#, &[]),
+            // No numbers of JSON.
+            (r#""415 555 2671","10:30 h""#, &["415 555 2671", "10:30 h"]),
         ] {
             let parts = between(text);
             let parts: Vec<&str> = parts.into_iter().map(|part| &text[part]).collect();

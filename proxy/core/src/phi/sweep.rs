@@ -78,7 +78,7 @@ pub(super) fn mentioned<'v>(
     let (short, long): (Vec<_>, Vec<_>) = values.partition(|(kind, value)| is_short(kind, value));
     let mut claims = Vec::new();
     for known in [Known::of(long.into_iter())?, Known::of_words(short)?] {
-        known.find_words(scan, &mut claims)?;
+        known.find_words(scan, Tools::Count, &mut claims)?;
         known.find_digits(scan, &mut claims);
     }
     let (text, _) = scan.reading();
@@ -122,7 +122,7 @@ fn swept(
 ) -> Result<Vec<Finding>, TooManyMentions> {
     let mut claims = Vec::new();
     for known in known {
-        known.find_words(scan, &mut claims)?;
+        known.find_words(scan, Tools::AreLeft, &mut claims)?;
         known.find_digits(scan, &mut claims);
     }
     if !allowed.is_empty() {
@@ -168,6 +168,15 @@ const MENTIONED: Standing = Standing {
     score: Reverse(1_000),
     detector: 0,
 };
+
+/// What a single word in a tool definition is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tools {
+    /// Definitions are not rewritten, and no word refuses them.
+    AreLeft,
+    /// A mention like any other: a model may choose what its tool offers.
+    Count,
+}
 
 /// The values to look for.
 pub(super) struct Known {
@@ -239,7 +248,12 @@ impl Known {
     }
 
     /// Mentions as they were written, in any case of ASCII letters.
-    fn find_words(&self, scan: &TextScan, claims: &mut Vec<Claim>) -> Result<(), TooManyMentions> {
+    fn find_words(
+        &self,
+        scan: &TextScan,
+        tools: Tools,
+        claims: &mut Vec<Claim>,
+    ) -> Result<(), TooManyMentions> {
         let Some(automaton) = &self.automaton else {
             return Ok(());
         };
@@ -252,7 +266,7 @@ impl Known {
             let Some((kind, value)) = self.words.get(hit.pattern().as_usize()) else {
                 continue;
             };
-            if is_mention(scan, value, hit.start(), hit.end()) {
+            if is_mention(scan, value, hit.start()..hit.end(), tools) {
                 claims.extend(mentions(scan, hit.start()..hit.end(), kind));
             }
         }
@@ -385,9 +399,10 @@ fn mentions(scan: &TextScan, reads: Range<usize>, kind: &Kind) -> impl Iterator<
 }
 
 /// Whether an occurrence of `value` is the value and no other word. A single word is no mention where it
-/// begins small and the value does not ("Will", "will"), nor in a tool definition, which is not rewritten.
-fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
+/// begins small and the value does not ("Will", "will"), nor in a tool definition where that is left alone.
+fn is_mention(scan: &TextScan, value: &str, at: Range<usize>, tools: Tools) -> bool {
     let (text, _) = scan.reading();
+    let Range { start, end } = at;
     if !stands_alone(text, start, end) {
         return false;
     }
@@ -395,8 +410,8 @@ fn is_mention(scan: &TextScan, value: &str, start: usize, end: usize) -> bool {
         return true;
     }
     let occurrence = text.get(start..end).unwrap_or_default();
-    let in_tools = scan.tools().contains(&scan.segment_behind(start));
-    !in_tools && (begins_small(value) || !begins_small(occurrence))
+    let is_left = tools == Tools::AreLeft && scan.tools().contains(&scan.segment_behind(start));
+    !is_left && (begins_small(value) || !begins_small(occurrence))
 }
 
 fn begins_small(word: &str) -> bool {

@@ -58,6 +58,7 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
         visitor,
         number: String::new(),
         joint: Joint::Apart,
+        is_keyed: false,
         documents: 0,
         lead: None,
     };
@@ -111,6 +112,9 @@ const SAMPLE_KEYS: [&str; 5] = ["default", "const", "enum", "example", "examples
 /// Keys of a JSON schema whose keys are names of schemas, and no keys of one.
 const NAMES_BELOW: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
+/// The longest name of a property that samples are read with.
+const MAX_LABEL_BYTES: usize = 64;
+
 /// The beginning of a document that shows what is meant, which detectors take for less.
 fn as_example(lead: &str) -> String {
     format!("{{\"example\": {lead}")
@@ -125,6 +129,8 @@ struct Walk<'w, 'v> {
     number: String,
     /// What the next text is.
     joint: Joint,
+    /// Whether it stands right behind a key.
+    is_keyed: bool,
     /// JSON documents that were begun.
     documents: usize,
     /// What was written of the document since its last text; nothing outside of one.
@@ -147,8 +153,10 @@ impl Walk<'_, '_> {
     ) -> Option<String> {
         let joint = std::mem::replace(&mut self.joint, Joint::Apart);
         if text.is_empty() {
+            self.is_keyed &= form != Form::Key;
             return None;
         }
+        let is_keyed = std::mem::replace(&mut self.is_keyed, form == Form::Key);
         let document = self.lead.as_deref().map(|lead| InDocument {
             number: self.documents,
             lead,
@@ -157,6 +165,7 @@ impl Walk<'_, '_> {
             origin,
             form,
             joint,
+            is_keyed: is_keyed && form != Form::Key,
             document,
             place,
         };
@@ -438,21 +447,25 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A sample, or a list of them, each of which is one.
+    /// A sample, or a list of them, of which the first ones are read each by itself.
     fn samples(&mut self, lead: &str, place: &Place<'_>, value: &mut Value) {
-        let mut sample = |place: &Place<'_>, value: &mut Value| {
-            self.in_document(as_example(lead), |walk| {
-                walk.json(place, Origin::ToolSchema, value);
-            });
+        const APART: usize = 64;
+        let lead = as_example(lead);
+        let Value::Array(items) = value else {
+            return self.in_document(lead, |walk| walk.json(place, Origin::ToolSchema, value));
         };
-        match value {
-            Value::Array(items) => {
-                for (at, item) in items.iter_mut().enumerate() {
-                    sample(&place.then(Step::Item(at)), item);
-                }
-            }
-            one => sample(place, one),
+        let mut items = items.iter_mut().enumerate();
+        for (at, item) in items.by_ref().take(APART) {
+            self.in_document(lead.clone(), |walk| {
+                walk.json(&place.then(Step::Item(at)), Origin::ToolSchema, item);
+            });
         }
+        self.in_document(lead + "[", |walk| {
+            for (at, item) in items {
+                walk.json(&place.then(Step::Item(at)), Origin::ToolSchema, item);
+                walk.write(", ");
+            }
+        });
     }
 
     fn object(&mut self, place: &Place<'_>, origin: Origin, fields: &mut Map<String, Value>) {
@@ -472,13 +485,18 @@ impl Walk<'_, '_> {
             });
             let place = place.then(Step::Key(key));
             if let Some(property) = sample_of {
-                let property = property.replace(['"', '\\'], "'");
+                // A longer name is no label of anything.
+                let property = match property.len() {
+                    ..=MAX_LABEL_BYTES => property.replace(['"', '\\'], "'"),
+                    _ => String::new(),
+                };
                 self.samples(&format!("{{\"{property}\": "), &place, value);
             } else {
                 self.json(&place, origin, value);
             }
         }
         self.write("}");
+        self.is_keyed = false;
         if !renamed.is_empty() {
             rename(fields, renamed);
         }

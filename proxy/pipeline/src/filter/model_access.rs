@@ -2,7 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use http::HeaderValue;
-use svc_core::chat::{ChatRequest, Role, Size};
+use svc_core::chat::{ChatRequest, Size};
 use svc_core::fault::{Code, Fault, invalid};
 use svc_core::surface::{Places, Surface};
 use svc_core::time::Timestamp;
@@ -10,7 +10,7 @@ use svc_core::time::Timestamp;
 use super::{Filter, eligibility};
 use crate::exchange::{Exchange, given};
 use crate::fact::Fact;
-use crate::policy::models::{Access, Model, ProviderKind, Retirement};
+use crate::policy::models::{Access, Model, Retirement};
 
 pub(super) struct ModelAccess;
 
@@ -146,30 +146,10 @@ fn representable(
         let param = asking(surface, chat, places, feature);
         return Err(unsupported(param).detail("feature", feature));
     }
-    if let Some(at) = own_last_word(surface, chat)
-        && model.kind == ProviderKind::A
-    {
-        let named = places.map_or_else(|| at.clone(), |places| places.name(&at));
-        return Err(Fault::new(
-            Code::UnsupportedParameter,
-            "The model answers only a user's message or a tool's: the last one must not be the assistant's.",
-        )
-        .at(named));
-    }
     model
         .sampling
         .apply(&mut chat.sampling)
         .map_err(unsupported)
-}
-
-/// Where the assistant has the last word, although the model speaks next: a turn of another agent, as callers of kind B
-/// are used to. (The messages surface refuses it itself, but for what is only counted.)
-fn own_last_word(surface: Surface, chat: &ChatRequest) -> Option<String> {
-    // A turn without content says nothing, and goes out only where it may.
-    let mut said = chat.messages.iter().enumerate().rev();
-    let (at, last) = said.find(|(_, turn)| !turn.content.is_empty())?;
-    let is_own = surface == Surface::ChatCompletions && last.role == Role::Assistant;
-    is_own.then(|| format!("messages[{at}]"))
 }
 
 /// The field of the body that asks for a feature.

@@ -171,17 +171,22 @@ fn codes_are_taken_whole() {
     }
 }
 
-/// What is found in texts that stand one behind the other.
+/// What is found in texts of their own that keys and values are.
+fn found_in(parts: &[&str]) -> Vec<String> {
+    found_as(SegmentOrigin::ToolArguments, parts)
+}
+
 fn found_as(origin: SegmentOrigin, parts: &[&str]) -> Vec<String> {
     let text = parts.concat();
     let mut start = 0;
     let segments: Vec<Segment> = parts
         .iter()
-        .map(|part| {
+        .filter_map(|part| {
             let end = start + u32::try_from(part.len()).unwrap_or_default();
             let segment = Segment { start, end, origin };
             start = end;
-            segment
+            // What divides texts is none.
+            (!part.trim().is_empty()).then_some(segment)
         })
         .collect();
     let mut findings = Vec::new();
@@ -195,18 +200,47 @@ fn found_as(origin: SegmentOrigin, parts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_text_says_nothing_of_the_next_one() {
+fn keys_and_values_that_are_texts_of_their_own() {
+    let id = "erXuFYUfucBZaryVksYEcMg3";
+    assert_eq!(found_in(&["mrn", "KQWZ7T2A"]), ["KQWZ7T2A"]);
+    assert_eq!(found_in(&["resourceType", "Patient", "id", id]), [id]);
+    assert_eq!(
+        found_in(&["subject", "reference", "Patient/erXuFYUfucBZaryVksYEcMg3"]),
+        [id]
+    );
+    for parts in [
+        ["00100020", "vr", "LO", "Value", "A1234567"],
+        ["vr", "LO", "00100020", "Value", "A1234567"],
+    ] {
+        assert_eq!(found_in(&parts), ["A1234567"]);
+    }
+    assert!(found_in(&["resourceType", "Observation", "id", id]).is_empty());
+    assert!(found_in(&["00080060", "vr", "CS", "Value", "A1234567"]).is_empty());
+    assert!(found_in(&["mrn", "UNKNOWN", "order_id", "order1"]).is_empty());
+}
+
+#[test]
+fn calls_of_programs_are_no_addresses() {
+    leaves_alone::<Patterns>(&[
+        "func h(w http.ResponseWriter, r *http.Request) { http.Error(w, \"no\", http.StatusNotFound) }",
+        "http.createServer((req, res) => res.end())",
+    ]);
+}
+
+#[test]
+fn what_stands_two_lines_above_says_nothing() {
     for origin in [
         SegmentOrigin::ToolArguments,
         SegmentOrigin::ToolSchema,
         SegmentOrigin::Metadata,
         SegmentOrigin::Other,
     ] {
-        for parts in [
-            ["user_id", "title", "User Id", "type", "string"],
-            ["id", "username", "created_at", "mrn", "KQWZ7T2A"],
+        for (parts, found) in [
+            (&["user_id", "\n\n", "title", "\n", "User Id"][..], &[][..]),
+            (&["ids", "\n", "mrn", "\n\n", "KQWZ7T2A"], &[]),
+            (&["mrn", "\n", "KQWZ7T2A"], &["KQWZ7T2A"]),
         ] {
-            assert!(found_as(origin, &parts).is_empty(), "{parts:?}");
+            assert_eq!(found_as(origin, parts), found, "{parts:?}");
         }
     }
 }

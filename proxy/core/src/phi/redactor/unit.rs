@@ -94,13 +94,28 @@ impl Unit {
         let context = self
             .context
             .iter()
-            .map(|text| ([text.as_str(), ""], Form::Text));
-        let texts = self.atoms.iter().filter_map(|atom| match atom {
-            Atom::Fixed(_) => None,
-            Atom::Text(text) => Some(([&*text.before, text.reads()], Form::Text)),
-            Atom::Number(number) => Some(([number.as_str(), ""], Form::Number)),
+            .map(|text| ([text.as_str(), ""], Form::Text, false));
+        let mut lead = String::new();
+        let texts = self.atoms.iter().enumerate().filter_map(|(at, atom)| {
+            let (text, form) = match atom {
+                Atom::Fixed(text) => {
+                    lead.push_str(text);
+                    return None;
+                }
+                Atom::Text(text) if self.is_key(at) => ([&*text.before, text.reads()], Form::Key),
+                Atom::Text(text) => ([&*text.before, text.reads()], Form::Text),
+                Atom::Number(number) => ([number.as_str(), ""], Form::Number),
+            };
+            let is_keyed = leads_to_a_value(&lead);
+            lead.clear();
+            Some((text, form, is_keyed))
         });
         TextScan::of_texts(context.chain(texts), origin, self.as_document(origin))
+    }
+
+    /// Whether this piece is a key of JSON.
+    fn is_key(&self, at: usize) -> bool {
+        matches!(self.atoms.get(at + 1), Some(Atom::Fixed(text)) if ends_a_key(text))
     }
 
     /// The JSON that the texts stand in.
@@ -108,17 +123,15 @@ impl Unit {
         let mut lead = self.document.clone()?;
         let mut document = Document::new(origin);
         let mut segment = self.context.len();
-        let mut atoms = self.atoms.iter().peekable();
-        while let Some(atom) = atoms.next() {
+        for (at, atom) in self.atoms.iter().enumerate() {
             if let Atom::Fixed(text) = atom {
                 lead.push_str(text);
                 continue;
             }
-            let is_key = matches!(atoms.peek(), Some(Atom::Fixed(text)) if ends_a_key(text));
             document.passages.push(Passage {
                 lead: std::mem::take(&mut lead),
                 segment,
-                is_key,
+                is_key: self.is_key(at),
             });
             segment += 1;
         }
@@ -226,6 +239,17 @@ fn edited<'f, 't>(
     }
     text.push_str(raw.get(done..)?);
     Some(Cow::Owned(text))
+}
+
+/// Whether what stands behind this is the value of the key before it, or the first text of it: `": [null, "`.
+fn leads_to_a_value(json: &str) -> bool {
+    let Some((_, behind)) = json.rsplit_once(':') else {
+        return false;
+    };
+    let said =
+        behind.split(|sign: char| sign.is_ascii_whitespace() || matches!(sign, '[' | ',' | '"'));
+    said.into_iter()
+        .all(|word| matches!(word, "" | "null" | "true" | "false"))
 }
 
 /// Whether JSON goes on like this behind a key.

@@ -77,7 +77,8 @@ impl AddressWatch {
         self.state != State::Free
     }
 
-    /// A placeholder was replaced: it counts as a word in brackets, unless its value is an address, which goes on.
+    /// A placeholder was replaced: it counts as a word, unless its value is an address, which goes on. Its brackets are
+    /// gone, so none opens the target of a link.
     pub(super) fn see_placeholder(&mut self, value: &str) {
         let domain = match self.domain {
             Domain::Dot => Domain::Complete,
@@ -87,7 +88,6 @@ impl AddressWatch {
             self.see(letter);
         }
         if !self.inside() {
-            self.before = ']';
             self.after_word = true;
             self.word.clear();
             self.domain = domain;

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{Document, Passage, Piece, SEPARATOR, Segment, Stretch, readings_of};
+use super::{DIVIDER, Document, Passage, Piece, SEPARATOR, Segment, Stretch, readings_of};
 use crate::phi::Origin;
 use crate::phi::normal::{Readings, Rewrite, readings};
 use crate::phi::visit::Form;
@@ -54,7 +54,8 @@ impl Reading {
                 further.extend(rewrites.map(|rewrite| (at, rewrite)));
             }
             let written = text.get(segment.start..segment.end).unwrap_or_default();
-            reading.begin(*segment);
+            let before = at.checked_sub(1).and_then(|before| segments.get(before));
+            reading.begin(*segment, is_near(before, segment));
             reading.push(written, at, 0, folded);
         }
         let mut further = further.into_iter().peekable();
@@ -64,11 +65,17 @@ impl Reading {
                 reading.push_again(text, segments, key);
             }
             if let Some(segment) = segments.get(at) {
-                reading.begin(*segment);
+                let key = key.and_then(|key| segments.get(key));
+                reading.begin(*segment, is_near(key, segment));
                 reading.further.push((at, reading.views.len()));
                 reading.push("", at, 0, Some(rewrite));
             }
-            if is_key(segments, at) && further.peek().is_none_or(|(next, _)| *next != at + 1) {
+            let value = segments.get(at + 1);
+            let is_keyed = value.is_some_and(|value| is_near(segments.get(at), value));
+            if is_key(segments, at)
+                && is_keyed
+                && further.peek().is_none_or(|(next, _)| *next != at + 1)
+            {
                 reading.push_again(text, segments, at + 1);
             }
         }
@@ -84,7 +91,7 @@ impl Reading {
                 decoded,
                 divided,
             } = readings_of(written, segment.form);
-            self.begin(*segment);
+            self.begin(*segment, segment.form != Form::Key);
             self.push(written, at, 0, divided.or(decoded).or(folded));
         }
     }
@@ -115,7 +122,7 @@ impl Reading {
         if tail.ends_with('\n') || head.starts_with('\n') {
             return;
         }
-        self.begin(*right);
+        self.begin(*right, false);
         self.push(tail, before, from - left.start, readings(tail).folded);
         self.push(head, behind, 0, readings(head).folded);
     }
@@ -123,7 +130,7 @@ impl Reading {
     /// Adds what is around a break as one line.
     pub(super) fn push_wrap(&mut self, segments: &[Segment], around: Stretch, line: Rewrite) {
         if let Some(segment) = segments.get(around.0) {
-            self.begin(*segment);
+            self.begin(*segment, false);
             self.push("", around.0, around.1.start, Some(line));
         }
     }
@@ -145,7 +152,7 @@ impl Reading {
             text.get(part).unwrap_or_default()
         };
         let (asked, answered) = (of(asks, &question.1), of(answers, &answer.1));
-        self.begin(*answers);
+        self.begin(*answers, false);
         let folded = readings(asked).folded;
         self.text
             .push_str(folded.as_ref().map_or(asked, Rewrite::text));
@@ -157,12 +164,13 @@ impl Reading {
     /// Adds a JSON document as it is written, strings as they read but for signs that would end them. What is between
     /// them and its keys come from no segment.
     pub(super) fn push_document(&mut self, text: &str, segments: &[Segment], document: Document) {
-        self.begin(Segment {
+        let whole = Segment {
             start: 0,
             end: 0,
             origin: document.origin,
             form: Form::Text,
-        });
+        };
+        self.begin(whole, false);
         let end = document.end();
         for Passage {
             lead,
@@ -194,12 +202,13 @@ impl Reading {
     /// Adds a value that is known already under a key. Neither comes from a segment: nothing is found in them.
     pub(super) fn push_known(&mut self, key: &str, value: &str) {
         for (text, form) in [(key, Form::Key), (value, Form::Text)] {
-            self.begin(Segment {
+            let known = Segment {
                 start: 0,
                 end: 0,
                 origin: Origin::Metadata,
                 form,
-            });
+            };
+            self.begin(known, form != Form::Key);
             self.text.push_str(text);
             if let Some(begun) = self.segments.last_mut() {
                 begun.end = self.text.len();
@@ -270,10 +279,11 @@ impl Reading {
         self.views.partition_point(|view| view.end <= offset)
     }
 
-    /// Begins a segment as detectors are told it.
-    fn begin(&mut self, segment: Segment) {
+    /// Begins a segment as detectors are told it; `is_near`: it may be the value of the one before.
+    fn begin(&mut self, segment: Segment, is_near: bool) {
         if !self.text.is_empty() {
-            self.text.push(SEPARATOR);
+            self.text
+                .push_str(if is_near { SEPARATOR } else { DIVIDER });
         }
         let start = self.text.len();
         self.segments.push(Segment {
@@ -309,6 +319,11 @@ pub(in crate::phi) fn inside_quotes(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// Whether a segment stands right behind the one before it.
+fn is_near(before: Option<&Segment>, segment: &Segment) -> bool {
+    before.is_some_and(|before| segment.start - before.end == SEPARATOR.len())
 }
 
 fn is_key(segments: &[Segment], at: usize) -> bool {

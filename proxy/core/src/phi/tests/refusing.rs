@@ -198,7 +198,7 @@ fn an_id_of_a_user_stays_unless_the_prompt_speaks_of_it_or_it_is_denied() {
         let mut found = findings(&scan, &[(kind, "u-17")], &PlaceholderMap::default());
         let at = scan.text().find(id).unwrap_or_default();
         let denied: Vec<_> = is_denied.then_some(at..at + id.len()).into_iter().collect();
-        leave_pseudonyms(&scan, &mut found, &denied);
+        leave_pseudonyms(&scan, &mut found, &PlaceholderMap::default(), &denied);
         found.len()
     };
     assert_eq!(left("so", "u-17", "OTHER_ID", false), 0);

@@ -46,6 +46,8 @@ pub struct Spot<'a> {
     pub origin: Origin,
     pub form: Form,
     pub joint: Joint,
+    /// Whether it is the value of the key that was visited before, or the first text of it.
+    pub is_keyed: bool,
     /// Where it stands in JSON.
     pub document: Option<InDocument<'a>>,
     pub(super) place: &'a Place<'a>,

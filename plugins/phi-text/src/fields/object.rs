@@ -1,0 +1,42 @@
+//! `{ lastName: "value" }`: objects and named arguments as programs write them, the key without quotes.
+
+use super::json::{skip_space, string};
+use super::{MAX_LABEL_BYTES, Visit, is_label};
+use crate::chunk;
+use crate::text::{byte, byte_before};
+
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    let mut from = 0;
+    while let Some(colon) = chunk::next_of(text, from, [b':']) {
+        from = colon + 1;
+        let value = skip_space(text, from);
+        if !matches!(byte(text, value), b'"' | b'\'') {
+            continue;
+        }
+        let key = key_before(text, colon);
+        if is_label(key)
+            && let Some((start, end, _)) = string(text, value)
+            && start < end
+        {
+            visit(key, start, end);
+        }
+    }
+}
+
+/// The name that ends here, where it begins behind white space or a bracket.
+fn key_before(text: &[u8], end: usize) -> &[u8] {
+    let head = text
+        .get(end.saturating_sub(MAX_LABEL_BYTES)..end)
+        .unwrap_or_default();
+    let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let len = head.iter().rev().take_while(is_of_name).count();
+    let opens = matches!(
+        byte_before(text, end - len),
+        0 | b' ' | b'\t' | b'\n' | b'{' | b'(' | b','
+    );
+    if opens {
+        head.get(head.len() - len..).unwrap_or_default()
+    } else {
+        &[]
+    }
+}
