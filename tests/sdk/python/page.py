@@ -8,7 +8,7 @@ import world
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "sdks.md").read_text()
 ADDRESS = "http://127.0.0.1:8080"
 EXAMPLES = dict(re.findall(r"^### ([^\n]+)\n\n```python\n(.+?)^```$", PAGE, re.MULTILINE | re.DOTALL))
-SDKS = ["anthropic", "openai", "LangChain", "pydantic-ai"]
+SDKS = ["Loops over a stream", "anthropic", "openai", "LangChain", "pydantic-ai"]
 FRAMEWORKS = ["litellm", "llama-index", "openai-agents", "instructor"]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import date
 
 import openai
 import pytest
@@ -32,6 +33,18 @@ class Rating(BaseModel):
 class Weather(BaseModel):
     city: str
     degrees: int
+
+
+class User(BaseModel):
+    user_id: str
+    username: str | None = Field(description="Login, title or handle.")
+    last_name: str
+    city: str
+
+
+class Visit(BaseModel):
+    on: date
+    mail: str = Field(json_schema_extra={"format": "email"})
 
 
 @pytest.fixture
@@ -151,6 +164,47 @@ def test_structured_output_within_bounds(client, fake, model):
     plain = {"type": "json_schema", "json_schema": {"name": "rating", "schema": Rating.model_json_schema()}}
     text = client.chat.completions.create(model=model, messages=[user("Rate it.")], response_format=plain)
     assert {"score", "tags"} <= set(json.loads(text.choices[0].message.content))
+
+
+def test_fields_may_be_called_after_people(client, fake, model):
+    """The title of a field is nobody's name, and a list of columns nobody's either."""
+    word = world.mark()
+    asked = f"{word}: what is the title of this book, and what are its properties?"
+    said = {"user_id": "title", "username": None, "last_name": "properties", "city": "type"}
+    fake.expect({"text": json.dumps(said)})
+    tool = openai.pydantic_function_tool(User, name="get_user")
+    reply = client.chat.completions.parse(model=model, messages=[user(asked)], response_format=User, tools=[tool])
+    assert reply.choices[0].message.parsed.username is None
+    [body] = fake.bodies()
+    sent = json.dumps(body)
+    assert asked in sent and "_1]" not in sent
+    columns = {"columns": ["id", "username", "created_at"], "user": {"locale": "en"}}
+    fake.expect({"tools": [{"name": "query", "input": columns}]})
+    function = {"name": "query", "parameters": {"type": "object"}}
+    tools = [{"type": "function", "function": function}]
+    reply = client.chat.completions.create(model=model, messages=[user("Go.")], tools=tools)
+    assert json.loads(reply.choices[0].message.tool_calls[0].function.arguments) == columns
+
+
+def test_replaced_values_come_back_in_their_form(client, fake, model):
+    """A model that is held to the form of a date could not say its placeholder."""
+    fake.expect({"text": '{"on": "[DATE_1]", "mail": "[EMAIL_1]"}'})
+    asked = "ruth.aldana@lakeside-mail.org came on 2026-03-04."
+    reply = client.chat.completions.parse(model=model, messages=[user(asked)], response_format=Visit)
+    assert reply.choices[0].message.parsed == Visit(on=date(2026, 3, 4), mail="ruth.aldana@lakeside-mail.org")
+    [body] = fake.bodies()
+    assert '"format": "date"' not in json.dumps(body) and '"format": "email"' not in json.dumps(body)
+
+
+def test_another_agent_may_have_the_last_word(client, fake):
+    turns = [user("Draft a line."), {"role": "assistant", "content": "Here it is."}]
+    reply = client.chat.completions.create(model=world.MODELS[1], messages=turns)
+    assert reply.choices[0].message.content
+    [body] = fake.bodies()
+    assert body["messages"][-1] == turns[-1]
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.chat.completions.create(model=world.MODELS[0], messages=turns)
+    assert (refused.value.code, refused.value.param) == ("unsupported_parameter", "messages[1]")
 
 
 def test_tools_without_arguments(client, fake, model):
