@@ -215,7 +215,7 @@ fn triggered(
         Trigger::Slash => take(kind::spoken::find_slashed(text, at, label_end), findings),
         Trigger::Url => take(kind::url::find(text, at, label_end), findings),
         Trigger::Mail => take(kind::email::find_said(text, at, label_end), findings),
-        Trigger::Place => take(kind::identifier::find_place(text, label_end), findings),
+        Trigger::Place => kind::identifier::find_place(text, label_end, findings),
         Trigger::Home => take(kind::identifier::find_owner(text, at, label_end), findings),
         Trigger::Ninety => take(kind::age::find_spelt(text, at, label_end), findings),
         Trigger::Label(..) | Trigger::Word(..) => {

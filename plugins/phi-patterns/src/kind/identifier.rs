@@ -64,8 +64,8 @@ pub fn find_alien(text: &[u8], start: usize, end: usize) -> Option<Finding> {
     ))
 }
 
-/// `GPS 42.3601, -71.0589`: degrees that name a place within a mile or less.
-pub fn find_place(text: &[u8], label_end: usize) -> Option<Finding> {
+/// `GPS 42.3601, -71.0589`: degrees that name a place within a mile or less. Gives the place behind them.
+pub fn find_place(text: &[u8], label_end: usize, findings: &mut Vec<Finding>) -> Option<usize> {
     const MAX_GAP_BYTES: usize = 24;
     let rest = text.get(label_end..text.len().min(label_end + MAX_GAP_BYTES))?;
     let gap = rest
@@ -82,7 +82,16 @@ pub fn find_place(text: &[u8], label_end: usize) -> Option<Finding> {
         // Two fields of JSON stay two.
         .filter(|gap| is_between_degrees(rest.get(..*gap).unwrap_or_default()))?;
     let end = degrees_end(text, first + gap)?;
-    Some(Finding::new(OTHER_ID, start, end, 850).contextual())
+    // `{ lat: 42.3601, lng: -71.0589 }`: the name between stays.
+    let is_named = rest.get(..gap)?.contains(&b':');
+    let (first_end, second) = match is_named {
+        true => (first, Some(first + gap)),
+        false => (end, None),
+    };
+    let ranges = std::iter::once((start, first_end)).chain(second.map(|start| (start, end)));
+    findings
+        .extend(ranges.map(|(start, end)| Finding::new(OTHER_ID, start, end, 850).contextual()));
+    Some(end)
 }
 
 /// What stands between the degrees of one place: signs, and words for the second of them.

@@ -44,6 +44,10 @@ fn numbers_of_other_registers() {
         ),
         ("(workstation WS-ICU-0441)", &["DEVICE_ID:WS-ICU-0441"]),
         ("GPS 42.3601, -71.0589", &["OTHER_ID:42.3601, -71.0589"]),
+        (
+            "center: { lat: 42.3601, lng: -71.0589 }",
+            &["OTHER_ID:42.3601", "OTHER_ID:-71.0589"],
+        ),
     ]);
     leaves_alone::<Patterns>(&[
         "NHI covers primary care; NHI 2024 report",
