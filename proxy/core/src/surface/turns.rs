@@ -139,7 +139,8 @@ pub(super) fn into_messages(turns: Vec<Turn>) -> (Vec<Message>, Vec<TurnPlace>) 
 /// caller did not break.
 pub(super) fn check_order(turns: &[Turn], last: LastWord, problems: &mut Problems) {
     check_calls(turns, problems);
-    let is_silent = |turn: &Turn| turn.message.content.is_empty();
+    let is_silent =
+        |turn: &Turn| turn.message.role == Role::Assistant && turn.message.content.is_empty();
     match turns.last() {
         Some(_) if last == LastWord::OfAnyone && turns.iter().all(is_silent) => {
             problems.add("messages", "must hold a user message");
