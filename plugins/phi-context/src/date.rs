@@ -86,13 +86,34 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     }
 }
 
-/// `{"january": 12}`, `["March", "May"]`: a month or a day that is all of a key or a value. Nothing says whose.
+/// `{"january": 12}`, `["March", "May"]`: a month or a day that is all of a key or a value, where nothing near says
+/// whose.
 fn is_alone_in_json(text: &str, tokens: &[Token]) -> bool {
+    /// What stands before parts of a date that is somebody's, and before names that are months too.
+    const TOLD: [&str; 11] = [
+        "dob", "birth", "born", "admi", "disch", "date", "names", "patient", "kids", "given",
+        "family",
+    ];
+    /// What a month beside it is of.
+    const DAY: &str = "\"day\"";
+    const NEAR: usize = 80;
     let [token] = tokens else {
         return false;
     };
     let behind = text.get(token.end..).unwrap_or_default().trim_start();
-    token.gap.is_seam() && !token.is_long_number() && behind.starts_with(['"', '\\', ',', '}', ']'])
+    let is_alone = token.gap.is_seam()
+        && !token.is_long_number()
+        && behind.starts_with(['"', '\\', ',', '}', ']']);
+    if !is_alone {
+        return false;
+    }
+    let from = text.floor_char_boundary(token.start.saturating_sub(NEAR));
+    let head = text.get(from..token.start).unwrap_or_default();
+    let head = head.to_ascii_lowercase();
+    let to = behind.floor_char_boundary(NEAR.min(behind.len()));
+    let behind = behind.get(..to).unwrap_or_default();
+    let has_day = head.contains(DAY) || behind.contains(DAY);
+    !has_day && !TOLD.iter().any(|told| head.contains(told))
 }
 
 /// `on thursday at 8:30`, with nothing of a date.
@@ -138,6 +159,18 @@ mod tests {
             assert_eq!(may_be(at, end), expected, "{at}");
         }
         assert!(is_date("May") && is_date("12"));
+        for told in [
+            r#"{"dob": {"m": "March"}}"#,
+            r#"{"birth_month": "March"}"#,
+            r#"{"month": "March", "day": 14}"#,
+            r#"{"names": ["Ann", "March"]}"#,
+        ] {
+            let tokens = super::tests::tokens(told);
+            let mut places = tokens.iter();
+            let at = places.position(|token| &told[token.start..token.end] == "March");
+            let at = at.unwrap_or_default();
+            assert!(super::may_be(told, None, &tokens[at..=at]), "{told}");
+        }
     }
 
     #[test]

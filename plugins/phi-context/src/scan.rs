@@ -179,7 +179,7 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     let is_of_its_own = match SORTS.get(sort) {
         Some(Sort::Code | Sort::Organization) => true,
         // A long number is no part of the date before it: `3/4/61, 88213004`.
-        Some(Sort::Date) => token.is_long_number(),
+        Some(Sort::Date) if token.is_long_number() => true,
         _ => false,
     };
     token.gap.ends_a_value() || is_of_its_own && token.gap.divides()
@@ -214,7 +214,7 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let before = tokens.get(..value.core.start)?;
     let kind = match SORTS.get(value.sort)? {
         sort if *sort != Sort::Name && is_plain_key(text, of) => return None,
-        _ if is_in_public_address(text, start) => return None,
+        Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
             if code::is_made_up(tokens, value.core.start, value.core.end) =>
         {
@@ -247,12 +247,18 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     Some(Finding::new(kind, start, end, score).contextual())
 }
 
-/// Whether a place is inside of an address that is public, which rules know.
-fn is_in_public_address(text: &str, at: usize) -> bool {
+/// Whether a value is inside of an address that is public, which rules know.
+fn is_in_public_address(text: &str, at: usize, end: usize) -> bool {
     const LONGEST: usize = 256;
-    let ends = |sign: char| {
-        sign.is_whitespace() || matches!(sign, '"' | '\'' | '`' | '<' | '>' | '(' | ')')
-    };
+    /// What runs at the caller's own place knows its patients.
+    const OWN: [&str; 5] = [
+        "localhost",
+        "127.",
+        "0.0.0.0",
+        "host.docker.",
+        "api.example.",
+    ];
+    let ends = |sign: char| sign.is_whitespace() || "\"'`<>()[]{},;|".contains(sign);
     let from = text.floor_char_boundary(at.saturating_sub(LONGEST));
     let to = text.ceil_char_boundary(text.len().min(at + LONGEST));
     let head = text.get(from..at).unwrap_or_default();
@@ -264,10 +270,13 @@ fn is_in_public_address(text: &str, at: usize) -> bool {
     let begun = at - head.len();
     let address = text.get(begun..to).unwrap_or_default();
     let address = address.split(ends).next().unwrap_or_default();
+    let is_inside = end - begun <= address.len();
     let address = address
         .split_once("://")
         .map_or(address, |(_, behind)| behind);
-    phi_text::address::is_public(address.as_bytes())
+    is_inside
+        && !OWN.iter().any(|own| address.starts_with(own))
+        && phi_text::address::is_public(address.as_bytes())
 }
 
 /// `{"street": …}`: an everyday word in small letters by which JSON calls a value.
@@ -368,21 +377,25 @@ mod tests {
 
     #[test]
     fn a_public_address_is_left_to_rules() {
-        let codes = |text, percents: &[i8]| found(text, Sort::Name, percents).join("/");
-        assert_eq!(
-            codes("https://www.w3.org/TR/Poe", &[0, 0, 0, 0, 0, -90]),
-            ""
-        );
-        assert_eq!(codes("'github.com/jackc/Poe'", &[0, 0, 0, -90]), "");
-        assert_eq!(codes("https://a.org/x/Poe", &[0, 0, 0, 0, -90]), "Poe");
-        assert_eq!(codes("and/or Poe", &[0, 0, -90]), "Poe");
+        let firms = |text, percents: &[i8]| found(text, Sort::Organization, percents).join("/");
+        let at_end = [0, 0, 0, 0, 0, -90];
+        assert_eq!(firms("https://www.w3.org/TR/Poe", &at_end), "");
+        assert_eq!(firms("'github.com/jackc/Poe'", &at_end[2..]), "");
+        assert_eq!(firms("https://www.w3.org/TR, Poe", &at_end), "Poe");
+        assert_eq!(firms("https://a.org/x/Poe", &at_end[1..]), "Poe");
+        assert_eq!(firms("http://localhost/x/Poe", &at_end[2..]), "Poe");
+        assert_eq!(firms("and/or Poe", &at_end[3..]), "Poe");
+        let names = found("https://www.w3.org/TR/Poe", Sort::Name, &at_end);
+        assert_eq!(names, ["Poe"]);
     }
 
     #[test]
     fn a_value_ends_where_a_string_of_json_does() {
         let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
-        let text = r#"{"month": "March", "day": 14}"#;
+        let text = r#"{"month": "March", "visits": 14}"#;
         assert_eq!(dates(text, &[0, -90, 90, 90]), "");
+        let text = r#"{"month": "March", "day": 14}"#;
+        assert_eq!(dates(text, &[0, -90, 90, 90]), "March|14");
         let text = r#"{"seen": "March 14", "left": "May 2"}"#;
         assert_eq!(dates(text, &[0, -90, 90, 90, 90, 90]), "March 14|May 2");
         let places = |text, percents: &[i8]| found(text, Sort::Address, percents).join("|");

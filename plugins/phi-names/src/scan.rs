@@ -96,6 +96,9 @@ const fn is_structured(origin: SegmentOrigin) -> bool {
     )
 }
 
+/// Bytes from a name of an attribute back to where its tag begins.
+const MAX_TAG_BYTES: usize = 256;
+
 /// Words of programs that the lists hold for names: `elif x:`, `<html lang="en">`, `min-width: 3px`, `claude-opus-4`.
 fn is_code(text: &str, finding: &Finding) -> bool {
     let word = text.get(finding.start..finding.end).unwrap_or_default();
@@ -103,14 +106,18 @@ fn is_code(text: &str, finding: &Finding) -> bool {
     if !word.bytes().all(is_small) {
         return false;
     }
-    let behind = text.get(finding.end..).unwrap_or_default().as_bytes();
+    let (before, behind) = text.split_at_checked(finding.start).unwrap_or_default();
+    let behind = behind.get(word.len()..).unwrap_or_default().as_bytes();
+    // `<html lang="en">`
+    let in_tag = || {
+        let mut signs = before.bytes().rev().take(MAX_TAG_BYTES);
+        signs.find(|byte| matches!(byte, b'<' | b'>')) == Some(b'<')
+    };
     word == "elif"
         || word.starts_with("min-")
         || word.starts_with("max-")
-        || matches!(
-            behind,
-            [b'=', b'"' | b'\'' | b'{', ..] | [b'-', b'0'..=b'9', ..]
-        )
+        || matches!(behind, [b'-', b'0'..=b'9', ..])
+        || matches!(behind, [b'=', b'"' | b'\'' | b'{', ..]) && in_tag()
 }
 
 /// Of tool definitions only what is sure counts, and is no sample.

@@ -72,6 +72,9 @@ pub fn leave_in_fixed_text(
     });
 }
 
+/// What an id begins with that is somebody's number.
+const LABELS: [&str; 6] = ["mrn", "ssn", "dob", "patient", "chart", "member"];
+
 /// Leaves an id that is there to tell users apart, and says no more of anybody, unless the request speaks of it elsewhere
 /// or the organization denies it: with one placeholder for all of them, a provider that shuts out one user would shut
 /// out everybody.
@@ -97,12 +100,25 @@ pub fn leave_pseudonyms(
         return;
     }
     let others = findings.iter().filter(|finding| !is_whole(finding));
-    let others = others.map(|finding| plain(scan.value(finding)));
-    let known = known.values().map(|(_, value)| plain(value));
-    let spoken_of: Vec<String> = others.chain(known).collect();
+    let others = others.map(|finding| scan.value(finding));
+    let known = known.values().map(|(_, value)| value);
+    // Whole values, and the words of them.
+    let words = |value: &str| -> Vec<String> {
+        let words = value.split(|sign: char| !sign.is_alphanumeric());
+        words.map(plain).chain([plain(value)]).collect()
+    };
+    let spoken_of: Vec<String> = others.chain(known).flat_map(words).collect();
     let is_spoken_of = |finding: &Finding| {
         let id = plain(scan.value(finding));
-        spoken_of.iter().any(|value| value.contains(&id))
+        let is_labeled = LABELS.iter().any(|label| {
+            let number = id.strip_prefix(label);
+            number.is_some_and(|number| number.starts_with(|sign: char| sign.is_ascii_digit()))
+        });
+        let is_part = |value: &String| {
+            !value.is_empty() && value.contains(&id)
+                || value.chars().count() >= 3 && id.contains(value.as_str())
+        };
+        is_labeled || spoken_of.iter().any(is_part)
     };
     leave(scan, findings, denied, |finding| {
         is_whole(finding) && !is_spoken_of(finding)

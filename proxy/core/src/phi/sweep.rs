@@ -307,10 +307,16 @@ impl Known {
     }
 }
 
+/// Bytes of the longest value that is looked for: nobody says a longer one twice in the same words, and what looks for it
+/// would be as large as all that it is looked for in.
+const MAX_SOUGHT_BYTES: usize = 256;
+
 /// Whether further mentions of a value are looked for.
 fn is_sought(kind: &Kind, value: &str) -> bool {
-    kind.sweep_min_chars()
-        .is_some_and(|least| alphanumeric_chars(value) >= least)
+    value.len() <= MAX_SOUGHT_BYTES
+        && kind
+            .sweep_min_chars()
+            .is_some_and(|least| alphanumeric_chars(value) >= least)
 }
 
 fn alphanumeric_chars(value: &str) -> usize {

@@ -496,7 +496,7 @@ impl Walk<'_, '_> {
             }
         }
         self.write("}");
-        self.is_keyed = false;
+        self.is_keyed &= fields.is_empty();
         if !renamed.is_empty() {
             rename(fields, renamed);
         }

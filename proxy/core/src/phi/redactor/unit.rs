@@ -95,7 +95,7 @@ impl Unit {
             .context
             .iter()
             .map(|text| ([text.as_str(), ""], Form::Text, false));
-        let mut lead = String::new();
+        let mut lead = self.document.clone().unwrap_or_default();
         let texts = self.atoms.iter().enumerate().filter_map(|(at, atom)| {
             let (text, form) = match atom {
                 Atom::Fixed(text) => {
@@ -106,7 +106,7 @@ impl Unit {
                 Atom::Text(text) => ([&*text.before, text.reads()], Form::Text),
                 Atom::Number(number) => ([number.as_str(), ""], Form::Number),
             };
-            let is_keyed = leads_to_a_value(&lead);
+            let is_keyed = form != Form::Key && leads_to_a_value(&lead);
             lead.clear();
             Some((text, form, is_keyed))
         });
@@ -246,8 +246,8 @@ fn leads_to_a_value(json: &str) -> bool {
     let Some((_, behind)) = json.rsplit_once(':') else {
         return false;
     };
-    let said =
-        behind.split(|sign: char| sign.is_ascii_whitespace() || matches!(sign, '[' | ',' | '"'));
+    let is_mark = |sign: char| sign.is_ascii_whitespace() || "[]{},\"".contains(sign);
+    let said = behind.split(is_mark);
     said.into_iter()
         .all(|word| matches!(word, "" | "null" | "true" | "false"))
 }

@@ -206,4 +206,19 @@ fn an_id_of_a_user_stays_unless_the_prompt_speaks_of_it_or_it_is_denied() {
     assert_eq!(left("so", "u-17", "MRN", false), 1);
     assert_eq!(left("so", "ward u-17", "OTHER_ID", false), 1);
     assert_eq!(left("of u-17", "u-17", "OTHER_ID", false), 2);
+    let left = |words: &str, id: &'static str, value: (&'static str, &'static str)| {
+        let mut request = chat(vec![user(words)]);
+        request.metadata.insert("user_id".into(), id.into());
+        let scan = TextScan::of(&mut request);
+        let values = [value, ("OTHER_ID", id)];
+        let mut found = findings(&scan, &values, &PlaceholderMap::default());
+        leave_pseudonyms(&scan, &mut found, &PlaceholderMap::default(), &[]);
+        let is_id = |finding: &&Finding| scan.value(finding) == id;
+        found.iter().filter(is_id).count()
+    };
+    let name = ("NAME", "Zelig Brandt");
+    assert_eq!(left("Zelig Brandt came", "brandt-77", name), 1);
+    assert_eq!(left("Zelig Brandt came", "u-77", name), 0);
+    assert_eq!(left("so", "mrn-4471223", name), 1);
+    assert_eq!(left("so", "u-4471223", name), 0);
 }
