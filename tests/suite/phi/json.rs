@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use svc_tests::fake::mark;
-use svc_tests::surfaces::{Form, MODELS, Surface};
+use svc_tests::surfaces::{FORMS, Form, MODELS, Surface};
 use svc_tests::world::World;
 
 use crate::engines::on_sqlite;
@@ -50,38 +50,52 @@ fn labelled() -> Vec<(Value, &'static str)> {
     ]
 }
 
+/// What the provider gets of a history in which a tool was called with `input`.
+async fn sent_of(world: &World, key: &str, model: &str, input: &Value) -> Value {
+    let mark = mark();
+    let mut body = Surface::Messages.question(model, "a", Form::Whole);
+    body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    body["metadata"] = json!({"user_id": "user-1"});
+    body["messages"] = json!([
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
+    ]);
+    let answer = ask(world, key, Surface::Messages, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    world.fake.received(&mark).await["body"].clone()
+}
+
+/// The arguments that reach the caller of a model that calls a tool with `input`.
+async fn shown_of(world: &World, key: &str, model: &str, input: &Value, form: Form) -> Value {
+    let mark = mark();
+    let call = json!([{"name": "look", "input": input}]);
+    world
+        .fake
+        .expect(json!({"contains": mark, "tools": call}))
+        .await;
+    let mut body = Surface::Messages.question(model, &mark, form);
+    body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
+    let answer = ask(world, key, Surface::Messages, &body).await;
+    let heard = match form {
+        Form::Whole => Surface::Messages.read(&answer),
+        Form::Streamed => Surface::Messages.heard(&answer),
+    };
+    heard.calls[0].2.clone()
+}
+
 async fn a_value_is_known_by_its_key_in_any_disguise(world: &World) {
     let organization = world.organization();
     for (input, core) in labelled() {
-        let mark = mark();
-        let mut body = Surface::Messages.question("alpha-haiku-4-5", "a", Form::Whole);
-        body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
-        body["messages"] = json!([
-            {"role": "user", "content": "a"},
-            {"role": "assistant", "content": [
-                {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
-            {"role": "user", "content": [
-                {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
-        ]);
-        let answer = ask(world, &organization.key, Surface::Messages, &body).await;
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let sent = world.fake.received(&mark).await["body"]["messages"][1].to_string();
+        let body = sent_of(world, &organization.key, "alpha-haiku-4-5", &input).await;
+        let sent = body["messages"][1].to_string();
         assert!(!sent.contains(core), "{sent}");
-        for form in [Form::Whole, Form::Streamed] {
-            let mark = svc_tests::fake::mark();
-            let call = json!([{"name": "look", "input": input}]);
-            world
-                .fake
-                .expect(json!({"contains": mark, "tools": call}))
-                .await;
-            let mut body = Surface::Messages.question("alpha-haiku-4-5", &mark, form);
-            body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
-            let answer = ask(world, &organization.key, Surface::Messages, &body).await;
-            let heard = match form {
-                Form::Whole => Surface::Messages.read(&answer),
-                Form::Streamed => Surface::Messages.heard(&answer),
-            };
-            let arguments = heard.calls[0].2.to_string();
+        for form in FORMS {
+            let arguments =
+                shown_of(world, &organization.key, "alpha-haiku-4-5", &input, form).await;
+            let arguments = arguments.to_string();
             assert!(!arguments.contains(core), "{arguments}");
         }
     }
@@ -336,37 +350,13 @@ async fn keys_and_lists_beside_a_value_are_left_alone(world: &World) {
         json!({"first_name": {"type": "string"}, "nickname": {"required": true}}),
     ] {
         for (_, model) in MODELS {
-            let mark = mark();
-            let mut body = Surface::Messages.question(model, "a", Form::Whole);
-            body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
-            body["metadata"] = json!({"user_id": "user-1"});
-            body["messages"] = json!([
-                {"role": "user", "content": "a"},
-                {"role": "assistant", "content": [
-                    {"type": "tool_use", "id": "toolu_1", "name": "look", "input": input}]},
-                {"role": "user", "content": [
-                    {"type": "tool_result", "tool_use_id": "toolu_1", "content": mark}]},
-            ]);
-            let answer = ask(world, &organization.key, Surface::Messages, &body).await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            let sent = world.fake.received(&mark).await["body"].to_string();
+            let sent = sent_of(world, &organization.key, model, &input)
+                .await
+                .to_string();
             assert!(!sent.contains("_1]") && sent.contains("user-1"), "{sent}");
-            for form in [Form::Whole, Form::Streamed] {
-                let mark = svc_tests::fake::mark();
-                let call = json!([{"name": "look", "input": input}]);
-                world
-                    .fake
-                    .expect(json!({"contains": mark, "tools": call}))
-                    .await;
-                let mut body = Surface::Messages.question(model, &mark, form);
-                body["tools"] = json!([{"name": "look", "input_schema": {"type": "object"}}]);
-                let answer = ask(world, &organization.key, Surface::Messages, &body).await;
-                let heard = match form {
-                    Form::Whole => Surface::Messages.read(&answer),
-                    Form::Streamed => Surface::Messages.heard(&answer),
-                };
-                let arguments: Vec<&Value> = heard.calls.iter().map(|call| &call.2).collect();
-                assert_eq!(arguments, [&input], "{}", answer.text());
+            for form in FORMS {
+                let arguments = shown_of(world, &organization.key, model, &input, form).await;
+                assert_eq!(arguments, input);
             }
         }
     }
