@@ -136,7 +136,6 @@ async fn a_conversation_knows_its_people_by_every_name(world: &World) {
     }
 }
 
-/// What the model put into a call comes back in the history, still hidden from it.
 /// A detector that has read a whole name behind its label knows parts of it, also in a later turn.
 async fn parts_of_a_name_are_known_in_later_turns(world: &World) {
     let organization = world.organization();
@@ -170,6 +169,7 @@ async fn parts_of_a_name_are_known_in_later_turns(world: &World) {
     }
 }
 
+/// What the model put into a call comes back in the history, still hidden from it.
 async fn tool_arguments_in_the_history_stay_hidden(world: &World) {
     let organization = world.organization();
     let (first, second) = (mark(), mark());

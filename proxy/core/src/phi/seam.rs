@@ -1,5 +1,5 @@
 //! What stands between the strings and values of JSON, wherever JSON stands: in a text, or in a string of JSON. A
-//! finding that runs over it becomes one of each side, so that JSON stays JSON and a table keeps its rows.
+//! finding that runs over it becomes one of each side, so that JSON stays JSON and a row of quoted cells keeps them.
 
 use std::ops::Range;
 
