@@ -53,6 +53,16 @@ const CATALOGS: &[u64] = words!(
 /// What ids of calls and replies begin with: programs make them up, in conversations about conversations too.
 const CALLS: &[u64] = words!("toolu chatcmpl tooluse");
 
+/// Letters and digits that are names of encodings, types, machines and protocols.
+const PROGRAMS: &[u64] = words!(
+    "ipv4 ipv6 base16 base32 base58 base64 base64url sha1 sha224 sha256 sha384 sha512 md5 utf8 utf16 utf32 utf8mb4 \
+    x86 x64 amd64 arm64 aarch64 aarch32 armv7 armv8 win32 win64 wasm32 wasm64 riscv64 int8 int16 int32 int64 uint8 \
+    uint16 uint32 uint64 float16 float32 float64 complex64 complex128 uint8array int32array float32array oauth2 http2 \
+    http3 log4j i18n l10n a11y k8s python2 python3 sqlite3 libc6 ed25519 x25519 curve25519 secp256k1 p256 p384 p521 \
+    blake2b blake3 chacha20 poly1305 aes128 aes256 crc32 adler32 h264 h265 rfc3339 rfc3986 rfc7231 iso8601 es2015 \
+    es2017 es2020 es2022 boto3 urllib3 html5 css3 web3 log2 log10 atan2 exp2 dtype64 utf16le"
+);
+
 /// Characters of the shortest code.
 const LEAST: usize = 4;
 /// Words of the shortest code that has no digits: `kilo zulu niner four`.
@@ -98,6 +108,9 @@ fn is_variable(word: &str) -> bool {
 pub fn kind(text: &str, before: &[Token], value: &[Token]) -> Option<usize> {
     let is_catalog = |token: &Token| CATALOGS.contains(&token.word) || CALLS.contains(&token.word);
     if !may_be(text, value) || value.iter().any(is_catalog) {
+        return None;
+    }
+    if value.iter().all(|token| PROGRAMS.contains(&token.word)) {
         return None;
     }
     if before.iter().rev().take(REACH).any(is_catalog) {

@@ -12,8 +12,10 @@ mod date;
 pub mod feature;
 mod list;
 pub mod model;
+mod number;
 mod public;
 pub mod scan;
+mod source;
 pub mod tag;
 pub mod token;
 

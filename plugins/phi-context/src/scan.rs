@@ -8,7 +8,7 @@ use crate::feature::Sequence;
 use crate::model::{Chain, Row};
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
-use crate::{age, code, date, public};
+use crate::{age, code, date, number, public, source};
 
 /// Words of the language that a text has which says something.
 const LEAST_WORDS: usize = 2;
@@ -46,7 +46,8 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         {
             continue;
         }
-        judge(text, &tokens, &mut chain, findings);
+        let bounds = segment.start as usize..segment.end as usize;
+        judge(text, &bounds, &tokens, &mut chain, findings);
     }
 }
 
@@ -72,14 +73,20 @@ fn read(text: &str, segment: &Segment, tokens: &mut Vec<Token>) {
     }
 }
 
-fn judge(text: &str, tokens: &[Token], chain: &mut Chain, findings: &mut Vec<Finding>) {
+fn judge(
+    text: &str,
+    bounds: &Range<usize>,
+    tokens: &[Token],
+    chain: &mut Chain,
+    findings: &mut Vec<Finding>,
+) {
     let sequence = Sequence::new(tokens);
     let mut from = 0;
     while from < tokens.len() {
         let to = end_of_part(tokens, from);
         let rows = chain.read(&sequence, from..to);
         let tokens = tokens.get(from..to).unwrap_or_default();
-        collect(text, tokens, rows, findings);
+        collect(text, bounds, tokens, rows, findings);
         from = to;
     }
 }
@@ -102,7 +109,13 @@ struct Value {
     likely: f32,
 }
 
-fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Finding>) {
+fn collect(
+    text: &str,
+    bounds: &Range<usize>,
+    tokens: &[Token],
+    rows: &[Row],
+    findings: &mut Vec<Finding>,
+) {
     let mut open: Option<Value> = None;
     for (at, row) in rows.iter().enumerate() {
         let likely = 1.0 - row[NOTHING];
@@ -131,7 +144,7 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
             }
             (_, judged) => {
                 if let Some(value) = open.take() {
-                    findings.extend(finding(text, tokens, &value));
+                    findings.extend(finding(text, bounds, tokens, &value));
                 }
                 open = judged.map(|(sort, _)| Value {
                     sort,
@@ -144,7 +157,7 @@ fn collect(text: &str, tokens: &[Token], rows: &[Row], findings: &mut Vec<Findin
         }
     }
     if let Some(value) = open {
-        findings.extend(finding(text, tokens, &value));
+        findings.extend(finding(text, bounds, tokens, &value));
     }
 }
 
@@ -201,7 +214,7 @@ fn best(row: &Row, token: Option<&Token>) -> (usize, bool) {
     (sort, share(first(sort)) > share(inside(sort)))
 }
 
-fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
+fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -> Option<Finding> {
     let (mut whole, mut of) = (
         tokens.get(value.first..value.end)?,
         tokens.get(value.core.clone())?,
@@ -213,6 +226,11 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.core.start)?;
     let kind = match SORTS.get(value.sort)? {
+        _ if phi_text::model::is_in_name(text.as_bytes(), start, end)
+            || number::is_of_code(text, of) =>
+        {
+            return None;
+        }
         sort if *sort != Sort::Name && is_plain_key(text, of) => return None,
         Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
@@ -226,6 +244,7 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
             return None;
         }
         Sort::Code => code::kind(text, before, of)?,
+        Sort::Address if !may_be_address(text, of) => return None,
         Sort::Age if !age::is_over_89(text, of) => return None,
         Sort::Date if !date::may_be(text, before.last(), of) => return None,
         Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
@@ -238,6 +257,9 @@ fn finding(text: &str, tokens: &[Token], value: &Value) -> Option<Finding> {
         Sort::Organization if public::is_body(text.get(start..end)?) => return None,
         sort => crate::kind_of(*sort),
     };
+    if !is_written_in_numbers(of) && source::is_name(text, bounds, of) {
+        return None;
+    }
     // From 0 to 140.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let surer =
@@ -264,7 +286,7 @@ fn is_in_public_address(text: &str, at: usize, end: usize) -> bool {
     let head = text.get(from..at).unwrap_or_default();
     let head = head.rsplit(ends).next().unwrap_or_default();
     // Most words are in none, and end here.
-    if !head.contains('/') {
+    if !head.contains('/') && !text.get(at..end).is_some_and(|value| value.contains("://")) {
         return false;
     }
     let begun = at - head.len();
@@ -309,6 +331,30 @@ fn may_be_name(text: &str, tokens: &[Token]) -> bool {
             .any(|token| letters(token) >= LETTERS || is_written(token))
 }
 
+/// A day that is given to a program: `new DateTime(1980, 2, 29)`.
+fn is_written_in_numbers(tokens: &[Token]) -> bool {
+    let is_number = |token: &Token| token.shape >= shape::YEAR;
+    tokens.len() == 3
+        && tokens.iter().all(is_number)
+        && tokens.iter().any(|token| token.shape == shape::YEAR)
+}
+
+/// `9 * 32, 2` is no street, and neither is what is left of a comment: `/* 12 */`.
+fn may_be_address(text: &str, tokens: &[Token]) -> bool {
+    let is_short = |token: &Token| token.end - token.start < 3;
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return false;
+    };
+    let is_counted = tokens.iter().skip(1).any(|token| token.gap.is_of_code());
+    let in_comment = text
+        .get(..first.start)
+        .is_some_and(|before| before.ends_with("/* "))
+        && text
+            .get(last.end..)
+            .is_some_and(|behind| behind.starts_with(" */"));
+    !(tokens.iter().all(is_short) && is_counted || in_comment)
+}
+
 /// Whether a value is one number that stands in a line by itself, behind a label, or answers a question.
 fn is_alone(tokens: &[Token], value: &Value) -> bool {
     let begins = |at: usize| {
@@ -337,7 +383,7 @@ mod tests {
         };
         let rows: Vec<Row> = percents.iter().map(row).collect();
         let mut findings = Vec::new();
-        collect(text, &tokens, &rows, &mut findings);
+        collect(text, &(0..text.len()), &tokens, &rows, &mut findings);
         findings
             .iter()
             .map(|finding| &text[finding.start..finding.end])

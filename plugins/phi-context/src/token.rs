@@ -64,9 +64,19 @@ impl Gap {
         self.0 == Self::SPACE || self.is_hyphen()
     }
 
+    /// Whether nothing but space stands between.
+    pub const fn is_space(self) -> bool {
+        self.0 == Self::SPACE
+    }
+
     /// Whether two values stand on either side, and not parts of one.
     pub fn divides(self) -> bool {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
+    }
+
+    /// Whether a sign stands between that only code and formulas have.
+    pub fn is_of_code(self) -> bool {
+        self.has(b"*={}[]<>|\\%$")
     }
 
     /// Whether two strings or values of JSON stand on either side.
@@ -161,6 +171,11 @@ impl Token {
         self.shape == shape::SMALL
             && self.class & COMMON != 0
             && self.class & (GIVEN | SURNAME | CITY) == 0
+    }
+
+    /// Whether a list of names, given or of families, has it.
+    pub const fn is_listed_name(&self) -> bool {
+        self.class & (GIVEN | SURNAME) != 0
     }
 
     /// What is looked at most: the writing, and the lists in a few words.

@@ -5,4 +5,5 @@ pub mod address;
 pub mod chunk;
 pub mod fields;
 pub mod label;
+pub mod model;
 pub mod text;

@@ -1,0 +1,120 @@
+//! Numbers of code and pictures: nobody's ids, phones or ages, whatever they look like.
+
+use crate::token::Token;
+
+/// Whether a value is numbers of base sixteen (`0x1F, 0x2A`), a color (`fill="#848400"`), or taken from coordinates:
+/// `c2.1-4.7,4.9-8.7,8.5-12.1`.
+pub fn is_of_code(text: &str, tokens: &[Token]) -> bool {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return false;
+    };
+    let word = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+    let before = text.get(..first.start).unwrap_or_default();
+    let behind = text.get(last.end..).unwrap_or_default();
+    // In a list: by itself it may be letters of somebody.
+    let is_listed = tokens.len() > 2 && tokens.iter().skip(1).all(|token| token.gap.divides())
+        || before.trim_end().ends_with(',')
+        || behind.starts_with(',');
+    is_listed && tokens.iter().all(|token| is_word_of_memory(word(token)))
+        || tokens.len() == 1 && is_color(before, word(first))
+        || tokens.iter().all(|token| letters(word(token)) < 2)
+            && is_coordinate(text, first.start, last.end)
+}
+
+fn is_word_of_memory(word: &str) -> bool {
+    /// Digits of 64 bits.
+    const MOST: usize = 16;
+    word.strip_prefix("0x")
+        .is_some_and(|digits| digits.len() <= MOST)
+}
+
+fn letters(word: &str) -> usize {
+    word.chars().filter(|letter| letter.is_alphabetic()).count()
+}
+
+fn is_color(before: &str, word: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "color",
+        "colour",
+        "fill",
+        "stroke",
+        "background",
+        "border",
+        "link",
+        "shadow",
+        "gradient",
+        "bg",
+        "gray",
+        "style",
+    ];
+    /// Bytes back to the word.
+    const REACH: usize = 48;
+    let is_hex =
+        matches!(word.len(), 3 | 4 | 6 | 8) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let Some(before) = before.strip_suffix('#').filter(|_| is_hex) else {
+        return false;
+    };
+    let head = before.get(before.floor_char_boundary(before.len().saturating_sub(REACH))..);
+    let line = head
+        .unwrap_or_default()
+        .rsplit(['\n', ';', '{', '<'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    WORDS.iter().any(|word| line.contains(word))
+}
+
+/// Whether numbers with points, and single letters, are nearly all that is around.
+fn is_coordinate(text: &str, start: usize, end: usize) -> bool {
+    const AROUND: usize = 80;
+    const MANY: usize = 8;
+    let from = text.floor_char_boundary(start.saturating_sub(AROUND));
+    let to = text.ceil_char_boundary((end + AROUND).min(text.len()));
+    let around = text.get(from..to).unwrap_or_default();
+    let words = around
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '.')
+        .filter(|word| letters(word) > 2)
+        .count();
+    let points = around
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| matches!(pair, [b'.', digit] if digit.is_ascii_digit()))
+        .count();
+    points >= MANY && words * 4 <= points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of `value`, which is in `text`.
+    fn tokens(text: &str, value: &str) -> Vec<Token> {
+        let start = text.rfind(value).unwrap_or_default();
+        let mut tokens = Vec::new();
+        crate::token::read(text, 0, text.len(), &mut tokens);
+        tokens.retain(|token| start <= token.start && token.end <= start + value.len());
+        assert!(!tokens.is_empty(), "{value} is not in {text}");
+        tokens
+    }
+
+    #[test]
+    fn numbers_of_code_are_nobodys() {
+        let is_of_code = |text: &str, value: &str| is_of_code(text, &tokens(text, value));
+        assert!(is_of_code("t = {0x92523a42, 0x1eb7a89c};", "0x1eb7a89c"));
+        assert!(is_of_code("<body vlink=\"#840084\">", "840084"));
+        assert!(is_of_code(
+            "<path d=\"M8 1c-.55.442-1.03 1-1.03zM3.6 7.7c.78 3.3 4.69 4.43 7.7 3.28\"/>",
+            "4.43 7.7"
+        ));
+        for (text, value) in [
+            ("chart #840084", "840084"),
+            ("the letters are 0x49 0x64 0x61", "0x49 0x64 0x61"),
+            (
+                "WBC 7.8, Hgb 12.1, Na 138.2, K 4.1, MRN 448812, Cl 101.3",
+                "448812",
+            ),
+        ] {
+            assert!(!is_of_code(text, value), "{text}");
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! What is source code: names that programs give to things look like nobody's words, and like nobody's names either.
+//! Rules see persons, dates and numbers in code as they see them anywhere; what the model alone takes for PHI is a
+//! guess there, and kept only where somebody speaks: in comments and strings.
+
+use core::ops::Range;
+
+use crate::token::{Token, shape};
+
+/// Lines before and behind that tell what a line is, and bytes of them that are looked at.
+const LINES: usize = 3;
+const WINDOW: usize = 1200;
+/// What a line and those around it must tell together.
+const ENOUGH: u32 = 4;
+
+/// Whether the value that `tokens` are is a name in source code, and not what somebody says there. `bounds` are those of
+/// the segment that it is in.
+pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token]) -> bool {
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+        return false;
+    };
+    let from = text.floor_char_boundary(first.start.saturating_sub(WINDOW).max(bounds.start));
+    let to = text.ceil_char_boundary((last.end + WINDOW).min(bounds.end));
+    let (Some(before), Some(behind)) = (text.get(from..first.start), text.get(last.end..to)) else {
+        return false;
+    };
+    let head = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+    let tail = behind.split(['\n', '\r']).next().unwrap_or_default();
+    let line = text
+        .get(first.start - head.len()..last.end + tail.len())
+        .unwrap_or_default();
+    if is_directive(line) {
+        return !is_written_out(tokens);
+    }
+    let is_identifier = is_identifier(text, tokens);
+    let place = Place::of(head, tail);
+    // In a span of code of a text that may be about anything.
+    if place == Place::Span {
+        return is_identifier;
+    }
+    let own = signs(line);
+    if own == 0 && place == Place::Code && !is_identifier {
+        return false;
+    }
+    let is_telling = |line: &&str| !line.trim().is_empty() && !is_comment(line);
+    let before = before.strip_suffix(head).unwrap_or_default();
+    let behind = behind.strip_prefix(tail).unwrap_or_default();
+    let around: u32 = before
+        .lines()
+        .rev()
+        .filter(is_telling)
+        .take(LINES)
+        .chain(behind.lines().filter(is_telling).take(LINES))
+        .map(signs)
+        .sum();
+    if own + around < ENOUGH {
+        return false;
+    }
+    match place {
+        Place::Code => !is_written_out(tokens),
+        Place::String => is_identifier || is_one_word(head, tail, tokens),
+        Place::Comment | Place::Span => is_identifier,
+    }
+}
+
+/// Where in a line of code something stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Code,
+    String,
+    /// Between backticks.
+    Span,
+    Comment,
+}
+
+impl Place {
+    /// By what stands before it and behind it in its line.
+    fn of(head: &str, tail: &str) -> Self {
+        if is_comment(head) {
+            return Self::Comment;
+        }
+        let mut open = None;
+        let (mut before, mut last) = (' ', ' ');
+        let mut letters = head.chars().peekable();
+        while let Some(letter) = letters.next() {
+            match open {
+                Some(_) if letter == '\\' => {
+                    letters.next();
+                }
+                Some(quote) if letter == quote => open = None,
+                Some(_) => {}
+                // An apostrophe is no quote.
+                None if matches!(letter, '"' | '`')
+                    || letter == '\''
+                        && !matches!(last, '<' | '&')
+                        && (!last.is_alphanumeric() || !before.is_alphanumeric()) =>
+                {
+                    open = Some(letter);
+                }
+                None if letter == '/'
+                    && matches!(letters.peek(), Some('/' | '*'))
+                    && last != ':' =>
+                {
+                    return Self::Comment;
+                }
+                None if letter == '#'
+                    && last.is_whitespace()
+                    && letters.peek().is_some_and(|next| next.is_whitespace()) =>
+                {
+                    return Self::Comment;
+                }
+                None => {}
+            }
+            (before, last) = (last, letter);
+        }
+        match open {
+            Some('`') => Self::Span,
+            Some(_) => Self::String,
+            None if is_value(head, tail) => Self::String,
+            None => Self::Code,
+        }
+    }
+}
+
+/// Whether something behind `head` is the value of a setting (`site=Ely`) or text between tags (`<city>Ely`).
+fn is_value(head: &str, tail: &str) -> bool {
+    let word = head
+        .rsplit([' ', '\t', '(', ','])
+        .next()
+        .unwrap_or_default();
+    let is_set = word.rsplit_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-@:".contains(&byte))
+    });
+    let is_text = head.rsplit_once('>').is_some_and(|(head, inside)| {
+        !inside.contains(['<', ';', '{', '('])
+            && head.rsplit_once('<').is_some_and(|(before, tag)| {
+                tag.len() > 1
+                    && !before.ends_with(|last: char| last.is_ascii_alphanumeric() || last == ':')
+            })
+    });
+    let is_last = head.trim_end().ends_with('=') && tail.trim().is_empty();
+    is_set || is_text || is_last
+}
+
+/// Whether a line begins as a comment does, or a line of a long one.
+fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    ["//", "/*", "* ", "*/", "--", "# ", "\"\"\"", "'''"]
+        .iter()
+        .any(|sign| line.starts_with(sign))
+        || line == "#"
+        || line == "*"
+}
+
+/// Two words with capitals and nothing but space between them are a name that somebody has written.
+fn is_written_out(tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| match pair {
+        [first, second] => {
+            first.shape == shape::CAPITAL && second.shape == shape::CAPITAL && second.gap.is_space()
+        }
+        _ => false,
+    })
+}
+
+/// Whether each word is written as a program writes names.
+fn is_identifier(text: &str, tokens: &[Token]) -> bool {
+    tokens.iter().all(|token| {
+        let word = text.get(token.start..token.end).unwrap_or_default();
+        let before = text.get(..token.start).unwrap_or_default();
+        let behind = text.get(token.end..).unwrap_or_default();
+        let is_word = |letter: char| letter.is_ascii_alphanumeric();
+        let joins = |joint: &str| {
+            before
+                .strip_suffix(joint)
+                .is_some_and(|before| before.ends_with(is_word))
+                || behind
+                    .strip_prefix(joint)
+                    .is_some_and(|behind| behind.starts_with(is_word))
+        };
+        if token.is_listed_name() && !token.is_of_the_language() {
+            return false;
+        }
+        is_humped(word)
+            || is_short_code(word)
+            || joins("_")
+            || joins("::")
+            || joins("->")
+            || before.ends_with(['@', '\\', '$', '<', '&', '_'])
+            || behind.starts_with('_')
+            || behind.starts_with("()")
+    })
+}
+
+/// `modelId`, `toUpper`, `BetaManagedKey`: capitals inside of a word that begins small, or that has three of them.
+fn is_humped(word: &str) -> bool {
+    /// `McDonald` and `DeShawn` have two.
+    const MANY: usize = 3;
+    let capitals = word.bytes().filter(u8::is_ascii_uppercase).count();
+    let smalls = word.bytes().filter(u8::is_ascii_lowercase).count();
+    smalls > 0
+        && (capitals >= MANY
+            || capitals > 0 && word.starts_with(|first: char| first.is_ascii_lowercase()))
+}
+
+/// `u8`, `sha256`, `0x1F`: at most three digits behind letters, or a number of another base.
+fn is_short_code(word: &str) -> bool {
+    const MOST: usize = 3;
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let is_hex = word.starts_with("0x") || word.starts_with("0X");
+    is_hex
+        || digits > 0
+            && digits <= MOST
+            && digits < word.len()
+            && word.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+/// Whether all of a string is one word in small letters that no list knows as a name: `"middle"`.
+fn is_one_word(head: &str, tail: &str, tokens: &[Token]) -> bool {
+    let [token] = tokens else {
+        return false;
+    };
+    token.shape == shape::SMALL
+        && !token.is_listed_name()
+        && head.ends_with(['"', '\'', '`'])
+        && tail.starts_with(['"', '\'', '`'])
+}
+
+/// Whether a line is one for a preprocessor of C: `#  ifndef _WIN32`.
+fn is_directive(line: &str) -> bool {
+    const WORDS: [&str; 5] = ["ifdef", "ifndef", "elif", "endif", "undef"];
+    /// Headings of Markdown have these: `# define the goal`.
+    const TIGHT: [&str; 3] = ["include", "define", "pragma"];
+    line.strip_prefix('#').is_some_and(|line| {
+        let words = line.trim_start();
+        let word = words
+            .split(|letter: char| !letter.is_ascii_alphabetic())
+            .next()
+            .unwrap_or_default();
+        WORDS.contains(&word) || words.len() == line.len() && TIGHT.contains(&word)
+    })
+}
+
+/// What only lines of code begin with.
+const SURE_STARTS: [&str; 17] = [
+    "#if ",
+    "#else",
+    "#[",
+    "#![",
+    "pub ",
+    "fn ",
+    "def ",
+    "func ",
+    "function ",
+    "impl ",
+    "typedef ",
+    "namespace ",
+    "elif ",
+    "@",
+    "import {",
+    "export ",
+    "async ",
+];
+/// And what sentences begin with, too.
+const STARTS: [&str; 26] = [
+    "if ", "if(", "for ", "for(", "while ", "while(", "switch ", "case ", "return", "else", "let ",
+    "var ", "const ", "static ", "import ", "from ", "class ", "struct ", "enum ", "use ", "type ",
+    "using ", "public ", "private ", "except ", "package ",
+];
+const OPERATORS: [&str; 12] = [
+    "==", "!=", " && ", " || ", "+=", "-=", "=>", ":=", "<<", ">>", "|=", "::",
+];
+
+/// How much a line looks like code.
+fn signs(line: &str) -> u32 {
+    /// Bytes that are looked at.
+    const MOST: usize = 240;
+    let line = line.trim();
+    let line = line
+        .get(..line.floor_char_boundary(MOST))
+        .unwrap_or_default();
+    if is_directive(line) {
+        return ENOUGH;
+    }
+    // Comments are prose, JSON and logs are data.
+    if is_comment(line)
+        || line.starts_with(['"', '{', '[', '\'', '|', '>'])
+            && !line.ends_with(['{', ';', '('])
+            && line.len() > 3
+        || line.starts_with(|first: char| first.is_ascii_digit())
+        || line.contains("]: ")
+    {
+        return 0;
+    }
+    if !line.is_empty() && line.bytes().all(|byte| b"{}()[]<>;,/".contains(&byte)) {
+        return 2;
+    }
+    let starts = |with: &[&str]| with.iter().any(|start| line.starts_with(start));
+    let mut told = match line.as_bytes() {
+        [.., b'{'] => 2,
+        [.., b')' | b']' | b'}' | b'"' | b'\'', b';' | b','] => 1,
+        [.., b')', b':'] => 2,
+        [.., b';' | b'(' | b'\\'] => 1,
+        _ => 0,
+    };
+    told += if starts(&SURE_STARTS) {
+        2
+    } else {
+        u32::from(starts(&STARTS))
+    };
+    let operators = OPERATORS.iter().filter(|sign| line.contains(**sign));
+    told += u32::try_from(operators.take(2).count()).unwrap_or_default();
+    of_words(line, told)
+}
+
+/// What the words of a line tell by the signs beside them: calls, members, names of programs.
+fn of_words(line: &str, told: u32) -> u32 {
+    let bytes = line.as_bytes();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let (mut calls, mut names, mut members) = (false, false, false);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if !is_word(byte) {
+            members |= matches!(bytes.get(at..at + 2), Some(b"->"))
+                && at > 0
+                && bytes
+                    .get(at - 1)
+                    .is_some_and(|byte| is_word(byte) || *byte == b')')
+                && bytes.get(at + 2).is_some_and(is_word);
+            at += 1;
+            continue;
+        }
+        let end = at
+            + bytes
+                .get(at..)
+                .unwrap_or_default()
+                .iter()
+                .take_while(|byte| is_word(byte))
+                .count();
+        let word = line.get(at..end).unwrap_or_default();
+        let has_small = word.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_program_name =
+            is_humped(word) || word.trim_matches('_').contains('_') || word.starts_with("0x");
+        let next = bytes.get(end);
+        names |= is_program_name;
+        calls |=
+            matches!(next, Some(b'(' | b'[')) && (has_small || is_program_name) && word.len() > 1;
+        members |= next == Some(&b'(') && bytes.get(end + 1) == Some(&b')');
+        at = end;
+    }
+    let told = told + u32::from(calls) + 2 * u32::from(members);
+    // Data has such names as well: `owner_id=7`.
+    if told == 0 {
+        0
+    } else {
+        told + u32::from(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of `value`, which is in `text`.
+    fn tokens(text: &str, value: &str) -> Vec<Token> {
+        let start = text.rfind(value).unwrap_or_default();
+        let mut tokens = Vec::new();
+        crate::token::read(text, 0, text.len(), &mut tokens);
+        tokens.retain(|token| start <= token.start && token.end <= start + value.len());
+        assert!(!tokens.is_empty(), "{value} is not in {text}");
+        tokens
+    }
+
+    fn is_name_in(text: &str, value: &str) -> bool {
+        is_name(text, &(0..text.len()), &tokens(text, value))
+    }
+
+    const CODE: &str = "static void ring_push(struct ring *rg, item_t it) {\n    \
+                        // Zykowski asked for itemCount here\n    \
+                        if (rg->head == rg->zlen) { return; }\n    \
+                        set_label(rg, \"brannagh\", Corwyn);\n    \
+                        print(\"seen by Zykowski\", Ann Brannagh);\n}\n";
+
+    #[test]
+    fn what_programs_call_things_is_nobodys_name() {
+        for name in ["ring", "zlen", "Corwyn", "itemCount", "set_label"] {
+            assert!(is_name_in(CODE, name), "{name}");
+        }
+        // What somebody says stays, in comments and strings, and a name that is written out.
+        for said in ["Zykowski asked", "seen by Zykowski", "Ann Brannagh"] {
+            assert!(!is_name_in(CODE, said), "{said}");
+        }
+        assert!(is_name_in("#  ifndef _WIN32\nint x;", "ifndef"));
+        assert!(is_name_in("Call `getOwner` first.", "getOwner"));
+        assert!(is_name_in("Call `tsdn_fetch()` first.", "tsdn_fetch"));
+        assert!(!is_name_in("Chart of `Brannagh` is here.", "Brannagh"));
+        assert!(!is_name_in(
+            "# define goals\nCorwyn wants to walk",
+            "Corwyn"
+        ));
+    }
+
+    #[test]
+    fn notes_and_data_are_no_code() {
+        for text in [
+            "Pt c/o CP; HR>100 & BP(sys)=140; hx: MI(2019), CABG(x3); sees Corwyn;",
+            "MSH|^~\\&|LAB|CORWYN|EHR|BFC|20250101||ORU^R01|1|P|2.5\nPID|1||77^^^CORWYN||LEE^ANN",
+            "{\"name\": \"Ann\",\n \"town\": \"Corwyn\",\n \"tags\": []}",
+            "user_id=17 pt_name=Ann town=Corwyn\nuser_id=18 pt_name=Lee town=Ely",
+            "12:01:07 INFO find_patient() ok Corwyn\n12:01:08 INFO get_chart() ok",
+            "jan_doe,17,Corwyn\nann_lee,18,Ely\n",
+            "<name><family>Corwyn</family></name>",
+        ] {
+            assert!(!is_name_in(text, "Corwyn"), "{text}");
+        }
+    }
+}
