@@ -195,7 +195,14 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
         Some(Sort::Date) if token.is_long_number() => true,
         _ => false,
     };
-    token.gap.ends_a_value() || is_of_its_own && token.gap.divides()
+    // `zip=52501&name=…`
+    let begins_a_setting = token.gap.is_only('&')
+        && tokens
+            .get(at + 1)
+            .is_some_and(|value| value.gap.is_only('='));
+    // But in mails: `Fran=C3=A7oise`.
+    let is_set = token.gap.is_only('=') && token.shape != shape::CODE;
+    token.gap.ends_a_value() || is_set || begins_a_setting || is_of_its_own && token.gap.divides()
 }
 
 /// The likeliest sort, and whether a value of it begins here. A long number is nobody's name, but a code beside one, as in
@@ -231,7 +238,7 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
         {
             return None;
         }
-        sort if *sort != Sort::Name && is_plain_key(text, of) => return None,
+        sort if is_key(text, of, *sort != Sort::Name) => return None,
         Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
             if code::is_made_up(tokens, value.core.start, value.core.end) =>
@@ -301,17 +308,32 @@ fn is_in_public_address(text: &str, at: usize, end: usize) -> bool {
         && phi_text::address::is_public(address.as_bytes())
 }
 
-/// `{"street": …}`: an everyday word in small letters by which JSON calls a value.
-fn is_plain_key(text: &str, tokens: &[Token]) -> bool {
-    let [token] = tokens else {
+/// `{"street": …}`, `lastName: '…'`, `&city=`: an everyday word in small letters by which a program calls a value, if
+/// these count, or a word that only programs write.
+fn is_key(text: &str, tokens: &[Token], counts_words: bool) -> bool {
+    let [words @ .., token] = tokens else {
         return false;
     };
     let behind = text.get(token.end..).unwrap_or_default();
     let behind = behind.strip_prefix('\\').unwrap_or(behind);
-    let ends = behind.strip_prefix('"').map(str::trim_ascii_start);
-    token.shape == shape::SMALL
-        && token.is_of_the_language()
-        && ends.is_some_and(|behind| behind.starts_with(':'))
+    let quoted = behind.strip_prefix(['"', '\'']).map(str::trim_ascii_start);
+    let names_a_value = match quoted {
+        Some(behind) => behind.starts_with(':') || behind.starts_with("=>"),
+        None => {
+            let value = behind.strip_prefix(':').map(str::trim_ascii_start);
+            value.is_some_and(|value| value.starts_with(['"', '\'']))
+                || behind.strip_prefix('=').is_some_and(|value| {
+                    value.starts_with(['"', '\'']) || value.starts_with(char::is_alphanumeric)
+                })
+        }
+    };
+    // `CONTACT_2_STREET="…"`
+    let is_joined = !words.is_empty() && tokens.iter().skip(1).all(|token| token.gap.is_only('_'));
+    let is_word = token.shape == shape::SMALL && token.is_of_the_language() && words.is_empty();
+    let is_humped = || source::is_humped(text.get(token.start..token.end).unwrap_or_default());
+    names_a_value
+        && (counts_words && (is_word || is_joined && token.is_of_the_language())
+            || words.is_empty() && is_humped())
 }
 
 /// Whether some word is long enough for a name, or as many letters stand apart as a spelled one has.
@@ -451,6 +473,18 @@ mod tests {
         let text = r#"["Ann Poe","Lee Roe"]"#;
         assert_eq!(names(text, &[-90, 90, 90, 90]), "Ann Poe|Lee Roe");
         assert_eq!(names(r#"{"jasper": "npo"}"#, &[-90, 0]), "jasper");
+        let text = "{lastName: 'Poe', nick: 'Ann'}";
+        assert_eq!(names(text, &[-90, 90, 0, 90]), "Poe|Ann");
+        assert_eq!(names("('Poe', 'Lee')", &[-90, 90]), "Poe|Lee");
+        assert_eq!(names("Ann 'Bo' Poe", &[-90, 90, 90]), "Ann 'Bo' Poe");
+        assert_eq!(
+            places("zip=1&street=4+Elm", &[-90, 90, 90, 90, 90]),
+            "1|4+Elm"
+        );
+        assert_eq!(
+            places("HOME_2_STREET=\"4 Elm\"", &[0, -90, 90, -90, 90]),
+            "4 Elm"
+        );
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn is_identifier(text: &str, tokens: &[Token]) -> bool {
 }
 
 /// `modelId`, `toUpper`, `BetaManagedKey`: capitals inside of a word that begins small, or that has three of them.
-fn is_humped(word: &str) -> bool {
+pub fn is_humped(word: &str) -> bool {
     /// `McDonald` and `DeShawn` have two.
     const MANY: usize = 3;
     let capitals = word.bytes().filter(u8::is_ascii_uppercase).count();

@@ -56,7 +56,7 @@ impl Gap {
 
     /// Whether it is one hyphen and nothing else.
     pub fn is_hyphen(self) -> bool {
-        self == Self::default().with('-')
+        self.is_only('-')
     }
 
     /// Whether nothing but space or a hyphen stands between.
@@ -79,15 +79,20 @@ impl Gap {
         self.has(b"*={}[]<>|\\%$")
     }
 
-    /// Whether two strings or values of JSON stand on either side.
+    /// Whether two strings or values of JSON or of a program stand on either side.
     pub fn is_seam(self) -> bool {
-        self.has(b"\"") && self.has(b":,[]\\") || self.has(b"{}")
+        self.has(b"\"'") && self.has(b":,[]\\=();") || self.has(b"{}")
     }
 
     /// Whether no value runs on here: between strings, and between cells of a row.
     pub fn ends_a_value(self) -> bool {
         let is_tight = self.0 & Self::SPACE == 0;
         self.is_seam() || self.has(b"|\t") || is_tight && self.has(b",")
+    }
+
+    /// Whether it is the one sign and nothing else.
+    pub fn is_only(self, sign: char) -> bool {
+        self == Self::default().with(sign)
     }
 
     fn has(self, wanted: &[u8]) -> bool {

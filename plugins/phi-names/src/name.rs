@@ -68,6 +68,7 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         .or_else(|| speaking(sentence, at))
         .or_else(|| roster::find(sentence, at))
         .or_else(|| particle::find(sentence, at, token))
+        .or_else(|| pair::beside_given_string(sentence, at))
         .or_else(|| alone(sentence, at))
 }
 

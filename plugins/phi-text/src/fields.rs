@@ -41,7 +41,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     if signs.has(STAR) || signs.has(TILDE) {
         x12::each(text, visit);
     }
-    if signs.has(QUOTE) && signs.has(COLON) {
+    if signs.has(QUOTE) && (signs.has(COLON) || signs.has(EQUALS) && signs.has(CLOSE)) {
         json::each(text, visit);
         object::each(text, visit);
     }

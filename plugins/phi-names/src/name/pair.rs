@@ -1,9 +1,10 @@
 //! Given name and surname beside each other where no list decides alone: behind a word for somebody, in small letters, in
 //! capitals.
 
-use super::is_blocked;
 use super::led::{DONE_WITH_DRUGS, WHO_ACTS, WHO_ELSE};
 use super::told::ends_as_findings_do;
+use super::{finding, is_blocked};
+use crate::kind::Finding;
 use crate::sentence::Sentence;
 use crate::token::{Shape, Token};
 use phi_lexicon::roles::Role;
@@ -191,4 +192,31 @@ pub(super) fn is_new_in_capitals(token: &Token) -> bool {
         && token.role.is_none()
         && token.class.is_unknown()
         && !token.is_glued
+}
+
+/// `("Maria", "Lopez", …)`: a surname that is all of a string, beside a given name that is all of one.
+pub(super) fn beside_given_string(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
+    const SCORE: u16 = 650;
+    let is_seam = |gap: &[u8]| matches!(gap, b"\", \"" | b"\",\"" | b"', '" | b"','");
+    let is_edge = |gap: &[u8]| matches!(gap.first(), Some(b'"' | b'\'')) && gap.len() > 1;
+    let is_given = |at: usize| {
+        sentence.token(at).is_some_and(|given| {
+            given.shape == Shape::Capital
+                && given.class.is_given()
+                && given.class.is_sure()
+                && !given.class.is_big_city()
+                && given.role.is_none()
+        })
+    };
+    let token = sentence.token(at)?;
+    let fits = token.shape == Shape::Capital
+        && token.class.is_surname()
+        && !token.class.is_common()
+        && !token.class.is_big_city()
+        && token.role.is_none();
+    let before = at.checked_sub(1)?;
+    let is_behind = is_seam(sentence.gap(before)) && is_given(before) && is_edge(sentence.gap(at));
+    let is_before =
+        || is_seam(sentence.gap(at)) && is_given(at + 1) && is_edge(sentence.gap(at + 1));
+    (fits && (is_behind || is_before())).then_some((finding(sentence, at, at + 1, SCORE)?, at + 1))
 }

@@ -499,3 +499,19 @@ fn fields_of_other_things_are_no_places() {
         r#"{"font": {"family": "serif"}}"#,
     ]);
 }
+
+#[test]
+fn a_string_beside_a_given_name_is_a_surname() {
+    finds::<Names>(&[
+        (
+            "rows = [(\"Maria\", \"Lopez\", 41)]",
+            &["NAME:Maria", "NAME:Lopez"],
+        ),
+        ("add('Okonkwo', 'Chidi')", &["NAME:Okonkwo", "NAME:Chidi"]),
+    ]);
+    leaves_alone::<Names>(&[
+        "units = [\"March\", \"Stone\"]",
+        "use(\"Red\", \"Green\")",
+        "[\"Paris\", \"Jackson\"]",
+    ]);
+}

@@ -1,5 +1,5 @@
-//! JSON and what looks like it (also with single quotes, and with quotes escaped inside of another string):
-//! `"key": "value"`, numbers, and the strings of an array under its key.
+//! JSON and what looks like it (also with single quotes, with quotes escaped inside of another string, and with `=>` for
+//! a colon): `"key": "value"`, numbers, and the strings of an array under its key.
 
 use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, is_label, keyed};
 use crate::chunk;
@@ -27,17 +27,16 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
             at = behind_long(text, quote).unwrap_or(quote + 1);
             continue;
         };
-        let colon = skip_space(text, after);
         let key = text.get(start..end).unwrap_or_default();
-        if byte(text, colon) != b':' || !is_label(key) {
+        let Some(behind) = behind_colon(text, after).filter(|_| is_label(key)) else {
             if key.len() == TAG_BYTES {
                 hint.attribute = dicom::attribute(key);
             }
             at = after;
             continue;
-        }
+        };
         let key = hint.attribute.filter(|_| key == b"Value").unwrap_or(key);
-        at = value(text, key, skip_space(text, colon + 1), &mut hint, visit);
+        at = value(text, key, behind, &mut hint, visit);
     }
 }
 
@@ -285,7 +284,7 @@ fn array(text: &[u8], key: &[u8], mut at: usize, visit: &mut Visit<'_>) -> usize
         let Some((start, end, after)) = string(text, at) else {
             return at;
         };
-        if byte(text, skip_space(text, after)) == b':' {
+        if behind_colon(text, after).is_some() {
             return at;
         }
         if start < end {
@@ -329,6 +328,17 @@ pub(super) fn string(text: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         }
     }
     None
+}
+
+/// Where the value stands whose key ends at `at`.
+fn behind_colon(text: &[u8], at: usize) -> Option<usize> {
+    let at = skip_space(text, at);
+    match (byte(text, at), byte(text, at + 1)) {
+        (b':', _) => Some(skip_space(text, at + 1)),
+        // Ruby, Perl, PHP.
+        (b'=', b'>') => Some(skip_space(text, at + 2)),
+        _ => None,
+    }
 }
 
 pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {

@@ -1,4 +1,5 @@
-//! `{ lastName: "value" }`: objects and named arguments as programs write them, the key without quotes.
+//! `{ lastName: "value" }`, `:last_name => "value"`: objects and named arguments as programs write them, the key without
+//! quotes.
 
 use super::json::{skip_space, string};
 use super::{MAX_LABEL_BYTES, Visit, is_label};
@@ -7,13 +8,20 @@ use crate::text::{byte, byte_before};
 
 pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
     let mut from = 0;
-    while let Some(colon) = chunk::next_of(text, from, [b':']) {
-        from = colon + 1;
+    while let Some(sign) = chunk::next_of(text, from, [b':', b'>']) {
+        from = sign + 1;
         let value = skip_space(text, from);
         if !matches!(byte(text, value), b'"' | b'\'') {
             continue;
         }
-        let key = key_before(text, colon);
+        let key_end = if byte(text, sign) == b':' {
+            sign
+        } else if byte_before(text, sign) == b'=' {
+            behind_name(text, sign - 1)
+        } else {
+            continue;
+        };
+        let key = key_before(text, key_end);
         if is_label(key)
             && let Some((start, end, _)) = string(text, value)
             && start < end
@@ -21,6 +29,14 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             visit(key, start, end);
         }
     }
+}
+
+/// Where the name ends before the sign at `at`.
+fn behind_name(text: &[u8], mut at: usize) -> usize {
+    while byte_before(text, at) == b' ' {
+        at -= 1;
+    }
+    at
 }
 
 /// The name that ends here, where it begins behind white space or a bracket.
@@ -32,7 +48,7 @@ fn key_before(text: &[u8], end: usize) -> &[u8] {
     let len = head.iter().rev().take_while(is_of_name).count();
     let opens = matches!(
         byte_before(text, end - len),
-        0 | b' ' | b'\t' | b'\n' | b'{' | b'(' | b','
+        0 | b' ' | b'\t' | b'\n' | b'{' | b'(' | b',' | b':'
     );
     if opens {
         head.get(head.len() - len..).unwrap_or_default()

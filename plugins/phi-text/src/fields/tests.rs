@@ -69,6 +69,20 @@ fn keys_of_objects_need_no_quotes() {
 }
 
 #[test]
+fn arrows_stand_for_colons() {
+    for text in [
+        "['firstName' => 'Ann', 'lastName' => 'Poe']",
+        "{ \"firstName\"=>\"Ann\", \"lastName\" => \"Poe\" }",
+        ":firstName => 'Ann', :lastName=>'Poe'",
+        "(firstName => \"Ann\", lastName => \"Poe\")",
+    ] {
+        sees(text, &["firstName=Ann", "lastName=Poe"]);
+    }
+    sees("{'tags' => ['a', 'b']}", &["tags=a", "tags=b"]);
+    assert!(fields("x > 'a' and y >= 'b'").is_empty());
+}
+
+#[test]
 fn an_element_without_an_end_is_not_read() {
     let row = |style: usize| {
         let style = "x".repeat(style);
