@@ -1,5 +1,7 @@
 //! Numbers of code and pictures: nobody's ids, phones or ages, whatever they look like.
 
+use phi_text::color;
+
 use crate::token::Token;
 
 /// Whether a value is numbers of base sixteen (`0x1F, 0x2A`), a color (`fill="#848400"`), or taken from coordinates:
@@ -16,7 +18,7 @@ pub fn is_of_code(text: &str, tokens: &[Token]) -> bool {
         || before.trim_end().ends_with(',')
         || behind.starts_with(',');
     is_listed && tokens.iter().all(|token| is_word_of_memory(word(token)))
-        || tokens.len() == 1 && is_color(before, word(first))
+        || tokens.len() == 1 && color::is_one(text.as_bytes(), first.start, first.end)
         || tokens.iter().all(|token| letters(word(token)) < 2)
             && is_coordinate(text, first.start, last.end)
 }
@@ -30,38 +32,6 @@ fn is_word_of_memory(word: &str) -> bool {
 
 fn letters(word: &str) -> usize {
     word.chars().filter(|letter| letter.is_alphabetic()).count()
-}
-
-fn is_color(before: &str, word: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "color",
-        "colour",
-        "fill",
-        "stroke",
-        "background",
-        "border",
-        "link",
-        "shadow",
-        "gradient",
-        "bg",
-        "gray",
-        "style",
-    ];
-    /// Bytes back to the word.
-    const REACH: usize = 48;
-    let is_hex =
-        matches!(word.len(), 3 | 4 | 6 | 8) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let Some(before) = before.strip_suffix('#').filter(|_| is_hex) else {
-        return false;
-    };
-    let head = before.get(before.floor_char_boundary(before.len().saturating_sub(REACH))..);
-    let line = head
-        .unwrap_or_default()
-        .rsplit(['\n', ';', '{', '<'])
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    WORDS.iter().any(|word| line.contains(word))
 }
 
 /// Whether numbers with points, and single letters, are nearly all that is around.

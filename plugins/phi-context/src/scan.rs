@@ -233,11 +233,7 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.core.start)?;
     let kind = match SORTS.get(value.sort)? {
-        _ if phi_text::model::is_in_name(text.as_bytes(), start, end)
-            || number::is_of_code(text, of) =>
-        {
-            return None;
-        }
+        _ if number::is_of_code(text, of) => return None,
         sort if is_key(text, of, *sort != Sort::Name) => return None,
         Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code

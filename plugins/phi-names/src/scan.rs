@@ -6,7 +6,7 @@ use phi_text::fields;
 use crate::kind::{ADDRESS, Finding, LOCATION, NAME, PERHAPS_LOCATION};
 use crate::sentence::Sentence;
 use crate::token::{self, Shape, Token, Writing};
-use crate::{field, file_name, name, organization, place};
+use crate::{code, field, file_name, name, organization, place};
 use phi_lexicon::Hash;
 
 /// Words of names whose further mentions are looked for, in one text: more than the longest text has.
@@ -53,7 +53,7 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         }
     }
     sort(findings);
-    findings.retain(|finding| finding.kind != NAME || !is_code(text, finding));
+    findings.retain(|finding| finding.kind != NAME || !code::is_of_program(text, finding));
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
 }
@@ -94,30 +94,6 @@ const fn is_structured(origin: SegmentOrigin) -> bool {
         origin,
         SegmentOrigin::ToolArguments | SegmentOrigin::Metadata | SegmentOrigin::Other
     )
-}
-
-/// Bytes from a name of an attribute back to where its tag begins.
-const MAX_TAG_BYTES: usize = 256;
-
-/// Words of programs that the lists hold for names: `elif x:`, `<html lang="en">`, `min-width: 3px`, `claude-opus-4`.
-fn is_code(text: &str, finding: &Finding) -> bool {
-    let word = text.get(finding.start..finding.end).unwrap_or_default();
-    let is_small = |sign: u8| sign.is_ascii_lowercase() || sign == b'-';
-    if !word.bytes().all(is_small) {
-        return false;
-    }
-    let (before, behind) = text.split_at_checked(finding.start).unwrap_or_default();
-    let behind = behind.get(word.len()..).unwrap_or_default().as_bytes();
-    // `<html lang="en">`
-    let in_tag = || {
-        let mut signs = before.bytes().rev().take(MAX_TAG_BYTES);
-        signs.find(|byte| matches!(byte, b'<' | b'>')) == Some(b'<')
-    };
-    word == "elif"
-        || word.starts_with("min-")
-        || word.starts_with("max-")
-        || matches!(behind, [b'-', b'0'..=b'9', ..])
-        || matches!(behind, [b'=', b'"' | b'\'' | b'{', ..]) && in_tag()
 }
 
 /// Of tool definitions only what is sure counts, and is no sample.

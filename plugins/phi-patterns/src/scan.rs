@@ -74,7 +74,7 @@ pub fn scan(text: &[u8], findings: &mut Vec<Finding>) {
                     && finding.end <= other.end
             })
         });
-        if !is_double && !phi_text::model::is_in_name(text, finding.start, finding.end) {
+        if !is_double && !phi_text::color::is_one(text, finding.start, finding.end) {
             if let Some(slot) = findings.get_mut(kept) {
                 *slot = finding;
             }

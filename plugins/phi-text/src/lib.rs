@@ -3,7 +3,7 @@
 
 pub mod address;
 pub mod chunk;
+pub mod color;
 pub mod fields;
 pub mod label;
-pub mod model;
 pub mod text;

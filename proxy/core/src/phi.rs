@@ -10,6 +10,7 @@ mod kind;
 mod lists;
 mod map;
 mod merge;
+mod model_name;
 mod narrow;
 mod normal;
 mod promised;

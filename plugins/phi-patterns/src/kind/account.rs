@@ -23,6 +23,7 @@ pub(super) fn is_one(
     let is_called = matches!(byte(behind, 0), b'(' | b'[')
         || behind.starts_with(b"::")
         || behind.starts_with(b" {")
+        || is_member_called(behind)
         || byte(behind, 0) == b'<' && behind.get(1).is_some_and(u8::is_ascii_uppercase);
     if is_nobody(name)
         || is_setting
@@ -42,7 +43,12 @@ pub(super) fn is_one(
     let is_plain = name.iter().all(u8::is_ascii_alphabetic);
     let is_from = behind.strip_prefix(b" from ");
     let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
-    if is_from_address || is_quoted || (has_mark || is_marked && !is_plain) && digits > 0 {
+    // `UnknownUser('could not be found')`.
+    let is_prose = is_quoted && is_plain && goes_on(behind);
+    if is_from_address
+        || is_quoted && !is_prose
+        || (has_mark || is_marked && !is_plain) && digits > 0
+    {
         return true;
     }
     if has_mark || is_marked && !is_plain {
@@ -67,6 +73,13 @@ pub(super) fn is_one(
             && TRIGGERS
                 .get(said)
                 .is_some_and(|trigger| matches!(trigger, Trigger::Label(..)))
+}
+
+/// `login: schema.string()`: behind a name, one of its members is called.
+fn is_member_called(behind: &[u8]) -> bool {
+    let member = behind.strip_prefix(b".").unwrap_or_default();
+    let len = member.iter().take_while(|byte| is_word(**byte)).count();
+    len > 0 && byte(member, len) == b'('
 }
 
 /// `"role": "user"`, `["user", "email"]`: a label in quotes whose own value does not follow is a value itself.
@@ -172,6 +185,14 @@ pub(super) fn is_nobody(code: &[u8]) -> bool {
         "system",
         "anonymous",
         "null",
+        "undefined",
+        "await",
+        "async",
+        "function",
+        "new",
+        "return",
+        "self",
+        "this",
         "none",
         "nil",
         "true",
@@ -294,7 +315,6 @@ pub(super) fn is_nobody(code: &[u8]) -> bool {
         "integer",
         "boolean",
         "str",
-        "undefined",
         "self",
         "request",
         "current",

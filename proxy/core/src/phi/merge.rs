@@ -1,13 +1,15 @@
 //! From what several detectors say to one list of findings without overlap.
 //!
 //! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding: no byte
-//! that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`).
+//! that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`) and names of
+//! models (`model_name`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::kind::Kind;
+use super::model_name;
 use super::scan::{self, TextScan};
 use super::seam;
 use super::visit::Form;
@@ -126,6 +128,7 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
     let pieces = scan.pieces(start..end).into_iter();
     pieces
         .filter(|piece| !is_own(scan, piece, &kind))
+        .filter(|piece| !model_name::has(scan.text(), &piece.source, &kind))
         .map(|piece| Claim {
             start: piece.source.start,
             end: piece.source.end,
