@@ -345,9 +345,7 @@ pub async fn guard(
     }
     let counts = phi::redact(chat, &scan, &findings, &mut placeholders)
         .map_err(|error| Fault::internal(format_args!("PHI Guard: {error}")))?;
-    if !placeholders.is_empty() {
-        phi::may_hold_placeholders(chat);
-    }
+    phi::may_hold_placeholders(chat, &placeholders);
     // The provider is next.
     readers.rest();
     Ok(Scan {

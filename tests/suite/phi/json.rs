@@ -13,6 +13,7 @@ on_sqlite! {
     properties_that_may_hold_phi_are_defined_in_any_order,
     keys_and_lists_beside_a_value_are_left_alone,
     what_is_promised_may_hold_placeholders,
+    numbers_come_back_as_numbers,
     json_in_texts_stays_json,
     a_value_is_known_by_its_key_in_any_disguise,
     samples_of_a_schema_are_known_by_their_keys,
@@ -400,6 +401,59 @@ async fn what_is_promised_may_hold_placeholders(world: &World) {
             for place in places {
                 assert_eq!(sent.pointer(place), Some(&expected), "{place} of {sent}");
             }
+        }
+    }
+}
+
+/// A placeholder is no number, and a caller whose schema asks for one would refuse a string.
+async fn numbers_come_back_as_numbers(world: &World) {
+    let organization = world.organization();
+    let closed = json!({
+        "type": "object", "required": ["mrn", "note"], "additionalProperties": false,
+        "properties": {"mrn": {"type": "integer"}, "note": {"type": "string"}},
+    });
+    let function = json!({"name": "look", "parameters": closed, "strict": true});
+    let promised = json!({
+        "type": "json_schema", "json_schema": {"name": "visit", "schema": closed, "strict": true},
+    });
+    let written = json!({"mrn": "[MRN_1]", "note": "[MRN_1]"});
+    let expected = json!({"mrn": 4_471_223, "note": "4471223"});
+    for (kind, model) in MODELS {
+        for (form, is_tool) in FORMS
+            .into_iter()
+            .flat_map(|form| [(form, true), (form, false)])
+        {
+            let mark = mark();
+            let words = format!("{mark} Who is the patient with MRN 4471223?");
+            let mut body = Surface::ChatCompletions.question(model, &words, form);
+            let reply = if is_tool {
+                body["tools"] = json!([{"type": "function", "function": function}]);
+                json!({"contains": mark, "tools": [{"name": "look", "input": written}]})
+            } else {
+                body["response_format"] = promised.clone();
+                json!({"contains": mark, "text": written.to_string()})
+            };
+            world.fake.expect(reply).await;
+            let answer = ask(world, &organization.key, Surface::ChatCompletions, &body).await;
+            let heard = match form {
+                Form::Whole => Surface::ChatCompletions.read(&answer),
+                Form::Streamed => Surface::ChatCompletions.heard(&answer),
+            };
+            let said = match heard.calls.first() {
+                Some((_, _, arguments)) => arguments.clone(),
+                None => serde_json::from_str(&heard.text).unwrap(),
+            };
+            assert_eq!(said, expected, "{}", answer.text());
+            // And the model could say so.
+            let sent = world.fake.received(&mark).await["body"].clone();
+            let schema = match (kind, is_tool) {
+                ("A", true) => "/tools/0/input_schema",
+                ("A", false) => "/output_config/format/schema",
+                (_, true) => "/tools/0/function/parameters",
+                (_, false) => "/response_format/json_schema/schema",
+            };
+            let wanted = sent.pointer(&format!("{schema}/properties/mrn/anyOf/0"));
+            assert_eq!(wanted, Some(&json!({"type": "integer"})), "{sent}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Schemas that a provider holds its model to. A value that was replaced has the form of its placeholder: where the
 //! schema asks for the form of a date or an address the model could not say the placeholder, and would have to invent a
 //! value. What a schema says of the form of its strings becomes part of the description, as long as the request has
-//! placeholders; what the caller gets back has the form again, because the values are back in their place.
+//! placeholders; what the caller gets back has the form again, because the values are back in their place. In the same way
+//! a string may stand for a number, which loses its quotes on the way back (`restore::numbers`).
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::map::PlaceholderMap;
 use crate::chat::{ChatRequest, ResponseFormat};
 
 /// What bounds the form of a string.
@@ -16,8 +18,19 @@ const NAMED: [&str; 4] = ["properties", "patternProperties", "$defs", "definitio
 const LISTED: [&str; 4] = ["anyOf", "allOf", "oneOf", "prefixItems"];
 const SINGLE: [&str; 2] = ["items", "additionalProperties"];
 
-/// Lets the promised schemas of a request have placeholders for strings.
-pub fn may_hold_placeholders(chat: &mut ChatRequest) {
+/// Lets the promised schemas of a request have the placeholders of `map` for strings, and for numbers where some of
+/// them stand for numbers.
+pub fn may_hold_placeholders(chat: &mut ChatRequest, map: &PlaceholderMap) {
+    if map.is_empty() {
+        return;
+    }
+    let has_numbers = map.restorable().any(|(_, value)| is_number(&value));
+    let loosen = |schema: &mut Value| {
+        each(schema, &mut describe_forms);
+        if has_numbers {
+            loosen_numbers(schema);
+        }
+    };
     if let Some(ResponseFormat::JsonSchema { schema, .. }) = &mut chat.response_format {
         loosen(schema);
     }
@@ -28,23 +41,67 @@ pub fn may_hold_placeholders(chat: &mut ChatRequest) {
     }
 }
 
-fn loosen(schema: &mut Value) {
+fn is_number(value: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(value).is_ok()
+}
+
+/// Calls with each schema within a schema, the inner ones first.
+fn each(schema: &mut Value, call: &mut impl FnMut(&mut Map<String, Value>)) {
     let Value::Object(fields) = schema else {
         return;
     };
-    describe_forms(fields);
-    for (word, value) in fields {
+    for (word, value) in fields.iter_mut() {
         match value {
             Value::Object(named) if NAMED.contains(&word.as_str()) => {
-                named.values_mut().for_each(loosen);
+                named.values_mut().for_each(|inner| each(inner, call));
             }
             Value::Array(listed) if LISTED.contains(&word.as_str()) => {
-                listed.iter_mut().for_each(loosen);
+                listed.iter_mut().for_each(|inner| each(inner, call));
             }
-            inner if SINGLE.contains(&word.as_str()) => loosen(inner),
+            inner if SINGLE.contains(&word.as_str()) => each(inner, call),
             _ => {}
         }
     }
+    call(fields);
+}
+
+/// What a schema of a number has beside its type, and what goes with it into one of two alternatives.
+const OF_NUMBERS: [&str; 6] = [
+    "type",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+];
+
+/// Lets a schema have placeholders where it asks for any number.
+pub(super) fn loosen_numbers(schema: &mut Value) {
+    each(schema, &mut |fields| {
+        let is_number = matches!(
+            fields.get("type").and_then(Value::as_str),
+            Some("integer" | "number")
+        );
+        if !is_number || fields.contains_key("enum") || fields.contains_key("const") {
+            return;
+        }
+        let number: Map<String, Value> = OF_NUMBERS
+            .iter()
+            .filter_map(|word| fields.shift_remove_entry(*word))
+            .collect();
+        let alternatives = [Value::Object(number), of_placeholders()];
+        fields.insert("anyOf".to_owned(), alternatives.into_iter().collect());
+    });
+}
+
+/// The alternative to a number.
+fn of_placeholders() -> Value {
+    json!({"type": "string", "description": "The placeholder of a number, such as [MRN_1]."})
+}
+
+/// Whether a schema is the alternative to a number.
+pub(super) fn is_of_placeholders(schema: &Value) -> bool {
+    *schema == of_placeholders()
 }
 
 fn describe_forms(fields: &mut Map<String, Value>) {
@@ -67,12 +124,12 @@ fn describe_forms(fields: &mut Map<String, Value>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
+    use super::super::kind::Kind;
+    use super::super::map::Speaker;
     use super::*;
 
     fn loosened(mut schema: Value) -> Value {
-        loosen(&mut schema);
+        each(&mut schema, &mut describe_forms);
         schema
     }
 
@@ -120,5 +177,54 @@ mod tests {
         ] {
             assert_eq!(loosened(schema.clone()), schema);
         }
+    }
+
+    #[test]
+    fn numbers_may_be_placeholders_wherever_a_schema_stands() {
+        let placeholder = of_placeholders;
+        for (schema, expected) in [
+            (
+                json!({"type": "object", "properties": {"mrn": {"type": "integer", "minimum": 1, "description": "Whose."}}}),
+                json!({"type": "object", "properties": {"mrn": {
+                    "description": "Whose.",
+                    "anyOf": [{"type": "integer", "minimum": 1}, placeholder()]
+                }}}),
+            ),
+            (
+                json!({"type": "array", "items": {"type": "number"}}),
+                json!({"type": "array", "items": {"anyOf": [{"type": "number"}, placeholder()]}}),
+            ),
+            (
+                json!({"properties": {"a": {"type": "integer", "enum": [1, 2]}, "b": {"type": "string"}}}),
+                json!({"properties": {"a": {"type": "integer", "enum": [1, 2]}, "b": {"type": "string"}}}),
+            ),
+        ] {
+            let mut loosened = schema;
+            loosen_numbers(&mut loosened);
+            assert_eq!(loosened, expected);
+        }
+    }
+
+    #[test]
+    fn numbers_stay_where_no_placeholder_stands_for_one() {
+        let mut chat = ChatRequest::of_user_text("");
+        let schema = json!({"type": "object", "properties": {"mrn": {"type": "integer"}}});
+        let of = |chat: &ChatRequest| match &chat.response_format {
+            Some(ResponseFormat::JsonSchema { schema, .. }) => schema.clone(),
+            _ => Value::Null,
+        };
+        chat.response_format = Some(ResponseFormat::JsonSchema {
+            name: None,
+            schema: schema.clone(),
+            strict: None,
+        });
+        let mut map = PlaceholderMap::default();
+        map.issue(&Kind::named("NAME"), "Ann Poe", "Ann Poe", Speaker::Caller);
+        map.issue(&Kind::named("MRN"), "0044", "0044", Speaker::Caller);
+        may_hold_placeholders(&mut chat, &map);
+        assert_eq!(of(&chat), schema);
+        map.issue(&Kind::named("MRN"), "4471223", "4471223", Speaker::Caller);
+        may_hold_placeholders(&mut chat, &map);
+        assert_ne!(of(&chat), schema);
     }
 }

@@ -6,8 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::restore::numbers::{NumberKeys, Unquoter};
 use super::restore::{Channel, RestoreTable, Restorer, restore};
-use crate::chat::{ChatEvent, Finish};
+use crate::chat::{ChatEvent, ChatRequest, Finish, ResponseFormat};
 
 /// One reply on its way to the caller.
 pub struct ReplyRestorer {
@@ -18,10 +21,44 @@ pub struct ReplyRestorer {
     /// Which of the two spoke last.
     open: Option<Prose>,
     /// By the index of the tool call.
-    calls: BTreeMap<u32, Restorer>,
+    calls: BTreeMap<u32, Call>,
+    /// What was asked: its schemas say where numbers are wanted.
+    chat: Arc<ChatRequest>,
+    /// Of a text that was asked for in a schema.
+    text_numbers: Option<Unquoter>,
     /// In calls that are finished.
     restored_in_calls: u64,
     drifted_in_calls: u64,
+}
+
+/// For what is to conform to a schema, where that wants numbers.
+fn unquoter(schema: &Value) -> Option<Unquoter> {
+    let keys = NumberKeys::of(schema);
+    (!keys.is_empty()).then(|| Unquoter::new(keys))
+}
+
+/// The arguments of one tool call.
+struct Call {
+    restorer: Restorer,
+    unquoter: Option<Unquoter>,
+}
+
+impl Call {
+    fn push(&mut self, fragment: &str) -> String {
+        let restored = self.restorer.push(fragment);
+        match &mut self.unquoter {
+            Some(unquoter) => unquoter.push(&restored),
+            None => restored,
+        }
+    }
+
+    fn finish(&mut self) -> String {
+        let restored = self.restorer.finish();
+        match &mut self.unquoter {
+            Some(unquoter) => unquoter.push(&restored) + &unquoter.finish(),
+            None => restored,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,9 +77,17 @@ impl Prose {
 }
 
 impl ReplyRestorer {
-    /// A restorer for a reply of which nothing was seen yet.
-    pub fn new(table: Arc<RestoreTable>) -> Self {
+    /// A restorer for a reply to `chat`, of which nothing was seen yet.
+    pub fn new(table: Arc<RestoreTable>, chat: Arc<ChatRequest>) -> Self {
+        let text_numbers = match &chat.response_format {
+            Some(ResponseFormat::JsonSchema { schema, .. }) if !table.is_empty() => {
+                unquoter(schema)
+            }
+            _ => None,
+        };
         Self {
+            chat,
+            text_numbers,
             text: Restorer::new(Arc::clone(&table), Channel::Prose),
             reasoning: Restorer::new(Arc::clone(&table), Channel::Prose),
             table,
@@ -65,12 +110,15 @@ impl ReplyRestorer {
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.end_prose(out);
                 let restorer = Restorer::new(Arc::clone(&self.table), Channel::Json);
-                self.calls.insert(index, restorer);
+                let mut tools = self.chat.tools.iter();
+                let tool = tools.find(|tool| tool.name == name);
+                let unquoter = tool.and_then(|tool| unquoter(&tool.input_schema));
+                self.calls.insert(index, Call { restorer, unquoter });
                 out.push(ChatEvent::ToolCallStart { index, id, name });
             }
             ChatEvent::ToolCallDelta { index, fragment } => {
                 let fragment = match self.calls.get_mut(&index) {
-                    Some(restorer) => restorer.push(&fragment),
+                    Some(call) => call.push(&fragment),
                     None => fragment,
                 };
                 if !fragment.is_empty() {
@@ -108,13 +156,21 @@ impl ReplyRestorer {
 
     /// Placeholders restored so far.
     pub fn restored(&self) -> u64 {
-        let calls: u64 = self.calls.values().map(Restorer::restored).sum();
+        let calls: u64 = self
+            .calls
+            .values()
+            .map(|call| call.restorer.restored())
+            .sum();
         self.text.restored() + self.reasoning.restored() + calls + self.restored_in_calls
     }
 
     /// How many of them the model had written in another form, `[Name 1]`.
     pub fn drifted(&self) -> u64 {
-        let calls: u64 = self.calls.values().map(Restorer::drifted).sum();
+        let calls: u64 = self
+            .calls
+            .values()
+            .map(|call| call.restorer.drifted())
+            .sum();
         self.text.drifted() + self.reasoning.drifted() + calls + self.drifted_in_calls
     }
 
@@ -123,7 +179,10 @@ impl ReplyRestorer {
             self.end_prose(out);
             self.open = Some(prose);
         }
-        let text = self.restorer(prose).push(piece);
+        let mut text = self.restorer(prose).push(piece);
+        if let Some(unquoter) = self.unquoter(prose) {
+            text = unquoter.push(&text);
+        }
         if !text.is_empty() {
             out.push(prose.event(text));
         }
@@ -131,11 +190,18 @@ impl ReplyRestorer {
 
     fn end_prose(&mut self, out: &mut Vec<ChatEvent>) {
         if let Some(prose) = self.open.take() {
-            let text = self.restorer(prose).finish();
+            let mut text = self.restorer(prose).finish();
+            if let Some(unquoter) = self.unquoter(prose) {
+                text = unquoter.push(&text) + &unquoter.finish();
+            }
             if !text.is_empty() {
                 out.push(prose.event(text));
             }
         }
+    }
+
+    fn unquoter(&mut self, prose: Prose) -> Option<&mut Unquoter> {
+        self.text_numbers.as_mut().filter(|_| prose == Prose::Text)
     }
 
     fn restorer(&mut self, prose: Prose) -> &mut Restorer {
@@ -146,10 +212,10 @@ impl ReplyRestorer {
     }
 
     fn end_call(&mut self, index: u32, out: &mut Vec<ChatEvent>) {
-        if let Some(mut restorer) = self.calls.remove(&index) {
-            let fragment = restorer.finish();
-            self.restored_in_calls += restorer.restored();
-            self.drifted_in_calls += restorer.drifted();
+        if let Some(mut call) = self.calls.remove(&index) {
+            let fragment = call.finish();
+            self.restored_in_calls += call.restorer.restored();
+            self.drifted_in_calls += call.restorer.drifted();
             if !fragment.is_empty() {
                 out.push(ChatEvent::ToolCallDelta { index, fragment });
             }

@@ -6,6 +6,7 @@
 
 mod address;
 pub(super) mod json;
+pub(super) mod numbers;
 pub(super) mod prose;
 
 use std::collections::BTreeMap;

@@ -62,9 +62,12 @@ impl ReplyGuard {
         caller: &Caller,
         gateway: &Gateway,
     ) -> Self {
-        let restorer = caller
-            .phi_restore
-            .then(|| ReplyRestorer::new(Arc::new(RestoreTable::of(&scan.placeholders))));
+        let restorer = caller.phi_restore.then(|| {
+            ReplyRestorer::new(
+                Arc::new(RestoreTable::of(&scan.placeholders)),
+                Arc::clone(&chat),
+            )
+        });
         Self {
             redactor: ReplyRedactor::new(&scan.placeholders, Arc::clone(&chat)),
             restorer,

@@ -365,7 +365,7 @@ fn channels_are_restored_apart_and_in_order() {
             stop_sequence: Some("[SSN_1]".into()),
         }),
     ];
-    let mut restorer = ReplyRestorer::new(table(&known()));
+    let mut restorer = ReplyRestorer::new(table(&known()), Arc::new(ChatRequest::of_user_text("")));
     let mut out = Vec::new();
     for event in events {
         restorer.push(event, &mut out);
@@ -398,7 +398,7 @@ fn channels_are_restored_apart_and_in_order() {
 
 #[test]
 fn an_address_does_not_end_at_a_tool_call() {
-    let mut restorer = ReplyRestorer::new(table(&known()));
+    let mut restorer = ReplyRestorer::new(table(&known()), Arc::new(ChatRequest::of_user_text("")));
     let events = [
         ChatEvent::Text("https://e.example/?q=".into()),
         ChatEvent::ToolCallStart {
