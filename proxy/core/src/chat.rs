@@ -28,6 +28,8 @@ pub struct ChatRequest {
     pub model: String,
     /// The system prompt as blocks, in order; the operator's default stands here too.
     pub system: Vec<Part>,
+    /// Whether `system` is the organization's default, which the caller did not send.
+    pub has_house_prompt: bool,
     pub messages: Vec<Message>,
     pub tools: Vec<Tool>,
     pub tool_choice: Option<ToolChoice>,
@@ -77,6 +79,7 @@ impl ChatRequest {
         Self {
             model: String::new(),
             system: Vec::new(),
+            has_house_prompt: false,
             messages: vec![message],
             tools: Vec::new(),
             tool_choice: None,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use svc_tests::fake::mark;
 use svc_tests::gateway::chat;
+use svc_tests::organization::set_system_prompt;
 use svc_tests::sse::{self, Events};
 use svc_tests::wire::Request;
 use svc_tests::world::World;
@@ -28,6 +29,7 @@ on_sqlite! {
     placeholders_of_the_callers_own_are_no_keys,
     the_header_counts_kinds_before_the_first_byte,
     the_system_prompt_is_not_given_away,
+    tools_get_the_system_prompt_of_their_own_program,
 }
 
 /// Asserts that nothing planted is in what the provider got.
@@ -485,4 +487,36 @@ async fn the_system_prompt_is_not_given_away(world: &World) {
         "{answer}"
     );
     clean(&world.fake.received(&mark).await["body"]);
+}
+
+/// Where an agent works is in its system prompt: its tools must find the files that the model names.
+async fn tools_get_the_system_prompt_of_their_own_program(world: &World) {
+    const PROMPT: &str = "You are a coding agent. Working directory: /Users/jdelgado/triage";
+    for (system, is_restored) in [(Some(PROMPT), true), (None, false)] {
+        let organization = world.organization();
+        set_system_prompt(&world.gateway, &organization, PROMPT).await;
+        let mark = mark();
+        let call = json!([{"name": "read", "input": {"path": "/Users/[OTHER_ID_1]/triage/a.py"}}]);
+        world
+            .fake
+            .expect(json!({"contains": mark, "text": "Reading for [OTHER_ID_1].", "tools": call}))
+            .await;
+        let tools = json!([{"name": "read", "input_schema": {"type": "object"}}]);
+        let mut body = json!({"message": mark, "tools": tools});
+        if let Some(system) = system {
+            body["system"] = json!(system);
+        }
+        let answer = world.gateway.chat(&organization.key, body).await.json();
+        let sent = world.fake.received(&mark).await["body"].to_string();
+        assert!(sent.contains("/Users/[OTHER_ID_1]/triage"), "{sent}");
+        assert!(!sent.contains("jdelgado"), "{sent}");
+        let message = &answer["data"]["message"];
+        assert_eq!(message["content"], "Reading for [OTHER_ID_1].");
+        let path = if is_restored {
+            "/Users/jdelgado/triage/a.py"
+        } else {
+            "/Users/[OTHER_ID_1]/triage/a.py"
+        };
+        assert_eq!(message["tool_calls"][0]["arguments"]["path"], path);
+    }
 }

@@ -24,6 +24,7 @@ impl Size {
         let ChatRequest {
             model: _,
             system,
+            has_house_prompt: _,
             messages,
             tools,
             tool_choice: _,

@@ -12,19 +12,31 @@ use super::token;
 /// Who brought a value into the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The system prompt: values from there are never restored.
+    /// The organization's own system prompt: values from there are never restored.
     Operator,
+    /// The caller's program, in a system prompt of its own: values from there go back to it and not to people.
+    Program,
     Caller,
     /// A reply: what is new there is taken out, and stays out.
     Model,
 }
 
 impl Speaker {
-    const ALL: [Self; 3] = [Self::Operator, Self::Caller, Self::Model];
+    const ALL: [Self; 4] = [Self::Operator, Self::Program, Self::Caller, Self::Model];
+
+    /// To how many a value of theirs may be restored: a value that somebody says later is theirs if it is more.
+    const fn reach(self) -> u8 {
+        match self {
+            Self::Operator | Self::Model => 0,
+            Self::Program => 1,
+            Self::Caller => 2,
+        }
+    }
 
     const fn word(self) -> &'static str {
         match self {
             Self::Operator => "operator",
+            Self::Program => "program",
             Self::Caller => "caller",
             Self::Model => "model",
         }
@@ -80,7 +92,7 @@ impl PlaceholderMap {
     }
 
     /// The number of a value that reads as `reads` and is written as `original`; a value that is new gets the
-    /// next free one. A value that the caller sends after the operator is the caller's from then on.
+    /// next free one. A value that the caller sends after the operator or a model is the caller's from then on.
     pub(super) fn issue(
         &mut self,
         kind: &Kind,
@@ -96,11 +108,10 @@ impl PlaceholderMap {
                 reads: _,
                 speaker: first,
             }) = ledger.entries.get_mut(number)
-                && *first != Speaker::Caller
-                && speaker == Speaker::Caller
+                && speaker.reach() > first.reach()
             {
                 original.clone_into(first_written);
-                *first = Speaker::Caller;
+                *first = speaker;
             }
             return *number;
         }
@@ -153,8 +164,8 @@ impl PlaceholderMap {
         })
     }
 
-    /// What may be restored: the inside of the placeholder and the value.
-    pub(super) fn restorable(&self) -> impl Iterator<Item = (String, String)> {
+    /// What may be restored: the inside of the placeholder, the value, and who brought it.
+    pub(super) fn restorable(&self) -> impl Iterator<Item = (String, String, Speaker)> {
         self.kinds.iter().flat_map(|(kind, ledger)| {
             ledger
                 .entries
@@ -163,8 +174,8 @@ impl PlaceholderMap {
                     Entry::Value {
                         original,
                         reads: _,
-                        speaker: Speaker::Caller,
-                    } => Some((token::bare(kind, *number), original.clone())),
+                        speaker: speaker @ (Speaker::Program | Speaker::Caller),
+                    } => Some((token::bare(kind, *number), original.clone(), *speaker)),
                     Entry::Value { .. } | Entry::Literal => None,
                 })
         })

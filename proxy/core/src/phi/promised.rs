@@ -24,7 +24,7 @@ pub fn may_hold_placeholders(chat: &mut ChatRequest, map: &PlaceholderMap) {
     if map.is_empty() {
         return;
     }
-    let has_numbers = map.restorable().any(|(_, value)| is_number(&value));
+    let has_numbers = map.restorable().any(|(_, value, _)| is_number(&value));
     let loosen = |schema: &mut Value| {
         each(schema, &mut describe_forms);
         if has_numbers {

@@ -47,7 +47,11 @@ pub fn redact(
     }
     let tokens = look_alikes(scan, findings, map);
     let findings = token::divide(scan, findings, &tokens);
-    let (edits, counts) = plan(scan, &findings, &tokens, map)?;
+    let mut along = Along::new(scan);
+    if chat.has_house_prompt {
+        along.prompter = Speaker::Operator;
+    }
+    let (edits, counts) = plan(along, &findings, &tokens, map)?;
     if !edits.is_empty() {
         rewrite(chat, scan, edits)?;
     }
@@ -134,7 +138,7 @@ struct Edit {
 
 /// Walks findings and look-alikes, which do not overlap, in order, and gives the numbers.
 fn plan(
-    scan: &TextScan,
+    mut along: Along<'_>,
     findings: &[Finding],
     tokens: &[Token],
     map: &mut PlaceholderMap,
@@ -142,7 +146,6 @@ fn plan(
     let mut edits = Vec::with_capacity(findings.len());
     let mut counts = Counts::default();
     let mut tokens = tokens.iter().peekable();
-    let mut along = Along::new(scan);
     for finding in findings {
         while let Some(token) = tokens.next_if(|token| token.range.start < finding.start) {
             map.reserve(&token.kind, token.number);
@@ -166,7 +169,7 @@ fn replacement(along: &mut Along<'_>, finding: &Finding, map: &mut PlaceholderMa
     let value = scan.text().get(range.clone())?;
     let segment = scan.segments().get(finding.segment)?;
     let speaker = match segment.origin {
-        Origin::SystemPrompt => Speaker::Operator,
+        Origin::SystemPrompt => along.prompter,
         _ => Speaker::Caller,
     };
     let is_text = segment.form == Form::Text;
@@ -281,6 +284,8 @@ fn may_be_number(text: &str, segment: &Segment, range: &Range<usize>) -> bool {
 /// read twice.
 struct Along<'s> {
     scan: &'s TextScan,
+    /// Whose words a system prompt is.
+    prompter: Speaker,
     /// Of which segment something was read, and up to which byte of the buffer.
     segment: usize,
     read: usize,
@@ -291,6 +296,7 @@ impl<'s> Along<'s> {
     fn new(scan: &'s TextScan) -> Self {
         Self {
             scan,
+            prompter: Speaker::Program,
             segment: 0,
             read: 0,
             reader: Prose::default(),

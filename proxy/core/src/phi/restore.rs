@@ -18,21 +18,37 @@ use json::Unit;
 use prose::{JsonText, Prose};
 use serde_json::Value;
 
-use super::map::PlaceholderMap;
+use super::map::{PlaceholderMap, Speaker};
 use super::token::{Inside, Step};
 
 /// What one reply may restore: placeholders with a value that the caller brought. Holds PHI.
 #[derive(Default)]
 pub struct RestoreTable {
     /// By the canonical inside, `NAME_1`.
-    values: BTreeMap<String, String>,
+    values: BTreeMap<String, Known>,
+}
+
+struct Known {
+    value: String,
+    /// Only the caller's program has said it, in its system prompt: its tools get it, and people do not.
+    is_for_tools: bool,
 }
 
 impl RestoreTable {
-    /// Everything in the map but what came from the operator's system prompt alone.
+    /// Everything in the map but what came from the organization's system prompt alone.
     pub fn of(map: &PlaceholderMap) -> Self {
+        let values = map.restorable().map(|(inside, value, speaker)| {
+            let is_for_tools = speaker == Speaker::Program;
+            (
+                inside,
+                Known {
+                    value,
+                    is_for_tools,
+                },
+            )
+        });
         Self {
-            values: map.restorable().collect(),
+            values: values.collect(),
         }
     }
 
@@ -41,8 +57,9 @@ impl RestoreTable {
         self.values.is_empty()
     }
 
-    fn value(&self, inside: &str) -> Option<&str> {
-        self.values.get(inside).map(String::as_str)
+    fn value(&self, inside: &str, channel: Channel) -> Option<&str> {
+        let known = self.values.get(inside)?;
+        (channel == Channel::Json || !known.is_for_tools).then_some(&known.value)
     }
 
     fn has_prefix(&self, prefix: &str) -> bool {
@@ -59,7 +76,7 @@ pub enum Channel {
     /// Text or reasoning. Values go in as they are, and escaped into the strings of JSON that it holds.
     Prose,
     /// The JSON text of a tool call's arguments: only strings in it hold placeholders, and values go in
-    /// escaped.
+    /// escaped. They go to the program that asked, so that it gets what it said in its system prompt, too.
     Json,
 }
 
@@ -89,6 +106,13 @@ impl Reader {
         match self {
             Self::Prose(reader) => reader.push(letter),
             Self::Json(reader) => reader.push(letter),
+        }
+    }
+
+    const fn channel(&self) -> Channel {
+        match self {
+            Self::Prose(_) => Channel::Prose,
+            Self::Json(_) => Channel::Json,
         }
     }
 
@@ -250,7 +274,8 @@ impl Restorer {
     /// Writes the value of the candidate, if it has one. Of `\[NAME_1\]` both backslashes go; a backslash
     /// before a bracket that closes without one is the text's own.
     fn restore(&mut self, backslash_bytes: usize, escaped: bool, out: &mut String) -> bool {
-        let Some(value) = self.table.value(self.inside.canonical()) else {
+        let channel = self.reader.channel();
+        let Some(value) = self.table.value(self.inside.canonical(), channel) else {
             return false;
         };
         if !escaped {

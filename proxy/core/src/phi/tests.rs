@@ -25,6 +25,7 @@ fn chat(messages: Vec<Message>) -> ChatRequest {
     ChatRequest {
         model: "m".into(),
         system: Vec::new(),
+        has_house_prompt: false,
         messages,
         tools: Vec::new(),
         tool_choice: None,

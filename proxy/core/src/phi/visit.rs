@@ -36,6 +36,7 @@ pub fn visit(chat: &mut ChatRequest, visitor: &mut Visitor<'_>) {
         // Chosen from the catalogue before this step; not free text.
         model: _,
         system,
+        has_house_prompt: _,
         messages,
         tools,
         tool_choice,

@@ -121,6 +121,7 @@ pub fn decode(body: &[u8]) -> Result<NativeRequest, Fault> {
             .map(Part::text)
             .into_iter()
             .collect(),
+        has_house_prompt: false,
         messages: vec![Message {
             role: Role::User,
             content: said.parts,

@@ -33,6 +33,7 @@ impl Filter for Conversation {
                 && let Some(prompt) = &caller.default_system_prompt
             {
                 chat.system.push(Part::text(prompt));
+                chat.has_house_prompt = true;
             }
             if thread.continues {
                 let stored = conversation::load(&exchange.gateway, caller, &thread.id).await?;

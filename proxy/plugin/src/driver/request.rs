@@ -20,6 +20,7 @@ pub(super) fn to_wit(request: &DriverRequest<'_>) -> wit::ChatRequest {
     let ChatRequest {
         model: _catalogue_id,
         system,
+        has_house_prompt: _,
         messages,
         tools,
         tool_choice,

@@ -25,6 +25,7 @@ pub(crate) fn chat(messages: Vec<Message>) -> ChatRequest {
     ChatRequest {
         model: "catalogue-id".to_owned(),
         system: Vec::new(),
+        has_house_prompt: false,
         messages,
         tools: Vec::new(),
         tool_choice: None,

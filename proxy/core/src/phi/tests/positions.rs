@@ -102,6 +102,7 @@ fn dump(chat: &ChatRequest) -> String {
     let ChatRequest {
         model,
         system,
+        has_house_prompt: _,
         messages,
         tools,
         tool_choice,

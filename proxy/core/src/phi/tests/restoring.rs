@@ -295,6 +295,28 @@ fn values_of_the_system_prompt_come_back_only_to_a_caller_who_has_them() {
 }
 
 #[test]
+fn tools_get_what_their_own_program_said_in_the_system_prompt() {
+    let values = [("NAME", "Dr. Who"), ("NAME", "Jane Doe")];
+    let restored = |is_house_prompt: bool| {
+        let mut map = PlaceholderMap::default();
+        let mut request = chat(vec![user("Jane Doe")]);
+        request.system = vec![Part::text("You are Dr. Who's desk.")];
+        request.has_house_prompt = is_house_prompt;
+        guard(&mut request, &values, &mut map);
+        // As it comes back out of the store.
+        let map = PlaceholderMap::from_json(&map.to_json()).unwrap();
+        let text = r#"{"to": "[NAME_1]", "of": "[NAME_2]"}"#;
+        [Channel::Json, Channel::Prose].map(|channel| restore(text, &table(&map), channel).0)
+    };
+    let only_jane = r#"{"to": "[NAME_1]", "of": "Jane Doe"}"#;
+    assert_eq!(
+        restored(false),
+        [r#"{"to": "Dr. Who", "of": "Jane Doe"}"#, only_jane]
+    );
+    assert_eq!(restored(true), [only_jane; 2]);
+}
+
+#[test]
 fn only_a_possible_placeholder_is_held_back() {
     let mut restorer = Restorer::new(table(&known()), Channel::Prose);
     assert_eq!(restorer.push("Hello [NA"), "Hello ");

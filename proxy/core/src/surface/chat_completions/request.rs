@@ -90,6 +90,7 @@ pub fn decode(body: &[u8]) -> Result<Decoded, Fault> {
     let chat = ChatRequest {
         model,
         system: system.parts,
+        has_house_prompt: false,
         messages,
         tools,
         tool_choice,

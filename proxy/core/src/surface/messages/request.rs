@@ -190,6 +190,7 @@ fn prompt(
     let chat = ChatRequest {
         model,
         system: system.parts,
+        has_house_prompt: false,
         messages,
         tools,
         tool_choice,
