@@ -21,6 +21,10 @@ pub fn is_of_code(text: &str, tokens: &[Token]) -> bool {
         || tokens.len() == 1 && color::is_one(text.as_bytes(), first.start, first.end)
         || tokens.iter().all(|token| letters(word(token)) < 2)
             && is_coordinate(text, first.start, last.end)
+        || tokens
+            .iter()
+            .all(|token| word(token).bytes().all(is_of_path))
+            && is_in_path(before)
 }
 
 fn is_word_of_memory(word: &str) -> bool {
@@ -32,6 +36,29 @@ fn is_word_of_memory(word: &str) -> bool {
 
 fn letters(word: &str) -> usize {
     word.chars().filter(|letter| letter.is_alphabetic()).count()
+}
+
+/// What paths of SVG are made of: commands, numbers, and signs between them.
+const fn is_of_path(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'0'..=b'9' | b' ' | b'\t' | b'\n' | b'\r' | b'.' | b',' | b'-' | b'+'
+    ) || matches!(
+        byte.to_ascii_lowercase(),
+        b'm' | b'l' | b'h' | b'v' | b'c' | b's' | b'q' | b't' | b'a' | b'z' | b'e'
+    )
+}
+
+/// Whether what stands behind `before` is in an attribute of such a path, or of points: `d="M8 24c2.208 0 4-1.792"`.
+fn is_in_path(before: &str) -> bool {
+    const ATTRIBUTES: [&str; 4] = [" d=", "\td=", "points=", "viewBox="];
+    /// Bytes back to the attribute.
+    const REACH: usize = 4096;
+    let bytes = before.bytes().rev().take(REACH);
+    let inside = bytes.take_while(|byte| is_of_path(*byte)).count();
+    let head = before.get(..before.len() - inside).unwrap_or_default();
+    head.strip_suffix(['"', '\''])
+        .is_some_and(|head| ATTRIBUTES.iter().any(|attribute| head.ends_with(attribute)))
 }
 
 /// Whether numbers with points, and single letters, are nearly all that is around.
@@ -76,7 +103,12 @@ mod tests {
             "<path d=\"M8 1c-.55.442-1.03 1-1.03zM3.6 7.7c.78 3.3 4.69 4.43 7.7 3.28\"/>",
             "4.43 7.7"
         ));
+        assert!(is_of_code(
+            "<path d=\"M8 24c2 0 4-1 4-4v10h9v7z\"/>",
+            "4v10h9v7z"
+        ));
         for (text, value) in [
+            ("<id value=\"4471223 0\"/>", "4471223"),
             ("chart #840084", "840084"),
             ("the letters are 0x49 0x64 0x61", "0x49 0x64 0x61"),
             (
