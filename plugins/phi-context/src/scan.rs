@@ -233,7 +233,7 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
     let (start, end) = (of.first()?.start, of.last()?.end);
     let before = tokens.get(..value.core.start)?;
     let kind = match SORTS.get(value.sort)? {
-        _ if number::is_of_code(text, of) => return None,
+        _ if number::is_of_code(text, of) || is_prefix(text, of) => return None,
         sort if is_key(text, of, *sort != Sort::Name) => return None,
         Sort::Code | Sort::Organization if is_in_public_address(text, start, end) => return None,
         Sort::Name | Sort::Location | Sort::Organization | Sort::Code
@@ -246,10 +246,13 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
         Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
             return None;
         }
+        Sort::Code if of.iter().skip(1).any(|token| token.gap.is_equation()) => return None,
         Sort::Code => code::kind(text, before, of)?,
         Sort::Address if !may_be_address(text, of) => return None,
         Sort::Age if !age::is_over_89(text, of) => return None,
-        Sort::Date if !date::may_be(text, before.last(), of) => return None,
+        Sort::Date if has_escape(text, of) || !date::may_be(text, before.last(), of) => {
+            return None;
+        }
         Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
             return None;
         }
@@ -260,7 +263,7 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
         Sort::Organization if public::is_body(text.get(start..end)?) => return None,
         sort => crate::kind_of(*sort),
     };
-    if !is_written_in_numbers(of) && source::is_name(text, bounds, of) {
+    if !is_written_in_numbers(of) && source::is_name(text, bounds, tokens, value.core.clone()) {
         return None;
     }
     // From 0 to 140.
@@ -347,6 +350,27 @@ fn may_be_name(text: &str, tokens: &[Token]) -> bool {
         || tokens
             .iter()
             .any(|token| letters(token) >= LETTERS || is_written(token))
+}
+
+/// The letter before a string: `r"\d+"`, `N'Ely'`.
+fn is_prefix(text: &str, tokens: &[Token]) -> bool {
+    let [token] = tokens else {
+        return false;
+    };
+    token.end - token.start == 1
+        && text
+            .get(token.end..)
+            .is_some_and(|behind| behind.starts_with(['"', '\'']))
+}
+
+/// Whether some letter is no letter, but white space as programs write it: `\t\t12`.
+fn has_escape(text: &str, tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| {
+        token.end - token.start == 1
+            && text
+                .get(..token.start)
+                .is_some_and(|before| before.ends_with('\\'))
+    })
 }
 
 /// A day that is given to a program: `new DateTime(1980, 2, 29)`.

@@ -9,13 +9,16 @@ use crate::token::{Token, shape};
 /// Lines before and behind that tell what a line is, and bytes of them that are looked at.
 const LINES: usize = 3;
 const WINDOW: usize = 1200;
-/// What a line and those around it must tell together.
+/// What a line and those around it must tell together, and how many of them must be what only code has: notes have
+/// brackets and semicolons too, and somebody may speak of one call.
 const ENOUGH: u32 = 4;
+const ENOUGH_SURE: usize = 2;
 
-/// Whether the value that `tokens` are is a name in source code, and not what somebody says there. `bounds` are those of
-/// the segment that it is in.
-pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token]) -> bool {
-    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
+/// Whether the value that `tokens[value]` are is a name in source code, and not what somebody says there. `bounds` are
+/// those of the segment that it is in.
+pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token], value: Range<usize>) -> bool {
+    let words = tokens.get(value.clone()).unwrap_or_default();
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return false;
     };
     let from = text.floor_char_boundary(first.start.saturating_sub(WINDOW).max(bounds.start));
@@ -28,39 +31,155 @@ pub fn is_name(text: &str, bounds: &Range<usize>, tokens: &[Token]) -> bool {
     let line = text
         .get(first.start - head.len()..last.end + tail.len())
         .unwrap_or_default();
-    if is_directive(line) {
-        return !is_written_out(tokens);
-    }
-    let is_identifier = is_identifier(text, tokens);
-    let place = Place::of(head, tail);
+    let is_identifier = is_identifier(text, words);
+    let own = Signs::of(line);
+    let place = if own.is_directive {
+        Place::of(head.trim_start().trim_start_matches('#'), tail)
+    } else {
+        Place::of(head, tail)
+    };
     // In a span of code of a text that may be about anything.
     if place == Place::Span {
         return is_identifier;
     }
-    let own = signs(line);
-    if own == 0 && place == Place::Code && !is_identifier {
+    if own.told == 0 && place == Place::Code && !is_identifier {
         return false;
     }
     let is_telling = |line: &&str| !line.trim().is_empty() && !is_comment(line);
     let before = before.strip_suffix(head).unwrap_or_default();
     let behind = behind.strip_prefix(tail).unwrap_or_default();
-    let around: u32 = before
+    let around = before
         .lines()
         .rev()
         .filter(is_telling)
         .take(LINES)
         .chain(behind.lines().filter(is_telling).take(LINES))
-        .map(signs)
-        .sum();
-    if own + around < ENOUGH {
+        .map(Signs::of);
+    let (mut told, mut sure) = (own.told, usize::from(own.is_sure));
+    for line in around {
+        told += line.told;
+        sure += usize::from(line.is_sure);
+    }
+    let is_source = told >= ENOUGH && sure >= ENOUGH_SURE || own.is_directive;
+    is_source
+        && match place {
+            Place::Code => is_of_program(text, tokens, value),
+            Place::String => is_identifier || is_one_word(head, tail, words),
+            Place::Comment | Place::Span => is_identifier,
+        }
+}
+
+/// Whether a value that stands in code, outside of strings and comments, belongs to it. Text stands there too, over
+/// several lines: what is written as names of persons are counts only where signs of code touch it, or where it is a word
+/// of every day; and what an everyday word stands beside is said.
+fn is_of_program(text: &str, tokens: &[Token], value: Range<usize>) -> bool {
+    let words = tokens.get(value.clone()).unwrap_or_default();
+    let is_said = |word: Option<&Token>, gap: Option<&Token>| {
+        gap.is_some_and(|behind| behind.gap.is_space())
+            && word.is_some_and(|word| {
+                let written = text.get(word.start..word.end).unwrap_or_default();
+                word.is_of_the_language() && !KEYWORDS.contains(&written)
+            })
+    };
+    let before = value.start.checked_sub(1).and_then(|at| tokens.get(at));
+    let behind = tokens.get(value.end);
+    if is_said(before, words.first()) || is_said(behind, behind) {
         return false;
     }
-    match place {
-        Place::Code => !is_written_out(tokens),
-        Place::String => is_identifier || is_one_word(head, tail, tokens),
-        Place::Comment | Place::Span => is_identifier,
-    }
+    words.iter().all(|token| {
+        let is_word = token.is_of_the_language();
+        let is_named = token.is_listed_name() && !is_word;
+        let is_small =
+            matches!(token.shape, shape::SMALL | shape::CODE) || token.shape >= shape::YEAR;
+        if is_named {
+            return is_small && is_member(text, token);
+        }
+        is_small || is_word && !token.is_listed_name() || is_touched(text, token)
+    }) && !is_written_out(words)
 }
+
+/// Whether a sign touches a word that only code has there.
+fn is_touched(text: &str, token: &Token) -> bool {
+    let before = text.get(..token.start).unwrap_or_default();
+    let behind = text.get(token.end..).unwrap_or_default();
+    before.ends_with(['_', '(', '[', '&', '*', '$', '<', '!', '{'])
+        || before.ends_with("->")
+        || before.ends_with("::")
+        || before.ends_with('.') && !before.ends_with("..")
+        || behind.starts_with(['_', '(', '[', '<', '>', '{', ']'])
+        || behind.starts_with("->")
+        || behind.starts_with("::")
+        || behind
+            .strip_prefix('.')
+            .is_some_and(|behind| behind.starts_with(|first: char| first.is_ascii_alphabetic()))
+}
+
+/// Whether a word is taken from a thing, or a thing is taken from it: `tree->adler`, `&adler`, `adler[0]`.
+fn is_member(text: &str, token: &Token) -> bool {
+    let before = text.get(..token.start).unwrap_or_default();
+    let behind = text.get(token.end..).unwrap_or_default();
+    let is_alphabetic = |first: char| first.is_ascii_alphabetic();
+    ["->", "::", "&", "*"]
+        .iter()
+        .any(|sign| before.ends_with(sign))
+        || ["->", "::", "["]
+            .iter()
+            .any(|sign| behind.starts_with(sign))
+        || behind
+            .strip_prefix('.')
+            .is_some_and(|behind| behind.starts_with(is_alphabetic))
+        || before
+            .strip_suffix('.')
+            .is_some_and(|before| before.ends_with(is_alphabetic))
+}
+
+/// Words of programming languages that are words of every day as well.
+const KEYWORDS: [&str; 44] = [
+    "as",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "class",
+    "const",
+    "def",
+    "double",
+    "else",
+    "enum",
+    "export",
+    "extends",
+    "extern",
+    "final",
+    "float",
+    "fn",
+    "func",
+    "function",
+    "global",
+    "import",
+    "inline",
+    "int",
+    "interface",
+    "let",
+    "long",
+    "mut",
+    "new",
+    "package",
+    "private",
+    "protected",
+    "pub",
+    "public",
+    "return",
+    "short",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "var",
+    "void",
+];
 
 /// Where in a line of code something stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,8 +283,11 @@ fn is_written_out(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether each word is written as a program writes names.
+/// Whether each word is written as a program writes names. A rare word that signs join to another may be somebody's:
+/// `zykowski_chart`.
 fn is_identifier(text: &str, tokens: &[Token]) -> bool {
+    /// Letters of the longest abbreviation.
+    const SHORT: usize = 4;
     tokens.iter().all(|token| {
         let word = text.get(token.start..token.end).unwrap_or_default();
         let before = text.get(..token.start).unwrap_or_default();
@@ -179,19 +301,37 @@ fn is_identifier(text: &str, tokens: &[Token]) -> bool {
                     .strip_prefix(joint)
                     .is_some_and(|behind| behind.starts_with(is_word))
         };
-        if token.is_listed_name() && !token.is_of_the_language() {
+        let is_known = token.is_of_the_language();
+        if token.is_listed_name() && !is_known {
             return false;
         }
+        let is_joined =
+            joins("_") || joins("::") || joins("->") || before.ends_with(['_', '\\', '$']);
         is_humped(word)
             || is_short_code(word)
-            || joins("_")
-            || joins("::")
-            || joins("->")
-            || before.ends_with(['@', '\\', '$', '<', '&', '_'])
-            || behind.starts_with('_')
-            || behind.starts_with("()")
+            || (is_known || word.len() <= SHORT) && is_joined
+            || before.ends_with('@') && DOC_TAGS.contains(&word)
+            || behind.starts_with("()") && (is_known || is_joined)
     })
 }
+
+/// What comments of programs mark their parts with.
+const DOC_TAGS: [&str; 14] = [
+    "brief",
+    "deprecated",
+    "example",
+    "internal",
+    "override",
+    "param",
+    "private",
+    "property",
+    "returns",
+    "see",
+    "since",
+    "template",
+    "throws",
+    "type",
+];
 
 /// `modelId`, `toUpper`, `BetaManagedKey`: capitals inside of a word that begins small, or that has three of them.
 pub fn is_humped(word: &str) -> bool {
@@ -216,12 +356,13 @@ fn is_short_code(word: &str) -> bool {
             && word.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
-/// Whether all of a string is one word in small letters that no list knows as a name: `"middle"`.
+/// Whether all of a string is one everyday word in small letters that is nobody's name: `"middle"`.
 fn is_one_word(head: &str, tail: &str, tokens: &[Token]) -> bool {
     let [token] = tokens else {
         return false;
     };
     token.shape == shape::SMALL
+        && token.is_of_the_language()
         && !token.is_listed_name()
         && head.ends_with(['"', '\'', '`'])
         && tail.starts_with(['"', '\'', '`'])
@@ -257,104 +398,143 @@ const SURE_STARTS: [&str; 17] = [
     "typedef ",
     "namespace ",
     "elif ",
-    "@",
     "import {",
     "export ",
     "async ",
+    "const ",
 ];
 /// And what sentences begin with, too.
-const STARTS: [&str; 26] = [
+const STARTS: [&str; 25] = [
     "if ", "if(", "for ", "for(", "while ", "while(", "switch ", "case ", "return", "else", "let ",
-    "var ", "const ", "static ", "import ", "from ", "class ", "struct ", "enum ", "use ", "type ",
-    "using ", "public ", "private ", "except ", "package ",
+    "var ", "static ", "import ", "from ", "class ", "struct ", "enum ", "use ", "type ", "using ",
+    "public ", "private ", "except ", "package ",
 ];
-const OPERATORS: [&str; 12] = [
-    "==", "!=", " && ", " || ", "+=", "-=", "=>", ":=", "<<", ">>", "|=", "::",
-];
+/// What only code has, and what notes have, too.
+const SURE_OPERATORS: [&str; 9] = ["==", "!=", " && ", " || ", "+=", "-=", ":=", "|=", "::"];
+const OPERATORS: [&str; 3] = ["=>", "<<", ">>"];
 
 /// How much a line looks like code.
-fn signs(line: &str) -> u32 {
-    /// Bytes that are looked at.
-    const MOST: usize = 240;
-    let line = line.trim();
-    let line = line
-        .get(..line.floor_char_boundary(MOST))
-        .unwrap_or_default();
-    if is_directive(line) {
-        return ENOUGH;
-    }
-    // Comments are prose, JSON and logs are data.
-    if is_comment(line)
-        || line.starts_with(['"', '{', '[', '\'', '|', '>'])
-            && !line.ends_with(['{', ';', '('])
-            && line.len() > 3
-        || line.starts_with(|first: char| first.is_ascii_digit())
-        || line.contains("]: ")
-    {
-        return 0;
-    }
-    if !line.is_empty() && line.bytes().all(|byte| b"{}()[]<>;,/".contains(&byte)) {
-        return 2;
-    }
-    let starts = |with: &[&str]| with.iter().any(|start| line.starts_with(start));
-    let mut told = match line.as_bytes() {
-        [.., b'{'] => 2,
-        [.., b')' | b']' | b'}' | b'"' | b'\'', b';' | b','] => 1,
-        [.., b')', b':'] => 2,
-        [.., b';' | b'(' | b'\\'] => 1,
-        _ => 0,
-    };
-    told += if starts(&SURE_STARTS) {
-        2
-    } else {
-        u32::from(starts(&STARTS))
-    };
-    let operators = OPERATORS.iter().filter(|sign| line.contains(**sign));
-    told += u32::try_from(operators.take(2).count()).unwrap_or_default();
-    of_words(line, told)
+#[derive(Clone, Copy, Default)]
+struct Signs {
+    told: u32,
+    /// Whether it has what only code has.
+    is_sure: bool,
+    is_directive: bool,
 }
 
-/// What the words of a line tell by the signs beside them: calls, members, names of programs.
-fn of_words(line: &str, told: u32) -> u32 {
-    let bytes = line.as_bytes();
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let (mut calls, mut names, mut members) = (false, false, false);
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if !is_word(byte) {
-            members |= matches!(bytes.get(at..at + 2), Some(b"->"))
-                && at > 0
-                && bytes
-                    .get(at - 1)
-                    .is_some_and(|byte| is_word(byte) || *byte == b')')
-                && bytes.get(at + 2).is_some_and(is_word);
-            at += 1;
-            continue;
+impl Signs {
+    fn of(line: &str) -> Self {
+        /// Bytes that are looked at.
+        const MOST: usize = 240;
+        let line = line.trim();
+        let line = line
+            .get(..line.floor_char_boundary(MOST))
+            .unwrap_or_default();
+        if is_directive(line) {
+            return Self {
+                told: ENOUGH,
+                is_sure: true,
+                is_directive: true,
+            };
         }
-        let end = at
-            + bytes
-                .get(at..)
-                .unwrap_or_default()
+        // Comments are prose, JSON and logs are data.
+        if is_comment(line)
+            || line.starts_with(['"', '{', '[', '\'', '|', '>'])
+                && !line.ends_with(['{', ';', '('])
+                && line.len() > 3
+            || line.starts_with(|first: char| first.is_ascii_digit())
+            || line.contains("]: ")
+        {
+            return Self::default();
+        }
+        if !line.is_empty() && line.bytes().all(|byte| b"{}()[]<>;,/".contains(&byte)) {
+            return Self {
+                told: 2,
+                is_sure: line.contains(['}', ')']),
+                is_directive: false,
+            };
+        }
+        let starts = |with: &[&str]| with.iter().any(|start| line.starts_with(start));
+        let is_sure_start = starts(&SURE_STARTS);
+        let has = |operators: &[&str]| {
+            operators
                 .iter()
-                .take_while(|byte| is_word(byte))
-                .count();
-        let word = line.get(at..end).unwrap_or_default();
-        let has_small = word.bytes().any(|byte| byte.is_ascii_lowercase());
-        let is_program_name =
-            is_humped(word) || word.trim_matches('_').contains('_') || word.starts_with("0x");
-        let next = bytes.get(end);
-        names |= is_program_name;
-        calls |=
-            matches!(next, Some(b'(' | b'[')) && (has_small || is_program_name) && word.len() > 1;
-        members |= next == Some(&b'(') && bytes.get(end + 1) == Some(&b')');
-        at = end;
+                .filter(|sign| line.contains(**sign))
+                .count()
+        };
+        let sure_operators = has(&SURE_OPERATORS);
+        let mut signs = Self {
+            told: match line.as_bytes() {
+                [.., b'{'] => 2,
+                [.., b')' | b']' | b'}' | b'"' | b'\'', b';' | b','] => 1,
+                [.., b')', b':'] => 2,
+                [.., b';' | b'(' | b'\\'] => 1,
+                _ => 0,
+            },
+            is_sure: is_sure_start
+                || sure_operators > 0
+                || line.ends_with('{')
+                || line.ends_with("();"),
+            is_directive: false,
+        };
+        signs.told += if is_sure_start {
+            2
+        } else {
+            u32::from(starts(&STARTS))
+        };
+        let operators = sure_operators + has(&OPERATORS);
+        signs.told += u32::try_from(operators.min(2)).unwrap_or_default();
+        signs.see_words(line);
+        signs
     }
-    let told = told + u32::from(calls) + 2 * u32::from(members);
-    // Data has such names as well: `owner_id=7`.
-    if told == 0 {
-        0
-    } else {
-        told + u32::from(names)
+
+    /// What the words of a line tell by the signs beside them: calls, members, names of programs.
+    fn see_words(&mut self, line: &str) {
+        let bytes = line.as_bytes();
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let (mut calls, mut names, mut members) = (false, false, false);
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            if !is_word(byte) {
+                members |= matches!(bytes.get(at..at + 2), Some(b"->"))
+                    && at > 0
+                    && bytes
+                        .get(at - 1)
+                        .is_some_and(|byte| is_word(byte) || *byte == b')')
+                    && bytes.get(at + 2).is_some_and(is_word);
+                at += 1;
+                continue;
+            }
+            let rest = bytes.get(at..).unwrap_or_default();
+            let end = at + rest.iter().take_while(|byte| is_word(byte)).count();
+            let word = line.get(at..end).unwrap_or_default();
+            let has_small = word.bytes().any(|byte| byte.is_ascii_lowercase());
+            let is_snake = word.trim_matches('_').contains('_');
+            let is_of_program = is_humped(word) || is_snake || word.starts_with("0x");
+            let next = bytes.get(end);
+            let is_called = next == Some(&b'(');
+            names |= is_of_program;
+            calls |=
+                matches!(next, Some(b'(' | b'[')) && (has_small || is_of_program) && word.len() > 1;
+            if is_called && bytes.get(end + 1) == Some(&b')') {
+                members = true;
+                // Not in a sentence: `why does load() fail`.
+                self.is_sure |=
+                    matches!(bytes.get(end + 2), Some(b';' | b',' | b'.' | b')' | b'{'));
+            }
+            // `list.push(`, `set_label(`
+            let is_member = at > 0
+                && bytes.get(at - 1) == Some(&b'.')
+                && at > 1
+                && bytes.get(at - 2).is_some_and(is_word);
+            self.is_sure |= is_called && (is_snake || is_member);
+            at = end;
+        }
+        self.told += u32::from(calls) + 2 * u32::from(members);
+        // Data has such names as well: `owner_id=7`.
+        if self.told > 0 {
+            self.told += u32::from(names);
+        }
     }
 }
 
@@ -362,18 +542,20 @@ fn of_words(line: &str, told: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The tokens of `value`, which is in `text`.
-    fn tokens(text: &str, value: &str) -> Vec<Token> {
+    fn is_name_in(text: &str, value: &str) -> bool {
         let start = text.rfind(value).unwrap_or_default();
         let mut tokens = Vec::new();
         crate::token::read(text, 0, text.len(), &mut tokens);
-        tokens.retain(|token| start <= token.start && token.end <= start + value.len());
-        assert!(!tokens.is_empty(), "{value} is not in {text}");
-        tokens
-    }
-
-    fn is_name_in(text: &str, value: &str) -> bool {
-        is_name(text, &(0..text.len()), &tokens(text, value))
+        let first = tokens
+            .iter()
+            .position(|token| token.start >= start)
+            .unwrap_or_default();
+        let count = tokens
+            .iter()
+            .skip(first)
+            .take_while(|token| token.end <= start + value.len())
+            .count();
+        is_name(text, &(0..text.len()), &tokens, first..first + count)
     }
 
     const CODE: &str = "static void ring_push(struct ring *rg, item_t it) {\n    \
@@ -384,11 +566,16 @@ mod tests {
 
     #[test]
     fn what_programs_call_things_is_nobodys_name() {
-        for name in ["ring", "zlen", "Corwyn", "itemCount", "set_label"] {
+        for name in ["ring", "zlen", "itemCount", "set_label"] {
             assert!(is_name_in(CODE, name), "{name}");
         }
         // What somebody says stays, in comments and strings, and a name that is written out.
-        for said in ["Zykowski asked", "seen by Zykowski", "Ann Brannagh"] {
+        for said in [
+            "Zykowski asked",
+            "seen by Zykowski",
+            "Ann Brannagh",
+            "Corwyn",
+        ] {
             assert!(!is_name_in(CODE, said), "{said}");
         }
         assert!(is_name_in("#  ifndef _WIN32\nint x;", "ifndef"));
@@ -402,8 +589,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_in_and_around_code_stays() {
+        for text in [
+            "Why does find_patient() fail for Corwyn?",
+            "loadPatient() crashes when I open Corwyn's chart",
+            "```\nreturn p.bed();\n```\nadmit() fails for Corwyn.",
+            "/*\n   Corwyn fell (bed 4);\n   brannagh saw it;\n*/\nint x = f();\ng();",
+            "def f():\n    \"\"\"Checks it.\n\n    Written for Corwyn, who was in bed 4 (ICU),\n    \"\"\"\n    x.f()\n    y.g()",
+            "<td>\nCorwyn, bed 4;\n</td>\n{list.map(x => x.f())}\nfn();",
+            "#define DOCTOR \"Corwyn\"\nint x = f();\ng();",
+            "#pragma note seen by Corwyn\nint x = f();\ng();",
+            "admit('corwyn', 'x');\nleave();\ndone();",
+            "digraph family {\n  Branch -> Corwyn [label=\"father\"];\n}",
+            "@Corwyn hi\n@Brannagh hi",
+            "x.f();\ny.g();\nz = admit(5) #Corwyn",
+        ] {
+            let name = if text.contains("Corwyn") {
+                "Corwyn"
+            } else {
+                "corwyn"
+            };
+            assert!(!is_name_in(text, name), "{text}");
+        }
+    }
+
+    #[test]
     fn notes_and_data_are_no_code() {
         for text in [
+            "if worse call Corwyn;\nelse call Brannagh;",
+            "rounds with Corwyn;\nbed 4: ok;\nbed 5: ok;\nbed 6: ok;",
+            "for Corwyn: refill metformin (500 mg);\nfor Brannagh: refill lisinopril (10 mg);",
+            "Vent: FiO2(40), PEEP(5), pO2(88);\nRT Corwyn, RN Hooker;\nABG(7.38/40/88);",
+            "case: Corwyn;\nplan: f/u (2wk);\nsite: knee[L];",
+            "title = {Case of Corwyn},\nyear = {2024},",
             "Pt c/o CP; HR>100 & BP(sys)=140; hx: MI(2019), CABG(x3); sees Corwyn;",
             "MSH|^~\\&|LAB|CORWYN|EHR|BFC|20250101||ORU^R01|1|P|2.5\nPID|1||77^^^CORWYN||LEE^ANN",
             "{\"name\": \"Ann\",\n \"town\": \"Corwyn\",\n \"tags\": []}",

@@ -74,6 +74,11 @@ impl Gap {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
     }
 
+    /// Whether two sides of an equation stand here.
+    pub fn is_equation(self) -> bool {
+        self.has(b"=")
+    }
+
     /// Whether a sign stands between that only code and formulas have.
     pub fn is_of_code(self) -> bool {
         self.has(b"*={}[]<>|\\%$")

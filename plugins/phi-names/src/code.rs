@@ -5,14 +5,14 @@ use crate::kind::Finding;
 /// Bytes from a name of an attribute back to where its tag begins.
 const MAX_TAG_BYTES: usize = 256;
 
-/// `elif x:`, `<html lang="en">`, `min-width: 3px`, `claude-opus-4`, `expect(x).toBe(y)`, `Final[str]`,
-/// `MIN_MEMORY_BYTES = 5`, `- name: Install Rust`.
+/// `elif x:`, `<html lang="en">`, `min-width: 3px`, `claude-opus-4`, `expect(x).toBe(y)`, `MIN_MEMORY_BYTES = 5`,
+/// `- name: Install Rust`.
 pub fn is_of_program(text: &str, finding: &Finding) -> bool {
     let word = text.get(finding.start..finding.end).unwrap_or_default();
     let (before, behind) = text.split_at_checked(finding.start).unwrap_or_default();
     let behind = behind.get(word.len()..).unwrap_or_default();
     is_small(before, word, behind.as_bytes())
-        || is_humped(word) && behind.starts_with(['(', '['])
+        || is_humped(word) && behind.starts_with('(')
         || is_constant(word, behind)
         || is_step(before, behind)
 }
@@ -34,14 +34,18 @@ fn is_small(before: &str, word: &str, behind: &[u8]) -> bool {
         || matches!(behind, [b'=', b'"' | b'\'' | b'{', ..]) && in_tag()
 }
 
-/// One word with a capital behind a small letter: `toBe`, `ReadOnly`.
+/// One word that begins small and has a capital: `toBe`, but not `LaShawn`.
 fn is_humped(word: &str) -> bool {
     let bytes = word.as_bytes();
     bytes.iter().all(u8::is_ascii_alphabetic)
+        && bytes.first().is_some_and(u8::is_ascii_lowercase)
         && bytes
             .windows(2)
             .any(|pair| matches!(pair, [small, capital] if small.is_ascii_lowercase() && capital.is_ascii_uppercase()))
 }
+
+/// Bytes of the longest type between a constant and its value.
+const MAX_TYPE_BYTES: usize = 64;
 
 /// The head of a constant of three words or more that gets its value here, or its type.
 fn is_constant(word: &str, behind: &str) -> bool {
@@ -53,10 +57,15 @@ fn is_constant(word: &str, behind: &str) -> bool {
         && word.bytes().all(|byte| is_part(&byte))
         && word.matches('_').count() + name.matches('_').count() + 1 >= MIN_WORDS
         && behind.get(tail..).is_some_and(|rest| {
-            let is_typed = || rest.lines().next().is_some_and(|line| line.contains(" = "));
+            let head = rest.get(..rest.floor_char_boundary(MAX_TYPE_BYTES));
+            let line = head.unwrap_or_default().lines().next();
+            let is_typed = || line.is_some_and(|line| line.contains(" = "));
             rest.starts_with(" = ") || rest.starts_with(": ") && is_typed()
         })
 }
+
+/// Bytes of a step's name and of the key behind it.
+const MAX_STEP_BYTES: usize = 160;
 
 /// What a step of a pipeline, a container or the like is called: the next line says what it does.
 fn is_step(before: &str, behind: &str) -> bool {
@@ -80,7 +89,9 @@ fn is_step(before: &str, behind: &str) -> bool {
     if !label.ends_with("name:") {
         return false;
     }
-    let next = behind.lines().nth(1).unwrap_or_default().trim_start();
+    let near = behind.get(..behind.floor_char_boundary(MAX_STEP_BYTES));
+    let next = near.unwrap_or_default().lines().nth(1);
+    let next = next.unwrap_or_default().trim_start();
     let key = next.strip_prefix("- ").unwrap_or(next).split(':').next();
     next.contains(':') && key.is_some_and(|key| KEYS.contains(&key))
 }
@@ -94,7 +105,6 @@ mod tests {
     fn words_of_programs_are_nobodys() {
         leaves_alone::<Names>(&[
             "expect(result.error).toBe(\"x\")",
-            "url: ReadOnly[str]",
             "export const MIN_MEMORY_SYNC_MS = 5;",
             "pub const KERN_ANOM_MSG: u32 = 1700;",
             "    - name: Install Rust\n      uses: dtolnay/rust-toolchain@stable",
@@ -103,6 +113,8 @@ mod tests {
         finds::<Names>(&[
             ("- name: Maria Lopez\n  age: 41", &["NAME:Maria Lopez"]),
             ("LOPEZ_MARIA_MRI.dcm", &["NAME:LOPEZ_MARIA"]),
+            ("Dr. VanDyke(ortho) came", &["NAME:VanDyke"]),
+            ("Pt: McDonald(DOB 3/4/62) seen", &["NAME:McDonald"]),
         ]);
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn is_one(
     let is_from = behind.strip_prefix(b" from ");
     let is_from_address = is_from.is_some_and(|rest| byte(rest, 0).is_ascii_digit());
     // `UnknownUser('could not be found')`.
-    let is_prose = is_quoted && is_plain && goes_on(behind);
+    let is_prose = begins_with(name, VERBS) && goes_on(behind);
     if is_from_address
         || is_quoted && !is_prose
         || (has_mark || is_marked && !is_plain) && digits > 0
@@ -141,6 +141,12 @@ const BESIDE: &[&str] = &[
     "password", "pin", "role", "ip", "action", "host", "session", "time", "event", "status",
     "reset", "did", "changed", "deleted", "updated", "added", "to", "tried", "logs", "cannot",
     "can't", "says",
+];
+
+/// What a sentence about an account that is not named goes on with.
+const VERBS: &[&str] = &[
+    "could", "cannot", "can", "did", "does", "has", "is", "may", "must", "should", "was", "will",
+    "would",
 ];
 
 /// What is told of somebody's account.

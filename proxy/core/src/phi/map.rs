@@ -17,35 +17,48 @@ pub enum Speaker {
     /// The caller's program, in a system prompt of its own: values from there go back to it and not to people.
     Program,
     Caller,
+    /// The caller's history, which brings back what a model called tools with: new values of it are the caller's, but what
+    /// tools got of a system prompt does not become so.
+    Calls,
     /// A reply: what is new there is taken out, and stays out.
     Model,
 }
 
 impl Speaker {
-    const ALL: [Self; 4] = [Self::Operator, Self::Program, Self::Caller, Self::Model];
+    /// Of whom a map tells.
+    const STORED: [Self; 3] = [Self::Operator, Self::Caller, Self::Model];
 
     /// To how many a value of theirs may be restored: a value that somebody says later is theirs if it is more.
     const fn reach(self) -> u8 {
         match self {
             Self::Operator | Self::Model => 0,
-            Self::Program => 1,
+            Self::Program | Self::Calls => 1,
             Self::Caller => 2,
         }
     }
 
     const fn word(self) -> &'static str {
         match self {
-            Self::Operator => "operator",
-            Self::Program => "program",
-            Self::Caller => "caller",
+            // Told apart by `FOR_TOOLS`: who does not know that restores nothing of it.
+            Self::Operator | Self::Program => "operator",
+            Self::Caller | Self::Calls => "caller",
             Self::Model => "model",
         }
     }
 
-    fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|speaker| speaker.word() == word)
+    fn from_word(word: &str, is_for_tools: bool) -> Option<Self> {
+        let found = Self::STORED
+            .into_iter()
+            .find(|speaker| speaker.word() == word);
+        found.map(|speaker| match speaker {
+            Self::Operator if is_for_tools => Self::Program,
+            speaker => speaker,
+        })
     }
 }
+
+/// The field of a stored value that tools get.
+const FOR_TOOLS: &str = "tools";
 
 /// Placeholders of one conversation, by kind and number.
 #[derive(Clone, Default, PartialEq)]
@@ -111,10 +124,17 @@ impl PlaceholderMap {
                 && speaker.reach() > first.reach()
             {
                 original.clone_into(first_written);
-                *first = speaker;
+                *first = match speaker {
+                    Speaker::Calls => Speaker::Caller,
+                    speaker => speaker,
+                };
             }
             return *number;
         }
+        let speaker = match speaker {
+            Speaker::Calls => Speaker::Caller,
+            speaker => speaker,
+        };
         let mut number = ledger.last.saturating_add(1);
         while ledger.entries.contains_key(&number) {
             number = number.saturating_add(1);
@@ -193,13 +213,15 @@ impl PlaceholderMap {
                         reads,
                         speaker,
                     } => {
-                        let speaker = speaker.word();
-                        match reads {
-                            None => json!({"n": number, "value": original, "from": speaker}),
-                            Some(reads) => {
-                                json!({"n": number, "value": original, "reads": reads, "from": speaker})
-                            }
+                        let mut stored =
+                            json!({"n": number, "value": original, "from": speaker.word()});
+                        if let Some(reads) = reads {
+                            stored["reads"] = json!(reads);
                         }
+                        if *speaker == Speaker::Program {
+                            stored[FOR_TOOLS] = json!(true);
+                        }
+                        stored
                     }
                     Entry::Literal => json!({"n": number}),
                 });
@@ -241,6 +263,7 @@ impl Ledger {
             .and_then(Value::as_u64)
             .and_then(|number| u32::try_from(number).ok())
             .ok_or(BadMap::Layout)?;
+        let is_for_tools = stored.get(FOR_TOOLS) == Some(&Value::Bool(true));
         let entry = match (stored.get("value"), stored.get("from")) {
             (None, None) => Entry::Literal,
             (Some(Value::String(original)), Some(Value::String(from))) => {
@@ -255,7 +278,7 @@ impl Ledger {
                 Entry::Value {
                     original: original.clone(),
                     reads,
-                    speaker: Speaker::from_word(from).ok_or(BadMap::Layout)?,
+                    speaker: Speaker::from_word(from, is_for_tools).ok_or(BadMap::Layout)?,
                 }
             }
             _ => return Err(BadMap::Layout),

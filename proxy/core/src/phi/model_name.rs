@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::kind::Kind;
 
-/// What such names begin with. A first name alone (`claude-`) is none.
+/// What names of models begin with. A first name alone (`claude-`) is none.
 const FAMILIES: &[&str] = &[
     "gpt-",
     "chatgpt-",
@@ -14,10 +14,6 @@ const FAMILIES: &[&str] = &[
     "o4-",
     "codex-",
     "text-embedding-",
-    "dall-e-",
-    "whisper-",
-    "tts-",
-    "omni-moderation-",
     "claude-opus-",
     "claude-sonnet-",
     "claude-haiku-",
@@ -35,14 +31,65 @@ const FAMILIES: &[&str] = &[
     "deepseek-",
     "command-r",
     "grok-",
-    "text_editor_",
-    "code_execution_",
-    "web_search_",
-    "web_fetch_",
+];
+
+/// Words that go on such a name.
+const WORDS: &[&str] = &[
+    "ada",
+    "audio",
+    "base",
+    "chat",
+    "coder",
+    "codex",
+    "deep",
+    "exp",
+    "fast",
+    "flash",
+    "haiku",
+    "high",
+    "hd",
+    "image",
+    "instant",
+    "instruct",
+    "it",
+    "large",
+    "latest",
+    "lite",
+    "low",
+    "max",
+    "medium",
+    "mini",
+    "nano",
+    "opus",
+    "oss",
+    "plus",
+    "preview",
+    "pro",
+    "realtime",
+    "reasoner",
+    "reasoning",
+    "research",
+    "search",
+    "small",
+    "sonnet",
+    "thinking",
+    "transcribe",
+    "tts",
+    "turbo",
+    "ultra",
+    "vision",
+];
+
+/// What types of tools begin with; a day follows, and nothing else.
+const TOOLS: &[&str] = &[
+    "agent_toolset_",
     "bash_",
+    "code_execution_",
     "computer_",
     "memory_",
-    "agent_toolset_",
+    "text_editor_",
+    "web_fetch_",
+    "web_search_",
 ];
 
 /// Bytes of the longest name.
@@ -50,94 +97,157 @@ const LONGEST: usize = 64;
 
 /// Whether a finding is inside of such a name. Of kinds that such names never look like, none is.
 pub(super) fn has(text: &str, place: &Range<usize>, kind: &Kind) -> bool {
-    match kind.as_str() {
-        "DATE" | "OTHER_ID" | "NAME" | "ORGANIZATION" | "LOCATION" => {}
-        // `o1-2024-12-17` looks like one.
-        "PHONE" if has_day(text.get(place.clone()).unwrap_or_default()) => {}
-        _ => return false,
+    let kinds = [
+        "DATE",
+        "OTHER_ID",
+        "NAME",
+        "ORGANIZATION",
+        "LOCATION",
+        "PHONE",
+    ];
+    if !kinds.contains(&kind.as_str()) {
+        return false;
     }
-    let Range { start, end } = *place;
-    let text = text.as_bytes();
+    let bytes = text.as_bytes();
     let is_part =
         |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'-' | b'_' | b'.' | b'@');
-    let before = text.get(..start).unwrap_or_default();
-    let head = before
-        .iter()
-        .rev()
-        .take(LONGEST)
-        .take_while(is_part)
-        .count();
-    let from = start - head;
-    let rest = text.get(from..).unwrap_or_default();
+    let before = bytes.get(..place.start).unwrap_or_default();
+    let head = before.iter().rev().take(LONGEST).take_while(is_part);
+    let from = place.start - head.count();
+    let rest = bytes.get(from..).unwrap_or_default();
     let len = rest.iter().take(LONGEST).take_while(is_part).count();
-    let Some(name) = rest.get(..len).filter(|_| end <= from + len) else {
+    let Some(chain) = text
+        .get(from..from + len)
+        .filter(|_| place.end <= from + len)
+    else {
         return false;
     };
+    // The sentence ends.
+    let chain = chain.trim_end_matches('.');
     // `us.anthropic.claude-sonnet-4-20250514-v1`
-    let mut tail = Some(name);
-    while let Some(name) = tail {
-        let begun = from + len - name.len();
-        if begun > start {
-            break;
-        }
-        let is_of = |family: &&str| {
-            let head = name.get(..family.len());
-            head.is_some_and(|head| head.eq_ignore_ascii_case(family.as_bytes()))
-        };
-        if FAMILIES.iter().any(is_of) {
-            return true;
-        }
-        let dot = name.iter().position(|byte| *byte == b'.');
-        tail = dot.and_then(|dot| name.get(dot + 1..));
-    }
-    false
+    let mut begins = std::iter::once(0).chain(chain.match_indices('.').map(|(at, _)| at + 1));
+    begins.any(|at| {
+        let name = chain.get(at..).unwrap_or_default();
+        from + at <= place.start && place.end <= from + chain.len() && is_name(name)
+    })
 }
 
-/// Whether some of the digits are a day with its year, or the year of one.
-fn has_day(text: &str) -> bool {
-    let mut groups = text.split(|sign: char| !sign.is_ascii_digit());
-    groups.any(|digits| matches!(digits.len(), 4 | 8) && digits.starts_with("20"))
+fn is_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let behind = |starts: &[&str]| starts.iter().find_map(|start| name.strip_prefix(start));
+    if let Some(day) = behind(TOOLS) {
+        return is_day(day);
+    }
+    behind(FAMILIES).is_some_and(|tail| {
+        let tail = without_day(tail);
+        let mut parts = tail.split(['-', '_', '@']).filter(|part| !part.is_empty());
+        parts.all(|part| WORDS.contains(&part) || is_version(part))
+    })
+}
+
+/// What stands before the day of a release, `2024-08-06` or `20240806`, and a revision behind it.
+fn without_day(tail: &str) -> &str {
+    let base = tail
+        .rsplit_once('-')
+        .filter(|(_, revision)| {
+            let digits = revision.strip_prefix('v').unwrap_or_default();
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        })
+        .map_or(tail, |(base, _)| base);
+    for len in [10, 8] {
+        let at = base.len().saturating_sub(len);
+        if let Some((head, day)) = base.split_at_checked(at)
+            && is_day(day)
+            && (head.is_empty() || head.ends_with(['-', '@', '_']))
+        {
+            return head;
+        }
+    }
+    base
+}
+
+/// `2024-08-06`, `20240806`.
+fn is_day(text: &str) -> bool {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let is_written = match text.len() {
+        8 => digits.len() == 8,
+        10 => text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        }),
+        _ => false,
+    };
+    is_written && digits.starts_with("202")
+}
+
+/// `4`, `4.1`, `4o`, `70b`, `v2`: how far along, or how large.
+fn is_version(part: &str) -> bool {
+    let part = part.strip_prefix('v').unwrap_or(part);
+    let (number, unit) = part.split_at(
+        part.trim_end_matches(|sign: char| sign.is_ascii_alphabetic())
+            .len(),
+    );
+    let is_number = !number.is_empty()
+        && number
+            .split('.')
+            .all(|digits| digits.len() <= 3 && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_plain = number.len() == 1 || number.contains('.') || number.starts_with("00");
+    is_number && (matches!(unit, "b" | "k" | "m" | "o" | "e" | "x") || unit.is_empty() && is_plain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn is_known(text: &str, part: &str, kind: &str) -> bool {
+        let start = text.find(part).unwrap_or_default();
+        has(text, &(start..start + part.len()), &Kind::named(kind))
+    }
+
     #[test]
     fn a_day_in_the_name_of_a_model_is_known() {
-        let is_known = |text: &str, day: &str| {
-            let start = text.find(day).unwrap_or_default();
-            has(text, &(start..start + day.len()), &Kind::named("DATE"))
-        };
         for (text, day) in [
             ("use gpt-4o-2024-08-06, please", "2024-08-06"),
+            ("use gpt-4o-2024-08-06.", "2024-08-06"),
             ("\"o1-2024-12-17\"", "2024-12-17"),
+            ("o4-mini-deep-research-2025-06-26", "2025-06-26"),
             ("us.anthropic.claude-sonnet-4-20250514-v1:0", "20250514"),
             ("{\"type\": \"text_editor_20250728\"}", "20250728"),
             ("vertex_ai/claude-opus-4-5@20251101", "20251101"),
             ("gpt-4o-mini-2024-07-18", "2024-07-18"),
+            ("claude-3-5-haiku-20241022", "20241022"),
             ("GPT-4o", "GPT-4o"),
+            ("qwen2.5-72b-instruct", "72b"),
+            ("llama-3.3-70b-instruct", "llama-3.3"),
         ] {
-            assert!(is_known(text, day), "{text}");
+            assert!(is_known(text, day, "DATE"), "{text}");
         }
-        for (text, day) in [
-            ("claude-1985-03-04.pdf", "1985-03-04"),
-            ("claude-lopez-1985-03-04", "1985-03-04"),
-            ("visit 2024-08-06", "2024-08-06"),
-            ("gpt-4o on 2024-08-06", "2024-08-06"),
-            ("mri-2024-08-06", "2024-08-06"),
-            ("2024-08-06.gpt-4o", "2024-08-06"),
-        ] {
-            assert!(!is_known(text, day), "{text}");
-        }
+        assert!(is_known("o1-2024-12-17", "o1-2024-12-17", "PHONE"));
     }
 
     #[test]
     fn what_is_no_name_of_a_model_counts() {
-        let is_known = |text: &str, place, kind| has(text, &place, &Kind::named(kind));
-        assert!(is_known("o1-2024-12-17", 0..13, "PHONE"));
-        assert!(is_known("claude-3-5-haiku-20241022", 7..25, "PHONE"));
-        assert!(!is_known("o1-614-555-0192", 3..15, "PHONE"));
-        assert!(!is_known("gpt-536-22-1234", 4..15, "SSN"));
+        for (text, part) in [
+            ("claude-1985-03-04.pdf", "1985-03-04"),
+            ("claude-lopez-2025-03-04", "2025-03-04"),
+            ("claude-30-06-2024", "30-06-2024"),
+            ("claude-3-12-2025.pdf", "12-2025"),
+            ("visit 2024-08-06", "2024-08-06"),
+            ("gpt-4o on 2024-08-06", "2024-08-06"),
+            ("mri-2024-08-06", "2024-08-06"),
+            ("2024-08-06.gpt-4o", "2024-08-06"),
+            ("gpt-4o-maria-lopez-2024-08-06", "2024-08-06"),
+            ("gpt-4o-maria-lopez-2024-08-06", "maria-lopez"),
+            ("GPT-notes-Maria-Lopez-2024-08-06.docx", "Maria-Lopez"),
+            ("memory_clinic_maria_lopez_2025-03-04.pdf", "2025-03-04"),
+            ("memory_jane_doe.txt", "jane_doe"),
+            ("qwendolyn.lopez", "qwendolyn"),
+            ("O4-DOB-2025-03-04", "2025-03-04"),
+            ("o1-614-555-0192", "614-555-0192"),
+            ("gpt-536-22-1234", "536-22-1234"),
+        ] {
+            assert!(!is_known(text, part, "DATE"), "{text}");
+        }
+        assert!(!is_known("gpt-4o-2024-08-06", "2024-08-06", "SSN"));
     }
 }

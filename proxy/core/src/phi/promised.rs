@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::map::PlaceholderMap;
+use super::restore::numbers::is_number;
 use crate::chat::{ChatRequest, ResponseFormat};
 
 /// What bounds the form of a string.
@@ -24,25 +25,50 @@ pub fn may_hold_placeholders(chat: &mut ChatRequest, map: &PlaceholderMap) {
     if map.is_empty() {
         return;
     }
-    let has_numbers = map.restorable().any(|(_, value, _)| is_number(&value));
-    let loosen = |schema: &mut Value| {
-        each(schema, &mut describe_forms);
-        if has_numbers {
-            loosen_numbers(schema);
-        }
-    };
+    each_promised(chat, |schema| each(schema, &mut describe_forms));
+    if !map.restorable().any(|(_, value, _)| is_number(&value)) {
+        return;
+    }
+    let mut unions = 0;
+    each_promised(chat, |schema| {
+        each(schema, &mut |fields| {
+            unions += usize::from(is_union(fields) || is_any_number(fields));
+        });
+    });
+    if unions <= MAX_UNIONS {
+        each_promised(chat, loosen_numbers);
+    }
+}
+
+/// Schemas with alternatives, in all that a request promises: kind A's vendor takes no more (its page on structured
+/// outputs).
+const MAX_UNIONS: usize = 16;
+
+fn each_promised(chat: &mut ChatRequest, mut call: impl FnMut(&mut Value)) {
     if let Some(ResponseFormat::JsonSchema { schema, .. }) = &mut chat.response_format {
-        loosen(schema);
+        call(schema);
     }
     for tool in &mut chat.tools {
         if tool.strict == Some(true) {
-            loosen(&mut tool.input_schema);
+            call(&mut tool.input_schema);
         }
     }
 }
 
-fn is_number(value: &str) -> bool {
-    serde_json::from_str::<serde_json::Number>(value).is_ok()
+fn is_union(fields: &Map<String, Value>) -> bool {
+    ALTERNATIVES.iter().any(|word| fields.contains_key(*word))
+        || matches!(fields.get("type"), Some(Value::Array(_)))
+}
+
+const ALTERNATIVES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+
+fn is_any_number(fields: &Map<String, Value>) -> bool {
+    let of = fields.get("type").and_then(Value::as_str);
+    matches!(of, Some("integer" | "number"))
+        && !["enum", "const", "$ref"]
+            .iter()
+            .any(|word| fields.contains_key(*word))
+        && !is_union(fields)
 }
 
 /// Calls with each schema within a schema, the inner ones first.
@@ -75,23 +101,30 @@ const OF_NUMBERS: [&str; 6] = [
     "multipleOf",
 ];
 
-/// Lets a schema have placeholders where it asks for any number.
+/// Lets a schema have placeholders where it asks for any number, and where `restore::numbers` makes them numbers again.
 pub(super) fn loosen_numbers(schema: &mut Value) {
-    each(schema, &mut |fields| {
-        let is_number = matches!(
-            fields.get("type").and_then(Value::as_str),
-            Some("integer" | "number")
-        );
-        if !is_number || fields.contains_key("enum") || fields.contains_key("const") {
-            return;
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    for (word, value) in fields.iter_mut() {
+        match (word.as_str(), value) {
+            ("properties" | "$defs" | "definitions", Value::Object(named)) => {
+                named.values_mut().for_each(loosen_numbers);
+            }
+            ("anyOf", Value::Array(listed)) => listed.iter_mut().for_each(loosen_numbers),
+            ("items" | "additionalProperties", inner) => loosen_numbers(inner),
+            _ => {}
         }
-        let number: Map<String, Value> = OF_NUMBERS
-            .iter()
-            .filter_map(|word| fields.shift_remove_entry(*word))
-            .collect();
-        let alternatives = [Value::Object(number), of_placeholders()];
-        fields.insert("anyOf".to_owned(), alternatives.into_iter().collect());
-    });
+    }
+    if !is_any_number(fields) {
+        return;
+    }
+    let number: Map<String, Value> = OF_NUMBERS
+        .iter()
+        .filter_map(|word| fields.shift_remove_entry(*word))
+        .collect();
+    let alternatives = [Value::Object(number), of_placeholders()];
+    fields.insert("anyOf".to_owned(), alternatives.into_iter().collect());
 }
 
 /// The alternative to a number.
@@ -226,5 +259,17 @@ mod tests {
         map.issue(&Kind::named("MRN"), "4471223", "4471223", Speaker::Caller);
         may_hold_placeholders(&mut chat, &map);
         assert_ne!(of(&chat), schema);
+        // More alternatives than a provider takes would have the request refused.
+        let many: Map<String, Value> = (0..=MAX_UNIONS)
+            .map(|at| (format!("n{at}"), json!({"type": "integer"})))
+            .collect();
+        let schema = json!({"type": "object", "properties": many});
+        chat.response_format = Some(ResponseFormat::JsonSchema {
+            name: None,
+            schema: schema.clone(),
+            strict: None,
+        });
+        may_hold_placeholders(&mut chat, &map);
+        assert_eq!(of(&chat), schema);
     }
 }

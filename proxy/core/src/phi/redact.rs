@@ -170,6 +170,7 @@ fn replacement(along: &mut Along<'_>, finding: &Finding, map: &mut PlaceholderMa
     let segment = scan.segments().get(finding.segment)?;
     let speaker = match segment.origin {
         Origin::SystemPrompt => along.prompter,
+        Origin::ToolArguments => Speaker::Calls,
         _ => Speaker::Caller,
     };
     let is_text = segment.form == Form::Text;

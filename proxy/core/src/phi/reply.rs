@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::restore::numbers::{NumberKeys, Unquoter};
+use super::restore::numbers::{NumberPlaces, Unquoter};
 use super::restore::{Channel, RestoreTable, Restorer, restore};
 use crate::chat::{ChatEvent, ChatRequest, Finish, ResponseFormat};
 
@@ -33,8 +33,7 @@ pub struct ReplyRestorer {
 
 /// For what is to conform to a schema, where that wants numbers.
 fn unquoter(schema: &Value) -> Option<Unquoter> {
-    let keys = NumberKeys::of(schema);
-    (!keys.is_empty()).then(|| Unquoter::new(keys))
+    NumberPlaces::of(schema).map(Unquoter::new)
 }
 
 /// The arguments of one tool call.

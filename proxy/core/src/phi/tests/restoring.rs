@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::chat::{ChatEvent, Finish, FinishReason, ReplyBuilder};
+use crate::chat::{ChatEvent, Finish, FinishReason, ReplyBuilder, ToolCall};
 
 /// NAME_1 to NAME_12 and SSN_1; NAME_1 is awkward in JSON.
 fn known() -> PlaceholderMap {
@@ -314,6 +314,32 @@ fn tools_get_what_their_own_program_said_in_the_system_prompt() {
         [r#"{"to": "Dr. Who", "of": "Jane Doe"}"#, only_jane]
     );
     assert_eq!(restored(true), [only_jane; 2]);
+}
+
+#[test]
+fn what_tools_got_stays_with_them_when_the_history_brings_it_back() {
+    let values = [("NAME", "Dr. Who"), ("NAME", "Jane Doe")];
+    let call = Part::ToolCall(ToolCall {
+        id: "c".into(),
+        name: "look".into(),
+        arguments: json!({"of": "Dr. Who", "to": "Jane Doe"}),
+        cache_mark: None,
+    });
+    let mut request = chat(vec![
+        user("Look."),
+        Message {
+            role: Role::Assistant,
+            content: vec![call],
+            name: None,
+        },
+    ]);
+    request.system = vec![Part::text("You are Dr. Who's desk.")];
+    let mut map = PlaceholderMap::default();
+    guard(&mut request, &values, &mut map);
+    // What only the call has said is the caller's.
+    assert_eq!(unmasked("[NAME_1] [NAME_2]", &map), "[NAME_1] Jane Doe");
+    masked("Dr. Who", &values, &mut map);
+    assert_eq!(unmasked("[NAME_1]", &map), "Dr. Who");
 }
 
 #[test]
