@@ -18,8 +18,9 @@ use std::path::Path;
 
 use random::Random;
 
-/// How often each text is varied.
+/// How often each text is varied, and how often one that is code: most of it is new in each.
 const VARIED: usize = 4;
+const VARIED_CODE: usize = 1;
 /// Trainings, each from nothing; the model is their mean.
 const TRAININGS: u16 = 9;
 /// Rounds over all examples: with every feature, and with those that are kept.
@@ -66,7 +67,12 @@ fn train(texts: &[text::Text], model: &Path) -> Result<(), Box<dyn Error>> {
     let pools = vary::Pools::of(texts);
     let mut drafts = Vec::new();
     for (source, text) in texts.iter().enumerate() {
-        for _ in 0..VARIED {
+        let times = if vary::is_code(text) {
+            VARIED_CODE
+        } else {
+            VARIED
+        };
+        for _ in 0..times {
             for (variant, unsure) in vary::variants(text, &pools, &mut random) {
                 drafts.push(example::Draft::of(&variant, source, unsure, &mut random));
             }

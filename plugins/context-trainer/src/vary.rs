@@ -101,6 +101,11 @@ fn invented(random: &mut Random) -> String {
         .unwrap_or_default()
 }
 
+/// Whether a text is the source of a program, or what stands around it.
+pub fn is_code(text: &Text) -> bool {
+    text.group.starts_with("source")
+}
+
 /// The text itself and variants of it, and in each how many of a hundred words the lists are not asked about.
 pub fn variants(text: &Text, pools: &Pools, random: &mut Random) -> Vec<(Text, usize)> {
     let is_small = !text
@@ -110,6 +115,10 @@ pub fn variants(text: &Text, pools: &Pools, random: &mut Random) -> Vec<(Text, u
     let mut variants = vec![(text.clone(), 10)];
     let swapped = swap(text, pools, 70, random);
     variants.push((swapped, 25));
+    // Nobody says code, or writes it in haste: in small letters without signs it would look like what people do say.
+    if is_code(text) {
+        return variants;
+    }
     let swapped = swap(text, pools, 50, random);
     if is_small {
         variants.push((swapped, 25));

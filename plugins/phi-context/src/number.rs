@@ -61,6 +61,32 @@ fn is_in_path(before: &str) -> bool {
         .is_some_and(|head| ATTRIBUTES.iter().any(|attribute| head.ends_with(attribute)))
 }
 
+const fn is_of_list(byte: &u8) -> bool {
+    byte.is_ascii_digit() || byte.is_ascii_whitespace() || matches!(*byte, b',' | b'.' | b'-')
+}
+
+/// Whether `text[start..end]` is in a list of numbers between brackets: `[3, 4, 5]`.
+pub fn is_in_list(text: &str, start: usize, end: usize) -> bool {
+    /// Bytes on either side.
+    const REACH: usize = 256;
+    let bytes = text.as_bytes();
+    let before = bytes.get(start.saturating_sub(REACH)..start);
+    let behind = bytes.get(end..text.len().min(end + REACH));
+    let inside = bytes.get(start..end).unwrap_or_default();
+    inside.iter().all(is_of_list)
+        && before
+            .unwrap_or_default()
+            .iter()
+            .rev()
+            .find(|byte| !is_of_list(byte))
+            == Some(&b'[')
+        && behind
+            .unwrap_or_default()
+            .iter()
+            .find(|byte| !is_of_list(byte))
+            == Some(&b']')
+}
+
 /// Whether numbers with points, and single letters, are nearly all that is around.
 fn is_coordinate(text: &str, start: usize, end: usize) -> bool {
     const AROUND: usize = 80;
@@ -92,6 +118,18 @@ mod tests {
         tokens.retain(|token| start <= token.start && token.end <= start + value.len());
         assert!(!tokens.is_empty(), "{value} is not in {text}");
         tokens
+    }
+
+    #[test]
+    fn a_list_of_numbers_has_brackets() {
+        let is_in_list = |text: &str, value: &str| {
+            let start = text.find(value).unwrap_or_default();
+            is_in_list(text, start, start + value.len())
+        };
+        assert!(is_in_list("{\"data\": [\n  3,\n  4,\n  5\n]}", "4"));
+        assert!(is_in_list("[3, 4, 5]", "3, 4"));
+        assert!(!is_in_list("seen May [3, 4", "3, 4"));
+        assert!(!is_in_list("[May 3, 4]", "3, 4"));
     }
 
     #[test]

@@ -191,8 +191,8 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     };
     let is_of_its_own = match SORTS.get(sort) {
         Some(Sort::Code | Sort::Organization) => true,
-        // A long number is no part of the date before it: `3/4/61, 88213004`.
-        Some(Sort::Date) if token.is_long_number() => true,
+        // A long number is no part of the date before it: `3/4/61, 88213004`. Nor are the numbers of a list one date.
+        Some(Sort::Date) if token.is_long_number() || is_next_item(token) => true,
         _ => false,
     };
     // `zip=52501&name=…`
@@ -203,6 +203,11 @@ fn is_divided(tokens: &[Token], at: usize, sort: usize) -> bool {
     // But in mails: `Fran=C3=A7oise`.
     let is_set = token.gap.is_only('=') && token.shape != shape::CODE;
     token.gap.ends_a_value() || is_set || begins_a_setting || is_of_its_own && token.gap.divides()
+}
+
+/// A number in a line of its own, behind a comma; a year may stand so, where a line is full.
+fn is_next_item(token: &Token) -> bool {
+    token.gap.is_line() && token.gap.has_comma() && token.shape > shape::NUMBER
 }
 
 /// The likeliest sort, and whether a value of it begins here. A long number is nobody's name, but a code beside one, as in
@@ -250,7 +255,11 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
         Sort::Code => code::kind(text, before, of)?,
         Sort::Address if !may_be_address(text, of) => return None,
         Sort::Age if !age::is_over_89(text, of) => return None,
-        Sort::Date if has_escape(text, of) || !date::may_be(text, before.last(), of) => {
+        Sort::Date
+            if has_escape(text, of)
+                || number::is_in_list(text, start, end)
+                || !date::may_be(text, before.last(), of) =>
+        {
             return None;
         }
         Sort::Name if code::is_digest(text.get(start..end)?) || !may_be_name(text, of) => {
@@ -496,6 +505,10 @@ mod tests {
         let text = "{lastName: 'Poe', nick: 'Ann'}";
         assert_eq!(names(text, &[-90, 90, 0, 90]), "Poe|Ann");
         assert_eq!(names("('Poe', 'Lee')", &[-90, 90]), "Poe|Lee");
+        let dates = |text, percents: &[i8]| found(text, Sort::Date, percents).join("|");
+        assert_eq!(dates("14,\n15,\n16", &[-90, 90, 90]), "14|15|16");
+        assert_eq!(dates("[14, 15, 16]", &[-90, 90, 90]), "");
+        assert_eq!(dates("May 14, \n2024", &[-90, 90, 90]), "May 14, \n2024");
         assert_eq!(names("Ann 'Bo' Poe", &[-90, 90, 90]), "Ann 'Bo' Poe");
         assert_eq!(
             places("zip=1&street=4+Elm", &[-90, 90, 90, 90, 90]),

@@ -74,9 +74,13 @@ impl Gap {
         self.is_line() || self.has(b",;|\"'<>={}[]*~^\t")
     }
 
-    /// Whether two sides of an equation stand here.
+    pub fn has_comma(self) -> bool {
+        self.has(b",")
+    }
+
+    /// Whether two sides of an equation stand here, or a value and its tolerance.
     pub fn is_equation(self) -> bool {
-        self.has(b"=")
+        self.has(b"=") || self.has(b"+") && self.has(b"/")
     }
 
     /// Whether a sign stands between that only code and formulas have.

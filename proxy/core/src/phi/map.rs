@@ -113,17 +113,24 @@ impl PlaceholderMap {
         original: &str,
         speaker: Speaker,
     ) -> u32 {
+        // What tools got may be taken for another kind when the history brings it back, or with what is beside it.
+        let speaker = if speaker == Speaker::Calls && self.has_of_program(original) {
+            Speaker::Program
+        } else {
+            speaker
+        };
         let ledger = self.kinds.entry(kind.clone()).or_default();
         let normal = kind.normal(reads);
         if let Some(number) = ledger.numbers.get(&normal) {
             if let Some(Entry::Value {
                 original: first_written,
-                reads: _,
+                reads: first_reads,
                 speaker: first,
             }) = ledger.entries.get_mut(number)
                 && speaker.reach() > first.reach()
             {
                 original.clone_into(first_written);
+                *first_reads = (reads != original).then(|| reads.to_owned());
                 *first = match speaker {
                     Speaker::Calls => Speaker::Caller,
                     speaker => speaker,
@@ -148,6 +155,22 @@ impl PlaceholderMap {
         };
         ledger.entries.insert(number, entry);
         number
+    }
+
+    /// Whether a text holds what only the caller's program has said.
+    fn has_of_program(&self, text: &str) -> bool {
+        let mut entries = self
+            .kinds
+            .values()
+            .flat_map(|ledger| ledger.entries.values());
+        entries.any(|entry| match entry {
+            Entry::Value {
+                original,
+                speaker: Speaker::Program,
+                ..
+            } => text.contains(original.as_str()),
+            _ => false,
+        })
     }
 
     /// Keeps a number that foreign text uses from ever standing for a value.

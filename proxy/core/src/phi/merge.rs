@@ -128,7 +128,10 @@ fn claims_of(scan: &TextScan, candidate: &Candidate<'_>, kind: Kind) -> Vec<Clai
     let pieces = scan.pieces(start..end).into_iter();
     pieces
         .filter(|piece| !is_own(scan, piece, &kind))
-        .filter(|piece| !model_name::has(scan.text(), &piece.source, &kind))
+        .filter(|piece| {
+            // What an organization denies is denied in them, too.
+            candidate.score >= CERTAIN || !model_name::has(scan.text(), &piece.source, &kind)
+        })
         .map(|piece| Claim {
             start: piece.source.start,
             end: piece.source.end,

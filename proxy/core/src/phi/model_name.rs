@@ -97,15 +97,7 @@ const LONGEST: usize = 64;
 
 /// Whether a finding is inside of such a name. Of kinds that such names never look like, none is.
 pub(super) fn has(text: &str, place: &Range<usize>, kind: &Kind) -> bool {
-    let kinds = [
-        "DATE",
-        "OTHER_ID",
-        "NAME",
-        "ORGANIZATION",
-        "LOCATION",
-        "PHONE",
-    ];
-    if !kinds.contains(&kind.as_str()) {
+    if !matches!(kind.as_str(), "DATE" | "OTHER_ID" | "PHONE") {
         return false;
     }
     let bytes = text.as_bytes();
@@ -136,7 +128,7 @@ fn is_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let behind = |starts: &[&str]| starts.iter().find_map(|start| name.strip_prefix(start));
     if let Some(day) = behind(TOOLS) {
-        return is_day(day);
+        return day.len() == 8 && is_day(day);
     }
     behind(FAMILIES).is_some_and(|tail| {
         let tail = without_day(tail);
@@ -177,7 +169,11 @@ fn is_day(text: &str) -> bool {
         }),
         _ => false,
     };
-    is_written && digits.starts_with("202")
+    let within = |range: Range<usize>, most: u32| {
+        let number = digits.get(range).and_then(|digits| digits.parse().ok());
+        number.is_some_and(|number: u32| (1..=most).contains(&number))
+    };
+    is_written && digits.starts_with("202") && within(4..6, 12) && within(6..8, 31)
 }
 
 /// `4`, `4.1`, `4o`, `70b`, `v2`: how far along, or how large.
@@ -188,10 +184,13 @@ fn is_version(part: &str) -> bool {
             .len(),
     );
     let is_number = !number.is_empty()
-        && number
-            .split('.')
-            .all(|digits| digits.len() <= 3 && digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_plain = number.len() == 1 || number.contains('.') || number.starts_with("00");
+        && number.matches('.').count() <= 1
+        && number.split('.').all(|digits| {
+            digits.len() <= 3
+                && !(digits.len() > 1 && digits.starts_with('0') && digits != "001")
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
+        });
+    let is_plain = number.len() == 1 || number.contains('.') || number == "001";
     is_number && (matches!(unit, "b" | "k" | "m" | "o" | "e" | "x") || unit.is_empty() && is_plain)
 }
 
@@ -243,11 +242,17 @@ mod tests {
             ("memory_jane_doe.txt", "jane_doe"),
             ("qwendolyn.lopez", "qwendolyn"),
             ("O4-DOB-2025-03-04", "2025-03-04"),
+            ("o4-12.03.85", "12.03.85"),
+            ("Gemma-03.12.85", "03.12.85"),
+            ("memory_2025-03-04", "2025-03-04"),
+            ("memory_20255501", "20255501"),
             ("o1-614-555-0192", "614-555-0192"),
             ("gpt-536-22-1234", "536-22-1234"),
         ] {
             assert!(!is_known(text, part, "DATE"), "{text}");
         }
-        assert!(!is_known("gpt-4o-2024-08-06", "2024-08-06", "SSN"));
+        for kind in ["SSN", "NAME"] {
+            assert!(!is_known("gpt-4o-2024-08-06", "2024-08-06", kind));
+        }
     }
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::map::PlaceholderMap;
+use super::map::{PlaceholderMap, Speaker};
 use super::restore::numbers::is_number;
 use crate::chat::{ChatRequest, ResponseFormat};
 
@@ -25,32 +25,48 @@ pub fn may_hold_placeholders(chat: &mut ChatRequest, map: &PlaceholderMap) {
     if map.is_empty() {
         return;
     }
-    each_promised(chat, |schema| each(schema, &mut describe_forms));
-    if !map.restorable().any(|(_, value, _)| is_number(&value)) {
-        return;
-    }
+    each_promised(chat, |_, schema| each(schema, &mut describe_forms));
+    let numbers = map.restorable().filter(|(_, value, _)| is_number(value));
+    let speakers: Vec<Speaker> = numbers.map(|(_, _, speaker)| speaker).collect();
+    // What only the program has said is restored for tools alone.
+    let has_numbers = |promise: Promise| match promise {
+        Promise::Tool => !speakers.is_empty(),
+        Promise::Text => speakers.contains(&Speaker::Caller),
+    };
     let mut unions = 0;
-    each_promised(chat, |schema| {
+    each_promised(chat, |promise, schema| {
         each(schema, &mut |fields| {
-            unions += usize::from(is_union(fields) || is_any_number(fields));
+            let is_loosened = has_numbers(promise) && is_any_number(fields);
+            unions += usize::from(is_union(fields) || is_loosened);
         });
     });
     if unions <= MAX_UNIONS {
-        each_promised(chat, loosen_numbers);
+        each_promised(chat, |promise, schema| {
+            if has_numbers(promise) {
+                loosen_numbers(schema);
+            }
+        });
     }
+}
+
+/// What a schema is promised for.
+#[derive(Clone, Copy)]
+enum Promise {
+    Text,
+    Tool,
 }
 
 /// Schemas with alternatives, in all that a request promises: kind A's vendor takes no more (its page on structured
 /// outputs).
 const MAX_UNIONS: usize = 16;
 
-fn each_promised(chat: &mut ChatRequest, mut call: impl FnMut(&mut Value)) {
+fn each_promised(chat: &mut ChatRequest, mut call: impl FnMut(Promise, &mut Value)) {
     if let Some(ResponseFormat::JsonSchema { schema, .. }) = &mut chat.response_format {
-        call(schema);
+        call(Promise::Text, schema);
     }
     for tool in &mut chat.tools {
         if tool.strict == Some(true) {
-            call(&mut tool.input_schema);
+            call(Promise::Tool, &mut tool.input_schema);
         }
     }
 }
@@ -62,13 +78,27 @@ fn is_union(fields: &Map<String, Value>) -> bool {
 
 const ALTERNATIVES: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 
+/// Whether a schema takes any number, or none at all.
 fn is_any_number(fields: &Map<String, Value>) -> bool {
-    let of = fields.get("type").and_then(Value::as_str);
-    matches!(of, Some("integer" | "number"))
+    let is_number = |word: &str| matches!(word, "integer" | "number");
+    let words = types(fields);
+    words.iter().any(|word| is_number(word))
+        && words.iter().all(|word| is_number(word) || word == "null")
         && !["enum", "const", "$ref"]
             .iter()
+            .chain(&ALTERNATIVES)
             .any(|word| fields.contains_key(*word))
-        && !is_union(fields)
+}
+
+fn types(fields: &Map<String, Value>) -> Vec<String> {
+    match fields.get("type") {
+        Some(Value::String(word)) => vec![word.clone()],
+        Some(Value::Array(words)) => words
+            .iter()
+            .map(|word| word.as_str().unwrap_or_default().to_owned())
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Calls with each schema within a schema, the inner ones first.
@@ -92,8 +122,7 @@ fn each(schema: &mut Value, call: &mut impl FnMut(&mut Map<String, Value>)) {
 }
 
 /// What a schema of a number has beside its type, and what goes with it into one of two alternatives.
-const OF_NUMBERS: [&str; 6] = [
-    "type",
+const OF_NUMBERS: [&str; 5] = [
     "minimum",
     "maximum",
     "exclusiveMinimum",
@@ -106,30 +135,58 @@ pub(super) fn loosen_numbers(schema: &mut Value) {
     let Value::Object(fields) = schema else {
         return;
     };
+    let has = |word: &str| fields.contains_key(word);
+    let is_one_thing = !(has("type") || has("properties")) || !has("anyOf") && !has("$ref");
+    let types = types(fields);
+    let is_of_one_type = types.iter().filter(|word| *word != "null").count() <= 1;
+    let (has_places, has_patterns) = (has("prefixItems"), has("patternProperties"));
     for (word, value) in fields.iter_mut() {
         match (word.as_str(), value) {
-            ("properties" | "$defs" | "definitions", Value::Object(named)) => {
-                named.values_mut().for_each(loosen_numbers);
+            ("$defs" | "definitions", Value::Object(named)) => {
+                named.values_mut().for_each(loosen_within);
             }
-            ("anyOf", Value::Array(listed)) => listed.iter_mut().for_each(loosen_numbers),
-            ("items" | "additionalProperties", inner) => loosen_numbers(inner),
+            _ if !is_one_thing || !is_of_one_type => {}
+            ("properties", Value::Object(named)) => {
+                named.values_mut().for_each(loosen_within);
+            }
+            ("anyOf", Value::Array(listed)) => listed.iter_mut().for_each(loosen_within),
+            ("items", inner) if !has_places => loosen_within(inner),
+            ("additionalProperties", inner) if !has_patterns => loosen_within(inner),
             _ => {}
         }
     }
+}
+
+/// A schema that is no whole one, and what is within.
+fn loosen_within(schema: &mut Value) {
+    loosen_numbers(schema);
+    let Value::Object(fields) = schema else {
+        return;
+    };
     if !is_any_number(fields) {
         return;
     }
-    let number: Map<String, Value> = OF_NUMBERS
+    let mut words = types(fields);
+    words.dedup();
+    let of_number: Map<String, Value> = OF_NUMBERS
         .iter()
         .filter_map(|word| fields.shift_remove_entry(*word))
         .collect();
-    let alternatives = [Value::Object(number), of_placeholders()];
-    fields.insert("anyOf".to_owned(), alternatives.into_iter().collect());
+    fields.shift_remove("type");
+    let alternatives = words.iter().map(|word| {
+        let mut alternative = Map::from_iter([("type".to_owned(), json!(word))]);
+        if word != "null" {
+            alternative.extend(of_number.clone());
+        }
+        Value::Object(alternative)
+    });
+    let alternatives = alternatives.chain([of_placeholders()]).collect();
+    fields.insert("anyOf".to_owned(), alternatives);
 }
 
 /// The alternative to a number.
 fn of_placeholders() -> Value {
-    json!({"type": "string", "description": "The placeholder of a number, such as [MRN_1]."})
+    json!({"type": "string", "description": "The placeholder that stands for the number, with its brackets."})
 }
 
 /// Whether a schema is the alternative to a number.
@@ -158,7 +215,6 @@ fn describe_forms(fields: &mut Map<String, Value>) {
 #[cfg(test)]
 mod tests {
     use super::super::kind::Kind;
-    use super::super::map::Speaker;
     use super::*;
 
     fn loosened(mut schema: Value) -> Value {
@@ -222,6 +278,16 @@ mod tests {
                     "description": "Whose.",
                     "anyOf": [{"type": "integer", "minimum": 1}, placeholder()]
                 }}}),
+            ),
+            (
+                json!({"properties": {"a": {"type": ["integer", "null"], "minimum": 1}}}),
+                json!({"properties": {"a": {
+                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}, placeholder()]
+                }}}),
+            ),
+            (
+                json!({"properties": {"a": {"type": "number", "anyOf": [{"type": "integer"}]}}}),
+                json!({"properties": {"a": {"type": "number", "anyOf": [{"type": "integer"}]}}}),
             ),
             (
                 json!({"type": "array", "items": {"type": "number"}}),

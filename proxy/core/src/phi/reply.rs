@@ -24,6 +24,8 @@ pub struct ReplyRestorer {
     calls: BTreeMap<u32, Call>,
     /// What was asked: its schemas say where numbers are wanted.
     chat: Arc<ChatRequest>,
+    /// Of the tools that were called.
+    tools: BTreeMap<String, Option<Arc<NumberPlaces>>>,
     /// Of a text that was asked for in a schema.
     text_numbers: Option<Unquoter>,
     /// In calls that are finished.
@@ -33,7 +35,7 @@ pub struct ReplyRestorer {
 
 /// For what is to conform to a schema, where that wants numbers.
 fn unquoter(schema: &Value) -> Option<Unquoter> {
-    NumberPlaces::of(schema).map(Unquoter::new)
+    NumberPlaces::of(schema).map(|places| Unquoter::new(Arc::new(places)))
 }
 
 /// The arguments of one tool call.
@@ -86,6 +88,7 @@ impl ReplyRestorer {
         };
         Self {
             chat,
+            tools: BTreeMap::new(),
             text_numbers,
             text: Restorer::new(Arc::clone(&table), Channel::Prose),
             reasoning: Restorer::new(Arc::clone(&table), Channel::Prose),
@@ -109,9 +112,7 @@ impl ReplyRestorer {
             ChatEvent::ToolCallStart { index, id, name } => {
                 self.end_prose(out);
                 let restorer = Restorer::new(Arc::clone(&self.table), Channel::Json);
-                let mut tools = self.chat.tools.iter();
-                let tool = tools.find(|tool| tool.name == name);
-                let unquoter = tool.and_then(|tool| unquoter(&tool.input_schema));
+                let unquoter = self.places(&name).map(Unquoter::new);
                 self.calls.insert(index, Call { restorer, unquoter });
                 out.push(ChatEvent::ToolCallStart { index, id, name });
             }
@@ -197,6 +198,16 @@ impl ReplyRestorer {
                 out.push(prose.event(text));
             }
         }
+    }
+
+    /// Where a tool wants numbers; each schema is read once.
+    fn places(&mut self, name: &str) -> Option<Arc<NumberPlaces>> {
+        let places = self.tools.entry(name.to_owned()).or_insert_with(|| {
+            let mut tools = self.chat.tools.iter();
+            let tool = tools.find(|tool| tool.name == name)?;
+            NumberPlaces::of(&tool.input_schema).map(Arc::new)
+        });
+        places.clone()
     }
 
     fn unquoter(&mut self, prose: Prose) -> Option<&mut Unquoter> {

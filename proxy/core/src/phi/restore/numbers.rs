@@ -1,7 +1,8 @@
 //! Numbers that were PHI. A placeholder is no number, so that a model can only say it in a string, also where a schema
 //! asks for a number: what comes back there is a number again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
@@ -27,6 +28,8 @@ enum Shape {
         rest: usize,
     },
     List(usize),
+    /// What stands at another position.
+    Same(usize),
 }
 
 const OTHER: usize = 0;
@@ -48,21 +51,37 @@ impl NumberPlaces {
             has_numbers,
             ..
         } = builder;
-        has_numbers.then_some(Self { shapes, root })
+        let mut places = Self { shapes, root };
+        places.root = places.settled(root);
+        has_numbers.then_some(places)
     }
 
-    fn under(&self, object: usize, key: &str) -> usize {
-        match self.shapes.get(object) {
-            Some(Shape::Object { named, rest }) => named.get(key).copied().unwrap_or(*rest),
+    /// What stands under a key; nothing is known of a key that was not read whole.
+    fn under(&self, object: usize, key: Option<&str>) -> usize {
+        match (self.shapes.get(object), key) {
+            (Some(Shape::Object { named, rest }), Some(key)) => {
+                self.settled(named.get(key).copied().unwrap_or(*rest))
+            }
             _ => OTHER,
         }
     }
 
     fn in_list(&self, list: usize) -> usize {
         match self.shapes.get(list) {
-            Some(Shape::List(items)) => *items,
+            Some(Shape::List(items)) => self.settled(*items),
             _ => OTHER,
         }
+    }
+
+    /// The position itself, of one that refers to others.
+    fn settled(&self, mut at: usize) -> usize {
+        for _ in 0..MAX_DEPTH {
+            match self.shapes.get(at) {
+                Some(Shape::Same(other)) => at = *other,
+                _ => return at,
+            }
+        }
+        OTHER
     }
 }
 
@@ -98,7 +117,10 @@ impl<'s> Builder<'s> {
         } else {
             self.read(fields, place, depth)
         };
-        self.known.insert(schema, shape);
+        if shape != place {
+            self.put(place, Shape::Same(shape));
+            self.known.insert(schema, shape);
+        }
         self.has_numbers |= shape == NUMBER;
         shape
     }
@@ -107,10 +129,14 @@ impl<'s> Builder<'s> {
         match fields.get("type") {
             Some(Value::String(word)) => self.of_type(word, fields, place, depth),
             Some(Value::Array(words)) => {
-                let mut shapes = words.iter().map(|word| {
-                    self.of_type(word.as_str().unwrap_or_default(), fields, place, depth)
-                });
-                all(&mut shapes)
+                let words: BTreeSet<&str> = words.iter().filter_map(Value::as_str).collect();
+                let mut said = words.iter().filter(|word| **word != "null");
+                match (said.next(), said.next(), said.next()) {
+                    (None, ..) => NOTHING,
+                    (Some(word), None, _) => self.of_type(word, fields, place, depth),
+                    (Some(&"integer"), Some(&"number"), None) => NUMBER,
+                    _ => OTHER,
+                }
             }
             Some(_) => OTHER,
             None if fields.contains_key("properties") => self.object(fields, place, depth),
@@ -120,7 +146,7 @@ impl<'s> Builder<'s> {
                     .iter()
                     .find_map(|word| fields.get(*word)?.as_array());
                 if let Some(listed) = listed {
-                    return all(&mut listed.iter().map(|inner| self.shape(inner, depth + 1)));
+                    return self.all(listed, place, depth);
                 }
                 let root = self.root;
                 let target = fields
@@ -160,14 +186,52 @@ impl<'s> Builder<'s> {
         let mut named = HashMap::new();
         if let Some(Value::Object(properties)) = fields.get("properties") {
             for (key, value) in properties {
+                // Of the rest nothing is known, nor of any other key.
+                if self.known.len() >= MAX_SCHEMAS {
+                    break;
+                }
                 named.insert(key.clone(), self.shape(value, depth + 1));
             }
         }
+        let is_whole = self.known.len() < MAX_SCHEMAS && !fields.contains_key("patternProperties");
         let rest = match fields.get("additionalProperties") {
-            Some(rest) if !fields.contains_key("patternProperties") => self.shape(rest, depth + 1),
+            Some(rest) if is_whole => self.shape(rest, depth + 1),
             _ => OTHER,
         };
         self.put(place, Shape::Object { named, rest })
+    }
+
+    /// What several alternatives are together: the only one that says something, or objects of which each key means the
+    /// same wherever it stands.
+    fn all(&mut self, alternatives: &'s [Value], place: usize, depth: usize) -> usize {
+        let mut found = BTreeSet::new();
+        for inner in alternatives {
+            let shape = self.shape(inner, depth + 1);
+            if shape != NOTHING {
+                found.insert(shape);
+            }
+        }
+        if found.len() < 2 {
+            return found.first().copied().unwrap_or(NOTHING);
+        }
+        let mut together: HashMap<String, usize> = HashMap::new();
+        for shape in found {
+            let Some(Shape::Object { named, .. }) = self.shapes.get(shape) else {
+                return OTHER;
+            };
+            for (key, shape) in named {
+                match together.get_mut(key) {
+                    Some(known) if known != shape => *known = OTHER,
+                    Some(_) => {}
+                    None => drop(together.insert(key.clone(), *shape)),
+                }
+            }
+        }
+        let object = Shape::Object {
+            named: together,
+            rest: OTHER,
+        };
+        self.put(place, object)
     }
 
     fn put(&mut self, place: usize, shape: Shape) -> usize {
@@ -178,29 +242,15 @@ impl<'s> Builder<'s> {
     }
 }
 
-/// What several alternatives are together: the only one that says something, if there is one.
-fn all(alternatives: &mut dyn Iterator<Item = usize>) -> usize {
-    let mut found = NOTHING;
-    for one in alternatives {
-        match (found, one) {
-            (_, NOTHING) => {}
-            (NOTHING, one) => found = one,
-            (found, one) if found == one => {}
-            _ => return OTHER,
-        }
-    }
-    found
-}
-
 /// Takes the quotes from numbers where numbers are wanted, while the JSON text still arrives. Text that is no JSON passes.
 pub(in crate::phi) struct Unquoter {
-    places: NumberPlaces,
+    places: Arc<NumberPlaces>,
     reader: JsonReader,
     /// Whether some text came that JSON does not begin with.
     is_prose: bool,
     open: Vec<Level>,
-    /// The last string, as far as it may be a key.
-    word: String,
+    /// The last string, as far as it may be a key; nothing of one that is too long, or has half a character.
+    word: Option<String>,
     /// A string that may become a number, with its first quote.
     held: Option<String>,
     in_string: bool,
@@ -221,13 +271,13 @@ const MAX_DIGITS: usize = 15;
 const MAX_KEY_BYTES: usize = 256;
 
 impl Unquoter {
-    pub(in crate::phi) fn new(places: NumberPlaces) -> Self {
+    pub(in crate::phi) fn new(places: Arc<NumberPlaces>) -> Self {
         Self {
             places,
             reader: JsonReader::default(),
             is_prose: false,
             open: Vec::new(),
-            word: String::new(),
+            word: None,
             held: None,
             in_string: false,
         }
@@ -257,18 +307,19 @@ impl Unquoter {
         out
     }
 
-    /// The end of the text, or of what comes in one piece; gives what was held back.
+    /// The end of the text; gives what was held back. Another text may follow.
     pub(in crate::phi) fn finish(&mut self) -> String {
         let mut out = String::new();
         self.let_go(&mut out);
         out.push_str(&self.reader.finish());
+        *self = Self::new(Arc::clone(&self.places));
         out
     }
 
     fn quote(&mut self, out: &mut String) {
         self.in_string = !self.in_string;
         if self.in_string {
-            self.word.clear();
+            self.word = Some(String::new());
             if self.open.last().and_then(|level| level.value) == Some(NUMBER) {
                 self.held = Some(String::from('"'));
             } else {
@@ -327,7 +378,8 @@ impl Unquoter {
             ':' | ',' => {
                 if let Some(level) = self.open.last_mut().filter(|level| !level.is_list) {
                     let is_value = letter == ':';
-                    level.value = is_value.then(|| self.places.under(level.shape, &self.word));
+                    level.value =
+                        is_value.then(|| self.places.under(level.shape, self.word.as_deref()));
                 }
             }
             _ if self.open.is_empty() && !letter.is_ascii_whitespace() => self.is_prose = true,
@@ -336,8 +388,11 @@ impl Unquoter {
     }
 
     fn note(&mut self, letter: char) {
-        if self.word.len() < MAX_KEY_BYTES {
-            self.word.push(letter);
+        match &mut self.word {
+            Some(word) if word.len() < MAX_KEY_BYTES && letter != char::REPLACEMENT_CHARACTER => {
+                word.push(letter);
+            }
+            word => *word = None,
         }
     }
 
@@ -367,7 +422,7 @@ mod tests {
         let Some(places) = NumberPlaces::of(schema) else {
             return text.to_owned();
         };
-        let mut unquoter = Unquoter::new(places);
+        let mut unquoter = Unquoter::new(Arc::new(places));
         let all: Vec<char> = text.chars().collect();
         let mut out = String::new();
         for piece in all.chunks(letters) {
@@ -415,6 +470,23 @@ mod tests {
         promised::loosen_numbers(&mut promised);
         assert_ne!(promised, schema);
         assert_eq!(unquoted_by(&promised, text, 7), expected);
+        // Alternatives, and what refers to what is not read to its end.
+        let visit = json!({"properties": {"kind": {"const": "visit"}, "mrn": {"type": "integer"}, "n": {"type": "integer"}}});
+        let bill = json!({"properties": {"kind": {"const": "bill"}, "sum": {"type": "number"}, "n": {"type": "string"}}});
+        let either = json!({"anyOf": [visit, bill]});
+        let text = r#"{"kind":"1","mrn":"1","sum":"1","n":"1"}"#;
+        let expected = r#"{"kind":"1","mrn":1,"sum":1,"n":"1"}"#;
+        assert_eq!(unquoted_by(&either, text, 5), expected);
+        let chain = json!({
+            "$ref": "#/$defs/N",
+            "$defs": {"N": {"anyOf": [
+                {"type": "object", "properties": {"mrn": {"type": "integer"}, "next": {"$ref": "#/$defs/N"}}},
+                {"type": "null"}
+            ]}}
+        });
+        let text = r#"{"mrn":"1","next":{"mrn":"1","next":{"mrn":"1"}}}"#;
+        let expected = r#"{"mrn":1,"next":{"mrn":1,"next":{"mrn":1}}}"#;
+        assert_eq!(unquoted_by(&chain, text, 5), expected);
         let list = json!({"type": "array", "items": {"properties": {"a": {"type": "number"}}}});
         assert_eq!(unquoted_by(&list, r#"[{"a":"1"}]"#, 3), r#"[{"a":1}]"#);
         for schema in [
@@ -488,6 +560,7 @@ mod tests {
             r#"The mrn: {"mrn": "5"}"#,
             r#"{"mrn": "44"#,
             r#"{"mrn": "44\"#,
+            r#"{"mrn\ud83d\ude00": "5"}"#,
             "",
             "}]\"5\"",
         ] {
