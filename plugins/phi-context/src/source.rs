@@ -356,7 +356,7 @@ fn is_short_code(word: &str) -> bool {
             && word.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
-/// Whether all of a string is one everyday word in small letters that is nobody's name: `"middle"`.
+/// Whether all of a string is one everyday word in small letters that is nobody's name and no town's: `"middle"`.
 fn is_one_word(head: &str, tail: &str, tokens: &[Token]) -> bool {
     let [token] = tokens else {
         return false;
@@ -364,6 +364,7 @@ fn is_one_word(head: &str, tail: &str, tokens: &[Token]) -> bool {
     token.shape == shape::SMALL
         && token.is_of_the_language()
         && !token.is_listed_name()
+        && !token.is_listed_town()
         && head.ends_with(['"', '\'', '`'])
         && tail.starts_with(['"', '\'', '`'])
 }

@@ -192,6 +192,11 @@ impl Token {
         self.class & (GIVEN | SURNAME) != 0
     }
 
+    /// Whether a list of towns has it.
+    pub const fn is_listed_town(&self) -> bool {
+        self.class & CITY != 0
+    }
+
     /// What is looked at most: the writing, and the lists in a few words.
     pub const fn look(&self) -> u64 {
         /// Behind all that the lists say.
