@@ -60,7 +60,7 @@ const PROGRAMS: &[u64] = words!(
     uint16 uint32 uint64 float16 float32 float64 complex64 complex128 uint8array int32array float32array oauth2 http2 \
     http3 log4j i18n l10n a11y k8s python2 python3 sqlite3 libc6 ed25519 x25519 curve25519 secp256k1 p256 p384 p521 \
     blake2b blake3 chacha20 poly1305 aes128 aes256 crc32 adler32 h264 h265 rfc3339 rfc3986 rfc7231 iso8601 es2015 \
-    es2017 es2020 es2022 boto3 urllib3 html5 css3 web3 log2 log10 atan2 exp2 dtype64 utf16le"
+    es2017 es2020 es2022 boto3 urllib3 html5 css3 web3 log2 log10 atan2 exp2 utf16le"
 );
 
 /// Characters of the shortest code.

@@ -113,14 +113,15 @@ impl PlaceholderMap {
         original: &str,
         speaker: Speaker,
     ) -> u32 {
+        let normal = kind.normal(reads);
         // What tools got may be taken for another kind when the history brings it back, or with what is beside it.
-        let speaker = if speaker == Speaker::Calls && self.has_of_program(original) {
+        let is_of_calls = speaker == Speaker::Calls && !self.has(kind, &normal);
+        let speaker = if is_of_calls && self.may_be_of_program(original) {
             Speaker::Program
         } else {
             speaker
         };
         let ledger = self.kinds.entry(kind.clone()).or_default();
-        let normal = kind.normal(reads);
         if let Some(number) = ledger.numbers.get(&normal) {
             if let Some(Entry::Value {
                 original: first_written,
@@ -157,20 +158,28 @@ impl PlaceholderMap {
         number
     }
 
-    /// Whether a text holds what only the caller's program has said.
-    fn has_of_program(&self, text: &str) -> bool {
-        let mut entries = self
+    fn has(&self, kind: &Kind, normal: &str) -> bool {
+        let ledger = self.kinds.get(kind);
+        ledger.is_some_and(|ledger| ledger.numbers.contains_key(normal))
+    }
+
+    /// Whether a text holds what only the caller's program has said; where that is too much to look for, it may.
+    fn may_be_of_program(&self, text: &str) -> bool {
+        const MOST: usize = 256;
+        let entries = self
             .kinds
             .values()
             .flat_map(|ledger| ledger.entries.values());
-        entries.any(|entry| match entry {
+        let mut said = entries.filter_map(|entry| match entry {
             Entry::Value {
                 original,
                 speaker: Speaker::Program,
                 ..
-            } => text.contains(original.as_str()),
-            _ => false,
-        })
+            } => Some(original.as_str()),
+            _ => None,
+        });
+        let is_in_text = said.by_ref().take(MOST).any(|value| text.contains(value));
+        is_in_text || said.next().is_some()
     }
 
     /// Keeps a number that foreign text uses from ever standing for a value.
