@@ -158,6 +158,27 @@ pub fn without_words(mut tokens: &[Token]) -> &[Token] {
     tokens
 }
 
+/// The word before an address is no part of it: `mail jo@example.com`.
+pub fn without_label<'a>(text: &str, tokens: &'a [Token]) -> &'a [Token] {
+    let [label, rest @ ..] = tokens else {
+        return tokens;
+    };
+    let (Some(first), Some(last)) = (rest.first(), rest.last()) else {
+        return tokens;
+    };
+    let is_label = label.shape == shape::SMALL && label.is_of_the_language();
+    let between = text.get(label.end..first.start).unwrap_or_default();
+    let is_apart = between.trim_start_matches(':').trim().is_empty();
+    let rest_is_address = text
+        .get(first.start..last.end)
+        .is_some_and(|value| value.contains('@') && !value.contains(char::is_whitespace));
+    if is_label && is_apart && rest_is_address {
+        rest
+    } else {
+        tokens
+    }
+}
+
 /// Whether the tokens from `first` to `end` are part of a name that a program made up: `anvil-saddle-winch-lever-rung`,
 /// words with hyphens between them, most of them of every day, and none of them anybody's name or one that tells of
 /// somebody. A code that is spelled so is none.
@@ -227,6 +248,21 @@ pub fn is_digest(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_before_an_address_is_none_of_it() {
+        let without_label = |text: &'static str| {
+            let mut tokens = Vec::new();
+            crate::token::read(text, 0, text.len(), &mut tokens);
+            let tokens = without_label(text, &tokens);
+            tokens.first().map_or("", |first| &text[first.start..])
+        };
+        assert_eq!(without_label("mail jo@a.org"), "jo@a.org");
+        assert_eq!(without_label("mail: jo@a.org"), "jo@a.org");
+        for whole in ["mail-jo@a.org", "mail jo @ a.org", "Mail jo@a.org", "mail jo"] {
+            assert_eq!(without_label(whole), whole);
+        }
+    }
 
     #[test]
     fn a_name_that_a_program_made_up_is_of_everyday_words() {

@@ -232,7 +232,8 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
         tokens.get(value.core.clone())?,
     );
     if SORTS.get(value.sort) == Some(&Sort::Code) {
-        (whole, of) = (code::without_words(whole), code::without_words(of));
+        let value = |tokens| code::without_words(code::without_label(text, tokens));
+        (whole, of) = (value(whole), value(of));
     }
     // What stands beside a value and has not become a part of it has no core, and is none.
     let (start, end) = (of.first()?.start, of.last()?.end);

@@ -57,6 +57,14 @@ pub(crate) async fn run(
             .with_context(|| format!("phi.toml has no profile {name}"))?,
     };
     let host = wiring::plugin_host(configuration).await?;
+    // Beside the findings, which programs read: why a detector that the policy names is not there.
+    let mut aside = std::io::stderr().lock();
+    for plugin in host.status() {
+        if let Some(error) = plugin.last_error {
+            writeln!(aside, "{}: {error}", plugin.id)?;
+        }
+    }
+    drop(aside);
     let input = std::io::stdin().lock();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if jsonl {

@@ -325,6 +325,23 @@ fn phi_is_found_from_the_command_line() {
     );
 }
 
+/// Whoever scans is told what keeps a detector away, beside the findings that others read.
+#[test]
+fn a_scan_says_why_a_detector_is_not_there() {
+    let folder = svc_tests::policies::plugins();
+    std::fs::write(folder.path().join("phi-names/plugin.wasm"), b"torn").unwrap();
+    let gateway = Setup::new("http://127.0.0.1:9")
+        .plugins(folder.path())
+        .prepare();
+    let output = fed(&gateway, &["phi", "scan"], "Größe ß: 536-22-8714.");
+    let told = program::text(&output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty());
+    assert!(
+        told.contains("\nphi-names: ") || told.starts_with("phi-names: "),
+        "{told}"
+    );
+}
+
 /// The command line switches what the API switches.
 #[test]
 fn bootstrap_switches_on_what_the_catalogue_marks() {
