@@ -259,7 +259,12 @@ mod tests {
         };
         assert_eq!(without_label("mail jo@a.org"), "jo@a.org");
         assert_eq!(without_label("mail: jo@a.org"), "jo@a.org");
-        for whole in ["mail-jo@a.org", "mail jo @ a.org", "Mail jo@a.org", "mail jo"] {
+        for whole in [
+            "mail-jo@a.org",
+            "mail jo @ a.org",
+            "Mail jo@a.org",
+            "mail jo",
+        ] {
             assert_eq!(without_label(whole), whole);
         }
     }
