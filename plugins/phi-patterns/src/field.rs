@@ -1,5 +1,7 @@
 //! Identifiers that a format labels by their place: JSON keys, columns, HL7 v2 and X12 positions.
 
+use std::collections::BTreeSet;
+
 use phi_text::fields;
 
 use crate::kind::labelled::{self, Strength};
@@ -9,11 +11,25 @@ use crate::trigger::{FIELDS, Form, TRIGGERS, Trigger};
 
 /// Appends the findings in the fields of `text`.
 pub fn find(text: &[u8], findings: &mut Vec<Finding>) {
+    let from = findings.len();
+    let mut of_any_kind = Vec::new();
     fields::each(text, &mut |label, start, end| {
         if let Some(found) = find_value(text, label, start, end) {
-            findings.push(found);
+            if label == fields::IDENTIFIER {
+                of_any_kind.push(found);
+            } else {
+                findings.push(found);
+            }
         }
     });
+    if of_any_kind.is_empty() {
+        return;
+    }
+    // Where something says what kind it is, it is that.
+    let told = findings.get(from..).unwrap_or_default();
+    let told: BTreeSet<_> = told.iter().map(|found| found.start).collect();
+    of_any_kind.retain(|found| !told.contains(&found.start));
+    findings.append(&mut of_any_kind);
 }
 
 /// What the value at `start..end` is under its label.

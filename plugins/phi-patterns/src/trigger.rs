@@ -451,6 +451,6 @@ pub static FIELDS: Labels<(usize, Form), 512> = Labels::new(&[
     ("home phone", (PHONE, Dial)), ("work phone", (PHONE, Dial)), ("contact phone", (PHONE, Dial)), ("pager", (PHONE, Dial)),
     ("contact number", (PHONE, Dial)), ("telecom", (PHONE, Dial)), ("caller", (PHONE, Dial)), ("cb", (PHONE, Dial)), ("callback", (PHONE, Dial)), ("cb number", (PHONE, Dial)), ("patient phone", (PHONE, Dial)),
     ("emergency contact phone", (PHONE, Dial)), ("sms", (PHONE, Dial)), ("fax", (FAX, Dial)), ("fax number", (FAX, Dial)),
-    ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)),
+    ("identifier value", (OTHER_ID, Mixed)), ("uid", (OTHER_ID, Mixed)), ("actor", (OTHER_ID, Handle)), ("usr", (OTHER_ID, Handle)),
     ("patient", (MRN, Mixed)), ("subject", (OTHER_ID, Mixed)), ("record", (MRN, Mixed)), ("empi id", (MRN, Mixed)),
 ]);

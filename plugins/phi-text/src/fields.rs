@@ -5,6 +5,7 @@ mod aligned;
 mod banner;
 mod condition;
 mod dicom;
+mod fhir;
 mod header;
 mod hl7;
 mod json;
@@ -26,6 +27,9 @@ pub type Visit<'v> = dyn FnMut(&[u8], usize, usize) + 'v;
 
 /// The label of what a patient's resource is called by (FHIR).
 pub const PATIENT_ID: &[u8] = b"patient id";
+
+/// The label of an identifier whose system says its kind, or nothing does (FHIR).
+pub const IDENTIFIER: &[u8] = b"identifier value";
 
 /// Bytes of the longest label.
 pub const MAX_LABEL_BYTES: usize = 64;

@@ -1,7 +1,7 @@
 //! JSON and what looks like it (also with single quotes, with quotes escaped inside of another string, and with `=>` for
 //! a colon): `"key": "value"`, numbers, and the strings of an array under its key.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, is_label, keyed};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, PATIENT_ID, Visit, dicom, fhir, is_label, keyed};
 use crate::chunk;
 use crate::text::{byte, byte_before, is_word};
 
@@ -173,10 +173,7 @@ fn hinted<'t>(
             let value = text.get(start..end).unwrap_or_default();
             if let Some(slash) = value.iter().rposition(|byte| *byte == b'/') {
                 let kind = last_step(value.get(..slash).unwrap_or_default());
-                visit(kind, start + slash + 1, end);
-                if kind == b"Patient" {
-                    visit(PATIENT_ID, start + slash + 1, end);
-                }
+                fhir::refers(kind, start + slash + 1, end, visit);
             }
         }
         _ => {}
@@ -270,7 +267,7 @@ const PERSONS: [&[u8]; 17] = [
 ];
 
 /// The last step of a URL or a URN, which is what it is about: `…/sid/us-ssn`.
-fn last_step(system: &[u8]) -> &[u8] {
+pub(super) fn last_step(system: &[u8]) -> &[u8] {
     system
         .rsplit(|byte| matches!(byte, b'/' | b':'))
         .next()

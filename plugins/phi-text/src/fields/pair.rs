@@ -1,7 +1,7 @@
 //! `key=value`, `key='a value'`, `<key>value</key>`, and pages, where the label stands in an element of its own:
 //! `<th>Key</th><td>value</td>`, `<b>Key:</b> value`. Logs, addresses of the web, SQL conditions, XML, HTML.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, is_label, trimmed};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, fhir, is_label, trimmed};
 use crate::chunk;
 use crate::text::{byte, byte_before};
 
@@ -66,7 +66,10 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         if let Some(name) = head.and_then(|head| head.rsplit(|byte| *byte == b'<').next())
             && is_label(name.trim_ascii_end())
         {
-            visit(name.trim_ascii_end(), start, start + len);
+            let open = (key_end - key_len).saturating_sub(name.len() + 1);
+            let name = name.trim_ascii_end();
+            visit(name, start, start + len);
+            fhir::value(text, name, (open, start, start + len), visit);
         }
     }
 }

@@ -250,6 +250,24 @@ fn what_stands_near_a_value_in_standard_formats() {
         r#"{"code":{"system":"http://x.org/a"},"contact":[{"telecom":[{"value":"12"}]}]}"#,
         &["telecom=12"],
     );
+    sees(
+        "<Patient xmlns=\"http://hl7.org/fhir\">\n<id value=\"11\"/><identifier><type><coding><code value=\"MR\"/>\
+         </coding></type><system value=\"urn:oid:1.2\"/> <value value=\"12\"/></identifier><telecom><use \
+         value=\"home\"/><value value=\"13\"/></telecom><reference value=\"http://a.org/Patient/14\"/>",
+        &[
+            "patient id=11",
+            "MR=12",
+            "identifier value=12",
+            "telecom=13",
+            "Patient=14",
+        ],
+    );
+    let fax = "<telecom><system value=\"fax\"/><value value=\"12\"/></telecom><other><value value=\"13\"/>";
+    let found = fields(fax);
+    assert!(found.contains(&"fax=12".to_owned()), "{found:?}");
+    for no in ["telecom=12", "telecom=13", "fax=13", "identifier value=13"] {
+        assert!(!found.contains(&no.to_owned()), "{found:?}");
+    }
     let found = fields(r#"{"telecom":[{"system":"fax","value":"12"}],"value":"14"}"#);
     assert!(found.contains(&"fax=12".to_owned()), "{found:?}");
     assert!(

@@ -119,6 +119,14 @@ fn fields_of_standard_messages() {
             &["SSN:111-00-2330"],
         ),
         (
+            "<identifier><type><code value=\"MR\"/></type><value value=\"5590231\"/></identifier>",
+            &["MRN:5590231"],
+        ),
+        (
+            "{\"identifier\":[{\"system\":\"urn:x:a.smart.org\",\"value\":\"1032702\"}]}",
+            &["OTHER_ID:1032702"],
+        ),
+        (
             "{\"telecom\":[{\"use\":\"home\",\"value\":\"7145550188\"}]}",
             &["PHONE:7145550188"],
         ),
