@@ -86,6 +86,27 @@ pub fn may_be(text: &str, before: Option<&Token>, tokens: &[Token]) -> bool {
     }
 }
 
+/// Where a day ends that has its time behind: `2024-03-05` of `2024-03-05T14:22` (ISO 8601).
+pub fn without_hour(text: &str, end: usize) -> usize {
+    const HOUR: usize = "T14".len();
+    let Some(day_end) = end.checked_sub(HOUR) else {
+        return end;
+    };
+    let (day, hour) = (text.get(..day_end), text.get(day_end..end));
+    let is_hour = hour
+        .and_then(|hour| hour.strip_prefix('T'))
+        .is_some_and(|hour| hour.bytes().all(|byte| byte.is_ascii_digit()));
+    let ends_in_digit = day.is_some_and(|day| day.ends_with(|sign: char| sign.is_ascii_digit()));
+    let has_minutes = text
+        .get(end..)
+        .is_some_and(|behind| behind.starts_with(':'));
+    if is_hour && ends_in_digit && has_minutes {
+        day_end
+    } else {
+        end
+    }
+}
+
 /// `{"january": 12}`, `["March", "May"]`: a month or a day that is all of a key or a value, where nothing near says
 /// whose.
 fn is_alone_in_json(text: &str, tokens: &[Token]) -> bool {
@@ -131,6 +152,17 @@ fn is_weekday_alone(tokens: &[Token]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_ends_before_its_time() {
+        let text = "2024-03-05T14:22 2024-03-05T14 14T14:22";
+        let end = |of: &str| text.find(of).map(|at| at + of.len());
+        let day = end("2024-03-05");
+        assert_eq!(end("2024-03-05T14").map(|end| without_hour(text, end)), day);
+        let whole = end(" 2024-03-05T14");
+        assert_eq!(whole.map(|end| without_hour(text, end)), whole);
+        assert_eq!(without_hour("T14:", 2), 2);
+    }
 
     fn tokens(text: &str) -> Vec<Token> {
         let mut tokens = Vec::new();

@@ -281,7 +281,10 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
     let surer =
         ((value.likely - LIKELY) / (1.0 - LIKELY) * f32::from(MOST_SCORE - LEAST_SCORE)) as u16;
     let score = LEAST_SCORE + surer;
-    let (start, end) = (whole.first()?.start, whole.last()?.end);
+    let (start, mut end) = (whole.first()?.start, whole.last()?.end);
+    if SORTS.get(value.sort) == Some(&Sort::Date) {
+        end = date::without_hour(text, end);
+    }
     Some(Finding::new(kind, start, end, score).contextual())
 }
 
