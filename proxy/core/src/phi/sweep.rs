@@ -47,11 +47,72 @@ pub fn sweep(
     map: &PlaceholderMap,
     allowed: &Allowed,
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    let found = findings
-        .iter()
-        .map(|finding| (&finding.kind, scan.value(finding)));
-    let known = Known::of(map.values().chain(found))?;
-    swept(scan, findings, map, &[&known], allowed)
+    let (guessed, told) = guesses(scan, &findings);
+    let known = Known::of(map.values().chain(told))?;
+    let mut claims = Vec::new();
+    let guessed = Known::of(guessed.into_iter())?;
+    guessed.find_words(scan, Tools::AreLeft, &mut claims)?;
+    guessed.find_digits(scan, &mut claims);
+    drop_doubted(scan, &findings, &mut claims);
+    swept(scan, findings, map, (&[&known], claims), allowed)
+}
+
+/// Scores below are guesses, by the words around a value alone.
+const TOLD: u16 = 700;
+/// Mentions of a guess from which on it is doubted, where only this share of them, one in so many, was found.
+const MANY: usize = 6;
+const FOUND_IN: usize = 5;
+/// Digits of a value that is no word.
+const MANY_DIGITS: usize = 4;
+
+type Value<'f> = (&'f Kind, &'f str);
+
+/// The values that are guesses wherever they were found, and the others.
+fn guesses<'f>(scan: &'f TextScan, findings: &'f [Finding]) -> (Vec<Value<'f>>, Vec<Value<'f>>) {
+    let values = || {
+        findings
+            .iter()
+            .map(|finding| (finding, (&finding.kind, scan.value(finding))))
+    };
+    let told: HashSet<Value<'_>> = values()
+        .filter(|(finding, _)| finding.score >= TOLD)
+        .map(|(_, value)| value)
+        .collect();
+    let is_guess = |(kind, value): &Value<'_>| {
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        digits < MANY_DIGITS && !told.contains(&(*kind, *value))
+    };
+    values().map(|(_, value)| value).partition(is_guess)
+}
+
+/// A guess at one place is no reason to replace a word at twenty others that the same detector read and passed over:
+/// `excludes` in a list of codes. What was found stays found.
+fn drop_doubted(scan: &TextScan, findings: &[Finding], claims: &mut Vec<Claim>) {
+    if claims.len() < MANY {
+        return;
+    }
+    let (text, _) = scan.reading();
+    let value = |claim: &Claim| {
+        let value = claim.reads.clone().and_then(|reads| text.get(reads));
+        (claim.kind.clone(), value.unwrap_or_default().to_lowercase())
+    };
+    let is_found = |claim: &Claim| {
+        let next = findings.partition_point(|finding| finding.end <= claim.start);
+        findings
+            .get(next)
+            .is_some_and(|finding| finding.start < claim.end)
+    };
+    let mut counts: HashMap<(Kind, String), (usize, usize)> = HashMap::new();
+    for claim in claims.iter() {
+        let (mentions, found) = counts.entry(value(claim)).or_default();
+        *mentions += 1;
+        *found += usize::from(is_found(claim));
+    }
+    claims.retain(|claim| {
+        counts
+            .get(&value(claim))
+            .is_none_or(|(mentions, found)| *mentions < MANY || found * FOUND_IN >= *mentions)
+    });
 }
 
 /// As [`sweep`], for values that were collected before.
@@ -64,7 +125,13 @@ pub(super) fn sweep_known(
     map: &PlaceholderMap,
     known: &[&Known],
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    swept(scan, findings, map, known, &Allowed::default())
+    swept(
+        scan,
+        findings,
+        map,
+        (known, Vec::new()),
+        &Allowed::default(),
+    )
 }
 
 /// Which of these values a request mentions outside of its system prompt: kinds, and values as [`said_form`] has them.
@@ -117,10 +184,9 @@ fn swept(
     scan: &TextScan,
     findings: Vec<Finding>,
     map: &PlaceholderMap,
-    known: &[&Known],
+    (known, mut claims): (&[&Known], Vec<Claim>),
     allowed: &Allowed,
 ) -> Result<Vec<Finding>, TooManyMentions> {
-    let mut claims = Vec::new();
     for known in known {
         known.find_words(scan, Tools::AreLeft, &mut claims)?;
         known.find_digits(scan, &mut claims);

@@ -373,6 +373,41 @@ fn too_many_mentions_are_refused() {
     assert!(sweep(&scan, Vec::new(), &map, &Allowed::default()).is_err());
 }
 
+/// What a detector read at many places and found at one is left at the others, unless it was sure there.
+#[test]
+fn a_guess_that_is_passed_over_elsewhere_stays_where_it_was_found() {
+    let mentioned = |word: &str, mentions: usize, found: usize, score: u16| {
+        let text = vec![word; mentions].join(" and ");
+        let mut request = chat(vec![user(&text)]);
+        let scan = TextScan::of(&mut request);
+        let starts = text.match_indices(word).map(|(start, _)| start);
+        let claims: Vec<Candidate<'_>> = starts
+            .take(found)
+            .map(|start| Candidate {
+                start,
+                end: start + word.len(),
+                kind: "NAME",
+                score,
+                verified: false,
+                partial: false,
+                detector: 0,
+            })
+            .collect();
+        let merged = merge(&scan, &claims, |_, _| true);
+        let map = PlaceholderMap::default();
+        sweep(&scan, merged, &map, &Allowed::default())
+            .unwrap()
+            .len()
+    };
+    assert_eq!(mentioned("Excludes", 12, 1, 600), 1);
+    assert_eq!(mentioned("Excludes", 12, 2, 600), 2);
+    assert_eq!(mentioned("Excludes", 12, 3, 600), 12);
+    assert_eq!(mentioned("Excludes", 5, 1, 600), 5);
+    assert_eq!(mentioned("Excludes", 12, 1, 700), 12);
+    // Digits are no word of every day.
+    assert_eq!(mentioned("PX44712", 12, 1, 600), 12);
+}
+
 #[test]
 fn a_map_survives_storage() {
     let mut map = PlaceholderMap::default();
