@@ -14,16 +14,39 @@ pub fn from_answer(
     error: Option<&ErrorBody<'_>>,
     retry_after_ms: Option<u64>,
 ) -> DriverError {
-    let kind = match error {
-        Some(error)
-            if by_status(status) == ErrorKind::InvalidRequest && says_too_long(&error.message) =>
-        {
-            ErrorKind::ContextTooLong
-        }
-        _ => by_status(status),
+    let kind = by_status(status);
+    let message = match error {
+        Some(error) if kind == ErrorKind::InvalidRequest => &*error.message,
+        _ => "",
     };
     let word = error.and_then(|error| word(&error.kind));
+    if says_foreign_thinking(message) {
+        return DriverError {
+            param: Some(SIGNATURE.to_owned()),
+            ..refused(
+                status,
+                ErrorKind::UnsupportedParameter,
+                word,
+                retry_after_ms,
+            )
+        };
+    }
+    let kind = match says_too_long(message) {
+        true => ErrorKind::ContextTooLong,
+        false => kind,
+    };
     refused(status, kind, word, retry_after_ms)
+}
+
+/// What the host calls the signature of a thinking block.
+const SIGNATURE: &str = "signature";
+
+/// Whether thinking was sent that this account's models did not write, or that somebody changed.
+fn says_foreign_thinking(message: &str) -> bool {
+    message
+        .replace('`', "")
+        .to_ascii_lowercase()
+        .contains("signature in thinking block")
 }
 
 /// An `error` event in a stream that began well.
@@ -77,6 +100,16 @@ mod tests {
             error.upstream_code.as_deref(),
             Some("invalid_request_error")
         );
+        let foreign = body(
+            "invalid_request_error",
+            "messages.1.content.0: Invalid `signature` in `thinking` block",
+        );
+        let error = from_answer(400, Some(&foreign), None);
+        assert_eq!(
+            (error.kind, error.param.as_deref()),
+            (ErrorKind::UnsupportedParameter, Some("signature"))
+        );
+        assert_eq!(from_answer(529, Some(&foreign), None).param, None);
         let odd = body("John Doe is rejected", "");
         assert_eq!(
             from_answer(400, Some(&odd), None).upstream_code.as_deref(),

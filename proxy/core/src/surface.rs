@@ -191,7 +191,7 @@ fn give_context(fault: &Fault, error: &mut Value) {
 fn messages_error(fault: &Fault, request_id: &str) -> Value {
     let mut error = json!({
         "type": compat_type(Surface::Messages.status(fault.code)),
-        "message": fault.message,
+        "message": with_problems(fault),
         "code": fault.code.word(),
         "param": fault.param,
         "details": fault.details_value(),
@@ -213,8 +213,9 @@ fn chat_completions_error(fault: &Fault) -> Value {
     }})
 }
 
-/// This shape has no place for details, so its message says each problem. Written here alone: paths hold names that
-/// the caller chose, and a fault's own message may be logged.
+/// Clients of both shapes show a person the message alone, and of these one has no place for details: it says each
+/// problem and where it is. Written here alone: paths hold names that the caller chose, and a fault's own message may be
+/// logged.
 fn with_problems(fault: &Fault) -> Cow<'_, str> {
     match (fault.code, &fault.param) {
         (Code::ValidationFailed, _) if !fault.details.is_empty() => {
@@ -227,7 +228,7 @@ fn with_problems(fault: &Fault) -> Cow<'_, str> {
             }
             Cow::Owned(message)
         }
-        (Code::UnsupportedParameter, Some(param)) => {
+        (Code::UnsupportedParameter | Code::PhiInToolSchema, Some(param)) => {
             Cow::Owned(format!("{} ({param})", fault.message))
         }
         _ => Cow::Borrowed(&fault.message),

@@ -23,6 +23,7 @@ on_sqlite! {
     another_agents_words_may_be_the_last,
     a_turn_of_nothing_asks_nothing,
     a_prompt_that_is_too_long_is_called_so,
+    thinking_of_another_account_is_called_so,
     a_system_prompt_may_ask_by_itself,
     what_a_provider_does_not_take_has_the_callers_name,
     one_call_id_may_stand_in_two_turns,
@@ -362,6 +363,29 @@ async fn a_prompt_that_is_too_long_is_called_so(world: &World) {
         }
     }
     assert!(world.fake.seen(&mine).await.is_empty());
+}
+
+/// Coding agents take the thinking out of their history where they read these words, and ask again.
+async fn thinking_of_another_account_is_called_so(world: &World) {
+    let organization = world.organization();
+    let (mark, model) = (mark(), MODELS[0].1);
+    let said = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    let refusal = json!({"contains": mark, "status": 400, "error_message": said});
+    world.fake.expect(refusal).await;
+    let surface = Surface::Messages;
+    let mut body = surface.question(model, &mark, Form::Whole);
+    let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "EqQB"});
+    body["messages"] = json!([
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [thinking, {"type": "text", "text": "t"}]},
+        {"role": "user", "content": mark},
+    ]);
+    let answer = ask(world, &organization.key, surface, &body).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let error = &answer.json()["error"];
+    assert_eq!(error["code"], "UNSUPPORTED_PARAMETER");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("signature in thinking block"), "{message}");
 }
 
 async fn a_system_prompt_may_ask_by_itself(world: &World) {

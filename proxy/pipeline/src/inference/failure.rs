@@ -116,10 +116,14 @@ fn reported(fault: &DriverFault, cause: &str) -> Fault {
     };
     match fault.kind {
         DriverFaultKind::UnsupportedParameter => {
-            let unsupported = Fault::new(
-                Code::UnsupportedParameter,
-                "The model's provider does not take this parameter.",
-            );
+            // Client libraries take old thinking out of the history where they read these words.
+            let message = match fault.param.as_deref() {
+                Some("signature") => {
+                    "The model provider refused the request: invalid signature in thinking block."
+                }
+                _ => "The model's provider does not take this parameter.",
+            };
+            let unsupported = Fault::new(Code::UnsupportedParameter, message);
             let unsupported = unsupported.because(cause);
             match &fault.param {
                 Some(param) => unsupported.at(param),

@@ -179,6 +179,7 @@ fn prompt(
             blocks::decode_tool_choice(value, Path::Name("tool_choice"), &tools, problems)
         });
     blocks::place_tool_choice(tool_choice.as_ref(), &mut places);
+    context_management(fields, problems);
     // Which no more than says how it is everywhere.
     fields.only("speed", |value| *value == json!("standard"), problems);
     let mut ext = Map::new();
@@ -405,6 +406,26 @@ fn thinking(
         ext.insert("must-thinking".to_owned(), value);
     }
     budget
+}
+
+/// `context_management`: nothing is taken out of a history here, so that an edit which keeps all thinking is done. Coding
+/// agents ask for it with every request. What takes something out is foreign.
+fn context_management(fields: &mut Fields<'_>, problems: &mut Problems) {
+    let path = Path::Name("context_management");
+    let Some(value) = fields.take("context_management") else {
+        return;
+    };
+    let Some(mut management) = Fields::of(value, path, problems) else {
+        return;
+    };
+    let edits = management.array("edits", problems).unwrap_or_default();
+    let all = json!({"type": "clear_thinking_20251015", "keep": "all"});
+    for (at, edit) in edits.iter().enumerate() {
+        if *edit != all {
+            problems.add_foreign(path.field("edits").item(at), "cannot be honored here");
+        }
+    }
+    management.end(problems);
 }
 
 /// Words of `output_config.effort`.

@@ -75,13 +75,7 @@ fn what_is_required_is_missed_together() {
 
 #[test]
 fn foreign_fields_are_refused_by_name_at_any_depth() {
-    for name in [
-        "store",
-        "container",
-        "mcp_servers",
-        "context_management",
-        "seed",
-    ] {
+    for name in ["store", "container", "mcp_servers", "seed"] {
         assert_eq!(refused(json!({name: true})), foreign_at(name));
     }
     let nested = json!({"messages": [{"role": "user", "content": "hi", "name": "bob"}]});
@@ -92,6 +86,33 @@ fn foreign_fields_are_refused_by_name_at_any_depth() {
     assert_eq!(
         refused(json!({"max_tokens": "many", "store": true})),
         foreign_at("store")
+    );
+}
+
+#[test]
+fn an_edit_of_the_history_that_changes_nothing_passes() {
+    let managed = |edits: Value| json!({"context_management": {"edits": edits}});
+    let all = json!({"type": "clear_thinking_20251015", "keep": "all"});
+    assert!(read(managed(json!([]))).ext.is_empty());
+    assert!(read(managed(json!([all]))).ext.is_empty());
+    assert!(read(json!({"context_management": {}})).ext.is_empty());
+    for other in [
+        json!({"type": "clear_thinking_20251015"}),
+        json!({"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}}),
+        json!({"type": "clear_tool_uses_20250919"}),
+    ] {
+        assert_eq!(
+            refused(managed(json!([all, other]))),
+            foreign_at("context_management.edits[1]")
+        );
+    }
+    assert_eq!(
+        refused(json!({"context_management": {"compact": true}})),
+        foreign_at("context_management.compact")
+    );
+    assert_eq!(
+        refused(json!({"context_management": true})),
+        invalid_at("context_management")
     );
 }
 
