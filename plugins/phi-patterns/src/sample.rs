@@ -54,6 +54,8 @@ impl<'t> Definition<'t> {
         match finding.kind {
             EMAIL => is_of_sample_domain || is_role(&lower, is_shown(text, finding)),
             URL if is_of_sample_domain || is_page(value) => true,
+            URL if !self.speaks_of_a_person && !is_of_a_practice(&lower) => true,
+            kind if kind != EMAIL && is_uuid(value) && !self.speaks_of_a_person => true,
             // The value of a schema by itself: a limit, or what is taken where none is given.
             AGE_OVER_89 if value == text => true,
             DATE if is_first_day(value) => true,
@@ -61,9 +63,7 @@ impl<'t> Definition<'t> {
             PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
             PHONE | FAX => is_fictitious(value) && self.may_be_shown(finding),
             OTHER_ID => {
-                says_sample(text, finding)
-                    || is_counted(value)
-                    || is_uuid(value) && !self.speaks_of_a_person
+                says_sample(text, finding) || is_counted(value) || is_one_of(&lower, &ANYBODY)
             }
             // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
             CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
@@ -204,11 +204,17 @@ fn is_role(lower: &[u8], is_shown: bool) -> bool {
         parts.next().unwrap_or_default(),
         parts.next().unwrap_or_default(),
     );
-    let is = |part: &[u8], words: &[&str]| words.iter().any(|word| part == word.as_bytes());
-    let is_any_domain = is(domain, &ANY_DOMAINS);
-    is(local, &ROLES)
-        || is_any_domain && (is_shown || is(local, &ANYBODY))
-        || is_shown && is(local, &ANYBODY)
+    let is_any_domain = is_one_of(domain, &ANY_DOMAINS);
+    // `a@x.com`, `adele@contoso.com`: the mail of no firm at all.
+    let is_of_nobody = domain.get(1) == Some(&b'.') || domain == b"contoso.com";
+    is_one_of(local, &ROLES)
+        || is_of_nobody
+        || is_any_domain && (is_shown || is_one_of(local, &ANYBODY))
+        || is_shown && is_one_of(local, &ANYBODY)
+}
+
+fn is_one_of(word: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|other| word == other.as_bytes())
 }
 
 /// A page for everybody, as documentation is linked: it asks for nothing and has no number of anybody.
@@ -216,6 +222,34 @@ fn is_page(value: &[u8]) -> bool {
     let asks = value.iter().any(|byte| b"?@=%".contains(byte));
     let mut runs = value.split(|byte| !byte.is_ascii_digit());
     !asks && runs.all(|run| run.len() < MIN_NUMBER_DIGITS)
+}
+
+/// Whether an address may be one of a practice's own systems, which know patients by it: `https://ehr.site.dev/p/84417`.
+fn is_of_a_practice(lower: &[u8]) -> bool {
+    const WORDS: [&[u8]; 13] = [
+        b"ehr",
+        b"emr",
+        b"patient",
+        b"chart",
+        b"portal",
+        b"clinic",
+        b"hospital",
+        b"health",
+        b"medic",
+        b"care",
+        b"record",
+        b"epic",
+        b"fhir",
+    ];
+    let runs = lower.windows(MIN_NUMBER_DIGITS);
+    let has_number = runs
+        .into_iter()
+        .any(|run| run.iter().all(u8::is_ascii_digit));
+    let is_local = lower.windows(2).any(|pair| pair == b"//") && !lower.contains(&b'.');
+    WORDS
+        .iter()
+        .any(|word| lower.windows(word.len()).any(|part| part == *word))
+        || is_local && has_number
 }
 
 /// Digits in a row that may be somebody's number.
@@ -380,6 +414,16 @@ mod tests {
         for address in ["https://ehr.site.dev/p/84417", "https://ehr.site.dev/p?n=1"] {
             assert!(!is(URL, address, address));
         }
+        for address in [
+            "https://app.circleci.com/pipelines/gh/o/p?branch=feature",
+            "https://www.bbc.com/news/world-europe-65910000",
+        ] {
+            assert!(is(URL, address, address), "{address}");
+        }
+        let mail = "adele@contoso.com";
+        assert!(is(EMAIL, mail, mail));
+        let record = "550e8400-e29b-41d4-a716-446655440000";
+        assert!(is(crate::kind::MRN, record, record));
         assert!(!is(PHONE, "call (617) 482-9931", "(617) 482-9931"));
         assert!(!is(DATE, "for the patient born 1962-03-14", "1962-03-14"));
         assert!(!is(EMAIL, "mail jane@lakeside.org", "jane@lakeside.org"));

@@ -5,6 +5,7 @@
 //! own pieces scanned, and [`ReplyRestorer`]. Content reaches neither an error nor a `Debug` here: offsets, kinds and
 //! counts do.
 
+mod assistant;
 mod counts;
 mod kind;
 mod lists;

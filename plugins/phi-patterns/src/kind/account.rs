@@ -32,6 +32,8 @@ pub(super) fn is_one(
         || matches!(head, b'-' | b'/')
         || is_value(text, label)
         || is_apart(between)
+        || is_next_sentence(between)
+        || is_speech(said, between, name, behind)
     {
         return false;
     }
@@ -73,6 +75,46 @@ pub(super) fn is_one(
             && TRIGGERS
                 .get(said)
                 .is_some_and(|trigger| matches!(trigger, Trigger::Label(..)))
+}
+
+/// `for the user. Then …`, `of the user.\n- `timeout``: the sentence of the label has ended.
+fn is_next_sentence(between: &[u8]) -> bool {
+    between
+        .windows(2)
+        .any(|pair| matches!(pair, [b'.', next] if next.is_ascii_whitespace()))
+        || between.windows(2).any(|pair| pair == b"__")
+}
+
+/// `User: Wow, that was …`, `User: "Update the …"`, `user: don't mock`, `user `timeout``: what somebody says to an
+/// assistant and what programs call things, behind a word of every day.
+fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
+    let is_of_every_day = ["user", "login", "handle"]
+        .iter()
+        .any(|word| said.eq_ignore_ascii_case(word.as_bytes()));
+    if !is_of_every_day || name.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
+    let is_letters = name.iter().all(u8::is_ascii_alphabetic);
+    let is_capital = is_letters
+        && byte(name, 0).is_ascii_uppercase()
+        && name.iter().skip(1).all(u8::is_ascii_lowercase);
+    // Of a quote it is all, or it is a word of what is said.
+    let quote = between.last().filter(|sign| b"\"'`".contains(sign));
+    let is_in_quote = quote.is_some_and(|quote| {
+        let behind = behind.strip_prefix(b"\\").unwrap_or(behind);
+        byte(behind, 0) != *quote && byte(behind, 0) != b'@'
+    });
+    let is_code = quote == Some(&b'`') && !between.iter().any(|byte| b":=".contains(byte));
+    let is_cut = matches!(behind, [b'\'', letter, ..] if letter.is_ascii_alphabetic());
+    let is_first = is_capital && behind.starts_with(b", ") && !begins_with(&behind[1..], BESIDE);
+    let goes_on = is_capital
+        && matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
+        && !begins_with(behind, DEEDS);
+    is_in_quote
+        || is_code && !begins_with(behind.get(1..).unwrap_or_default(), DEEDS)
+        || is_cut
+        || is_first
+        || goes_on
 }
 
 /// `login: schema.string()`: behind a name, one of its members is called.

@@ -49,7 +49,9 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
         && top
             .iter()
             .all(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
-        && !domain.windows(2).any(|pair| pair == b"..");
+        && !domain.windows(2).any(|pair| pair == b"..")
+        // `members@odata.bind`, a property of OData.
+        && !domain.starts_with(b"odata.");
     is_address.then_some(Finding::new(EMAIL, start, domain_start + domain_len, 950))
 }
 

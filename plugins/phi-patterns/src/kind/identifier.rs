@@ -186,6 +186,8 @@ const NOBODYS: &[&str] = &[
     "your-username",
     "yourname",
     "your-name",
+    "name",
+    "openhands",
     "public",
     "default",
     "administrator",

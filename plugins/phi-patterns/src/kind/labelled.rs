@@ -60,6 +60,9 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         return of_somebody(text, at, label_end);
     }
     let gap = Gap::behind(text, label_end);
+    if is_type(text, at, label_end, gap.end) {
+        return None;
+    }
     let form = in_plan(text, at, kind, form, &gap);
     // What a word of every day ends a line with is not told by the next one.
     let is_below = || {
@@ -124,6 +127,17 @@ pub fn find(text: &[u8], at: usize, label_end: usize, trigger: Trigger) -> Optio
         LABEL_SCORE
     };
     Some(finding(kind, gap.end, end, score, code))
+}
+
+/// `` `fmt::Subscriber` ([#2962])``, `` `FutureExt` ([#7475])``: the end of what a program calls something, and the number
+/// of a report about it.
+fn is_type(text: &[u8], start: usize, end: usize, code: usize) -> bool {
+    let is_report = text
+        .get(..code)
+        .is_some_and(|head| head.ends_with(b"[#") || head.ends_with(b"(#"));
+    let is_quoted = text.get(end..code).is_some_and(|gap| gap.contains(&b'`'));
+    let head = byte_before(text, start);
+    is_report && is_quoted && (is_word(head) || head == b':' || head == b'_' || head == b'`')
 }
 
 /// Where a number with dots ends, behind a label that nothing but a code follows or behind a sign.

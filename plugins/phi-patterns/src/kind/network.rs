@@ -30,7 +30,14 @@ pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
     let is_nobody = octets.first() == Some(&127) || octets == [0; 4] || octets == [255; 4];
     let looks_like_version = octets.iter().all(|octet| *octet < 20);
     let is_version = has(near, VERSION_WORDS) || looks_like_version && !has(near, IP_WORDS);
-    let is_joined = matches!(byte_before(numbers.text, start), b'.' | b'-');
+    // `5.6.31.1. Remarks`
+    let behind = numbers
+        .text
+        .get(numbers.group(at + 3).end..)
+        .unwrap_or_default();
+    let is_section = matches!(behind, [b'.', b' ', next, ..] if next.is_ascii_uppercase())
+        && (start == 0 || byte_before(numbers.text, start) == b'\n');
+    let is_joined = is_section || matches!(byte_before(numbers.text, start), b'.' | b'-');
     (!is_nobody && !is_version && !is_joined).then_some(Finding::new(
         IP_ADDRESS,
         start,

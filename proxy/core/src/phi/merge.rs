@@ -2,12 +2,13 @@
 //!
 //! Where findings overlap, the longest keeps its kind and the rest of the others stays a finding: no byte
 //! that a detector claimed above its threshold is left in clear, but for what holds JSON together (`seam`) and names of
-//! models (`model_name`).
+//! models and programs (`model_name`, `assistant`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::assistant;
 use super::kind::Kind;
 use super::model_name;
 use super::scan::{self, TextScan};
@@ -65,6 +66,7 @@ pub fn merge(
         .collect();
     let mut findings = resolve(scan, claims);
     drop_lone_names(scan, &mut findings);
+    assistant::drop(scan, &mut findings);
     findings
 }
 
