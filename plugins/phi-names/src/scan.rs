@@ -147,16 +147,61 @@ fn is_sample(
     };
     let before = phi_text::text::before(definition.as_bytes(), start);
     let name = text.get(finding.start..finding.end).unwrap_or_default();
-    // A value of a schema has nothing around it.
-    let is_shown = phi_text::text::has(before, SAMPLE_MARKS) || name == definition;
-    is_shown && is_anybody(name)
-        || phi_text::text::has(before, SAMPLE_MARKS) && !speaks_of_a_person()
+    let end = start + name.len();
+    let (head, behind) = (definition.get(..start), definition.get(end..));
+    let (head, behind) = (head.unwrap_or_default(), behind.unwrap_or_default());
+    if finding.kind == NAME && (is_constant(head, name, behind) || is_in_list(head, name, behind)) {
+        return true;
+    }
+    // A value of a schema has nothing around it, and one that is shown has quotes.
+    let quotes = ['\'', '"', '`'];
+    let is_quoted = head.ends_with(quotes) && behind.starts_with(quotes);
+    let is_shown = phi_text::text::has(before, SAMPLE_MARKS) || name == definition || is_quoted;
+    let is_marked = phi_text::text::has(before, SAMPLE_MARKS);
+    is_shown && is_anybody(name) || is_marked && (is_quoted && shows(head) || !speaks_of_a_person())
+}
+
+/// `patient name (e.g., 'Emily Davis')`: whether a quote opens right behind what says that a sample follows.
+fn shows(head: &str) -> bool {
+    let head = head.trim_end_matches(|sign: char| "'\"`: ,.".contains(sign));
+    SAMPLE_MARKS.iter().any(|mark| {
+        head.len()
+            .checked_sub(mark.len())
+            .and_then(|at| head.get(at..))
+            .is_some_and(|end| end.eq_ignore_ascii_case(mark))
+    })
+}
+
+/// `SOFIA_PINK`, `MIN_MAX`: a word that a program has for a value.
+fn is_constant(head: &str, name: &str, behind: &str) -> bool {
+    let is_capital = !name.contains(char::is_lowercase);
+    is_capital && (name.contains('_') || head.ends_with('_') || behind.starts_with('_'))
+}
+
+/// `(Hertz, Avis, Enterprise)`, `London, Paris or Tokyo`: what looks like a surname before a given name, in a list of
+/// more such words.
+fn is_in_list(head: &str, name: &str, behind: &str) -> bool {
+    let begins_large = |text: &str| text.starts_with(char::is_uppercase);
+    let goes_on = [", ", ", or ", ", and ", " or ", " and "]
+        .iter()
+        .filter_map(|joint| behind.strip_prefix(joint))
+        .any(begins_large);
+    let follows = head.ends_with(", ");
+    let is_short = !name.contains(char::is_lowercase) && behind.starts_with(", ");
+    name.contains(", ") && (goes_on || follows || is_short)
 }
 
 fn is_anybody(name: &str) -> bool {
-    let mut words = name.split_ascii_whitespace().zip(ANYBODY);
-    name.split_ascii_whitespace().count() == ANYBODY.len()
-        && words.all(|(word, all)| all.iter().any(|one| one.eq_ignore_ascii_case(word)))
+    let is_of = |word: &str, all: &[&str]| all.iter().any(|one| one.eq_ignore_ascii_case(word));
+    let words = name
+        .split(|sign: char| sign.is_ascii_whitespace() || ",^".contains(sign))
+        .filter(|word| word.len() > 1);
+    let [given, surnames] = ANYBODY;
+    let mut words = words.map(|word| (is_of(word, given), is_of(word, surnames)));
+    match (words.next(), words.next(), words.next()) {
+        (Some((given, of)), Some((other, surname)), None) => given && surname || of && other,
+        _ => false,
+    }
 }
 
 fn speaks_of_a_person(text: &str) -> bool {

@@ -59,9 +59,14 @@ impl<'t> Definition<'t> {
             // The value of a schema by itself: a limit, or what is taken where none is given.
             AGE_OVER_89 if value == text => true,
             DATE if is_first_day(value) => true,
+            // Networks of everybody's own (RFC 1918).
+            IP_ADDRESS if starts(value, b"192.168.") || starts(value, b"10.") => true,
             DATE | URL | IP_ADDRESS | AGE_OVER_89 => says_sample(text, finding),
             PHONE | FAX | LICENSE_NUMBER if is_published(value, &PUBLISHED_PROVIDERS) => true,
-            PHONE | FAX => is_fictitious(value) && self.may_be_shown(finding),
+            PHONE | FAX => {
+                is_fictitious(value) && self.may_be_shown(finding)
+                    || is_shown(text, finding) && !self.speaks_of_a_person
+            }
             OTHER_ID => {
                 says_sample(text, finding) || is_counted(value) || is_one_of(&lower, &ANYBODY)
             }

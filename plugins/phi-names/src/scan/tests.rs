@@ -464,12 +464,23 @@ fn samples_of_definitions_are_nobody() {
         "Title of the article, e.g. Albert Einstein",
         "Name of the patient, for example John Smith",
         "Provider, such as Dr. Helen Marsh",
+        "Finds people by name: 'John Smith'",
+        "One of SUM, AVG, MIN, MAX",
+        "Lists of exclusions (OIG, SAM, state lists)",
+        "Patient name (e.g., 'Emily Davis')",
+        "Smith, John A",
+        "MIN_MAX",
+        "SOFIA_PINK",
+        "A chain of hotels (Marriott, Hilton, Hyatt)",
+        "A firm (Hertz, Avis, Enterprise)",
     ] {
         assert_eq!(found(sample), 0, "{sample}");
     }
     for value in [
         "Looks up Mr. John Smith",
         "The patient, e.g. Harold Whitfield",
+        "The patient 'Harold Whitfield' is here",
+        "Calls Whitfield, Harold back",
         "Notes of Dr. Helen Marsh",
     ] {
         assert!(found(value) > 0, "{value}");

@@ -95,11 +95,9 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
         }
         let text = scan.text();
         let before = text.get(..finding.start).unwrap_or_default();
-        let last = before.rsplit(|sign: char| !sign.is_alphanumeric());
-        let is_person = last
-            .filter(|word| !word.is_empty())
-            .next()
-            .is_some_and(|word| OF_PERSONS.contains(&word.to_lowercase().as_str()));
+        let mut before = before.rsplit(|sign: char| !sign.is_alphanumeric());
+        let last = before.find(|word| !word.is_empty());
+        let is_person = last.is_some_and(|word| OF_PERSONS.contains(&word.to_lowercase().as_str()));
         !is_person
             && !people.contains(&name.word)
             && *is_about_programs.get_or_insert_with(|| {

@@ -52,7 +52,7 @@ pub fn sweep(
     let mut claims = Vec::new();
     let guessed = Known::of(guessed.into_iter())?;
     guessed.find_words(scan, Tools::AreLeft, &mut claims)?;
-    guessed.find_digits(scan, &mut claims);
+    guessed.find_digits(scan, Tools::AreLeft, &mut claims);
     drop_doubted(scan, &findings, &mut claims);
     swept(scan, findings, map, (&[&known], claims), allowed)
 }
@@ -146,7 +146,7 @@ pub(super) fn mentioned<'v>(
     let mut claims = Vec::new();
     for known in [Known::of(long.into_iter())?, Known::of_words(short)?] {
         known.find_words(scan, Tools::Count, &mut claims)?;
-        known.find_digits(scan, &mut claims);
+        known.find_digits(scan, Tools::Count, &mut claims);
     }
     let (text, _) = scan.reading();
     let said = claims.into_iter().filter_map(|claim| {
@@ -189,7 +189,7 @@ fn swept(
 ) -> Result<Vec<Finding>, TooManyMentions> {
     for known in known {
         known.find_words(scan, Tools::AreLeft, &mut claims)?;
-        known.find_digits(scan, &mut claims);
+        known.find_digits(scan, Tools::AreLeft, &mut claims);
     }
     if !allowed.is_empty() {
         let covers = |reads: &Range<usize>| allowed.covers(reads.start, reads.end);
@@ -340,7 +340,7 @@ impl Known {
     }
 
     /// Mentions of numbers, however their digits are grouped.
-    fn find_digits(&self, scan: &TextScan, claims: &mut Vec<Claim>) {
+    fn find_digits(&self, scan: &TextScan, tools: Tools, claims: &mut Vec<Claim>) {
         // Which lengths are known, as bits: most numbers of a text have another.
         let lengths = self
             .digits
@@ -365,6 +365,7 @@ impl Known {
                     .or_else(|| self.digits.get(national(digits)));
                 if let Some(kind) = kind
                     && stands_alone(text, start, group.1)
+                    && !(tools == Tools::AreLeft && is_limit(digits) && in_tools(scan, start))
                 {
                     claims.extend(mentions(scan, start..group.1, kind));
                 }
@@ -479,11 +480,39 @@ fn is_mention(scan: &TextScan, value: &str, at: Range<usize>, tools: Tools) -> b
         return false;
     }
     if value.contains(|c: char| !c.is_alphabetic()) {
-        return true;
+        let is_sample = || {
+            let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+            is_made_up(value) || is_number && is_limit(value)
+        };
+        return !(tools == Tools::AreLeft && is_sample() && in_tools(scan, start));
     }
     let occurrence = text.get(start..end).unwrap_or_default();
-    let is_left = tools == Tools::AreLeft && scan.tools().contains(&scan.segment_behind(start));
+    let is_left = tools == Tools::AreLeft && in_tools(scan, start);
     !is_left && (begins_small(value) || !begins_small(occurrence))
+}
+
+fn in_tools(scan: &TextScan, start: usize) -> bool {
+    scan.tools().contains(&scan.segment_behind(start))
+}
+
+/// What stands in definitions to show a form, whoever else is called so or writes there.
+fn is_made_up(value: &str) -> bool {
+    const DOMAINS: [&str; 3] = ["@example.com", "@example.org", "@example.net"];
+    let value = value.to_lowercase();
+    DOMAINS.iter().any(|domain| value.ends_with(domain))
+        || matches!(
+            value.as_str(),
+            "john doe" | "jane doe" | "john smith" | "jane smith" | "123-45-6789"
+        )
+}
+
+/// A number that a schema has for a limit or a default, or that counts up: `30000`, `65535`, `123456789`.
+fn is_limit(digits: &str) -> bool {
+    const SHORT: usize = 5;
+    let counts = digits.as_bytes().windows(2);
+    let mut counts =
+        counts.map(|pair| matches!(pair, [a, b] if a + 1 == *b || (*a, *b) == (b'9', b'0')));
+    digits.len() <= SHORT || digits.ends_with("000") || counts.all(|counts| counts)
 }
 
 fn begins_small(word: &str) -> bool {

@@ -17,7 +17,7 @@ fn tool(name: &str, description: &str, input_schema: serde_json::Value) -> Tool 
 }
 
 fn refused_at(tools: Vec<Tool>, values: Values<'_>) -> Option<String> {
-    let mut request = chat(vec![user("Will has 123-45-6789")]);
+    let mut request = chat(vec![user("Will has 536-22-8714")]);
     request.tools = tools;
     let scan = TextScan::of(&mut request);
     let found = findings(&scan, values, &PlaceholderMap::default());
@@ -30,9 +30,9 @@ fn refused_at(tools: Vec<Tool>, values: Values<'_>) -> Option<String> {
 #[test]
 fn a_tool_definition_is_named_by_tool_and_pointer() {
     let clean = || tool("f", "Looks up", json!({"type": "object"}));
-    let ssn = [("SSN", "123-45-6789"), ("NAME", "Will")];
+    let ssn = [("SSN", "536-22-8714"), ("NAME", "Will")];
     let at = |tool: Tool| refused_at(vec![clean(), tool], &ssn);
-    let described = json!({"properties": {"x": {"description": "as 123-45-6789"}}});
+    let described = json!({"properties": {"x": {"description": "as 536-22-8714"}}});
     assert_eq!(
         at(tool("g", "G", described)).as_deref(),
         Some("tools[1]/input_schema/properties/x/description")
@@ -41,23 +41,52 @@ fn a_tool_definition_is_named_by_tool_and_pointer() {
         at(tool(
             "g",
             "G",
-            json!({"properties": {"123-45-6789": {"a": "123-45-6789"}}})
+            json!({"properties": {"536-22-8714": {"a": "536-22-8714"}}})
         ))
         .as_deref(),
         Some("tools[1]/input_schema/properties")
     );
     assert_eq!(
-        at(tool("g", "G", json!({"a/b": {"~": [0, 123_456_789]}}))).as_deref(),
+        at(tool("g", "G", json!({"a/b": {"~": [0, 536_228_714]}}))).as_deref(),
         Some("tools[1]/input_schema/a~1b/~0/1")
     );
     assert_eq!(
-        at(tool("g", "of 123-45-6789", json!({}))).as_deref(),
+        at(tool("g", "of 536-22-8714", json!({}))).as_deref(),
         Some("tools[1]/description")
     );
     assert_eq!(
-        at(tool("g123-45-6789", "G", json!({}))).as_deref(),
+        at(tool("g536-22-8714", "G", json!({}))).as_deref(),
         Some("tools[1]/name")
     );
+}
+
+/// What the conversation has is sought in definitions too, but for what they have anyway.
+#[test]
+fn limits_and_samples_of_a_definition_are_not_of_the_conversation() {
+    let values = [
+        ("MRN", "30000"),
+        ("SSN", "123-45-6789"),
+        ("NAME", "John Smith"),
+        ("MRN", "88231407"),
+    ];
+    let refused = |schema: serde_json::Value| {
+        let said = "John Smith has 30000 and 123-45-6789 and 88231407";
+        let mut request = chat(vec![user(said)]);
+        request.tools = vec![tool("f", "G", schema)];
+        let scan = TextScan::of(&mut request);
+        let (text, _) = scan.reading();
+        let start = text.find(said).unwrap();
+        let mut claims = candidates(text, &values);
+        claims.retain(|claim| (start..start + said.len()).contains(&claim.start));
+        let merged = merge(&scan, &claims, |_, _| true);
+        let map = PlaceholderMap::default();
+        let found = sweep(&scan, merged, &map, &Allowed::default()).unwrap();
+        refusal::in_tool_definition(&mut request, &scan, &found).is_some()
+    };
+    assert!(!refused(json!({"default": 30_000})));
+    assert!(!refused(json!({"x": "e.g. 123-45-6789"})));
+    assert!(!refused(json!({"x": "like 'John Smith'"})));
+    assert!(refused(json!({"enum": ["88231407"]})));
 }
 
 #[test]
