@@ -16,6 +16,7 @@ mod pair;
 mod rows;
 mod table;
 mod x12;
+mod yaml;
 
 use crate::chunk;
 
@@ -38,9 +39,21 @@ pub const MAX_VALUE_BYTES: usize = 256;
 
 /// Visits every field of `text`. A value may be visited under more than one label.
 pub fn each(text: &[u8], visit: &mut Visit<'_>) {
+    // What a field of HL7 v2 is called in XML, in JSON and in lists is the field.
+    let visit: &mut Visit<'_> = &mut |label, start, end| {
+        visit(label, start, end);
+        let mut numbered = [0; hl7::LABEL_BYTES];
+        if let Some(label) = hl7::of_path(&mut numbered, label) {
+            visit(label, start, end);
+        }
+    };
     let signs = Signs::of(text);
     if signs.has(PIPE) {
         hl7::each(text, visit);
+    }
+    if signs.has(COLON) {
+        hl7::listed(text, visit);
+        yaml::each(text, visit);
     }
     if signs.has(STAR) || signs.has(TILDE) {
         x12::each(text, visit);
@@ -71,6 +84,7 @@ pub fn each(text: &[u8], visit: &mut Visit<'_>) {
     }
     let may_be_table = signs.has(PIPE)
         || signs.has(TAB) && signs.has(LINE)
+        || signs.has(SEMICOLON) && signs.has(LINE)
         || signs.has(COMMA) && (signs.has(LINE) || signs.has(BRACKET));
     if may_be_table {
         table::each(text, visit);
@@ -106,6 +120,7 @@ const LINE: u16 = 1 << 10;
 const BRACKET: u16 = 1 << 11;
 const SQUARE: u16 = 1 << 12;
 const PERCENT: u16 = 1 << 13;
+const SEMICOLON: u16 = 1 << 14;
 
 const SIGNS: [u16; 256] = {
     let mut signs = [0; 256];
@@ -125,6 +140,7 @@ const SIGNS: [u16; 256] = {
     signs[b'(' as usize] = BRACKET;
     signs[b'[' as usize] = SQUARE;
     signs[b'%' as usize] = PERCENT;
+    signs[b';' as usize] = SEMICOLON;
     signs
 };
 

@@ -242,6 +242,8 @@ pub fn find_field(text: &[u8], start: usize, end: usize) -> Option<Finding> {
     let rest = value.get(lead..)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number = rest.get(..digits).filter(|_| matches!(digits, 2 | 3))?;
+    // `091Y`, as DICOM has it.
+    let number = number.strip_prefix(b"0").unwrap_or(number);
     let years = number
         .iter()
         .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));

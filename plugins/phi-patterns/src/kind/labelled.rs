@@ -617,7 +617,11 @@ impl Gap {
             let rest = text.get(gap.end..).unwrap_or_default();
             let is_fresh = gap.end != label_end || !is_word(byte(rest, 0));
             let word = FILLERS.iter().find(|word| {
-                is_fresh && starts(rest, word.as_bytes()) && !is_word(byte(rest, word.len()))
+                // `IS-4471` is no `is`.
+                is_fresh
+                    && starts(rest, word.as_bytes())
+                    && !is_word(byte(rest, word.len()))
+                    && byte(rest, word.len()) != b'-'
             });
             let sign = byte(rest, 0);
             if let Some(word) = word {

@@ -78,7 +78,12 @@ fn elements(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn name_of(element: &[u8]) -> &[u8] {
     let name = element.split(|byte| b" >\r\n\t".contains(byte)).next();
-    name.unwrap_or_default()
+    let name = name.unwrap_or_default();
+    // Without its namespace, but for the end of an element.
+    match name.first() {
+        Some(b'/') => name,
+        _ => name.rsplit(|byte| *byte == b':').next().unwrap_or(name),
+    }
 }
 
 /// What the attribute `value` of an element says.

@@ -5,7 +5,7 @@ use super::{MAX_LABEL_BYTES, is_edge};
 use crate::text::{byte, is_word};
 
 /// Columns of one table; those behind it have no label.
-pub(super) const MAX_COLUMNS: usize = 48;
+pub(super) const MAX_COLUMNS: usize = 128;
 /// Words of the longest label of a column.
 const MAX_WORDS: usize = 5;
 /// Columns of a table that may have no label: the number of the row, and another one.
@@ -31,6 +31,9 @@ impl Labels {
                 *cell = (0, 0);
             } else if is_column(label) {
                 labels += 1;
+            } else if is_said(label) {
+                // `2nd visit`, `Total ($)`: above what needs none either.
+                *cell = (0, 0);
             } else {
                 return None;
             }
@@ -71,6 +74,15 @@ fn is_column(label: &[u8]) -> bool {
         && label
             .iter()
             .all(|byte| is_word(*byte) || b" _-.#/:()[]@%'?+&".contains(byte))
+}
+
+/// Whether a cell has words and is no value: a header may have one that no label looks like.
+fn is_said(label: &[u8]) -> bool {
+    let letters = label
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic() || **byte >= 0x80);
+    let digits = label.iter().filter(|byte| byte.is_ascii_digit());
+    label.len() <= MAX_LABEL_BYTES && letters.count() > 2 && digits.count() < 3
 }
 
 /// Whether only the first cell has a label of its own: `Surgeon: Ann Poe, MD` is one label with a list behind it.

@@ -1,7 +1,7 @@
 //! HL7 v2: segments of three capitals, fields between `|`. Each repetition of a field is visited by itself. A line may be
 //! indented or quoted, and a message may stand inside of one: `Parse this: PID|1||…`.
 
-use super::Visit;
+use super::{Visit, trimmed};
 use crate::chunk;
 use crate::text::byte;
 
@@ -35,7 +35,7 @@ fn line(text: &[u8], mut at: usize, end: usize, visit: &mut Visit<'_>) {
 pub(super) fn wrap_len(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     rest.iter()
-        .take_while(|byte| b" \t>\"'`".contains(byte))
+        .take_while(|byte| b" \t>\"'`[(,".contains(byte))
         .count()
 }
 
@@ -109,6 +109,55 @@ fn segment(text: &[u8], name: &[u8], first: usize, end: usize, visit: &mut Visit
         }
         number += 1;
         start = stop + 1;
+    }
+}
+
+/// Bytes of the label of a field: `PID-19`.
+pub(super) const LABEL_BYTES: usize = 8;
+
+/// The field that a path is of: `PID.19`, `PID-19.1`, `PID_19`, `PID.3.1` of XML, JSON and lists.
+pub(super) fn of_path<'l>(label: &'l mut [u8; LABEL_BYTES], path: &[u8]) -> Option<&'l [u8]> {
+    let name = path.get(..NAME_BYTES)?;
+    let (sign, rest) = path.get(NAME_BYTES..)?.split_first()?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // `PID-19` is the label itself.
+    let is_path = SEGMENTS.iter().any(|known| name == *known)
+        && (1..=2).contains(&digits)
+        && (matches!(sign, b'.' | b'_') || *sign == b'-' && rest.len() > digits)
+        && rest
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let number = rest
+        .iter()
+        .take(digits)
+        .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+    is_path.then(|| numbered(label, name, number))
+}
+
+/// `PID-19: 412679083`, `PID-5.1: DOE`: lists of fields with what is in them, up to the end of the line.
+pub(super) fn listed(text: &[u8], visit: &mut Visit<'_>) {
+    /// Bytes of the longest path: `PID-11.10`.
+    const PATH: usize = 9;
+    let mut at = 0;
+    while let Some(colon) = chunk::next_of(text, at, [b':']) {
+        at = colon + 1;
+        let head = text
+            .get(colon.saturating_sub(PATH)..colon)
+            .unwrap_or_default();
+        let len = head
+            .iter()
+            .rev()
+            .take_while(|byte| {
+                byte.is_ascii_uppercase() || byte.is_ascii_digit() || b".-".contains(byte)
+            })
+            .count();
+        let path = head.get(head.len() - len..).unwrap_or_default();
+        let is_field = path.get(NAME_BYTES) == Some(&b'-')
+            && SEGMENTS.iter().any(|known| path.starts_with(*known))
+            && path.last().is_some_and(u8::is_ascii_digit);
+        if is_field && let Some((start, end)) = trimmed(text, at, line_end(text, at)) {
+            visit(path, start, end);
+        }
     }
 }
 

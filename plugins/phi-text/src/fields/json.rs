@@ -28,7 +28,9 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
             continue;
         };
         let key = text.get(start..end).unwrap_or_default();
-        let Some(behind) = behind_colon(text, after).filter(|_| is_label(key)) else {
+        let is_row = hint.parent.is_some() && key.len() < 6 && key.iter().all(u8::is_ascii_digit);
+        let is_key = is_label(key) || is_row && !key.is_empty();
+        let Some(behind) = behind_colon(text, after).filter(|_| is_key) else {
             if key.len() == TAG_BYTES {
                 hint.attribute = dicom::attribute(key);
             }
@@ -149,6 +151,7 @@ fn hinted<'t>(
         b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
         // Prose stands under `text` too.
         b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question"
+        | b"fieldName" | b"column" | b"name"
             if key == b"system" || said.len() <= MAX_LABEL_BYTES =>
         {
             let said = last_step(said);
@@ -159,7 +162,20 @@ fn hinted<'t>(
                 None => hint.meaning = Some(said),
             }
         }
-        b"value" | b"valueString" | b"answer" => {
+        // An extension of FHIR: `…/StructureDefinition/patient-mothersMaidenName`.
+        b"url"
+            if said
+                .windows(DEFINITION.len())
+                .any(|part| part == DEFINITION) =>
+        {
+            hint.meaning = last_step(said).rsplit(|byte| *byte == b'-').next();
+        }
+        // `{"field": "mrn", "oldValue": …, "newValue": …}`.
+        b"oldValue" if hint.meaning.is_some() => {
+            visit(hint.meaning.unwrap_or_default(), start, end);
+        }
+        b"value" | b"valueString" | b"valueInteger" | b"answer" | b"fieldValue" | b"val"
+        | b"newValue" => {
             let told = [hint.meaning.take(), hint.system.take()];
             if told == [None; 2] {
                 hint.unsaid = Some((start, end));
@@ -186,6 +202,9 @@ fn hinted<'t>(
     }
     visit(key, start, end);
 }
+
+/// What stands in the address of an extension.
+const DEFINITION: &[u8] = b"/StructureDefinition/";
 
 /// Digits of the tag of an attribute of DICOM.
 const TAG_BYTES: usize = 8;
@@ -220,13 +239,16 @@ fn within(
     visit: &mut Visit<'_>,
 ) {
     visit(&[parent, b" ", key].concat(), start, end);
-    if (ALONE.contains(&key) || keyed::GROUPS.contains(&key)) && !is_told {
+    // `{"mrn": {"0": …, "1": …}}`: the rows of a column.
+    let is_row = key.iter().all(u8::is_ascii_digit);
+    if (is_row || ALONE.contains(&key) || keyed::GROUPS.contains(&key)) && !is_told {
         visit(parent, start, end);
     }
 }
 
 /// Keys that say nothing but that here the value stands.
-const ALONE: [&[u8]; 14] = [
+const ALONE: [&[u8]; 15] = [
+    b"$eq",
     b"value",
     b"number",
     b"num",

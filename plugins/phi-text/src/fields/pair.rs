@@ -1,7 +1,7 @@
 //! `key=value`, `key='a value'`, `<key>value</key>`, and pages, where the label stands in an element of its own:
 //! `<th>Key</th><td>value</td>`, `<b>Key:</b> value`. Logs, addresses of the web, SQL conditions, XML, HTML.
 
-use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, fhir, is_label, trimmed};
+use super::{MAX_LABEL_BYTES, MAX_VALUE_BYTES, Visit, fhir, hl7, is_label, trimmed};
 use crate::chunk;
 use crate::text::{byte, byte_before};
 
@@ -60,6 +60,9 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     if key == b"extension" && is_quoted {
         instance(text, key_end, start, start + len, visit);
     }
+    if key == b"value" && is_quoted {
+        input(text, key_end, start, start + len, visit);
+    }
     // `<family value="…"/>`: the element says what the value is.
     if key == b"value" && is_quoted {
         let head = text.get(key_end.saturating_sub(MAX_LABEL_BYTES)..key_end - key_len);
@@ -68,8 +71,38 @@ fn equals(text: &[u8], at: usize, visit: &mut Visit<'_>) {
         {
             let open = (key_end - key_len).saturating_sub(name.len() + 1);
             let name = name.trim_ascii_end();
+            // Without its namespace.
+            let name = name.rsplit(|byte| *byte == b':').next().unwrap_or(name);
             visit(name, start, start + len);
             fhir::value(text, name, (open, start, start + len), visit);
+        }
+    }
+}
+
+/// `<input value="…" name="ssn">`: visited under what the element calls it, wherever that stands in it.
+fn input(text: &[u8], at: usize, start: usize, end: usize, visit: &mut Visit<'_>) {
+    let from = at.saturating_sub(MAX_VALUE_BYTES);
+    let head = text.get(from..at).unwrap_or_default();
+    let Some(open) = head.iter().rposition(|byte| *byte == b'<') else {
+        return;
+    };
+    let element = text.get(from + open..).unwrap_or_default();
+    let len = element
+        .iter()
+        .take(MAX_VALUE_BYTES * 2)
+        .position(|byte| *byte == b'>');
+    let element = element.get(..len.unwrap_or_default()).unwrap_or_default();
+    if !element.starts_with(b"<input") {
+        return;
+    }
+    for attribute in [&b" name="[..], b" id="] {
+        let said = element
+            .windows(attribute.len())
+            .position(|part| part == attribute);
+        let said = said.and_then(|said| element.get(said + attribute.len() + 1..));
+        let label = said.and_then(|said| said.split(|byte| matches!(byte, b'"' | b'\'')).next());
+        if let Some(label) = label.filter(|label| is_label(label)) {
+            visit(label, start, end);
         }
     }
 }
@@ -149,17 +182,35 @@ fn element(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     if !is_label(name) {
         return;
     }
-    let start = at + 1;
-    let rest = text.get(start..).unwrap_or_default();
+    const CDATA: &[u8] = b"<![CDATA[";
+    let mut start = at + 1;
+    let mut rest = text.get(start..).unwrap_or_default();
+    let mut ends: &[u8] = b"<";
+    if let Some(inner) = rest.strip_prefix(CDATA) {
+        (start, rest, ends) = (start + CDATA.len(), inner, b"]");
+    }
     let Some(len) = rest
         .iter()
         .take(MAX_VALUE_BYTES)
-        .position(|byte| *byte == b'<')
+        .position(|byte| ends.contains(byte))
     else {
         return;
     };
-    if len > 0 && byte(text, start + len + 1) == b'/' {
+    if len > 0 && (byte(text, start + len + 1) == b'/' || ends == b"]") {
         visit(name, start, start + len);
+        // `<PID.3><CX.1>51188</CX.1></PID.3>`: a part of the field.
+        let around = before.rsplit(|byte| *byte == b'<').take(MAX_PARTS);
+        let mut around = around
+            .take_while(|element| !element.starts_with(b"/"))
+            .filter_map(|element| element.split(|byte| matches!(byte, b'>' | b' ')).next());
+        let mut numbered = [0; hl7::LABEL_BYTES];
+        let is_field =
+            |element: &&[u8]| hl7::of_path(&mut [0; hl7::LABEL_BYTES], element).is_some();
+        if let Some(element) = around.find(is_field)
+            && let Some(field) = hl7::of_path(&mut numbered, element)
+        {
+            visit(field, start, start + len);
+        }
         if matches!(name, b"td" | b"dd")
             && let Some(label) = label_cell(before)
         {
@@ -168,6 +219,8 @@ fn element(text: &[u8], at: usize, visit: &mut Visit<'_>) {
     }
 }
 
+/// Elements around a part of a field of HL7: `<PID.5><XPN.1><FN.1>`.
+const MAX_PARTS: usize = 3;
 /// Elements of prose that a label stands in.
 const LABEL_ELEMENTS: [&[u8]; 5] = [b"b", b"strong", b"em", b"span", b"label"];
 /// Words of a value that stands behind a label in prose; more are a sentence.

@@ -56,10 +56,32 @@ struct Lines {
 enum Header {
     #[default]
     None,
-    /// A line that may be one, and how many columns it has.
-    Line((usize, usize), usize),
-    Labels(Labels),
+    /// A line that may be one.
+    Line(Line),
+    Labels(Table),
 }
+
+/// Where a line stands, and how many columns it has.
+#[derive(Clone, Copy)]
+struct Line {
+    place: (usize, usize),
+    columns: usize,
+}
+
+/// A header, and the lines below it that have other cells than it has labels: notes run over two lines, exports have
+/// blank ones.
+struct Table {
+    labels: Labels,
+    /// How many there were since the last row.
+    odd: usize,
+    /// The last of them, which may begin another table.
+    last: Option<Line>,
+}
+
+/// Lines in a row that may have other cells.
+const MAX_ODD: usize = 3;
+/// Columns of a table that a blank line does not end.
+const WIDE: usize = 3;
 
 impl Lines {
     /// Takes the sign at `at` in.
@@ -67,6 +89,9 @@ impl Lines {
         match sign {
             NO_SIGN => {}
             QUOTE => self.quoted = !self.quoted,
+            // Where a line ends with both, the second one ends it.
+            LINE if byte(text, at) == b'\r' && byte(text, at + 1) == b'\n' => {}
+            LINE if self.quoted && closes(text, at) => {}
             LINE => self.end(text, at, visit),
             BRACKET => {
                 let head = text
@@ -100,6 +125,20 @@ impl Lines {
     }
 }
 
+/// Whether a quote closes behind the end of a line: the cell goes on.
+fn closes(text: &[u8], at: usize) -> bool {
+    /// Bytes of a note that has several lines.
+    const NOTE: usize = 512;
+    let near = text.get(at..text.len().min(at + NOTE)).unwrap_or_default();
+    let end = near.iter().position(|byte| *byte == b'"');
+    end.is_some_and(|end| {
+        matches!(
+            byte(near, end + 1),
+            b',' | b';' | b'\t' | b'|' | b'\n' | b'\r'
+        )
+    })
+}
+
 impl Header {
     /// What it is once a line of `columns` has followed.
     fn next(
@@ -114,22 +153,37 @@ impl Header {
         if separator == PIPE && text.get(line.0..line.1).is_some_and(is_rule) {
             return;
         }
-        if columns < MIN_COLUMNS {
-            *self = Self::None;
+        let next = (columns >= MIN_COLUMNS).then_some(Line {
+            place: line,
+            columns,
+        });
+        // A line is looked at when the next one has as many cells: most never are.
+        let above = match self {
+            Self::None => None,
+            Self::Line(line) => Some(*line),
+            Self::Labels(table) => table.last,
+        };
+        if let (Some(above), Some(next)) = (above, next)
+            && above.columns == next.columns
+            && let Some(labels) = read_header(text, above.place, separator)
+        {
+            row(text, &labels, next.place, separator, visit);
+            *self = Self::Labels(Table {
+                labels,
+                odd: 0,
+                last: None,
+            });
             return;
         }
-        // A line is looked at when the next one has as many cells: most never are.
-        if let Self::Line(labels, count) = *self
-            && count == columns
-            && let Some(labels) = read_header(text, labels, separator)
-        {
-            *self = Self::Labels(labels);
-        }
         match self {
-            Self::Labels(labels) if labels.count == columns => {
-                row(text, labels, line, separator, visit);
+            Self::Labels(table) if table.labels.count == columns => {
+                (table.odd, table.last) = (0, None);
+                row(text, &table.labels, line, separator, visit);
             }
-            _ => *self = Self::Line(line, columns),
+            Self::Labels(table) if table.odd < MAX_ODD && table.labels.count >= WIDE => {
+                (table.odd, table.last) = (table.odd + 1, next);
+            }
+            _ => *self = next.map_or(Self::None, Self::Line),
         }
     }
 }
@@ -149,6 +203,7 @@ const TABLE_SIGNS: [u8; 256] = {
     }
     signs[b'"' as usize] = QUOTE;
     signs[b'\n' as usize] = LINE;
+    signs[b'\r' as usize] = LINE;
     signs[b'(' as usize] = BRACKET;
     signs
 };
@@ -259,6 +314,12 @@ fn tuple(
                     label.and_then(|label| trimmed(text, label.0, label.1)),
                     trimmed(text, from, here),
                 ) {
+                    // `N'Ely'`, `E'Ely'`
+                    let prefix = matches!(
+                        (byte(text, value), byte(text, value + 1)),
+                        (b'N' | b'E', b'\'')
+                    );
+                    let value = value + 2 * usize::from(prefix);
                     visit(text.get(label.0..label.1)?, value, end);
                 }
                 column += 1;

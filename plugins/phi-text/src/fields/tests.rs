@@ -311,3 +311,82 @@ fn interfaces() {
         &["NM1-3=DOE", "NM1-MI=W123", "REF-SY=219099999"],
     );
 }
+
+#[test]
+fn fields_of_messages_are_known_by_their_paths() {
+    sees(
+        "<PID.19><PID.19.1>12</PID.19.1></PID.19><PID.3><CX.1>13</CX.1></PID.3>",
+        &["PID-19=12", "PID-3=13"],
+    );
+    sees(
+        "<PID.5><XPN.1><FN.1>Doe</FN.1></XPN.1></PID.5>",
+        &["PID-5=Doe"],
+    );
+    sees(r#"{"PID.3":{"PID.3.1":"12"}}"#, &["PID-3=12"]);
+    sees("PID-19: 12\nPID-5.1: Doe", &["PID-19=12", "PID-5=Doe"]);
+    sees("parsed [PID|1||12^^^H]", &["PID-3=12^^^H]"]);
+    for text in ["RAPID-19: 12", "PID_: 12", "EPID.3=12", "note-3: 12"] {
+        let found = fields(text);
+        assert!(
+            !found.iter().any(|seen| seen.starts_with("PID-")),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn tables_of_exports() {
+    sees("mrn;sex\n12;F", &["mrn=12"]);
+    sees("mrn,sex,Total ($),2nd visit\n12,F,9,3", &["mrn=12"]);
+    sees(
+        "mrn,sex,note\n12,F,\"a\nb\"\n13,M,c",
+        &["mrn=12", "note=a\nb", "mrn=13"],
+    );
+    sees("mrn,sex,note\n12,F,a\n\n13,M,b", &["mrn=12", "mrn=13"]);
+    sees("mrn,sex\r12,F\r13,M", &["mrn=12", "mrn=13"]);
+    sees("mrn,sex\r\n12,F\r\n13,M", &["mrn=12", "mrn=13"]);
+    // Another table begins below.
+    sees("mrn,sex,x\n12,F,a\nzip,city\n13,Ely", &["mrn=12", "zip=13"]);
+    let wide = vec!["c"; 100].join(",");
+    sees(&format!("{wide},mrn\n{wide},12"), &["mrn=12"]);
+    sees("INSERT INTO t (mrn, x) VALUES (N'12', 1);", &["mrn=12"]);
+}
+
+#[test]
+fn values_are_known_by_what_stands_beside_them() {
+    sees(
+        r#"<input value="12" name="ssn"><input id="mrn" type="text" value="13">"#,
+        &["ssn=12", "mrn=13"],
+    );
+    sees("<mrn><![CDATA[12]]></mrn>", &["mrn=12"]);
+    sees(
+        "<f:identifier><f:value value=\"12\"/></f:identifier>",
+        &["identifier value=12"],
+    );
+    sees(r#"{"value":"12","name":"ssn"}"#, &["ssn=12"]);
+    sees(
+        r#"{"field":"mrn","oldValue":"12","newValue":"13"}"#,
+        &["mrn=12", "mrn=13"],
+    );
+    sees(r#"{"mrn":{"0":"12","1":"13"}}"#, &["mrn=12", "mrn=13"]);
+    sees(
+        r#"{"url":"http://hl7.org/fhir/StructureDefinition/patient-mothersMaidenName","valueString":"Doe"}"#,
+        &["mothersMaidenName=Doe"],
+    );
+}
+
+#[test]
+fn keys_with_humps_in_lines_of_their_own() {
+    sees(
+        "patient:\n  lastName: Doe\n- FirstName: Ann ",
+        &["lastName=Doe", "FirstName=Ann"],
+    );
+    for text in [
+        "Note: Doe",
+        "see lastName: Doe",
+        "lastName:Doe",
+        "lastname: Doe",
+    ] {
+        assert_eq!(fields(text), Vec::<String>::new(), "{text}");
+    }
+}

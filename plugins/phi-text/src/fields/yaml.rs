@@ -1,0 +1,54 @@
+//! `lastName: Okafor` in a line of its own, as YAML and print-outs of objects have it. Keys of one small word are labels
+//! of prose too, and left to those who read it.
+
+use super::{MAX_VALUE_BYTES, Visit, trimmed};
+use crate::chunk;
+use crate::text::byte;
+
+/// Bytes of the longest key.
+const MAX_KEY_BYTES: usize = 40;
+
+pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
+    let mut at = 0;
+    while let Some(colon) = chunk::next_of(text, at, [b':']) {
+        at = colon + 1;
+        if byte(text, at) != b' ' {
+            continue;
+        }
+        let head = text
+            .get(colon.saturating_sub(MAX_KEY_BYTES)..colon)
+            .unwrap_or_default();
+        let len = head
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+            .count();
+        let (before, key) = head.split_at(head.len() - len);
+        if !is_humped(key) || !begins_line(before) {
+            continue;
+        }
+        let line = text
+            .get(at..text.len().min(at + MAX_VALUE_BYTES))
+            .unwrap_or_default();
+        let end = line.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let end = at + end.unwrap_or(line.len());
+        if let Some((start, end)) = trimmed(text, at, end) {
+            visit(key, start, end);
+        }
+    }
+}
+
+/// `lastName`, `LastName`: a small letter before a large one.
+fn is_humped(key: &[u8]) -> bool {
+    key.windows(2)
+        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+}
+
+/// Whether nothing but blanks and the mark of a list stands before the key in its line.
+fn begins_line(before: &[u8]) -> bool {
+    let before = before
+        .rsplit(|byte| matches!(byte, b'\n' | b'\r'))
+        .next()
+        .unwrap_or_default();
+    before.iter().all(|byte| b" \t-".contains(byte))
+}
