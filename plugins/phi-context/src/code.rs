@@ -237,6 +237,34 @@ pub fn is_of_a_standard(text: &str, start: usize, end: usize) -> bool {
     value.starts_with("1.2.840.10008.") || behind.starts_with(r#"":{"vr""#)
 }
 
+/// `5.6.28. "Package-Type"`, `(N25-N29)`, `LOE B-R`: numbers of sections, ranges of diagnoses and how well something is
+/// proven.
+pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
+    let value = text.get(start..end).unwrap_or_default();
+    let (before, behind) = (text.get(..start), text.get(end..));
+    let (before, behind) = (before.unwrap_or_default(), behind.unwrap_or_default());
+    let begins_line = || {
+        let before = before.trim_end_matches([' ', '\t', '*', '-', '#']);
+        before.is_empty() || before.ends_with('\n')
+    };
+    let is_dotted = value.contains('.')
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_section = is_dotted && behind.starts_with(". ") && begins_line();
+    let is_diagnosis = |code: &str| {
+        let mut signs = code.bytes();
+        signs.next().is_some_and(|sign| sign.is_ascii_uppercase())
+            && signs.clone().take(2).filter(u8::is_ascii_digit).count() == 2
+            && signs.all(|sign| sign.is_ascii_digit() || sign == b'.')
+            && code.len() <= 5
+    };
+    let is_range = value
+        .split_once('-')
+        .is_some_and(|(from, to)| is_diagnosis(from) && is_diagnosis(to));
+    is_section || is_range || value.starts_with("LOE ")
+}
+
 /// Whether all of a value is a digest or the like: `3a7bd3e2360a`.
 pub fn is_digest(value: &str) -> bool {
     const MIN_DIGITS: usize = 8;
@@ -248,6 +276,20 @@ pub fn is_digest(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_manuals_number_is_nobodys() {
+        let is = |text: &str, value: &str| {
+            let start = text.find(value).unwrap_or_default();
+            is_of_a_manual(text, start, start + value.len())
+        };
+        assert!(is("x\n* 5.6.28. \"Package-Type\"", "5.6.28"));
+        assert!(is("disorders of the kidney (N25-N29)", "N25-N29"));
+        assert!(is("(Class IIa, LOE B-R)", "LOE B-R"));
+        assert!(!is("seen 5.6.28. Then", "5.6.28"));
+        assert!(!is("5.6.28 seen", "5.6.28"));
+        assert!(!is("case N25-88213", "N25-88213"));
+    }
 
     #[test]
     fn a_word_before_an_address_is_none_of_it() {

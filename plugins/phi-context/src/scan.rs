@@ -248,6 +248,10 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
             return None;
         }
         // Whether a number alone is anybody's is said elsewhere: rules read the question that it answers.
+        Sort::Code | Sort::Date | Sort::Name if code::is_of_a_manual(text, start, end) => {
+            return None;
+        }
+        Sort::Code if is_version_in_address(text, start, end) => return None,
         Sort::Code if is_alone(tokens, value) && code::cue(before).is_none() => return None,
         Sort::Code if code::is_of_a_standard(text, start, end) || code::counts(text, of) => {
             return None;
@@ -318,6 +322,22 @@ fn is_in_public_address(text: &str, at: usize, end: usize) -> bool {
     is_inside
         && !OWN.iter().any(|own| address.starts_with(own))
         && phi_text::address::is_public(address.as_bytes())
+}
+
+/// `https://github.com/o/r/compare/2.9.0...2.9.1`: a part of an address without a number that may be anybody's.
+fn is_version_in_address(text: &str, start: usize, end: usize) -> bool {
+    const LONGEST: usize = 256;
+    /// Digits in a row that may be somebody's number.
+    const NUMBER: usize = 4;
+    let value = text.get(start..end).unwrap_or_default();
+    if !value.contains('/') {
+        return false;
+    }
+    let from = text.floor_char_boundary(start.saturating_sub(LONGEST));
+    let head = text.get(from..start).unwrap_or_default();
+    let head = head.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let mut runs = value.split(|sign: char| !sign.is_ascii_digit());
+    head.contains("://") && runs.all(|run| run.len() < NUMBER)
 }
 
 /// `{"street": …}`, `lastName: '…'`, `&city=`: an everyday word in small letters by which a program calls a value, if

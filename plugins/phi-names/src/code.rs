@@ -96,6 +96,21 @@ fn is_step(before: &str, behind: &str) -> bool {
     next.contains(':') && key.is_some_and(|key| KEYS.contains(&key))
 }
 
+/// `name: Senior Developer`, and `description: …` in the next line: a word of what a skill or a program is called. A
+/// name is all of its line.
+pub fn is_of_card(text: &str, finding: &Finding) -> bool {
+    let (before, behind) = (text.get(..finding.start), text.get(finding.end..));
+    let (before, behind) = (before.unwrap_or_default(), behind.unwrap_or_default());
+    let is_first = before
+        .trim_end_matches(['"', '\''])
+        .strip_suffix("name: ")
+        .is_some_and(|head| head.is_empty() || head.ends_with('\n'));
+    is_first
+        && behind.split_once('\n').is_some_and(|(rest, next)| {
+            rest.contains(char::is_alphanumeric) && next.starts_with("description:")
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use crate::Names;

@@ -54,6 +54,9 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     if next.is_some_and(is_of_research) {
         return None;
     }
+    if sentence.writing == Writing::Cased && is_of_other_things(sentence, at) {
+        return None;
+    }
     let first = match sentence.writing {
         Writing::Cased if token.is_capital() => cased(sentence, at)?,
         Writing::Cased => return None,
@@ -73,6 +76,50 @@ pub fn find(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
         Finding::new(ORGANIZATION, start, stop, 750).contextual(),
         end,
     ))
+}
+
+/// `File System`, `Sprint Health Snapshot`: words that end names of facilities and much else. A system is one of a
+/// facility by the word before it, and health goes on with none.
+fn is_of_other_things(sentence: &Sentence<'_>, at: usize) -> bool {
+    const OF_FACILITIES: [&str; 12] = [
+        "health",
+        "healthcare",
+        "hospital",
+        "hospitals",
+        "medical",
+        "school",
+        "university",
+        "care",
+        "clinic",
+        "library",
+        "college",
+        "transit",
+    ];
+    let Some(token) = sentence.token(at) else {
+        return false;
+    };
+    let word = token.text(sentence.text);
+    let before = sentence
+        .before(at)
+        .filter(|_| sentence.is_joined_to(at - 1));
+    let is_of_facility = before.is_some_and(|before| {
+        let before = before.text(sentence.text);
+        OF_FACILITIES
+            .iter()
+            .any(|one| before.eq_ignore_ascii_case(one))
+    });
+    let goes_on = sentence.gap(at) == b" "
+        && sentence.token(at + 1).is_some_and(|next| {
+            next.shape == Shape::Capital
+                && next.role.is_none()
+                && next.class.is_word()
+                && !next.class.is_name()
+        });
+    word.eq_ignore_ascii_case("system") && !is_of_facility
+        || ["health", "imaging", "medicine"]
+            .iter()
+            .any(|one| word.eq_ignore_ascii_case(one))
+            && goes_on
 }
 
 /// Chains whose places are named behind them.

@@ -24,10 +24,18 @@ const BARE_SCORE: u16 = 600;
 /// Words between the number and the `Street`.
 const MAX_STREET_WORDS: usize = 6;
 
+/// `40 mg PO, OR hydrocortisone`, `RRT in AKI`: a few capitals in a text that has small letters. Cities are shortened to
+/// very few.
+fn is_abbreviation(token: &Token, text: &str) -> bool {
+    const CITIES: [&str; 5] = ["NYC", "LA", "DC", "SF", "NY"];
+    token.shape == Shape::Upper && token.len() <= 3 && !CITIES.contains(&token.text(text))
+}
+
 /// The city that begins at the token, and the first token behind it.
 pub fn find_city(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize)> {
     let first = sentence.token(at)?;
     if first.is_glued
+        || sentence.writing == Writing::Cased && is_abbreviation(first, sentence.text)
         || !matches!(first.shape, Shape::Capital | Shape::Upper)
             && sentence.writing == Writing::Cased
     {
@@ -392,6 +400,10 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return Some((found.contextual(), stop));
     }
     let is_told = is_told_address(sentence, at) || unit_start(sentence, at).is_some();
+    // `3. Self-heal loop`, `Phase 3 Dev Loop`: the number of a heading or of a part.
+    if !is_told && (sentence.gap(at) == b". " || street::is_of_part(sentence, at)) {
+        return None;
+    }
     let mut last = at;
     let mut words = 0;
     while words < MAX_STREET_WORDS

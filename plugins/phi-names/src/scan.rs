@@ -53,7 +53,10 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
         }
     }
     sort(findings);
-    findings.retain(|finding| finding.kind != NAME || !code::is_of_program(text, finding));
+    findings.retain(|finding| {
+        finding.kind != NAME
+            || !code::is_of_program(text, finding) && !code::is_of_card(text, finding)
+    });
     drop_samples(text, segments, findings);
     settle_locations(text, findings);
 }

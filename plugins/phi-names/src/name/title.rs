@@ -19,6 +19,11 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     if !sentence.is_next_to(at) || is_titled_thing(sentence, at) {
         return None;
     }
+    // `on a cache miss. Billed by …`: no word that is shortened.
+    let said = title.text(sentence.text);
+    if said.eq_ignore_ascii_case("miss") && sentence.gap(at).contains(&b'.') {
+        return None;
+    }
     // `Dr. van der Merwe`.
     let particles = particles(sentence, at + 1);
     let first = sentence.token(at + 1 + particles)?;

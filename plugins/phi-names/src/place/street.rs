@@ -431,3 +431,36 @@ fn canadian_len(code: &[u8]) -> Option<usize> {
         && [one, two, three].iter().all(u8::is_ascii_digit);
     fits.then_some(7)
 }
+
+/// Whether a number is that of a part of something: `Phase 3`, `Step 2.`.
+pub(super) fn is_of_part(sentence: &Sentence<'_>, at: usize) -> bool {
+    const PARTS: [&str; 20] = [
+        "phase",
+        "step",
+        "section",
+        "figure",
+        "fig",
+        "table",
+        "chapter",
+        "level",
+        "stage",
+        "version",
+        "option",
+        "part",
+        "grade",
+        "class",
+        "sprint",
+        "module",
+        "iteration",
+        "cycle",
+        "appendix",
+        "exercise",
+    ];
+    let before = sentence
+        .before(at)
+        .filter(|_| sentence.is_joined_to(at - 1));
+    before.is_some_and(|before| {
+        let before = before.text(sentence.text);
+        PARTS.iter().any(|part| before.eq_ignore_ascii_case(part))
+    })
+}

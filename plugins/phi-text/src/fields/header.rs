@@ -82,7 +82,9 @@ fn is_said(label: &[u8]) -> bool {
         .iter()
         .filter(|byte| byte.is_ascii_alphabetic() || **byte >= 0x80);
     let digits = label.iter().filter(|byte| byte.is_ascii_digit());
-    label.len() <= MAX_LABEL_BYTES && letters.count() > 2 && digits.count() < 3
+    // A longer one is a sentence, whose commas make no table.
+    let words = label.split(|byte| *byte == b' ').count();
+    label.len() <= 40 && words <= MAX_WORDS + 1 && letters.count() > 2 && digits.count() < 3
 }
 
 /// Whether only the first cell has a label of its own: `Surgeon: Ann Poe, MD` is one label with a list behind it.

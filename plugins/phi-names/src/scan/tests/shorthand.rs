@@ -171,6 +171,16 @@ fn things_of_lists() {
         "You are Claude Code, Anthropic's official CLI for Claude.",
         "Generated with [Claude Code](https://claude.com/claude-code)",
         "we moved from Claude Opus to Claude Sonnet",
+        "---\nname: Senior Developer\ndescription: Writes code\n---",
+        "### Spacing System",
+        "### File System Operations",
+        "Sprint Health Snapshot",
+        "## 3. Self-heal loop",
+        "6. Critical Path",
+        "in Phase 3 Dev Loop we test",
+        "Prednisolone 40-50 mg PO, OR hydrocortisone 200 mg IV",
+        "It is recommended for RRT in AKI (Grade 1A).",
+        "The charge on a cache miss. Billed at 5 credits.",
     ]);
     finds::<Names>(&[
         ("Norton wants to go home", &["NAME:Norton"]),
