@@ -1,5 +1,7 @@
 //! Words of programs that the lists hold for names, or that look like some.
 
+use phi_lexicon::{Hash, look_up};
+
 use crate::kind::Finding;
 
 /// Bytes from a name of an attribute back to where its tag begins.
@@ -99,15 +101,26 @@ fn is_step(before: &str, behind: &str) -> bool {
 /// `name: Senior Developer`, and `description: …` in the next line: a word of what a skill or a program is called. A
 /// name is all of its line.
 pub fn is_of_card(text: &str, finding: &Finding) -> bool {
+    /// Bytes of the rest of what it is called.
+    const NEAR: usize = 80;
     let (before, behind) = (text.get(..finding.start), text.get(finding.end..));
     let (before, behind) = (before.unwrap_or_default(), behind.unwrap_or_default());
     let is_first = before
         .trim_end_matches(['"', '\''])
         .strip_suffix("name: ")
-        .is_some_and(|head| head.is_empty() || head.ends_with('\n'));
+        .is_some_and(|head| head.is_empty() || head.ends_with('\n') || head.ends_with("--- "));
+    let value = text.get(finding.start..finding.end).unwrap_or_default();
+    let has_given = value
+        .split(|sign: char| !sign.is_alphanumeric())
+        .any(|word| look_up(Hash::new().over(word)).is_given());
+    // Lines may have become one where a text is read as it wraps.
+    let near = behind
+        .get(..behind.floor_char_boundary(NEAR))
+        .unwrap_or_default();
     is_first
-        && behind.split_once('\n').is_some_and(|(rest, next)| {
-            rest.contains(char::is_alphanumeric) && next.starts_with("description:")
+        && !has_given
+        && near.split_once("description:").is_some_and(|(rest, _)| {
+            rest.contains(char::is_alphanumeric) && rest.ends_with(['\n', ' '])
         })
 }
 
