@@ -68,7 +68,10 @@ impl<'t> Definition<'t> {
                     || is_shown(text, finding) && !self.speaks_of_a_person
             }
             OTHER_ID => {
-                says_sample(text, finding) || is_counted(value) || is_one_of(&lower, &ANYBODY)
+                says_sample(text, finding)
+                    || self.is_in_example(finding)
+                    || is_counted(value)
+                    || is_one_of(&lower, &ANYBODY)
             }
             // Numbers of things and firms: where nobody is spoken of, one that is shown belongs to nobody.
             CREDIT_CARD | ACCOUNT_NUMBER | VEHICLE_ID | DEVICE_ID | LICENSE_NUMBER => {
@@ -83,7 +86,18 @@ impl<'t> Definition<'t> {
     /// spoken of. `the patient with SSN 123-45-6789` means somebody.
     fn may_be_shown(&self, finding: &Finding) -> bool {
         let is_alone = finding.start == 0 && finding.end == self.text.len();
-        is_alone || says_sample(self.text, finding) || !self.speaks_of_a_person
+        is_alone
+            || says_sample(self.text, finding)
+            || self.is_in_example(finding)
+            || !self.speaks_of_a_person
+    }
+
+    /// Whether the value stands in what a heading calls an example, as documentation of functions has it at its end.
+    fn is_in_example(&self, finding: &Finding) -> bool {
+        let before = self.text.get(..finding.start).unwrap_or_default();
+        [&b"Example:"[..], b"Examples:", b"Example usage:"]
+            .iter()
+            .any(|heading| before.windows(heading.len()).any(|part| part == *heading))
     }
 }
 
@@ -156,7 +170,10 @@ fn speaks_of_a_person(text: &[u8]) -> bool {
 
 /// `1970-01-01`, `01/01/2000`: where time begins for programs, or a year.
 fn is_first_day(value: &[u8]) -> bool {
-    value.ends_with(b"-01-01") || value.starts_with(b"01/01/") || value.starts_with(b"1/1/")
+    value.ends_with(b"-01-01")
+        || value.starts_with(b"01/01/")
+        || value.starts_with(b"1/1/")
+        || value.len() == 8 && value.ends_with(b"0101")
 }
 
 /// Domains that stand for any firm's, beside those that are reserved.
@@ -319,6 +336,9 @@ mod tests {
         let kinds = crate::kind::MRN;
         assert!(is(kinds, "00123456", "00123456"));
         assert!(is(kinds, "87654321", "87654321"));
+        let example = "Finds a patient.\n\nExample:\n    {\"PatientID\": \"12345\"}";
+        assert!(is(kinds, example, "12345"));
+        assert!(!is(kinds, &example.replace("12345", "48213"), "48213"));
         assert!(!is(kinds, "00482913", "00482913"));
         assert!(!is(kinds, "12345687", "12345687"));
         for mail in [

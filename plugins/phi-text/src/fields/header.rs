@@ -26,6 +26,10 @@ impl Labels {
         for cell in cells.iter_mut().take(count) {
             *cell = bare(text, cell.0, cell.1).unwrap_or_default();
             let label = text.get(cell.0..cell.1).unwrap_or_default();
+            // A line of JSON is none: `"minimal": ["PatientID", "PatientName"],`.
+            if label.windows(2).any(|pair| pair == b"\":") {
+                return None;
+            }
             if !label.iter().any(|byte| is_word(*byte)) {
                 // `#` and `%` are above what needs no label.
                 *cell = (0, 0);

@@ -347,6 +347,8 @@ fn tables_of_exports() {
     sees("mrn,sex\r\n12,F\r\n13,M", &["mrn=12", "mrn=13"]);
     // Another table begins below.
     sees("mrn,sex,x\n12,F,a\nzip,city\n13,Ely", &["mrn=12", "zip=13"]);
+    let json = "\"a\": [\"PatientID\", \"PatientName\"],\n\"b\": [\"StudyID\", \"StudyDate\"],";
+    assert!(!fields(json).contains(&"PatientName\"]=StudyDate".to_owned()));
     let wide = vec!["c"; 100].join(",");
     sees(&format!("{wide},mrn\n{wide},12"), &["mrn=12"]);
     sees("INSERT INTO t (mrn, x) VALUES (N'12', 1);", &["mrn=12"]);
