@@ -7,6 +7,7 @@
 //! only offsets.
 
 mod age;
+mod catalog;
 mod code;
 mod date;
 pub mod feature;

@@ -8,7 +8,7 @@ use crate::feature::Sequence;
 use crate::model::{Chain, Row};
 use crate::tag::{NOTHING, SORTS, Sort, first, inside};
 use crate::token::{self, Token, shape};
-use crate::{age, code, date, number, public, source};
+use crate::{age, catalog, code, date, number, public, source};
 
 /// Words of the language that a text has which says something.
 const LEAST_WORDS: usize = 2;
@@ -47,7 +47,9 @@ pub fn scan(text: &str, segments: &[Segment], findings: &mut Vec<Finding>) {
             continue;
         }
         let bounds = segment.start as usize..segment.end as usize;
+        let first = findings.len();
         judge(text, &bounds, &tokens, &mut chain, findings);
+        catalog::drop(text, &bounds, first, findings);
     }
 }
 
