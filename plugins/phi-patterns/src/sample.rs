@@ -35,6 +35,8 @@ const SAMPLE_DOMAINS: [&str; 4] = ["example.com", "example.org", "example.net", 
 pub struct Definition<'t> {
     text: &'t [u8],
     speaks_of_a_person: bool,
+    /// Where what a heading calls an example begins, as documentation of functions has it at its end.
+    example: Option<usize>,
 }
 
 impl<'t> Definition<'t> {
@@ -42,6 +44,7 @@ impl<'t> Definition<'t> {
         Self {
             text,
             speaks_of_a_person: speaks_of_a_person(text),
+            example: example(text),
         }
     }
 
@@ -92,13 +95,19 @@ impl<'t> Definition<'t> {
             || !self.speaks_of_a_person
     }
 
-    /// Whether the value stands in what a heading calls an example, as documentation of functions has it at its end.
     fn is_in_example(&self, finding: &Finding) -> bool {
-        let before = self.text.get(..finding.start).unwrap_or_default();
-        [&b"Example:"[..], b"Examples:", b"Example usage:"]
-            .iter()
-            .any(|heading| before.windows(heading.len()).any(|part| part == *heading))
+        self.example.is_some_and(|example| example < finding.start)
     }
+}
+
+fn example(text: &[u8]) -> Option<usize> {
+    [&b"Example:"[..], b"Examples:", b"Example usage:"]
+        .iter()
+        .filter_map(|heading| {
+            text.windows(heading.len())
+                .position(|part| part == *heading)
+        })
+        .min()
 }
 
 /// Whether words before the value say that it is a sample.
