@@ -18,6 +18,8 @@ const TOGETHER: usize = 256;
 const MOST_TOGETHER: usize = 1024;
 /// A token is PHI that is more likely to be some than not.
 const LIKELY: f32 = 0.5;
+/// Headings look like organizations more than like anything else.
+const LIKELY_ORGANIZATION: f32 = 0.9;
 /// And one that is as likely as this beside one that is, of the same sort: values are seldom left half way.
 const LIKELY_BESIDE: f32 = 0.2;
 /// The scores of what is just so likely, and of what is beyond doubt. A rule that sees the same value has more: it knows
@@ -276,6 +278,9 @@ fn finding(text: &str, bounds: &Range<usize>, tokens: &[Token], value: &Value) -
             return None;
         }
         Sort::Location | Sort::Name if public::is_region(text.get(start..end)?) => return None,
+        Sort::Organization if value.likely < LIKELY_ORGANIZATION && is_in_heading(text, start) => {
+            return None;
+        }
         Sort::Organization if public::is_body(text.get(start..end)?) => return None,
         sort => crate::kind_of(*sort),
     };
@@ -324,6 +329,16 @@ fn is_in_public_address(text: &str, at: usize, end: usize) -> bool {
     is_inside
         && !OWN.iter().any(|own| address.starts_with(own))
         && phi_text::address::is_public(address.as_bytes())
+}
+
+/// Whether a value stands in a heading of Markdown: `## Nephrotoxic Drug Management`.
+fn is_in_heading(text: &str, at: usize) -> bool {
+    /// Bytes of the longest heading.
+    const LONGEST: usize = 120;
+    let from = text.floor_char_boundary(at.saturating_sub(LONGEST));
+    let head = text.get(from..at).unwrap_or_default();
+    let line = head.rsplit('\n').next().unwrap_or_default();
+    line.starts_with('#')
 }
 
 /// `https://github.com/o/r/compare/2.9.0...2.9.1`: a part of an address without a number that may be anybody's.
