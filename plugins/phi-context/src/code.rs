@@ -262,7 +262,8 @@ pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
     let is_range = value
         .split_once('-')
         .is_some_and(|(from, to)| is_diagnosis(from) && is_diagnosis(to));
-    is_section || is_range || value.starts_with("LOE ")
+    let is_level = value == "LOE" || value.starts_with("LOE ") || value.starts_with("LOE:");
+    is_section || is_range || is_level
 }
 
 /// Whether all of a value is a digest or the like: `3a7bd3e2360a`.

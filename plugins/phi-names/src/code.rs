@@ -1,4 +1,4 @@
-//! Words of programs that the lists hold for names, or that look like some.
+//! Words of programs and of laboratories that the lists hold for names, or that look like some.
 
 use phi_lexicon::{Hash, look_up};
 
@@ -11,6 +11,10 @@ const MAX_TAG_BYTES: usize = 256;
 /// `- name: Install Rust`.
 pub fn is_of_program(text: &str, finding: &Finding) -> bool {
     let word = text.get(finding.start..finding.end).unwrap_or_default();
+    // Immunoglobulins.
+    if matches!(word, "IgA" | "IgD" | "IgE" | "IgG" | "IgM") {
+        return true;
+    }
     let (before, behind) = text.split_at_checked(finding.start).unwrap_or_default();
     let behind = behind.get(word.len()..).unwrap_or_default();
     is_small(before, word, behind.as_bytes())

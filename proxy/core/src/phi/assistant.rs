@@ -6,7 +6,7 @@ use super::merge::{CERTAIN, Finding};
 use super::scan::TextScan;
 
 /// What nobody is called.
-const PROGRAMS: [&str; 22] = [
+const PROGRAMS: [&str; 24] = [
     "gemini",
     "copilot",
     "chatgpt",
@@ -29,6 +29,8 @@ const PROGRAMS: [&str; 22] = [
     "litellm",
     "opencode",
     "huggingface",
+    "perl",
+    "instagram",
 ];
 
 /// What people are called as well.
@@ -38,14 +40,19 @@ const NAMESAKES: [&str; 11] = [
 ];
 
 /// What stands behind one of them.
-const BEHIND: [&str; 30] = [
-    "code", "model", "models", "opus", "sonnet", "haiku", "instant", "fable", "cli", "sdk", "api",
-    "desktop", "pro", "max", "agent", "agents", "ai", "flash", "ultra", "nano", "mini", "team",
-    "skills", "reader", "family", "flow", "studio", "e", "chat", "plugin",
+const BEHIND: [&str; 33] = [
+    "llc", "oauth", "catalog", "code", "model", "models", "opus", "sonnet", "haiku", "instant",
+    "fable", "cli", "sdk", "api", "desktop", "pro", "max", "agent", "agents", "ai", "flash",
+    "ultra", "nano", "mini", "team", "skills", "reader", "family", "flow", "studio", "e", "chat",
+    "plugin",
 ];
 
 /// What a text says that is about programs.
-const SIGNS: [&str; 14] = [
+const SIGNS: [&str; 18] = [
+    "the assistant can ",
+    "the assistant should ",
+    "chatbot",
+    "npm ",
     "anthropic",
     "openai",
     "language model",
