@@ -47,26 +47,29 @@ const BEHIND: [&str; 33] = [
     "plugin",
 ];
 
-/// What a text says that is about programs.
-const SIGNS: [&str; 18] = [
-    "the assistant can ",
-    "the assistant should ",
-    "chatbot",
-    "npm ",
+/// What a text says that is about programs: whole words.
+const SIGNS: [&str; 21] = [
     "anthropic",
     "openai",
     "language model",
+    "language models",
     "llm",
+    "llms",
     "ai assistant",
     "ai model",
+    "ai models",
     "coding assistant",
-    "software engineer",
     "system prompt",
+    "the assistant can",
+    "the assistant should",
+    "npm",
     "claude code",
-    "claude-",
-    "claude.",
-    "claude/",
-    "you are claude",
+    "claude.md",
+    ".claude",
+    "claude-code",
+    "claude-opus",
+    "claude-sonnet",
+    "claude-haiku",
 ];
 
 /// Words before a name that make it somebody's.
@@ -92,25 +95,27 @@ pub(super) fn drop(scan: &TextScan, findings: &mut Vec<Finding>) {
         .filter(|finding| finding.kind.as_str() == "NAME" && named(finding).is_none())
         .flat_map(|finding| words(scan.value(finding)))
         .collect();
-    let mut is_about_programs = None;
-    let mut is_nobody = |finding: &Finding| {
+    let small = scan.text().to_ascii_lowercase();
+    let is_about_programs = SIGNS.iter().any(|sign| says(&small, sign));
+    // `You are Claude.`
+    let addressed = NAMESAKES
+        .iter()
+        .filter(|name| says(&small, &format!("you are {name}")));
+    let addressed: Vec<&str> = addressed.copied().collect();
+    let is_nobody = |finding: &Finding| {
         let Some(name) = named(finding) else {
             return false;
         };
         if !name.is_namesake {
             return true;
         }
-        let text = scan.text();
-        let before = text.get(..finding.start).unwrap_or_default();
+        let before = scan.text().get(..finding.start).unwrap_or_default();
         let mut before = before.rsplit(|sign: char| !sign.is_alphanumeric());
         let last = before.find(|word| !word.is_empty());
         let is_person = last.is_some_and(|word| OF_PERSONS.contains(&word.to_lowercase().as_str()));
         !is_person
             && !people.contains(&name.word)
-            && *is_about_programs.get_or_insert_with(|| {
-                let small = text.to_ascii_lowercase();
-                SIGNS.iter().any(|sign| small.contains(sign))
-            })
+            && (is_about_programs || addressed.contains(&name.word.as_str()))
     };
     findings.retain(|finding| !is_nobody(finding));
 }
@@ -137,6 +142,17 @@ fn named_in(value: &str) -> Option<Named> {
     };
     ((is_namesake || PROGRAMS.contains(&word.as_str())) && words.all(is_behind))
         .then_some(Named { word, is_namesake })
+}
+
+/// Whether a text has words with neither letters nor digits around them.
+fn says(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let behind = text
+            .get(at + words.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(char::is_alphanumeric) && !behind.is_some_and(char::is_alphanumeric)
+    })
 }
 
 fn words(value: &str) -> impl Iterator<Item = String> {
@@ -189,6 +205,13 @@ mod tests {
         let both = "You are Claude. Claude Dubois coughs. Claude sleeps.";
         assert_eq!(left(both, &["Claude Dubois", "Claude"], 800).len(), 3);
         assert_eq!(left("You are Claude.", &["Claude"], CERTAIN), ["Claude"]);
+        for text in [
+            "enrollment of Claude",
+            "I saw Claude.",
+            "Claude-Marie, Claude",
+        ] {
+            assert!(!left(text, &["Claude"], 800).is_empty(), "{text}");
+        }
         assert_eq!(
             left("an LLM says Claude Monet", &["Claude Monet"], 800),
             ["Claude Monet"]
