@@ -8,7 +8,6 @@ use phi_text::fields;
 use phi_text::label::Labels;
 
 static CATALOGS: Labels<(), 128> = Labels::new(&[
-    ("code", ()),
     ("ndc", ()),
     ("ndc code", ()),
     ("rxnorm", ()),
@@ -53,7 +52,8 @@ pub fn drop(text: &str, bounds: &Range<usize>, first: usize, findings: &mut Vec<
     let mut codes = Vec::new();
     let part = text.get(bounds.clone()).unwrap_or_default();
     fields::each(part.as_bytes(), &mut |label, start, end| {
-        if CATALOGS.get(label).is_some() {
+        let is_code = label.eq_ignore_ascii_case(b"code") && is_described(part, start, end);
+        if is_code || CATALOGS.get(label).is_some() {
             codes.push(bounds.start + start..bounds.start + end);
         }
     });
@@ -65,13 +65,31 @@ pub fn drop(text: &str, bounds: &Range<usize>, first: usize, findings: &mut Vec<
         let next = codes.partition_point(|code| code.start <= finding.start);
         next.checked_sub(1)
             .and_then(|at| codes.get(at))
-            .is_some_and(|code| finding.end <= code.end)
+            .is_some_and(|code| (finding.start, finding.end) == (code.start, code.end))
     };
     let mut at = 0;
     findings.retain(|finding| {
         at += 1;
         at <= first || !is_code(finding) || !is_catalogs(finding)
     });
+}
+
+/// Whether a system or a description stands beside a code, in its element, its object or its table. A code alone may be
+/// anything.
+fn is_described(part: &str, start: usize, end: usize) -> bool {
+    /// Bytes to either side.
+    const NEAR: usize = 160;
+    const SIGNS: [&str; 5] = [
+        "codeSystem",
+        "displayName",
+        "\"system\"",
+        "\"display\"",
+        "<Qualifier>",
+    ];
+    let from = part.floor_char_boundary(start.saturating_sub(NEAR));
+    let to = part.ceil_char_boundary(part.len().min(end + NEAR));
+    let near = part.get(from..to).unwrap_or_default();
+    SIGNS.iter().any(|sign| near.contains(sign)) || part.contains("CODE,DESCRIPTION")
 }
 
 #[cfg(test)]
@@ -91,8 +109,19 @@ mod tests {
         let json = r#"{"snomedCode":"44054006","mrn":"51188"}"#;
         assert_eq!(left(json, "44054006", crate::MRN), 0);
         assert_eq!(left(json, "51188", crate::MRN), 1);
-        let rows = "START,CODE\n2024-02-17,2345-7";
+        let rows = "START,CODE,DESCRIPTION\n2024-02-17,2345-7,Test";
         assert_eq!(left(rows, "2345-7", crate::OTHER_ID), 0);
+        for somebodys in [
+            "code\tname\n4471829\tAnn Poe",
+            r#"{"patient":{"code":"4471829"}}"#,
+            r#"{"code":"get(4471829)","display":"x"}"#,
+        ] {
+            assert_eq!(
+                left(somebodys, "4471829", crate::OTHER_ID),
+                1,
+                "{somebodys}"
+            );
+        }
         assert_eq!(left(rows, "2024-02-17", crate::DATE), 1);
         assert_eq!(left("code 44054006", "44054006", crate::PHONE), 1);
     }

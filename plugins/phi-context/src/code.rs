@@ -250,8 +250,10 @@ pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
     let is_dotted = value.contains('.')
         && value
             .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_section = is_dotted && behind.starts_with(". ") && begins_line();
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && value.split('.').all(|part| (1..=2).contains(&part.len()));
+    let is_section =
+        is_dotted && behind.starts_with(". ") && begins_line() && has_sibling(text, start, value);
     let is_diagnosis = |code: &str| {
         let mut signs = code.bytes();
         signs.next().is_some_and(|sign| sign.is_ascii_uppercase())
@@ -259,11 +261,43 @@ pub fn is_of_a_manual(text: &str, start: usize, end: usize) -> bool {
             && signs.all(|sign| sign.is_ascii_digit() || sign == b'.')
             && code.len() <= 5
     };
-    let is_range = value
-        .split_once('-')
-        .is_some_and(|(from, to)| is_diagnosis(from) && is_diagnosis(to));
-    let is_level = value == "LOE" || value.starts_with("LOE ") || value.starts_with("LOE:");
-    is_section || is_range || is_level
+    let is_range = value.split_once('-').is_some_and(|(from, to)| {
+        is_diagnosis(from) && is_diagnosis(to) && from.get(..1) == to.get(..1)
+    });
+    is_section || is_range || is_level(text, start)
+}
+
+/// Whether another section of the same chapter begins a line near by: dates in a list have other months.
+fn has_sibling(text: &str, at: usize, value: &str) -> bool {
+    /// Bytes to either side.
+    const NEAR: usize = 600;
+    let Some((chapter, _)) = value.rsplit_once('.') else {
+        return false;
+    };
+    let from = text.floor_char_boundary(at.saturating_sub(NEAR));
+    let to = text.ceil_char_boundary(text.len().min(at + NEAR));
+    let lines = text.get(from..to).unwrap_or_default().lines();
+    let siblings = lines.filter(|line| {
+        let line = line.trim_start_matches([' ', '\t', '*', '-', '#']);
+        line.strip_prefix(chapter)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .and_then(|rest| rest.split_once(". "))
+            .is_some_and(|(number, _)| {
+                !number.is_empty()
+                    && number
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            })
+    });
+    siblings.count() > 1
+}
+
+/// `LOE B-R`, `LOE: C`: how well something is proven, and no `LOE CARTER`.
+fn is_level(text: &str, start: usize) -> bool {
+    let rest = text.get(start..).and_then(|text| text.strip_prefix("LOE"));
+    let grade = rest.map(|rest| rest.trim_start_matches([':', ' ']));
+    let mut signs = grade.unwrap_or_default().chars();
+    matches!(signs.next(), Some('A' | 'B' | 'C')) && !signs.next().is_some_and(char::is_alphabetic)
 }
 
 /// Whether all of a value is a digest or the like: `3a7bd3e2360a`.
@@ -284,12 +318,23 @@ mod tests {
             let start = text.find(value).unwrap_or_default();
             is_of_a_manual(text, start, start + value.len())
         };
-        assert!(is("x\n* 5.6.28. \"Package-Type\"", "5.6.28"));
+        assert!(is(
+            "* 5.6.27. \"Vcs\"\n* 5.6.28. \"Package-Type\"",
+            "5.6.28"
+        ));
+        assert!(!is("x\n* 5.6.28. \"Package-Type\"", "5.6.28"));
+        assert!(!is(
+            "Progress\n3.4.61. Born at home\n5.12.71. Seen",
+            "3.4.61"
+        ));
         assert!(is("disorders of the kidney (N25-N29)", "N25-N29"));
         assert!(is("(Class IIa, LOE B-R)", "LOE B-R"));
         assert!(!is("seen 5.6.28. Then", "5.6.28"));
         assert!(!is("5.6.28 seen", "5.6.28"));
         assert!(!is("case N25-88213", "N25-88213"));
+        assert!(!is("subject P07-S12 withdrew", "P07-S12"));
+        assert!(!is("LOE PETERSEN was seen", "LOE PETERSEN"));
+        assert!(!is("LOE CARTER was seen", "LOE CARTER"));
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn is_alone_in_json(text: &str, tokens: &[Token]) -> bool {
     let behind = text.get(token.end..).unwrap_or_default().trim_start();
     let is_alone = token.gap.is_seam()
         && !token.is_long_number()
-        && behind.starts_with(['"', '\'', '\\', ',', '}', ']']);
+        && behind.starts_with(['"', '\\', ',', '}', ']']);
     if !is_alone {
         return false;
     }

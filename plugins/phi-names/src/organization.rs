@@ -95,6 +95,22 @@ fn is_of_other_things(sentence: &Sentence<'_>, at: usize) -> bool {
         "college",
         "transit",
     ];
+    const OF_HEALTH: [&str; 14] = [
+        "snapshot",
+        "check",
+        "checks",
+        "status",
+        "score",
+        "scores",
+        "dashboard",
+        "report",
+        "metrics",
+        "data",
+        "monitor",
+        "index",
+        "literacy",
+        "policy",
+    ];
     let Some(token) = sentence.token(at) else {
         return false;
     };
@@ -110,12 +126,11 @@ fn is_of_other_things(sentence: &Sentence<'_>, at: usize) -> bool {
     });
     let goes_on = sentence.gap(at) == b" "
         && sentence.token(at + 1).is_some_and(|next| {
-            next.shape == Shape::Capital
-                && next.role.is_none()
-                && next.class.is_word()
-                && !next.class.is_name()
+            let next = next.text(sentence.text);
+            OF_HEALTH.iter().any(|one| next.eq_ignore_ascii_case(one))
         });
-    word.eq_ignore_ascii_case("system") && !is_of_facility
+    let is_chain = before.is_some_and(|before| CHAINS.contains(&before.text(sentence.text)));
+    word.eq_ignore_ascii_case("system") && !is_of_facility && !is_chain
         || ["health", "imaging", "medicine"]
             .iter()
             .any(|one| word.eq_ignore_ascii_case(one))

@@ -24,11 +24,12 @@ const BARE_SCORE: u16 = 600;
 /// Words between the number and the `Street`.
 const MAX_STREET_WORDS: usize = 6;
 
-/// `40 mg PO, OR hydrocortisone`, `RRT in AKI`: a few capitals in a text that has small letters. Cities are shortened to
-/// very few.
+/// `40 mg PO, OR hydrocortisone`, `RRT in AKI`: what charts shorten and no city is called.
 fn is_abbreviation(token: &Token, text: &str) -> bool {
-    const CITIES: [&str; 5] = ["NYC", "LA", "DC", "SF", "NY"];
-    token.shape == Shape::Upper && token.len() <= 3 && !CITIES.contains(&token.text(text))
+    const OF_CHARTS: [&str; 14] = [
+        "PO", "IM", "IV", "SC", "SL", "PR", "AKI", "CKD", "BID", "TID", "QID", "PRN", "HS", "QD",
+    ];
+    token.shape == Shape::Upper && OF_CHARTS.contains(&token.text(text))
 }
 
 /// The city that begins at the token, and the first token behind it.
@@ -400,10 +401,6 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
         return Some((found.contextual(), stop));
     }
     let is_told = is_told_address(sentence, at) || unit_start(sentence, at).is_some();
-    // `3. Self-heal loop`, `Phase 3 Dev Loop`: the number of a heading or of a part.
-    if !is_told && (sentence.gap(at) == b". " || street::is_of_part(sentence, at)) {
-        return None;
-    }
     let mut last = at;
     let mut words = 0;
     while words < MAX_STREET_WORDS
@@ -418,6 +415,9 @@ pub fn find_street(sentence: &Sentence<'_>, at: usize) -> Option<(Finding, usize
     {
         let next = sentence.token(last + 1)?;
         last += 1;
+        if !is_told && street::is_of_plan(sentence, last) {
+            return None;
+        }
         if ends_street(next, sentence.text) && words > 0 && is_street(sentence, at, last, is_told) {
             let end = unit_end(sentence, county_road_end(sentence, last));
             let stop = sentence.token(end - 1)?.end;

@@ -92,10 +92,10 @@ pub static FIELDS: Labels<Field, 512> = Labels::new(&[
     ("employer name", Field::Organization), ("managing organization", Field::Organization), ("practice", Field::Organization),
     ("practice name", Field::Organization), ("pharmacy", Field::Organization), ("school", Field::Organization),
     ("pt zip", Field::Zip), ("zip5", Field::Zip), ("zip cd", Field::Zip), ("postal cd", Field::Zip),
-    ("home zip", Field::Zip), ("plz", Field::Zip), ("codigo postal", Field::Zip), ("cep", Field::Zip),
-    ("patient zip", Field::Zip), ("zip postal", Field::Zip), ("PID-12", Field::City), ("ort", Field::City),
+    ("home zip", Field::Zip), ("plz", Field::Zip), ("codigo postal", Field::Zip),
+    ("patient zip", Field::Zip), ("zip postal", Field::Zip), ("PID-12", Field::City),
     ("ciudad", Field::City), ("municipio", Field::City), ("birth name", Field::Name),
     ("apellidos", Field::Name), ("nachname", Field::Name), ("vorname", Field::Name), ("apellido", Field::Name),
-    ("nombres", Field::Name), ("nom", Field::Name), ("prenom", Field::Name), ("mothers maiden", Field::Name),
+    ("nombres", Field::Name), ("prenom", Field::Name), ("mothers maiden", Field::Name),
     ("maiden", Field::Name),
 ]);

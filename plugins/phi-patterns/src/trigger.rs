@@ -492,7 +492,7 @@ pub static FIELDS: Labels<(usize, Form), 1024> = Labels::new(&[
     ("REF-ZH", (OTHER_ID, Mixed)), ("TRN-2", (ACCOUNT_NUMBER, Mixed)), ("curr age", (AGE_OVER_89, Years)),
     ("anchor age", (AGE_OVER_89, Years)), ("pat age", (AGE_OVER_89, Years)),
     ("calculated age", (AGE_OVER_89, Years)), ("maternal age", (AGE_OVER_89, Years)),
-    ("age num", (AGE_OVER_89, Years)), ("age in years num", (AGE_OVER_89, Years)),
+    ("age in years num", (AGE_OVER_89, Years)),
     ("age at event", (AGE_OVER_89, Years)), ("age at scan", (AGE_OVER_89, Years)), ("edad", (AGE_OVER_89, Years)),
     ("onset age", (AGE_OVER_89, Years)), ("deceased age", (AGE_OVER_89, Years)), ("value age", (AGE_OVER_89, Years)),
     ("ssnum", (SSN, Nine)), ("soc sec", (SSN, Nine)), ("patient num", (MRN, Mixed)), ("pt num", (MRN, Mixed)),

@@ -21,7 +21,7 @@ pub(super) fn behind_title(sentence: &Sentence<'_>, at: usize) -> Option<(Findin
     }
     // `on a cache miss. Billed by …`: no word that is shortened.
     let said = title.text(sentence.text);
-    if said.eq_ignore_ascii_case("miss") && sentence.gap(at).contains(&b'.') {
+    if said == "miss" && sentence.writing == Writing::Cased && sentence.gap(at).contains(&b'.') {
         return None;
     }
     // `Dr. van der Merwe`.

@@ -432,35 +432,42 @@ fn canadian_len(code: &[u8]) -> Option<usize> {
     fits.then_some(7)
 }
 
-/// Whether a number is that of a part of something: `Phase 3`, `Step 2.`.
-pub(super) fn is_of_part(sentence: &Sentence<'_>, at: usize) -> bool {
-    const PARTS: [&str; 20] = [
-        "phase",
-        "step",
-        "section",
-        "figure",
-        "fig",
-        "table",
-        "chapter",
-        "level",
-        "stage",
-        "version",
-        "option",
-        "part",
-        "grade",
-        "class",
-        "sprint",
+/// `3. Self-heal loop`, `6. Critical Path`: whether the street that ends with the token is a way to do something.
+pub(super) fn is_of_plan(sentence: &Sentence<'_>, last: usize) -> bool {
+    const WAYS: [&str; 2] = ["path", "loop"];
+    const DONE: [&str; 26] = [
+        "critical",
+        "happy",
         "module",
-        "iteration",
-        "cycle",
-        "appendix",
-        "exercise",
+        "review",
+        "heal",
+        "dev",
+        "file",
+        "code",
+        "fast",
+        "slow",
+        "hot",
+        "upgrade",
+        "migration",
+        "feedback",
+        "main",
+        "event",
+        "agent",
+        "build",
+        "clean",
+        "learning",
+        "career",
+        "data",
+        "self-heal",
+        "provide",
+        "tool",
+        "control",
     ];
-    let before = sentence
-        .before(at)
-        .filter(|_| sentence.is_joined_to(at - 1));
-    before.is_some_and(|before| {
-        let before = before.text(sentence.text);
-        PARTS.iter().any(|part| before.eq_ignore_ascii_case(part))
-    })
+    let is_one_of = |token: Option<&Token>, words: &[&str]| {
+        token.is_some_and(|token| {
+            let said = token.text(sentence.text);
+            words.iter().any(|word| said.eq_ignore_ascii_case(word))
+        })
+    };
+    is_one_of(sentence.token(last), &WAYS) && is_one_of(sentence.before(last), &DONE)
 }

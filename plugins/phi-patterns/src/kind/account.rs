@@ -94,27 +94,27 @@ fn is_speech(said: &[u8], between: &[u8], name: &[u8], behind: &[u8]) -> bool {
     if !is_of_every_day || name.iter().any(u8::is_ascii_digit) {
         return false;
     }
+    let is_login = said.eq_ignore_ascii_case(b"login");
     let is_letters = name.iter().all(u8::is_ascii_alphabetic);
     let is_capital = is_letters
         && byte(name, 0).is_ascii_uppercase()
         && name.iter().skip(1).all(u8::is_ascii_lowercase);
-    // Of a quote it is all, or it is a word of what is said.
+    // Of a quote it is all, or a word of what is said.
     let quote = between.last().filter(|sign| b"\"'`".contains(sign));
-    let is_in_quote = quote.is_some_and(|quote| {
-        let behind = behind.strip_prefix(b"\\").unwrap_or(behind);
-        byte(behind, 0) != *quote && byte(behind, 0) != b'@'
-    });
-    let is_code = quote == Some(&b'`') && !between.iter().any(|byte| b":=".contains(byte));
-    let is_cut = matches!(behind, [b'\'', letter, ..] if letter.is_ascii_alphabetic());
-    let is_first = is_capital && behind.starts_with(b", ") && !begins_with(&behind[1..], BESIDE);
+    let goes_on_in_quote = matches!(behind, [b' ', next, ..] if next.is_ascii_alphabetic())
+        || is_capital && matches!(behind, [b'.' | b'!' | b'?', b'"' | b'\'', ..]);
+    let is_code = quote == Some(&b'`') && name.iter().any(|byte| b"._".contains(byte));
+    // `don't`, but `mgarcia's`.
+    let is_cut = matches!(behind, [b'\'', letter, ..] if letter.is_ascii_alphabetic())
+        && !behind.starts_with(b"'s");
+    let is_first = is_capital
+        && behind.starts_with(b", ")
+        && !begins_with(behind.get(1..).unwrap_or_default(), BESIDE);
     let goes_on = is_capital
+        && !is_login
         && matches!(behind, [b' ', next, ..] if next.is_ascii_lowercase())
         && !begins_with(behind, DEEDS);
-    is_in_quote
-        || is_code && !begins_with(behind.get(1..).unwrap_or_default(), DEEDS)
-        || is_cut
-        || is_first
-        || goes_on
+    quote.is_some() && goes_on_in_quote || is_code || is_cut || is_first || goes_on
 }
 
 /// `login: schema.string()`: behind a name, one of its members is called.

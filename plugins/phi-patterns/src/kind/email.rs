@@ -51,7 +51,7 @@ pub fn find(text: &[u8], at: usize) -> Option<Finding> {
             .all(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80)
         && !domain.windows(2).any(|pair| pair == b"..")
         // `members@odata.bind`, a property of OData.
-        && !domain.starts_with(b"odata.");
+        && !(domain.starts_with(b"odata.") && [&b"bind"[..], b"type", b"id", b"context", b"count"].contains(&top));
     is_address.then_some(Finding::new(EMAIL, start, domain_start + domain_len, 950))
 }
 

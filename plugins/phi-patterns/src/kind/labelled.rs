@@ -137,7 +137,7 @@ fn is_type(text: &[u8], start: usize, end: usize, code: usize) -> bool {
         .is_some_and(|head| head.ends_with(b"[#") || head.ends_with(b"(#"));
     let is_quoted = text.get(end..code).is_some_and(|gap| gap.contains(&b'`'));
     let head = byte_before(text, start);
-    is_report && is_quoted && (is_word(head) || head == b':' || head == b'_' || head == b'`')
+    is_report && is_quoted && (is_word(head) || head == b':')
 }
 
 /// Where a number with dots ends, behind a label that nothing but a code follows or behind a sign.

@@ -35,7 +35,8 @@ pub fn find_v4(numbers: &Numbers<'_>, at: usize) -> Option<Finding> {
         .text
         .get(numbers.group(at + 3).end..)
         .unwrap_or_default();
-    let is_section = matches!(behind, [b'.', b' ', next, ..] if next.is_ascii_uppercase())
+    let is_section = octets.iter().all(|octet| *octet < 32)
+        && matches!(behind, [b'.', b' ', next, ..] if next.is_ascii_uppercase())
         && (start == 0 || byte_before(numbers.text, start) == b'\n');
     let is_joined = is_section || matches!(byte_before(numbers.text, start), b'.' | b'-');
     (!is_nobody && !is_version && !is_joined).then_some(Finding::new(

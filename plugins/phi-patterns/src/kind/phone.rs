@@ -194,7 +194,10 @@ const SHAPE_SCORE: u16 = 800;
 /// The last group and the score: `+` and eight to fifteen digits (E.164).
 fn international(numbers: &Numbers<'_>, at: usize) -> Option<(usize, u16)> {
     // `x + 0.0128283`: no country has it.
-    if numbers.value(at) == Some(0) && numbers.gap(at) == Gap::Dot {
+    if numbers.value(at) == Some(0)
+        && numbers.gap(at) == Gap::Dot
+        && numbers.gap(at + 1) != Gap::Dot
+    {
         return None;
     }
     let mut digits = 0;

@@ -50,7 +50,9 @@ fn end(text: &[u8], start: usize) -> Option<usize> {
     let rest = text.get(start..text.len().min(start + MAX_BYTES))?;
     let ends = |byte: &u8| *byte <= b' ' || b"\"<>`|\\^{}".contains(byte);
     let mut len = rest.iter().position(ends).unwrap_or(rest.len());
-    len = closed(rest.get(..len)?).unwrap_or(len);
+    // `[![build](https://a.org/b.svg)](https://a.org/c)`.
+    let next = rest.get(..len)?.windows(2).position(|pair| pair == b"](");
+    len = next.unwrap_or(len);
     while len > 0 && b".,;:!?)]'*".contains(&byte(rest, len - 1)) {
         len -= 1;
     }
@@ -58,27 +60,4 @@ fn end(text: &[u8], start: usize) -> Option<usize> {
         len -= 1;
     }
     (len > 0).then_some(start + len)
-}
-
-/// Where a bracket closes that was opened before the address: `[![build](https://a.org/b.svg)](https://a.org/c)`.
-fn closed(address: &[u8]) -> Option<usize> {
-    let mut depth = [0_usize; 2];
-    address.iter().position(|byte| {
-        let (kind, opens) = match byte {
-            b'(' => (0, true),
-            b')' => (0, false),
-            b'[' => (1, true),
-            b']' => (1, false),
-            _ => return false,
-        };
-        let Some(depth) = depth.get_mut(kind) else {
-            return false;
-        };
-        match (opens, *depth) {
-            (true, _) => *depth += 1,
-            (false, 0) => return true,
-            (false, _) => *depth -= 1,
-        }
-        false
-    })
 }

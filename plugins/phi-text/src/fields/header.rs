@@ -17,12 +17,15 @@ pub(super) type Cells = [(usize, usize); MAX_COLUMNS];
 pub(super) struct Labels {
     cells: Box<Cells>,
     pub(super) count: usize,
+    /// Whether every cell with a word is a label.
+    pub(super) is_whole: bool,
 }
 
 impl Labels {
     /// The labels in the first `count` of `cells`, where they are a header; the cells are trimmed to them.
     pub(super) fn read(text: &[u8], cells: &mut Cells, count: usize) -> Option<Self> {
         let mut labels = 0;
+        let mut is_whole = true;
         for cell in cells.iter_mut().take(count) {
             *cell = bare(text, cell.0, cell.1).unwrap_or_default();
             let label = text.get(cell.0..cell.1).unwrap_or_default();
@@ -38,6 +41,7 @@ impl Labels {
             } else if is_said(label) {
                 // `2nd visit`, `Total ($)`: above what needs none either.
                 *cell = (0, 0);
+                is_whole = false;
             } else {
                 return None;
             }
@@ -54,6 +58,7 @@ impl Labels {
         (labels >= 2 && labels + MAX_UNLABELLED + empty >= count).then(|| Self {
             cells: Box::new(*cells),
             count,
+            is_whole,
         })
     }
 

@@ -155,7 +155,11 @@ pub(super) fn listed(text: &[u8], visit: &mut Visit<'_>) {
         let is_field = path.get(NAME_BYTES) == Some(&b'-')
             && SEGMENTS.iter().any(|known| path.starts_with(*known))
             && path.last().is_some_and(u8::is_ascii_digit);
-        if is_field && let Some((start, end)) = trimmed(text, at, line_end(text, at)) {
+        // `PID-5: patient name (XPN)` is about fields.
+        if is_field
+            && let Some((start, end)) = trimmed(text, at, line_end(text, at))
+            && !byte(text, start).is_ascii_lowercase()
+        {
             visit(path, start, end);
         }
     }

@@ -18,7 +18,7 @@ fn each_from(text: &[u8], mut at: usize, visit: &mut Visit<'_>) {
             && gap.contains(&b'}')
         {
             (hint.unsaid, hint.is_told, hint.is_patient) = (None, false, false);
-            hint.attribute = None;
+            (hint.attribute, hint.named) = (None, None);
             // `[{…}, {…}]`: the next object of a list is of the same.
             hint.list = hint.list.filter(|_| !gap.contains(&b']'));
             hint.parent = hint.list.filter(|_| gap.ends_with(b"{"));
@@ -151,7 +151,6 @@ fn hinted<'t>(
         b"text" | b"display" if hint.is_about_a_person => visit(PERSON, start, end),
         // Prose stands under `text` too.
         b"system" | b"code" | b"type" | b"text" | b"field" | b"key" | b"label" | b"question"
-        | b"fieldName" | b"column" | b"name"
             if key == b"system" || said.len() <= MAX_LABEL_BYTES =>
         {
             let said = last_step(said);
@@ -162,17 +161,26 @@ fn hinted<'t>(
                 None => hint.meaning = Some(said),
             }
         }
-        // An extension of FHIR: `…/StructureDefinition/patient-mothersMaidenName`.
+        // What a value is called where it has a meaning of its own too: that of an extension of FHIR is the last word of
+        // its address.
+        b"name" | b"fieldName" | b"column" if said.len() <= MAX_LABEL_BYTES => {
+            if let Some((from, to)) = hint.unsaid {
+                visit(said, from, to);
+            }
+            hint.named = Some(said);
+        }
         b"url"
             if said
                 .windows(DEFINITION.len())
                 .any(|part| part == DEFINITION) =>
         {
-            hint.meaning = last_step(said).rsplit(|byte| *byte == b'-').next();
+            hint.named = last_step(said).rsplit(|byte| *byte == b'-').next();
         }
         // `{"field": "mrn", "oldValue": …, "newValue": …}`.
-        b"oldValue" if hint.meaning.is_some() => {
-            visit(hint.meaning.unwrap_or_default(), start, end);
+        b"oldValue" => {
+            for label in [hint.meaning, hint.named].into_iter().flatten() {
+                visit(label, start, end);
+            }
         }
         b"value" | b"valueString" | b"valueInteger" | b"answer" | b"fieldValue" | b"val"
         | b"newValue" => {
@@ -180,7 +188,7 @@ fn hinted<'t>(
             if told == [None; 2] {
                 hint.unsaid = Some((start, end));
             }
-            for label in told.into_iter().flatten() {
+            for label in told.into_iter().chain([hint.named.take()]).flatten() {
                 visit(label, start, end);
             }
         }
@@ -214,6 +222,8 @@ const TAG_BYTES: usize = 8;
 struct Hint<'t> {
     system: Option<&'t [u8]>,
     meaning: Option<&'t [u8]>,
+    /// What the value that may follow is called besides.
+    named: Option<&'t [u8]>,
     /// A value of this object of which nothing was said yet: `{"value": …, "type": "MRN"}`.
     unsaid: Option<(usize, usize)>,
     /// Whether this object said what its value is.

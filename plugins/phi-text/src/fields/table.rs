@@ -88,7 +88,8 @@ impl Lines {
     fn take(&mut self, text: &[u8], at: usize, sign: u8, visit: &mut Visit<'_>) {
         match sign {
             NO_SIGN => {}
-            QUOTE => self.quoted = !self.quoted,
+            // `66"` is a height.
+            QUOTE => self.quoted = !self.quoted && opens_cell(text, self.start, at),
             // Where a line ends with both, the second one ends it.
             LINE if byte(text, at) == b'\r' && byte(text, at + 1) == b'\n' => {}
             LINE if self.quoted && closes(text, at) => {}
@@ -123,6 +124,12 @@ impl Lines {
         self.start = end + 1;
         self.quoted = false;
     }
+}
+
+/// Whether nothing of a cell stands before the quote at `at`, in the line that begins at `start`.
+fn opens_cell(text: &[u8], start: usize, at: usize) -> bool {
+    let before = text.get(start..at).unwrap_or_default().trim_ascii_end();
+    before.last().is_none_or(|byte| SEPARATORS.contains(byte))
 }
 
 /// Whether a quote closes behind the end of a line: the cell goes on.
@@ -167,6 +174,12 @@ impl Header {
             && above.columns == next.columns
             && let Some(labels) = read_header(text, above.place, separator)
         {
+            let is_header = !labels.is_whole
+                && read_header(text, next.place, separator).is_some_and(|labels| labels.is_whole);
+            if is_header {
+                *self = Self::Line(next);
+                return;
+            }
             row(text, &labels, next.place, separator, visit);
             *self = Self::Labels(Table {
                 labels,
@@ -176,6 +189,14 @@ impl Header {
             return;
         }
         match self {
+            // Behind other lines a line of labels begins a table of its own.
+            Self::Labels(table)
+                if table.labels.count == columns
+                    && table.odd > 0
+                    && read_header(text, line, separator).is_some_and(|labels| labels.is_whole) =>
+            {
+                *self = next.map_or(Self::None, Self::Line);
+            }
             Self::Labels(table) if table.labels.count == columns => {
                 (table.odd, table.last) = (0, None);
                 row(text, &table.labels, line, separator, visit);
@@ -247,7 +268,7 @@ fn split(
     for at in start..=end {
         let found = if at == end { separator } else { byte(text, at) };
         if found == b'"' && at < end {
-            quoted = !quoted;
+            quoted = !quoted && opens_cell(text, start, at);
         }
         if found == separator && (!quoted || at == end) {
             if let Some(slot) = cells.get_mut(count) {

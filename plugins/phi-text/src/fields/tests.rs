@@ -345,6 +345,19 @@ fn tables_of_exports() {
     sees("mrn,sex,note\n12,F,a\n\n13,M,b", &["mrn=12", "mrn=13"]);
     sees("mrn,sex\r12,F\r13,M", &["mrn=12", "mrn=13"]);
     sees("mrn,sex\r\n12,F\r\n13,M", &["mrn=12", "mrn=13"]);
+    sees(
+        "mrn,zip,height\n12,9,66\"\n13,8,64\"",
+        &["mrn=12", "mrn=13"],
+    );
+    sees(
+        "Total ($),printed by,page one\nmrn,sex,zip\n12,F,9",
+        &["mrn=12", "zip=9"],
+    );
+    let below = "|surname|chart|zip|\n|---|---|---|\n|Doe|12|9|\n\n|drug|dose|route|\n|---|---|---|\n|Aspirin|81|po|";
+    assert!(!fields(below).contains(&"surname=Aspirin".to_owned()));
+    sees(below, &["surname=Doe", "drug=Aspirin"]);
+    let prose = "surname,mrn,zip\nDoe,12,9\n\nSee you, thanks, bye";
+    assert!(!fields(prose).contains(&"surname=See you".to_owned()));
     // Another table begins below.
     sees("mrn,sex,x\n12,F,a\nzip,city\n13,Ely", &["mrn=12", "zip=13"]);
     let json = "\"a\": [\"PatientID\", \"PatientName\"],\n\"b\": [\"StudyID\", \"StudyDate\"],";
@@ -371,6 +384,13 @@ fn values_are_known_by_what_stands_beside_them() {
         &["mrn=12", "mrn=13"],
     );
     sees(r#"{"mrn":{"0":"12","1":"13"}}"#, &["mrn=12", "mrn=13"]);
+    for named in [
+        r#"{"question":"MRN","name":"q2","answer":"12"}"#,
+        r#"{"value":"12","name":"f3","label":"MRN"}"#,
+        r#"{"field":"MRN","column":"4","value":"12"}"#,
+    ] {
+        sees(named, &["MRN=12"]);
+    }
     sees(
         r#"{"url":"http://hl7.org/fhir/StructureDefinition/patient-mothersMaidenName","valueString":"Doe"}"#,
         &["mothersMaidenName=Doe"],

@@ -3,7 +3,7 @@
 
 use super::{MAX_VALUE_BYTES, Visit, trimmed};
 use crate::chunk;
-use crate::text::byte;
+use crate::text::{byte, byte_before};
 
 /// Bytes of the longest key.
 const MAX_KEY_BYTES: usize = 40;
@@ -32,7 +32,14 @@ pub(super) fn each(text: &[u8], visit: &mut Visit<'_>) {
             .unwrap_or_default();
         let end = line.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let end = at + end.unwrap_or(line.len());
-        if let Some((start, end)) = trimmed(text, at, end) {
+        // `firstName: string;`, `lastName: null,` are code.
+        if let Some((start, end)) = trimmed(text, at, end)
+            && !byte(text, start).is_ascii_lowercase()
+            && !matches!(
+                byte_before(text, end),
+                b';' | b',' | b'!' | b'(' | b'{' | b'['
+            )
+        {
             visit(key, start, end);
         }
     }

@@ -59,9 +59,22 @@ pub fn sweep(
 
 /// Scores below are guesses, by the words around a value alone.
 const TOLD: u16 = 700;
-/// Mentions of a guess from which on it is doubted, where only this share of them, one in so many, was found.
-const MANY: usize = 6;
-const FOUND_IN: usize = 5;
+/// From how many mentions on a guess is doubted, and in how few of them it was found then, one in so many.
+struct Doubt {
+    mentions: usize,
+    found_in: usize,
+}
+
+/// Of a word that stands in small letters somewhere.
+const OF_WORDS: Doubt = Doubt {
+    mentions: 12,
+    found_in: 5,
+};
+/// Of what is written as a name is.
+const OF_NAMES: Doubt = Doubt {
+    mentions: 20,
+    found_in: 10,
+};
 /// Digits of a value that is no word.
 const MANY_DIGITS: usize = 4;
 
@@ -88,7 +101,7 @@ fn guesses<'f>(scan: &'f TextScan, findings: &'f [Finding]) -> (Vec<Value<'f>>, 
 /// A guess at one place is no reason to replace a word at twenty others that the same detector read and passed over:
 /// `excludes` in a list of codes. What was found stays found.
 fn drop_doubted(scan: &TextScan, findings: &[Finding], claims: &mut Vec<Claim>) {
-    if claims.len() < MANY {
+    if claims.len() < OF_WORDS.mentions {
         return;
     }
     let (text, _) = scan.reading();
@@ -102,17 +115,34 @@ fn drop_doubted(scan: &TextScan, findings: &[Finding], claims: &mut Vec<Claim>) 
             .get(next)
             .is_some_and(|finding| finding.start < claim.end)
     };
-    let mut counts: HashMap<(Kind, String), (usize, usize)> = HashMap::new();
+    let mut said: HashMap<(Kind, String), Said> = HashMap::new();
     for claim in claims.iter() {
-        let (mentions, found) = counts.entry(value(claim)).or_default();
-        *mentions += 1;
-        *found += usize::from(is_found(claim));
+        let written = claim.reads.clone().and_then(|reads| text.get(reads));
+        let said = said.entry(value(claim)).or_default();
+        said.mentions += 1;
+        said.found += usize::from(is_found(claim));
+        said.is_word |= written.is_some_and(begins_small);
     }
     claims.retain(|claim| {
-        counts
-            .get(&value(claim))
-            .is_none_or(|(mentions, found)| *mentions < MANY || found * FOUND_IN >= *mentions)
+        said.get(&value(claim))
+            .is_none_or(|said| !said.is_doubted())
     });
+}
+
+/// How often a value is said.
+#[derive(Default)]
+struct Said {
+    mentions: usize,
+    found: usize,
+    /// In small letters somewhere.
+    is_word: bool,
+}
+
+impl Said {
+    const fn is_doubted(&self) -> bool {
+        let doubt = if self.is_word { OF_WORDS } else { OF_NAMES };
+        self.mentions >= doubt.mentions && self.found * doubt.found_in < self.mentions
+    }
 }
 
 /// As [`sweep`], for values that were collected before.

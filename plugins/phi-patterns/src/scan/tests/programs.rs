@@ -9,6 +9,13 @@ fn settings_and_branches_are_no_accounts() {
     finds::<Patterns>(&[
         ("DB_USER=jdoe92", &["OTHER_ID:jdoe92"]),
         ("user: jdoe", &["OTHER_ID:jdoe"]),
+        ("user `jokafor` has no access", &["OTHER_ID:jokafor"]),
+        ("login: jokafor's portal", &["OTHER_ID:jokafor"]),
+        ("user=\"jokafor;\"", &["OTHER_ID:jokafor"]),
+        (
+            "[INFO] login: Rosewater from 73.44.120.9",
+            &["OTHER_ID:Rosewater", "IP_ADDRESS:73.44.120.9"],
+        ),
         ("username \"jdoe\"", &["OTHER_ID:jdoe"]),
     ]);
     leaves_alone::<Patterns>(&[
