@@ -68,8 +68,8 @@ const SIGNS_OF_CLAUDE: [&str; 8] = [
     "claude-haiku",
 ];
 
-/// Words before a name that make it somebody's.
-const OF_PERSONS: [&str; 34] = [
+/// Words before a name that make it somebody's. One mention of somebody is enough: every other one is sought then.
+const OF_PERSONS: [&str; 29] = [
     "patient",
     "pt",
     "mr",
@@ -79,7 +79,6 @@ const OF_PERSONS: [&str; 34] = [
     "dr",
     "mme",
     "m",
-    "named",
     "name",
     "son",
     "daughter",
@@ -98,33 +97,19 @@ const OF_PERSONS: [&str; 34] = [
     "boyfriend",
     "girlfriend",
     "dear",
-    "hi",
-    "hello",
-    "from",
     "saw",
     "doctor",
-    "login",
 ];
 /// Words behind a name that only people do.
-const BY_PERSONS: [&str; 18] = [
-    "reports",
-    "reported",
+const BY_PERSONS: [&str; 8] = [
     "denies",
     "denied",
-    "takes",
-    "presents",
+    "complains",
+    "complained",
+    "coughs",
     "presented",
     "came",
-    "coughs",
-    "complains",
-    "lives",
-    "feels",
-    "has",
-    "had",
-    "was",
-    "went",
-    "sleeps",
-    "says",
+    "limps",
 ];
 /// Kinds that programs are taken for.
 const KINDS: [&str; 3] = ["NAME", "ORGANIZATION", "LOCATION"];
@@ -275,7 +260,7 @@ mod tests {
         for somebody in [
             "You are Claude. Alexa helps.",
             "Using an LLM to summarise: Devin came in today",
-            "LLM: Mrs. Mistral sleeps",
+            "LLM: Mrs. Mistral is here",
             "an LLM for my friend Gemma",
         ] {
             let names = ["Alexa", "Devin", "Mistral", "Gemma"];
