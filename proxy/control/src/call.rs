@@ -186,8 +186,15 @@ impl Effect {
     }
 }
 
+/// Why a write decided against itself, inside its transaction.
+pub(crate) enum Undone {
+    Refused(Fault),
+    /// What it was judged by is no longer so: it is to be judged again.
+    Outdated,
+}
+
 /// A refusal, or the database's own trouble.
-pub(crate) type Refused = TransactionError<Fault>;
+pub(crate) type Refused = TransactionError<Undone>;
 
 /// What is to be done in the transaction that also writes the audit row.
 pub(crate) type Change =
@@ -213,7 +220,23 @@ pub(crate) fn missing() -> Fault {
 
 /// A refusal out of a transaction.
 pub(crate) const fn refused(fault: Fault) -> Refused {
-    TransactionError::Refused(fault)
+    TransactionError::Refused(Undone::Refused(fault))
+}
+
+/// The end of a write that is to be judged again, by what holds now.
+pub(crate) const fn outdated() -> Refused {
+    TransactionError::Refused(Undone::Outdated)
+}
+
+/// How often a write is judged before it is left to its caller: other writes that changed what it is judged by, and
+/// were done, stand behind each time.
+pub(crate) const JUDGED_TIMES: usize = 32;
+
+/// The end of a write that was outdated each time.
+pub(crate) fn never_settled() -> Fault {
+    Fault::unavailable(format_args!(
+        "what a write is judged by changed {JUDGED_TIMES} times before it was done"
+    ))
 }
 
 /// The store's trouble as a fault.

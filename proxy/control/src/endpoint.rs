@@ -27,8 +27,8 @@ use svc_store::tenant;
 use svc_store::{TransactionError, audit};
 
 use crate::call::{
-    Answering, Call, Change, Client, Content, Deciding, Effect, Outdated, Refused, Reply,
-    store_fault,
+    Answering, Call, Change, Client, Content, Deciding, Effect, JUDGED_TIMES, Outdated, Refused,
+    Reply, Undone, never_settled, store_fault,
 };
 use crate::lines::accepts_lines;
 use crate::query::Query;
@@ -186,11 +186,17 @@ impl Handler for Write {
 /// The body as an object, and as it was sent; an endpoint that needs nothing of it takes an empty one too.
 async fn body(exchange: &mut Exchange) -> Result<(Map<String, Value>, Bytes), Fault> {
     let bytes = exchange.body.read(MAX_BODY_BYTES).await?;
-    if bytes.is_empty() {
-        return Ok((Map::new(), bytes));
+    if !bytes.is_empty() {
+        json_media_type(&exchange.head.headers)?;
     }
-    json_media_type(&exchange.head.headers)?;
-    Ok((json::object(&bytes)?, bytes))
+    Ok((object(&bytes)?, bytes))
+}
+
+fn object(bytes: &[u8]) -> Result<Map<String, Value>, Fault> {
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    json::object(bytes)
 }
 
 pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call, Fault> {
@@ -233,14 +239,7 @@ async fn write(
         Ok(Turn::Done(stored)) => return Box::pin(replay(exchange, stored)).await,
         Err(fault) => return exchange.refuse(fault).await,
     };
-    let done = match call(&exchange, body) {
-        Ok(call) => match decide(call).await {
-            Ok(change) => commit(&exchange, change, claim.clone()).await,
-            Err(fault) => Err(fault),
-        },
-        Err(fault) => Err(fault),
-    };
-    match done {
+    match settled(decide, &exchange, body, &sent, claim.as_ref()).await {
         Ok(done) => {
             exchange.trail.written();
             forget(&exchange, &done.outdated);
@@ -248,6 +247,25 @@ async fn write(
         }
         Err(fault) => Box::pin(give_up(exchange, fault.in_order_of(&sent), claim)).await,
     }
+}
+
+/// Decides and does it; again, by what holds now, where what it was judged by has changed in between.
+async fn settled(
+    decide: fn(Call) -> Deciding,
+    exchange: &Exchange,
+    mut body: Map<String, Value>,
+    sent: &Bytes,
+    claim: Option<&Arc<Claim>>,
+) -> Result<Done, Fault> {
+    for _ in 0..JUDGED_TIMES {
+        let change = decide(call(exchange, body)?).await?;
+        match commit(exchange, change, claim.cloned()).await {
+            Ok(done) => return Ok(done),
+            Err(Undone::Refused(fault)) => return Err(fault),
+            Err(Undone::Outdated) => body = object(sent)?,
+        }
+    }
+    Err(never_settled())
 }
 
 async fn turn(exchange: &Exchange, body: &Map<String, Value>) -> Result<Turn, Fault> {
@@ -297,11 +315,11 @@ async fn commit(
     exchange: &Exchange,
     change: Change,
     claim: Option<Arc<Claim>>,
-) -> Result<Done, Fault> {
+) -> Result<Done, Undone> {
     let family = exchange.route.operation().word();
     let scribe = exchange.trail.scribe();
     let request_id = exchange.request_id.clone();
-    let version = given(exchange.facts.version, "the API version")?;
+    let version = given(exchange.facts.version, "the API version").map_err(Undone::Refused)?;
     let done = exchange.gateway.store.transaction(move |mut tx| {
         Box::pin(async move {
             let effect = change(tx.reborrow()).await?;
@@ -337,8 +355,8 @@ async fn commit(
         })
     });
     done.await.map_err(|error| match error {
-        TransactionError::Refused(fault) => fault,
-        TransactionError::Store(error) => store_fault(&error),
+        TransactionError::Refused(undone) => undone,
+        TransactionError::Store(error) => Undone::Refused(store_fault(&error)),
     })
 }
 
@@ -352,7 +370,7 @@ async fn give_up(mut exchange: Exchange, fault: Fault, claim: Option<Arc<Claim>>
         Box::pin(async move {
             audit::record(&mut tx, &row).await?;
             claim.release(&mut tx).await?;
-            Ok::<(), Refused>(())
+            Ok::<(), TransactionError<Fault>>(())
         })
     });
     let fault = match written.await {

@@ -20,7 +20,7 @@ use svc_store::{Transaction, outbox};
 
 use crate::apps;
 use crate::call::{
-    Answering, Call, Change, Deciding, Effect, Refused, Reply, change, missing, refused,
+    Answering, Call, Change, Deciding, Effect, Refused, Reply, change, missing, outdated, refused,
     store_fault,
 };
 use crate::cursor::Binding;
@@ -126,7 +126,7 @@ async fn create(call: &Call, app_id: String, key: String, schema: Schema) -> Res
                 return Err(refused(invalid("$body", problem)));
             }
             if entity::insert(&mut tx, &entity).await? == Judged::Outdated {
-                return Err(refused(outdated()));
+                return Err(outdated());
             }
             announce(&mut tx, &entity, &changes, entity.created_at).await?;
             let made = effect("created", &entity, changes.len());
@@ -165,7 +165,7 @@ async fn update(call: &Call, before: Entity, schema: Schema) -> Result<Change, F
         Box::pin(async move {
             let replaced = entity::replace_schema(&mut tx, &before, &schema, now).await?;
             if replaced == Judged::Outdated {
-                return Err(refused(outdated()));
+                return Err(outdated());
             }
             if narrows {
                 scan_the_rest(&mut tx, &before, &key, &schema, since).await?;
@@ -213,11 +213,6 @@ fn fits(schema: &Schema, misfits: &BTreeSet<String>) -> Result<(), Fault> {
         problems.add("fields", format!("stored records have values of {key}"));
     }
     problems.into_result()
-}
-
-/// The schema has changed between two steps of one request.
-pub(crate) fn outdated() -> Fault {
-    Fault::unavailable("the schema of the entity changed meanwhile")
 }
 
 async fn announce(

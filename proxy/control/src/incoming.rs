@@ -31,8 +31,8 @@ use svc_store::inbound_webhook::{self, Entrance};
 use svc_store::record::{self, CreatedVia, Record};
 use svc_store::{StoreError, TransactionError, audit, outbox, tenant};
 
-use crate::call::store_fault;
-use crate::entities::{self, outdated};
+use crate::call::{JUDGED_TIMES, never_settled, store_fault};
+use crate::entities;
 use crate::record_events;
 
 /// The inbound entrance.
@@ -86,9 +86,7 @@ impl Handler for Incoming {
 /// The token first, then the body: nobody makes the gateway read what it does not expect.
 async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fault> {
     strangers::admit(exchange)?;
-    let digest = secret::digest(exchange.parameter("token"));
-    let found = inbound_webhook::by_token(&exchange.gateway.store, &digest).await;
-    let Some(entrance) = found.map_err(|error| store_fault(&error))? else {
+    let Some(entrance) = entrance(exchange).await? else {
         let failure = Failure::unknown(Code::NotFound, "unknown_inbound_token");
         let fault = failure.code.fault().because(failure.reason);
         strangers::refuse_as(exchange, failure);
@@ -108,15 +106,19 @@ async fn opened(exchange: &mut Exchange) -> Result<(Entrance, bytes::Bytes), Fau
     Ok((entrance, body))
 }
 
+/// Where the token leads.
+async fn entrance(exchange: &Exchange) -> Result<Option<Entrance>, Fault> {
+    let digest = secret::digest(exchange.parameter("token"));
+    let found = inbound_webhook::by_token(&exchange.gateway.store, &digest).await;
+    found.map_err(|error| store_fault(&error))
+}
+
 async fn receive(mut exchange: Exchange, entrance: Entrance, body: bytes::Bytes) -> Response {
     let repeatable = match Repeatable::of(&exchange, &entrance).await {
         Ok(repeatable) => repeatable.map(Arc::new),
         Err(fault) => return exchange.refuse(fault).await,
     };
-    let outcome = match record(&mut exchange, &entrance, repeatable.as_deref(), &body).await {
-        Ok(record) => commit(&exchange, entrance, record, repeatable.clone()).await,
-        Err(stop) => Err(stop),
-    };
+    let outcome = settled(&mut exchange, entrance, repeatable.as_ref(), &body).await;
     match (outcome, repeatable) {
         (Ok(record_id), _) => {
             exchange.trail.written();
@@ -126,16 +128,39 @@ async fn receive(mut exchange: Exchange, entrance: Entrance, body: bytes::Bytes)
         (Err(Stop::Repeated(sealed)), Some(repeatable)) => {
             Box::pin(repeated(exchange, &repeatable, &sealed)).await
         }
-        (Err(Stop::Repeated(_)), None) => {
-            let fault = Fault::internal("an answer is repeated for a request without a key");
+        (Err(Stop::Repeated(_) | Stop::Outdated), _) => {
+            let fault = Fault::internal("an inbound request ended as none can");
             exchange.refuse(fault).await
         }
     }
 }
 
+/// Judges and does it; again, by the schema that holds now, where it has changed in between.
+async fn settled(
+    exchange: &mut Exchange,
+    mut way_in: Entrance,
+    repeatable: Option<&Arc<Repeatable>>,
+    body: &[u8],
+) -> Result<String, Stop> {
+    let mut payload = admitted(exchange, &way_in, repeatable, body).await?;
+    for _ in 0..JUDGED_TIMES {
+        let record = judged(exchange, &way_in, payload)?;
+        match commit(exchange, way_in, record, repeatable.cloned()).await {
+            Err(Stop::Outdated) => {}
+            done => return done,
+        }
+        payload = json::object(body)?;
+        // Closed in the meantime, it is as one that never was.
+        way_in = entrance(exchange).await?.ok_or(Code::NotFound.fault())?;
+    }
+    Err(never_settled().into())
+}
+
 /// Why no record is made.
 enum Stop {
     Refused(Fault),
+    /// The schema has changed since the record was judged.
+    Outdated,
     /// The key was used before: the answer that it got, sealed.
     Repeated(Vec<u8>),
 }
@@ -146,13 +171,13 @@ impl From<Fault> for Stop {
     }
 }
 
-/// The checks of contract 17.1 behind token and size, in their order.
-async fn record(
+/// The checks of contract 17.1 between size and mapping, in their order: what was sent.
+async fn admitted(
     exchange: &mut Exchange,
     entrance: &Entrance,
-    repeatable: Option<&Repeatable>,
+    repeatable: Option<&Arc<Repeatable>>,
     body: &[u8],
-) -> Result<Record, Stop> {
+) -> Result<Map<String, Value>, Stop> {
     if let Some(repeatable) = repeatable {
         repeatable.look(exchange).await?;
     }
@@ -168,6 +193,15 @@ async fn record(
         return Err(fault.into());
     }
     exchange.trail.admitted();
+    Ok(payload)
+}
+
+/// The record that the mapping makes of what was sent, if the schema takes it.
+fn judged(
+    exchange: &Exchange,
+    entrance: &Entrance,
+    payload: Map<String, Value>,
+) -> Result<Record, Fault> {
     let schema = &entrance.entity.schema;
     let mut input = entrance.webhook.field_mapping.apply(payload);
     schema.keep_known(&mut input);
@@ -249,7 +283,7 @@ async fn commit(
             }
             let records = std::slice::from_ref(&record);
             if record::insert(&mut tx, &entity, &key, records).await? == Judged::Outdated {
-                return Err(TransactionError::Refused(outdated().into()));
+                return Err(TransactionError::Refused(Stop::Outdated));
             }
             if record.origin_delivery_id.is_none() {
                 let event = record_events::created(&entity, &record, webhook_payload);

@@ -12,10 +12,11 @@ use svc_store::page::Position;
 use svc_store::record::{self, CreatedVia, Record};
 
 use crate::call::{
-    Answering, Call, Deciding, Effect, Refused, Reply, change, missing, refused, store_fault,
+    Answering, Call, Deciding, Effect, Refused, Reply, change, missing, outdated, refused,
+    store_fault,
 };
 use crate::cursor::Binding;
-use crate::entities::{self, outdated};
+use crate::entities;
 use crate::query::PAGE;
 use crate::record_events::{self, shown};
 
@@ -112,11 +113,11 @@ fn sent_fields(call: &mut Call) -> Result<Map<String, Value>, Fault> {
 }
 
 /// # Errors
-/// 503, retryable: the schema by which a record was judged is no longer the entity's.
+/// The schema by which a record was judged is no longer the entity's: it is judged again.
 fn current(judged: Judged) -> Result<(), Refused> {
     match judged {
         Judged::Current => Ok(()),
-        Judged::Outdated => Err(refused(outdated())),
+        Judged::Outdated => Err(outdated()),
     }
 }
 
