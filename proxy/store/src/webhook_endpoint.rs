@@ -277,7 +277,8 @@ pub async fn rotate(
 }
 
 /// Removes an endpoint and destroys its key: no body of its deliveries opens any more. Its deliveries that wait become
-/// `cancelled`, [`SETTLED_AT_ONCE`] of them here and the rest when their turn comes.
+/// `cancelled`, [`SETTLED_AT_ONCE`] of them here and the rest when their turn comes; those that were held are so at once
+/// ([`crate::webhook_delivery`]).
 ///
 /// # Errors
 /// [`StoreError::Missing`] for an endpoint that is not there, and those of the database.

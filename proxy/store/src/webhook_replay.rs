@@ -9,7 +9,7 @@ use svc_core::time::Timestamp;
 
 use crate::engine::{Arg, Connection, Row, args};
 use crate::outbox::batch::{list, pieces};
-use crate::webhook_delivery::{Filter, Status};
+use crate::webhook_delivery::{self, Filter, Status};
 use crate::{Store, StoreError, Transaction};
 
 /// Deliveries of one call (contract 15.3).
@@ -259,7 +259,8 @@ async fn matching(
         })
         .collect();
     if !words.is_empty() {
-        sql.push_str(&format!(" AND d.status IN ({})", words.join(", ")));
+        let status = webhook_delivery::status!();
+        sql.push_str(&format!(" AND {status} IN ({})", words.join(", ")));
     }
     arguments.push(MAX_REPLAYED.saturating_add(1).into());
     sql.push_str(&format!(

@@ -117,6 +117,48 @@ async fn what_happens_while_webhooks_are_switched_off_is_held() {
 }
 
 #[tokio::test]
+async fn what_is_held_is_cancelled_with_its_endpoint() {
+    for hooks in on_each().await {
+        let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;
+        let other = hooks.endpoint(&hooks.sink.url("/in")).await;
+        let path = |endpoint: &Value| format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        for endpoint in [&endpoint, &other] {
+            let off = json!({"status": "disabled"});
+            hooks.data("PATCH", &path(endpoint), off).await;
+        }
+        hooks.publish(2).await;
+        hooks.settled(&endpoint, 2, "held").await;
+        hooks.data("DELETE", &path(&endpoint), Value::Null).await;
+        let mut ids = Vec::new();
+        for delivery in hooks.settled(&endpoint, 2, "cancelled").await {
+            let read = hooks.delivery(&delivery["id"]).await;
+            assert_eq!(read["status"], "cancelled");
+            ids.push(delivery["id"].clone());
+        }
+        let of = |status: &str| {
+            let id = endpoint["id"].as_str().unwrap();
+            format!("/v1/webhooks/deliveries?endpoint_id={id}&status={status}")
+        };
+        let held = hooks.data("GET", &of("held"), Value::Null).await;
+        assert_eq!(held, json!([]));
+        let both = format!("{}&status=held", of("cancelled"));
+        let cancelled = hooks.data("GET", &both, Value::Null).await;
+        assert_eq!(cancelled.as_array().unwrap().len(), 2);
+        // What was held elsewhere stays so.
+        hooks.settled(&other, 2, "held").await;
+        let replay = "/v1/webhooks/deliveries/bulk-replay";
+        let wanted = json!({"delivery_ids": ids});
+        let report = hooks.data("POST", replay, wanted).await;
+        assert_eq!(report["skipped"][0]["reason"], "endpoint_deleted");
+        let matching = json!({"endpoint_id": endpoint["id"], "from": "2026-01-01T00:00:00Z"});
+        let usual = hooks
+            .data("POST", replay, json!({"filter": matching}))
+            .await;
+        assert_eq!(usual["matched"], 0);
+    }
+}
+
+#[tokio::test]
 async fn every_problem_of_a_request_is_told() {
     let hooks = super::Hooks::start(None).await;
     let replay = "/v1/webhooks/deliveries/bulk-replay";
