@@ -137,7 +137,8 @@ pub(crate) fn create(mut call: Call) -> Deciding {
         let sealed = sealed.map_err(|error| store_fault(&error))?;
         Ok(change(move |mut tx| {
             Box::pin(async move {
-                if webhook_endpoint::count(&mut tx, &endpoint.org_id).await? >= MAX_ENDPOINTS {
+                let (org_id, mode) = (&endpoint.org_id, endpoint.mode);
+                if webhook_endpoint::count(&mut tx, org_id, mode).await? >= MAX_ENDPOINTS {
                     let problem = format!("an organization has at most {MAX_ENDPOINTS} endpoints");
                     return Err(refused(invalid("$body", problem)));
                 }

@@ -340,15 +340,15 @@ pub async fn find(
         .await
 }
 
-/// How many endpoints an organization has, and will have until one is added in this transaction.
+/// How many endpoints an organization has in this mode, and will have until one is added in this transaction.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn count(tx: &mut Transaction<'_>, org_id: &str) -> Result<u32, StoreError> {
+pub async fn count(tx: &mut Transaction<'_>, org_id: &str, mode: Mode) -> Result<u32, StoreError> {
     organization::hold(tx, org_id).await?;
-    let sql =
-        "SELECT COUNT(*) AS found FROM webhook_endpoints WHERE org_id = $1 AND deleted_at IS NULL";
-    tx.cx.count(sql, args![org_id]).await
+    let sql = "SELECT COUNT(*) AS found FROM webhook_endpoints \
+               WHERE org_id = $1 AND mode = $2 AND deleted_at IS NULL";
+    tx.cx.count(sql, args![org_id, mode]).await
 }
 
 /// Which endpoints a list shows.

@@ -66,6 +66,12 @@ async fn callers_at_once_stay_within_the_cap(world: &World) {
     assert_eq!(made.count(), 3);
     let refused = answers.iter().filter(|answer| answer.status == 422);
     assert_eq!(refused.count(), 9);
+    // The other mode has a limit of its own.
+    let test = json!({"name": "t", "scopes": ["control:webhooks"], "mode": "test"});
+    let test = data(world, key, "POST", "/v1/api_keys", test).await;
+    let test = test["key"].as_str().unwrap();
+    data(world, test, "POST", "/v1/webhooks", body.clone()).await;
+    assert_eq!(make().await.status, 422);
 }
 
 async fn an_app_belongs_to_its_organization_and_mode(world: &World) {
