@@ -52,6 +52,7 @@ pub struct Delivery {
     /// `None` where nothing is due, and while an attempt is under way.
     pub next_attempt_at: Option<Timestamp>,
     pub created_at: Timestamp,
+    /// The first time that it was: a replay takes nothing of it back.
     pub delivered_at: Option<Timestamp>,
 }
 

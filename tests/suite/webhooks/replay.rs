@@ -117,6 +117,26 @@ async fn what_happens_while_webhooks_are_switched_off_is_held() {
 }
 
 #[tokio::test]
+async fn what_was_delivered_once_says_so_whatever_becomes_of_a_replay() {
+    for hooks in on_each().await {
+        let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;
+        let path = format!("/v1/webhooks/{}", endpoint["id"].as_str().unwrap());
+        hooks.publish(1).await;
+        let first = hooks.settled(&endpoint, 1, "delivered").await.remove(0);
+        assert!(first["delivered_at"].is_string());
+        let replay = "/v1/webhooks/deliveries/bulk-replay";
+        let again = json!({"delivery_ids": [first["id"]]});
+        for (url, status) in [("/flaky/100", "exhausted"), ("/in", "delivered")] {
+            let url = json!({"url": hooks.sink.url(url)});
+            hooks.data("PATCH", &path, url).await;
+            hooks.data("POST", replay, again.clone()).await;
+            let replayed = hooks.settled(&endpoint, 1, status).await.remove(0);
+            assert_eq!(replayed["delivered_at"], first["delivered_at"], "{status}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_held_is_cancelled_with_its_endpoint() {
     for hooks in on_each().await {
         let endpoint = hooks.endpoint(&hooks.sink.url("/in")).await;

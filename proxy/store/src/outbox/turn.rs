@@ -316,7 +316,7 @@ async fn mark(
         "WITH done (delivery, lease, became, next_at, success_at, over_at) AS (VALUES {values}) \
          UPDATE webhook_deliveries AS d SET status = done.became, due_at = done.next_at, leased_by = NULL, \
          attempt_count = d.attempt_count + 1, scheduled_count = d.scheduled_count + 1, \
-         delivered_at = done.success_at, settled_at = done.over_at \
+         delivered_at = COALESCE(d.delivered_at, done.success_at), settled_at = done.over_at \
          FROM done WHERE d.id = done.delivery AND d.leased_by = $1 AND d.due_at = done.lease RETURNING id"
     );
     let rows = cx.rows_of(sql, arguments).await?;
