@@ -65,8 +65,8 @@ impl Timestamp {
         }
     }
 
-    /// Reads RFC 3339 with any offset, up to the end of the year 9999 (UTC): what has no end often ends then, which is
-    /// past jiff's last instant.
+    /// Reads RFC 3339 with any offset, from the beginning of the year 0 to the end of the year 9999 (UTC), which is all
+    /// that RFC 3339 can say in UTC again: what has no end often ends then, which is past jiff's last instant.
     pub fn parse(text: &str) -> Option<Self> {
         if !is_rfc_3339(text.as_bytes()) {
             return None;
@@ -75,7 +75,7 @@ impl Timestamp {
         let local = pieces.date().to_datetime(pieces.time()?);
         let ahead = i64::from(pieces.to_numeric_offset()?.seconds()) * MS_PER_SECOND;
         let at = Self(Self::of_civil(local).0.checked_sub(ahead)?);
-        at.civil().map(|_| at)
+        at.civil().filter(|at| at.year() >= 0).map(|_| at)
     }
 
     /// IMF-fixdate of RFC 9110, for HTTP headers.
@@ -197,12 +197,17 @@ mod tests {
             ("9999-12-31T23:59:59.999-00:00", "9999-12-31T23:59:59.999Z"),
             ("9999-12-31T23:00:00+05:00", "9999-12-31T18:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
+            ("0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"),
+            ("0000-01-01T00:00:00-05:00", "0000-01-01T05:00:00.000Z"),
+            ("0000-01-01T05:00:00+05:00", "0000-01-01T00:00:00.000Z"),
         ] {
             let read = Timestamp::parse(text).map(|at| at.to_string());
             assert_eq!(read.as_deref(), Some(shown), "{text}");
         }
         for text in [
             "9999-12-31T23:59:59-05:00",
+            "0000-01-01T00:00:00+23:59",
+            "0000-01-01T04:59:59.999+05:00",
             "2026-11-20T20:09:00",
             "2026-11-20",
             "2026-02-30T00:00:00Z",

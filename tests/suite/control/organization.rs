@@ -245,6 +245,11 @@ async fn usage_is_what_the_ledger_says(world: &World) {
         code(world, key, "GET", backwards, Value::Null, 422).await,
         "VALIDATION_FAILED"
     );
+    let before_all_years = "/v1/usage?from=0000-01-01T00%3A00%3A00%2B23%3A59";
+    assert_eq!(
+        code(world, key, "GET", before_all_years, Value::Null, 422).await,
+        "VALIDATION_FAILED"
+    );
 }
 
 async fn a_lowered_cap_blocks_the_next_request(world: &World) {

@@ -56,6 +56,13 @@ async fn a_record_is_made_read_changed_and_deleted(world: &World) {
         (&row["event"], &row["target_id"]),
         (&json!("record.created"), &made["id"])
     );
+    // Times whose year has four digits in one place and not in UTC.
+    for beyond in ["0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"] {
+        let body = json!({"fields": {"mrn": "1", "seen": beyond}});
+        let refused = call(world, key, "POST", &records, body).await;
+        assert_eq!(refused.status, 422, "{beyond}: {}", refused.text());
+        assert_eq!(refused.json()["error"]["param"], "fields.seen");
+    }
     let one = format!("{records}/{}", made["id"].as_str().unwrap());
     let read = call(world, key, "GET", &one, Value::Null).await;
     assert_eq!(read.json()["data"], made);
