@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use svc_core::fault::{Fault, Problems};
+use svc_core::json::number_text;
 use svc_core::money::{MICRO, Micro};
 use svc_core::surface::fields::Fields;
 use svc_store::budget::{self, Caps, Sums};
@@ -12,6 +13,8 @@ use crate::input::Given;
 /// Half, four fifths and all of a cap (contract 12.4).
 const DEFAULT_THRESHOLDS: [Micro; 3] = [Micro(MICRO / 2), Micro(MICRO / 5 * 4), Micro(MICRO)];
 const MAX_THRESHOLDS: usize = 10;
+/// The largest cap: the last amount of 64 bits of millionths that a JSON number says exactly.
+const MOST: Micro = Micro(9_223_372_036_854_775_000);
 
 pub(crate) fn read(mut call: Call) -> Answering {
     Box::pin(async move {
@@ -30,8 +33,9 @@ pub(crate) fn update(mut call: Call) -> Deciding {
         let mut problems = Problems::default();
         call.query.end(&mut problems);
         let mut fields = Fields::top(std::mem::take(&mut call.body));
-        let credits = cap(&mut fields, "monthly_credit_cap", &mut problems);
-        let spend = cap(&mut fields, "monthly_spend_cap_usd", &mut problems);
+        let mut cap = |key| cap(&mut fields, &call.sent, key, &mut problems);
+        let credits = cap("monthly_credit_cap");
+        let spend = cap("monthly_spend_cap_usd");
         let thresholds = thresholds(&mut fields, &mut problems);
         fields.end_strictly(&mut problems);
         problems.into_result()?;
@@ -81,33 +85,31 @@ fn merged(before: Option<Micro>, given: Given<Micro>) -> Option<Micro> {
     }
 }
 
-/// A number of at least zero with at most six decimals, or null for none.
-fn cap(fields: &mut Fields, key: &str, problems: &mut Problems) -> Given<Micro> {
+/// A number of at least zero with at most six decimals, or null for none. It is kept and shown to the last digit, or
+/// refused.
+fn cap(fields: &mut Fields, sent: &[u8], key: &str, problems: &mut Problems) -> Given<Micro> {
     let (amount, is_large) = match fields.take_or_null(key) {
         None => return Given::Absent,
         Some(Value::Null) => return Given::Null,
         Some(Value::Number(number)) => {
-            let most = Micro(i64::MAX).to_json().as_f64();
-            let is_large = number
-                .as_f64()
-                .zip(most)
-                .is_some_and(|(one, most)| one >= most);
-            (Micro::of_number(&number), is_large)
+            let text = number_text(sent, key);
+            let amount = text.and_then(|text| Micro::parse_number(&text));
+            let (size, most) = (number.as_f64(), MOST.to_json().as_f64());
+            let is_large = size >= most && amount.is_none_or(|amount| amount > MOST);
+            (amount, is_large)
         }
         Some(_) => (None, false),
     };
-    match amount.filter(|amount| amount.0 >= 0) {
-        Some(amount) => Given::Value(amount),
-        None => {
-            let problem = if is_large {
-                format!("must be at most {}", Micro(i64::MAX).to_json())
-            } else {
-                "must be a number of at least 0 with at most 6 decimals, or null".to_owned()
-            };
-            problems.add(fields.path_to(key), problem);
-            Given::Absent
+    let problem = match amount.filter(|amount| amount.0 >= 0) {
+        _ if is_large => format!("must be at most {MOST}"),
+        None => "must be a number of at least 0 with at most 6 decimals, or null".to_owned(),
+        Some(amount) if !amount.is_exact_in_json() => {
+            "must have fewer decimals: a number of this size does not keep them".to_owned()
         }
-    }
+        Some(amount) => return Given::Value(amount),
+    };
+    problems.add(fields.path_to(key), problem);
+    Given::Absent
 }
 
 /// Shares of a cap above 0, at most 1, rising; null goes back to the default.
@@ -126,7 +128,8 @@ fn thresholds(fields: &mut Fields, problems: &mut Problems) -> Option<Vec<Micro>
     };
     let mut shares: Vec<Micro> = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        let share = item.as_number().and_then(Micro::of_number);
+        let share = item.as_number().map(ToString::to_string);
+        let share = share.and_then(|share| Micro::parse_number(&share));
         let share = share.filter(|share| (1..=MICRO).contains(&share.0));
         match share {
             Some(share) if shares.last().is_none_or(|last| *last < share) => shares.push(share),

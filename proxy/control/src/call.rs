@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
@@ -29,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) query: Query,
     /// Empty where none was sent.
     pub(crate) body: Map<String, Value>,
+    /// The same as it was sent, for what is read digit by digit; empty in calls that change nothing.
+    pub(crate) sent: Bytes,
 }
 
 /// Whoever sends a request, as far as the request tells.

@@ -220,6 +220,7 @@ pub(crate) fn call(exchange: &Exchange, body: Map<String, Value>) -> Result<Call
         parameters: exchange.parameters.clone(),
         query: Query::parse(&exchange.head.path, exchange.head.query.as_deref()),
         body,
+        sent: Bytes::new(),
     })
 }
 
@@ -258,7 +259,11 @@ async fn settled(
     claim: Option<&Arc<Claim>>,
 ) -> Result<Done, Fault> {
     for _ in 0..JUDGED_TIMES {
-        let change = decide(call(exchange, body)?).await?;
+        let call = Call {
+            sent: sent.clone(),
+            ..call(exchange, body)?
+        };
+        let change = decide(call).await?;
         match commit(exchange, change, claim.cloned()).await {
             Ok(done) => return Ok(done),
             Err(Undone::Refused(fault)) => return Err(fault),

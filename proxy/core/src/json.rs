@@ -5,10 +5,12 @@
 //! (contract 1.2).
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use crate::fault::{Fault, invalid};
@@ -111,6 +113,15 @@ pub fn whole(number: &Number) -> Option<u64> {
         // What is left to fail is the size.
         (!digits.starts_with('-')).then(|| digits.parse().unwrap_or(u64::MAX))
     })
+}
+
+/// The number that an object has under this key, digit by digit as it was sent: a [`Number`] has no more of them than a
+/// double.
+pub fn number_text(object: &[u8], key: &str) -> Option<String> {
+    let mut fields: HashMap<String, &RawValue> = serde_json::from_slice(object).ok()?;
+    let text = fields.remove(key)?.get();
+    let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    is_number.then(|| text.to_owned())
 }
 
 /// The JSON type of a value, for messages.
@@ -269,6 +280,21 @@ mod tests {
             .as_str()
             .unwrap_or_default()
             .to_owned()
+    }
+
+    #[test]
+    fn a_number_keeps_the_digits_that_it_was_sent_with() {
+        let body = br#"{"a": 9999999999.123457000 , "\u0062":-1E+2,"c":"1","d":{"a":2},"e":null}"#;
+        for (key, text) in [
+            ("a", Some("9999999999.123457000")),
+            ("b", Some("-1E+2")),
+            ("c", None),
+            ("d", None),
+            ("e", None),
+            ("f", None),
+        ] {
+            assert_eq!(number_text(body, key).as_deref(), text, "{key}");
+        }
     }
 
     #[test]

@@ -8,6 +8,9 @@ use serde_json::{Number, Value};
 /// Millionths in one of whatever is counted.
 pub const MICRO: i64 = 1_000_000;
 
+/// Digits of [`MICRO`] behind the point.
+const DECIMALS: i64 = 6;
+
 /// Millionths of a credit, a dollar, or whatever the field's name says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Micro(pub i64);
@@ -35,24 +38,48 @@ impl Micro {
             .map(Self)
     }
 
-    /// Reads a JSON number of at most six decimals. Small ones and large ones have an exponent as JSON, which a plain
-    /// decimal has not.
-    pub fn of_number(number: &Number) -> Option<Self> {
-        let text = number.to_string();
-        match number.as_f64() {
-            Some(float) if text.contains(['e', 'E']) => Self::parse(&float.to_string()),
-            _ => Self::parse(&text),
+    /// Reads a JSON number by its text: one of at most six decimals, zeros at their end not counted, with or without an
+    /// exponent.
+    pub fn parse_number(text: &str) -> Option<Self> {
+        let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let (sign, whole) = match whole.strip_prefix('-') {
+            Some(rest) => (-1, rest),
+            None => (1, whole),
+        };
+        let digits = [whole, fraction].concat();
+        let significant = digits.trim_end_matches('0');
+        let zeros = digits.len() - significant.len();
+        let significant = significant.trim_start_matches('0');
+        if significant.is_empty() {
+            return Some(Self::ZERO);
         }
+        // By how many places the digits are to be moved to be millionths.
+        let places = exponent
+            .parse::<i64>()
+            .ok()?
+            .checked_add(i64::try_from(zeros).ok()?)?
+            .checked_sub(i64::try_from(fraction.len()).ok()?)?
+            .checked_add(DECIMALS)?;
+        let factor = 10_i64.checked_pow(u32::try_from(places).ok()?)?;
+        let digits: i64 = significant.parse().ok()?;
+        digits.checked_mul(factor)?.checked_mul(sign).map(Self)
     }
 
-    /// The JSON number with at most six decimals. A double holds 15 significant digits exactly enough for
-    /// every amount below 10⁹ units; larger ones keep their leading digits.
-    #[expect(clippy::cast_precision_loss, reason = "display only, never summed")]
+    /// The JSON number with at most six decimals. It is a double, which tells apart all amounts below 2³³ units;
+    /// of larger ones with decimals see [`Self::is_exact_in_json`].
     pub fn to_json(self) -> Value {
         if self.0 % MICRO == 0 {
             return Value::from(self.0 / MICRO);
         }
-        Number::from_f64(self.0 as f64 / MICRO as f64).map_or(Value::Null, Value::Number)
+        let nearest = self.to_string().parse().ok();
+        let number = nearest.and_then(Number::from_f64);
+        number.map_or(Value::Null, Value::Number)
+    }
+
+    /// Whether [`Self::to_json`] says this very amount.
+    pub fn is_exact_in_json(self) -> bool {
+        Self::parse_number(&self.to_json().to_string()) == Some(self)
     }
 }
 
@@ -115,12 +142,20 @@ mod tests {
     }
 
     #[test]
-    fn numbers_with_an_exponent_are_numbers() {
-        let read = |text: &str| {
-            let number: Option<Number> = serde_json::from_str(text).ok();
-            number.and_then(|number| Micro::of_number(&number))
-        };
+    fn json_numbers_are_read_digit_by_digit() {
         for (text, micro) in [
+            ("0", Some(0)),
+            ("-0.0", Some(0)),
+            ("0e99999999999999999999", Some(0)),
+            ("7", Some(7_000_000)),
+            ("1.500000000", Some(1_500_000)),
+            ("1.5E+2", Some(150_000_000)),
+            ("1200e-2", Some(12_000_000)),
+            ("9999999999.123457", Some(9_999_999_999_123_457)),
+            ("9223372036854.775807", Some(i64::MAX)),
+            ("9223372036854.775808", None),
+            ("1.00000000000000000001", None),
+            ("1e99999999999999999999", None),
             ("0.000001", Some(1)),
             ("1e-6", Some(1)),
             ("-0.000002", Some(-2)),
@@ -130,7 +165,7 @@ mod tests {
             ("0.0000015", None),
             ("1e300", None),
         ] {
-            assert_eq!(read(text), micro.map(Micro), "{text}");
+            assert_eq!(Micro::parse_number(text), micro.map(Micro), "{text}");
         }
     }
 
@@ -139,5 +174,24 @@ mod tests {
         assert_eq!(Micro(1_234_567_000).to_json().to_string(), "1234.567");
         assert_eq!(Micro(12_345_678).to_json().to_string(), "12.345678");
         assert_eq!(Micro(3_000_000).to_json().to_string(), "3");
+        // The last ones below 2³³, where a double has a place for each millionth.
+        for micro in 8_589_934_591_999_000..8_589_934_592_000_000 {
+            assert_eq!(Micro(micro).to_json().to_string(), Micro(micro).to_string());
+        }
+    }
+
+    #[test]
+    fn amounts_that_a_double_does_not_tell_apart_are_known() {
+        for (micro, exact) in [
+            (8_589_934_591_999_999, true),
+            (9_000_000_000_500_000, true),
+            (9_999_999_999_123_457, true),
+            (9_999_999_999_123_458, false),
+            (9_223_372_036_854_775_000, true),
+            (i64::MAX, false),
+            (i64::MAX / MICRO * MICRO, true),
+        ] {
+            assert_eq!(Micro(micro).is_exact_in_json(), exact, "{micro}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use http::header::CONTENT_TYPE;
 use serde_json::{Map, Number, Value};
 use svc_core::fault::{Fault, invalid};
 use svc_core::json::NUL;
+use svc_core::money::Micro;
 use svc_pipeline::exchange::Exchange;
 
 /// 256 KiB: the largest form has a page of text in it.
@@ -95,12 +96,15 @@ impl Fields {
         lines.filter(|line| !line.is_empty()).collect()
     }
 
-    /// A field as the API takes numbers; what is none goes there as the text it is, and is refused with its name.
+    /// A field as the API takes numbers; what is none, or has more digits than one keeps, goes there as the text it is,
+    /// and is refused with its name.
     pub(crate) fn number(&self, name: &str) -> Option<Value> {
         let text = self.filled(name)?;
-        let whole = text.parse::<u64>().map(Value::from);
-        let number = whole.or_else(|_| serde_json::from_str::<Number>(text).map(Value::Number));
-        Some(number.unwrap_or_else(|_| Value::from(text)))
+        let is_kept =
+            |number: &Number| Micro::parse_number(text) == Micro::parse_number(&number.to_string());
+        let whole = text.parse::<u64>().ok().map(Number::from);
+        let number = whole.or_else(|| serde_json::from_str(text).ok().filter(is_kept));
+        Some(number.map_or_else(|| Value::from(text), Value::Number))
     }
 
     /// Every value of a field that may stand several times: boxes that are ticked.

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use svc_tests::books;
 use svc_tests::fake::mark;
-use svc_tests::wire::Answer;
+use svc_tests::wire::{Answer, Request};
 use svc_tests::world::World;
 
 use super::{call, code, data, key_with};
@@ -307,6 +307,31 @@ async fn a_lowered_cap_blocks_the_next_request(world: &World) {
         )
         .await;
         assert_eq!(refused.status, 422, "{bad}");
+    }
+    // Digit by digit, as no double has them: kept as they are, or refused.
+    for (sent, shown) in [
+        ("9999999999.123457", Some("9999999999.123457")),
+        ("1.25e1", Some("12.5")),
+        ("9223372036854.775", Some("9223372036854.775")),
+        ("9999999999.123456", None),
+        ("9223372036854.775808", None),
+        ("9223372036855", None),
+        ("100000000000.000001", None),
+        ("1.00000000000000000001", None),
+        ("-0.000001", None),
+    ] {
+        let body = format!(r#"{{"monthly_spend_cap_usd": {sent}}}"#);
+        let request = Request::new("PATCH", path).bearer(key);
+        let request = request.header("Content-Type", "application/json");
+        let answer = world.gateway.answer(&request.body(body.as_bytes())).await;
+        let Some(shown) = shown else {
+            assert_eq!(answer.status, 422, "{sent}: {}", answer.text());
+            continue;
+        };
+        let line = format!(r#""monthly_spend_cap_usd":{shown},"#);
+        assert!(answer.text().contains(&line), "{sent}: {}", answer.text());
+        let read = call(world, key, "GET", path, Value::Null).await;
+        assert!(read.text().contains(&line), "{sent}: {}", read.text());
     }
     let reader = key_with(world, &organization, &["control:read"]).await;
     assert_eq!(

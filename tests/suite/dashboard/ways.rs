@@ -111,4 +111,11 @@ async fn a_cap_beyond_all_numbers_is_told_its_limit(world: &World) {
     assert_eq!(refused.status(), 422, "{}", refused.text);
     let told = between(&refused, "id=\"e-monthly_credit_cap\">", "</p>");
     assert_eq!(told, "must be at most 9223372036854.775");
+    // One with more digits than a number keeps is not taken for the next one.
+    let wanted = [
+        ("monthly_credit_cap", "9999999999.123456"),
+        ("alert_thresholds", "0.5"),
+    ];
+    let refused = browser.submit(&page, "/ui/usage/budget", &wanted).await;
+    assert_eq!(refused.status(), 422, "{}", refused.text);
 }
